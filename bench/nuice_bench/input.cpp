@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_bench/input.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "nuice/error.hpp"
+#include "nuice/text_io.hpp"
+#include "nuice_bench/agree.hpp"
+
+namespace nuice::bench {
+namespace {
+
+CommMatrix load_for(const std::string& path, int num_ranks) {
+  CommMatrix matrix = load_matrix_market(path);
+  if (matrix.num_ranks() != num_ranks)
+    throw Error(ErrorCode::mismatch, path + " is a matrix for " + std::to_string(matrix.num_ranks()) +
+                                         " ranks, but " + std::to_string(num_ranks) +
+                                         " were started: use mpiexec -n " +
+                                         std::to_string(matrix.num_ranks()));
+  return matrix;
+}
+
+/// Rank 0 reads; if it cannot, all ranks throw what it threw.
+CommMatrix load_on_rank_0(const std::string& path) {
+  CommMatrix matrix;
+  std::string text;
+  int code = 0;
+  if (world_rank() == 0) {
+    try {
+      matrix = load_for(path, world_size());
+    } catch (const Error& error) {
+      code = static_cast<int>(error.code());
+      text = error.what();
+    } catch (const std::bad_alloc&) {
+      code = static_cast<int>(ErrorCode::limit);
+      text = path + ": out of memory";
+    }
+  }
+  MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (code != 0) throw Error(static_cast<ErrorCode>(code), first_text(text));
+  return matrix;
+}
+
+/// Rank 0 has lists[r] for every rank r, each is given its own.
+std::vector<Partner> scatter(const std::vector<std::vector<Partner>>& lists) {
+  std::vector<int> counts;
+  std::vector<int> begins;
+  std::vector<std::array<std::int64_t, 2>> all;
+  for (const std::vector<Partner>& list : lists) {
+    counts.push_back(static_cast<int>(list.size()));
+    begins.push_back(static_cast<int>(all.size()));
+    for (const Partner& partner : list) all.push_back({partner.rank, partner.bytes});
+  }
+  int count = 0;
+  MPI_Scatter(counts.data(), 1, MPI_INT, &count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  std::vector<std::array<std::int64_t, 2>> mine(static_cast<std::size_t>(count));
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT64_T, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Scatterv(all.data(), counts.data(), begins.data(), pair, mine.data(), count, pair, 0, MPI_COMM_WORLD);
+  MPI_Type_free(&pair);
+  std::vector<Partner> partners;
+  for (const auto& [rank, bytes] : mine) partners.push_back({static_cast<Rank>(rank), bytes});
+  return partners;
+}
+
+}  // namespace
+
+Input read_input(const std::string& path) {
+  const CommMatrix matrix = load_on_rank_0(path);
+  const auto num_lists = static_cast<std::size_t>(matrix.num_ranks());
+  std::vector<std::vector<Partner>> rows(num_lists);
+  std::vector<std::vector<Partner>> columns(num_lists);
+  Input input;
+  for (const Message& message :
+       matrix.entries()) {  // sorted by (src, dst), so rows and columns are ascending
+    rows[static_cast<std::size_t>(message.src)].push_back({message.dst, message.bytes});
+    columns[static_cast<std::size_t>(message.dst)].push_back({message.src, message.bytes});
+    if (message.src == message.dst) input.self_bytes += message.bytes;
+  }
+  input.num_messages = matrix.num_messages();
+  input.bounds = lower_bounds(matrix);
+  input.destinations = scatter(rows);
+  input.sources = scatter(columns);
+  return input;
+}
+
+}  // namespace nuice::bench

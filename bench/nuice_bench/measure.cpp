@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_bench/measure.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "nuice/error.hpp"
+#include "nuice_bench/agree.hpp"
+
+namespace nuice::bench {
+namespace {
+
+struct Candidate {
+  std::unique_ptr<Method> method;
+  std::size_t result;  // index
+  std::vector<double> samples_s;
+};
+
+/// Says on a terminal how far it is; silent elsewhere.
+class Progress {
+ public:
+  explicit Progress(int rounds)
+      : rounds_(rounds), visible_(world_rank() == 0 && isatty(STDERR_FILENO) != 0) {}
+  void round(int round) const {
+    if (visible_) std::fprintf(stderr, "\rround %d of %d ", round, rounds_);
+  }
+  ~Progress() {
+    if (visible_) std::fprintf(stderr, "\r%*s\r", 40, "");
+  }
+
+ private:
+  int rounds_;
+  bool visible_;
+};
+
+/// Ready to run, with the least planning time of several trials: the first one also pays for MPI's connections.
+std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
+  constexpr int trials = 3;
+  auto method = make_method(spec, options, payload);
+  PlanningTime least = method->planning;
+  for (int trial = 1; trial < trials; ++trial) {
+    method.reset();
+    method = make_method(spec, options, payload);
+    if (method->planning.total_s < least.total_s) least = method->planning;
+  }
+  method->planning = least;
+  return method;
+}
+
+/// Makes every method ready; those that cannot carry the matrix get a reason instead.
+std::vector<Candidate> prepare(const Options& options, Payload& payload, std::vector<Result>& results) {
+  std::vector<Candidate> candidates;
+  for (const MethodSpec& spec : options.methods) {
+    Result& result = results.emplace_back();
+    result.spec = spec;
+    try {
+      auto method = make_ready(spec, options, payload);
+      result.planning = method->planning;
+      result.num_phases = method->num_phases;
+      result.phase_bytes = method->phase_bytes;
+      candidates.push_back({std::move(method), results.size() - 1, {}});
+    } catch (const Error& error) {
+      const bool expected = error.code() == ErrorCode::not_applicable || error.code() == ErrorCode::limit;
+      if (!expected) throw Error(error.code(), spec.word + ": " + error.what());
+      result.refused = error.what();
+    }
+  }
+  return candidates;
+}
+
+double time_once(Method& method) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin_s = MPI_Wtime();
+  method.run();
+  return max_over_ranks(MPI_Wtime() - begin_s);
+}
+
+void verify(Payload& payload, const MethodSpec& spec) {
+  if (const std::string wrong = first_text(payload.verify_received()); !wrong.empty())
+    throw Error(ErrorCode::mismatch, spec.word + ": " + wrong);
+}
+
+}  // namespace
+
+ExchangeTime summarize(std::vector<double> samples_s) {
+  std::ranges::sort(samples_s);
+  const std::size_t middle = samples_s.size() / 2;
+  const bool odd = samples_s.size() % 2 == 1;
+  return {.median_s = odd ? samples_s[middle] : (samples_s[middle - 1] + samples_s[middle]) / 2,
+          .min_s = samples_s.front(),
+          .max_s = samples_s.back()};
+}
+
+std::vector<Result> measure(const Options& options, Payload& payload) {
+  std::vector<Result> results;
+  std::vector<Candidate> candidates = prepare(options, payload, results);
+  const int rounds = options.warmup + options.reps;
+  const Progress progress(rounds);
+  for (int round = 0; round < rounds; ++round) {
+    progress.round(round + 1);
+    for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
+      Candidate& candidate = candidates[(turn + static_cast<std::size_t>(round)) % candidates.size()];
+      payload.poison_received();
+      const double elapsed_s = time_once(*candidate.method);
+      verify(payload, results[candidate.result].spec);
+      if (round >= options.warmup) candidate.samples_s.push_back(elapsed_s);
+    }
+  }
+  for (Candidate& candidate : candidates)
+    results[candidate.result].exchange = summarize(std::move(candidate.samples_s));
+  return results;
+}
+
+}  // namespace nuice::bench

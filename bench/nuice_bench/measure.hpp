@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs the methods in turns and times them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nuice_bench/methods.hpp"
+
+namespace nuice::bench {
+
+/// Over the repetitions, of the maximum over the ranks.
+struct ExchangeTime {
+  double median_s = 0;
+  double min_s = 0;
+  double max_s = 0;
+};
+
+struct Result {
+  MethodSpec spec;
+  std::string refused;  // why this method cannot carry this matrix; the rest is then without meaning
+  PlanningTime planning;
+  std::optional<PhaseId> num_phases;
+  std::optional<Bytes> phase_bytes;
+  ExchangeTime exchange;
+};
+
+/// Median (the mean of the two in the middle for an even number), minimum and maximum. Requires a sample.
+ExchangeTime summarize(std::vector<double> samples_s);
+
+/// Collective. One result per method, in their order. Before every repetition the receive buffers are poisoned, after
+/// it every byte is verified, both outside the time. The methods take turns, so that noise hits all alike, and every
+/// round begins with another method.
+/// Throws Error mismatch, on all ranks, naming method, pair and byte, if a payload arrives damaged.
+std::vector<Result> measure(const Options& options, Payload& payload);
+
+}  // namespace nuice::bench

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The planned exchange as a method.
+#include "nuice_bench/methods.hpp"
+
+#include <algorithm>
+
+#include "nuice/error.hpp"
+#include "nuice_bench/agree.hpp"
+
+namespace nuice::bench {
+namespace {
+
+template <typename Buffer>
+std::vector<Buffer> buffers_of(Messages& messages) {
+  std::vector<Buffer> buffers;
+  for (std::size_t i = 0; i < messages.partners.size(); ++i)
+    buffers.push_back({messages.message(i).data(), messages.partners[i].bytes});
+  return buffers;
+}
+
+/// The payload's sources come from the file: what the plan found out must be the same.
+void check_sources(const mpi::Plan& plan, const Payload& payload) {
+  const bool same = std::ranges::equal(plan.sources(), payload.receive.partners);
+  const std::string wrong =
+      same ? ""
+           : "the plan's sources of rank " + std::to_string(payload.rank) + " are not those of the matrix";
+  if (const std::string text = first_text(wrong); !text.empty()) throw Error(ErrorCode::mismatch, text);
+}
+
+class PlannedMethod : public Method {
+ public:
+  PlannedMethod(const MethodSpec& spec, const Options& options, Payload& payload)
+      : plan_(MPI_COMM_WORLD, payload.send.partners, plan_options(spec, options)), planned_s_(MPI_Wtime()) {
+    check_sources(plan_, payload);
+    const auto send = buffers_of<SendBuffer>(payload.send);
+    const auto receive = buffers_of<ReceiveBuffer>(payload.receive);
+    const double before_bind_s = MPI_Wtime();
+    exchange_.emplace(plan_.bind(send, receive));
+    const double bind_s = MPI_Wtime() - before_bind_s;
+    const mpi::PlanInfo& info = plan_.info();
+    planning = {.total_s = max_over_ranks(planned_s_ - begun_s_ + bind_s),
+                .gather_s = info.gather_s,
+                .schedule_s = info.schedule_s,
+                .check_s = info.check_s,
+                .bind_s = max_over_ranks(bind_s)};
+    num_phases = info.num_phases;
+    phase_bytes = info.phase_bytes;
+  }
+
+  void run() override {
+    exchange_->start();
+    exchange_->wait();
+  }
+
+ private:
+  static mpi::PlanOptions plan_options(const MethodSpec& spec, const Options& options) {
+    const bool windowed = spec.executor == mpi::Executor::async;
+    return {.scheduler = spec.scheduler,
+            .seed = options.seed,
+            .executor = spec.executor,
+            .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0};
+  }
+
+  double begun_s_ = MPI_Wtime();  // before plan_, so that it is set before the plan is made
+  mpi::Plan plan_;
+  double planned_s_;
+  std::optional<mpi::Exchange> exchange_;
+};
+
+}  // namespace
+
+double max_over_ranks(double value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return value;
+}
+
+std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (spec.peer) return make_peer(*spec.peer, payload);
+  return std::make_unique<PlannedMethod>(spec, options, payload);
+}
+
+}  // namespace nuice::bench

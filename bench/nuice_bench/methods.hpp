@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ways of exchanging that are compared. To add one: a class here, a word in options.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "nuice_bench/options.hpp"
+#include "nuice_bench/payload.hpp"
+
+namespace nuice::bench {
+
+/// What making a method ready took, in seconds: maxima over the ranks, of the fastest of three trials. The parts are for planned methods only.
+struct PlanningTime {
+  double total_s = 0;
+  std::optional<double> gather_s, schedule_s, check_s, bind_s;
+};
+
+/// Carries the payload from the send to the receive buffers, as often as it is run.
+class Method {
+ public:
+  virtual ~Method() = default;
+  virtual void run() = 0;
+
+  PlanningTime planning;
+  std::optional<PhaseId> num_phases;  // planned methods only
+  std::optional<Bytes> phase_bytes;   // likewise
+};
+
+/// Collective. Throws Error, the same on all ranks: not_applicable or limit where this method cannot carry this
+/// matrix. `payload` must outlive the method.
+std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload);
+
+/// MPI's own, for make_method().
+std::unique_ptr<Method> make_peer(Peer peer, Payload& payload);
+
+/// Collective. The largest value of all ranks.
+double max_over_ranks(double value);
+
+}  // namespace nuice::bench

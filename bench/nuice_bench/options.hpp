@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line of nuice-bench.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nuice/mpi.hpp"
+
+namespace nuice::bench {
+
+enum class Peer { alltoallv, neighbor, isend };
+
+/// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, or the name of a peer, which is what MPI itself offers.
+struct MethodSpec {
+  std::string word;
+  std::optional<Peer> peer;
+  std::string scheduler;                          // empty for a peer
+  mpi::Executor executor = mpi::Executor::async;  // unused for a peer
+};
+
+struct Options {
+  std::string matrix;
+  std::vector<MethodSpec> methods;
+  int reps = 20;
+  int warmup = 2;
+  std::uint64_t seed = 0;
+  int max_sends_in_flight = 0;
+  bool json = false;
+};
+
+/// What the command line asks for: options, or nothing but a text and an exit code (--help, or an error).
+struct Parsed {
+  std::optional<Options> options;
+  std::string out;
+  std::string err;
+  int exit_code = 0;
+};
+
+/// Never throws for bad input, and prints nothing: every rank parses, one prints.
+Parsed parse_command_line(int argc, const char* const* argv);
+
+}  // namespace nuice::bench

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_bench/payload.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace nuice::bench {
+namespace {
+
+constexpr std::size_t word_bytes = 8;
+
+/// The generator splitmix64 (Steele, Lea and Flood 2014), used as a hash: a word for every (src, dst, index).
+std::uint64_t payload_word(std::uint64_t key, std::uint64_t index) {
+  std::uint64_t z = key + index * 0x9E3779B97F4A7C15ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+std::uint64_t pair_key(Rank src, Rank dst) {
+  return payload_word((static_cast<std::uint64_t>(src) << 32) | static_cast<std::uint32_t>(dst), 1);
+}
+
+std::byte byte_of(std::uint64_t word, std::size_t i) { return static_cast<std::byte>(word >> (8 * i)); }
+
+/// Calls visit(offset, word, count) for every word of the message; its bytes 0 .. count - 1 are at offset.
+template <typename Visit>
+void for_each_word(std::size_t bytes, Rank src, Rank dst, Visit visit) {
+  const std::uint64_t key = pair_key(src, dst);
+  for (std::size_t offset = 0; offset < bytes; offset += word_bytes)
+    visit(offset, payload_word(key, offset / word_bytes), std::min(word_bytes, bytes - offset));
+}
+
+std::vector<std::size_t> offsets_of(const std::vector<Partner>& partners) {
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;
+  for (const Partner& partner : partners) {
+    offsets.push_back(end);
+    end += static_cast<std::size_t>(partner.bytes);
+  }
+  return offsets;
+}
+
+}  // namespace
+
+void fill(std::span<std::byte> message, Rank src, Rank dst) {
+  for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) message[offset + i] = byte_of(word, i);
+  });
+}
+
+void poison(std::span<std::byte> message, Rank src, Rank dst) {
+  for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) message[offset + i] = ~byte_of(word, i);
+  });
+}
+
+std::optional<std::size_t> first_wrong_byte(std::span<const std::byte> message, Rank src, Rank dst) {
+  std::optional<std::size_t> wrong;
+  for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (message[offset + i] != byte_of(word, i) && !wrong) wrong = offset + i;
+  });
+  return wrong;
+}
+
+Messages::Messages(std::vector<Partner> with) : partners(std::move(with)), offsets(offsets_of(partners)) {
+  if (!partners.empty()) memory.resize(offsets.back() + static_cast<std::size_t>(partners.back().bytes));
+}
+
+std::span<std::byte> Messages::message(std::size_t partner) {
+  return {memory.data() + offsets[partner], static_cast<std::size_t>(partners[partner].bytes)};
+}
+
+Payload::Payload(Rank rank_, std::vector<Partner> destinations, std::vector<Partner> sources)
+    : rank(rank_), send(std::move(destinations)), receive(std::move(sources)) {
+  for (std::size_t i = 0; i < send.partners.size(); ++i) fill(send.message(i), rank, send.partners[i].rank);
+}
+
+void Payload::poison_received() {
+  for (std::size_t i = 0; i < receive.partners.size(); ++i)
+    poison(receive.message(i), receive.partners[i].rank, rank);
+}
+
+std::string Payload::verify_received() {
+  for (std::size_t i = 0; i < receive.partners.size(); ++i) {
+    const Rank src = receive.partners[i].rank;
+    if (const auto wrong = first_wrong_byte(receive.message(i), src, rank))
+      return "rank " + std::to_string(src) + " -> rank " + std::to_string(rank) + ": byte " +
+             std::to_string(*wrong) + " of " + std::to_string(receive.partners[i].bytes) + " is wrong";
+  }
+  return {};
+}
+
+}  // namespace nuice::bench

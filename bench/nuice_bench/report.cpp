@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_bench/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace nuice::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+/// Whole nanoseconds: no clock here tells more.
+Json seconds(std::optional<double> value) { return value ? Json(std::round(*value * 1e9) / 1e9) : Json(); }
+
+std::string executor_of(const Result& result) {
+  return result.spec.peer ? "-" : std::string(mpi::executor_name(result.spec.executor));
+}
+
+/// Cells of the table's line; the heading has the same columns.
+using Cells = std::vector<std::string>;
+
+Cells heading() {
+  return {"method", "executor", "phases",     "plan ms",       "median ms",
+          "min ms", "max ms",   "x best MPI", "pays off after"};
+}
+
+Cells cells(const Result& result, const Result* best) {
+  const auto ms = [](double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); };
+  const auto reuses = best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
+  const std::string when = reuses ? fmt::format("{:.0f}", *reuses) : "never";
+  return {result.spec.word,
+          executor_of(result),
+          result.num_phases ? std::to_string(*result.num_phases) : "-",
+          ms(result.planning.total_s),
+          ms(result.exchange.median_s),
+          ms(result.exchange.min_s),
+          ms(result.exchange.max_s),
+          best != nullptr ? fmt::format("{:.2f}", result.exchange.median_s / best->exchange.median_s) : "-",
+          result.spec.peer || best == nullptr ? "-" : when};
+}
+
+/// Columns as wide as their widest cell; the first two flush left, the others flush right.
+std::string aligned(const std::vector<Cells>& lines) {
+  std::vector<std::size_t> widths(heading().size(), 0);
+  for (const Cells& line : lines)
+    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
+  std::string text;
+  for (const Cells& line : lines) {
+    for (std::size_t c = 0; c < line.size(); ++c)
+      text +=
+          c < 2 ? fmt::format("{:<{}}  ", line[c], widths[c]) : fmt::format("{:>{}}  ", line[c], widths[c]);
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text;
+}
+
+Json to_json(const Setting& setting, const Result& result, const Result* best) {
+  const Options& options = setting.options;
+  const bool planned = !result.spec.peer;
+  const bool ran = result.refused.empty();
+  const auto if_ran = [&](double value) { return ran ? seconds(value) : Json(); };
+  const auto reuses = planned && ran && best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
+  return {{"matrix", options.matrix},
+          {"ranks", setting.num_ranks},
+          {"messages", setting.input.num_messages},
+          {"max_degree", setting.input.bounds.max_degree},
+          {"bound_bytes", setting.input.bounds.max_port_bytes},
+          {"bytes_moved", setting.input.bounds.total_bytes + setting.input.self_bytes},
+          {"method", result.spec.word},
+          {"scheduler", planned ? Json(result.spec.scheduler) : Json()},
+          {"executor", planned ? Json(executor_of(result)) : Json()},
+          {"seed", options.seed},
+          {"reps", options.reps},
+          {"warmup", options.warmup},
+          {"max_sends_in_flight", options.max_sends_in_flight},
+          {"phases", or_null(result.num_phases)},
+          {"phase_bytes", or_null(result.phase_bytes)},
+          {"plan_seconds", if_ran(result.planning.total_s)},
+          {"gather_seconds", seconds(result.planning.gather_s)},
+          {"schedule_seconds", seconds(result.planning.schedule_s)},
+          {"check_seconds", seconds(result.planning.check_s)},
+          {"bind_seconds", seconds(result.planning.bind_s)},
+          {"exchange_seconds_median", if_ran(result.exchange.median_s)},
+          {"exchange_seconds_min", if_ran(result.exchange.min_s)},
+          {"exchange_seconds_max", if_ran(result.exchange.max_s)},
+          {"best_mpi", best != nullptr ? Json(best->spec.word) : Json()},
+          {"ratio_to_best_mpi",
+           ran && best != nullptr ? Json(result.exchange.median_s / best->exchange.median_s) : Json()},
+          {"reuses_to_pay_off", or_null(reuses)},
+          {"verified", ran ? Json(true) : Json()},
+          {"refused", ran ? Json() : Json(result.refused)},
+          {"mpi_library", setting.mpi_library}};
+}
+
+}  // namespace
+
+const Result* best_peer(const std::vector<Result>& results) {
+  const Result* best = nullptr;
+  for (const Result& result : results)
+    if (result.spec.peer && result.refused.empty() &&
+        (best == nullptr || result.exchange.median_s < best->exchange.median_s))
+      best = &result;
+  return best;
+}
+
+std::optional<double> reuses_to_pay_off(const Result& result, const Result& best) {
+  // planning + n * exchange < best planning + n * best exchange
+  const double gain_s = best.exchange.median_s - result.exchange.median_s;
+  const double cost_s = result.planning.total_s - best.planning.total_s;
+  if (gain_s <= 0) return std::nullopt;
+  return std::max(1.0, std::ceil(cost_s / gain_s));
+}
+
+std::string table(const Setting& setting, const std::vector<Result>& results) {
+  const Bounds& bounds = setting.input.bounds;
+  const Result* const best = best_peer(results);
+  std::vector<Cells> lines = {heading()};
+  std::string notes;
+  for (const Result& result : results) {
+    if (result.refused.empty()) {
+      lines.push_back(cells(result, best));
+    } else {
+      notes += fmt::format("{} was not run: {}\n", result.spec.word, result.refused);
+    }
+  }
+  return fmt::format(
+      "{}: {} ranks, {} messages, {} bytes, max degree {}, at most {} bytes through one rank\n{}\n\n{}{}"
+      "Every byte was verified after each of {} + {} repetitions.\n",
+      setting.options.matrix, setting.num_ranks, setting.input.num_messages,
+      bounds.total_bytes + setting.input.self_bytes, bounds.max_degree, bounds.max_port_bytes,
+      setting.mpi_library, aligned(lines), notes, setting.options.warmup, setting.options.reps);
+}
+
+std::string json_lines(const Setting& setting, const std::vector<Result>& results) {
+  const Result* const best = best_peer(results);
+  std::string lines;
+  for (const Result& result : results)
+    lines += to_json(setting, result, best).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return lines;
+}
+
+}  // namespace nuice::bench

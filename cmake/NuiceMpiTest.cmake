@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests that run under mpiexec. Each is registered once per number of ranks, with a time-out: a hang is a failure.
+#
+#   nuice_mpi_test(NAME FILES file... RANKS n... [LINKS target...] [TIMEOUT seconds] [LABELS label...])
+#       a GoogleTest program (tests/mpi/main.cpp is its main) as NAME, and tests NAME_n
+#   nuice_mpi_environment(TEST...)
+#       what mpiexec needs to run as root and with more ranks than cores
+#
+# Ranks share the cores of one small machine, so no two of these tests run at the same time.
+set(MPI_CXX_SKIP_MPICXX TRUE)
+find_package(MPI 3.1 REQUIRED COMPONENTS CXX)
+find_package(GTest REQUIRED)
+
+function(nuice_mpi_environment)
+  # btl ^ofi: Open MPI 5 otherwise looks for fabrics for a second before every test.
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=^ofi
+    OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
+  set_tests_properties(${ARGN} PROPERTIES RUN_SERIAL TRUE)
+endfunction()
+
+function(nuice_mpi_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "FILES;RANKS;LINKS;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/mpi/main.cpp ${arg_FILES})
+  target_link_libraries(${name} PRIVATE nuice_mpi ${arg_LINKS} GTest::gtest MPI::MPI_CXX)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+  nuice_compile_options(${name})
+  foreach(ranks IN LISTS arg_RANKS)
+    set(test ${name}_${ranks})
+    add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}")
+    nuice_mpi_environment(${test})
+  endforeach()
+endfunction()

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# nuice_compile_options(TARGET): warnings and sanitizers, the same for all our targets.
+function(nuice_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                         $<$<BOOL:${NUICE_WERROR}>:-Werror>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms on std::string + (GCC bug 105651)
+  endif()
+  if(NUICE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${NUICE_SANITIZE} -fno-sanitize-recover=all
+                           -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${NUICE_SANITIZE})
+  endif()
+endfunction()
+
+# nuice_layer(NAME SOURCES file... LINKS target...): one folder of src/ as the library nuice_NAME, alias nuice::NAME.
+# The link list is the list of layers that it may include.
+function(nuice_layer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(nuice_${name} ${arg_SOURCES})
+  add_library(nuice::${name} ALIAS nuice_${name})
+  set_target_properties(nuice_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(nuice_${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(nuice_${name} PUBLIC ${arg_LINKS})
+  target_compile_features(nuice_${name} PUBLIC cxx_std_20)
+  nuice_compile_options(nuice_${name})
+  set_property(GLOBAL APPEND PROPERTY NUICE_LAYERS nuice_${name})
+endfunction()

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What no schedule can beat on a machine whose ranks each send one and receive one message at a time.
+#pragma once
+
+#include "nuice/comm_matrix.hpp"
+
+namespace nuice {
+
+enum class Direction { send, receive };
+
+/// The rank and direction in which a bound is reached (the first one, sending before receiving).
+struct Busiest {
+  Rank rank = no_rank;  ///< no_rank for a matrix without messages.
+  Direction direction = Direction::send;
+};
+
+struct Bounds {
+  MessageId max_degree = 0;  ///< Most messages that a rank sends or receives: no schedule has fewer phases.
+  Busiest max_degree_at;
+  Bytes max_port_bytes =
+      0;  ///< Most bytes that a rank sends or receives: no schedule has fewer phase_bytes().
+  Busiest max_port_bytes_at;
+  Bytes total_bytes = 0;  ///< Over all messages between different ranks.
+};
+
+/// O(num_ranks + messages).
+Bounds lower_bounds(const CommMatrix& matrix);
+
+}  // namespace nuice

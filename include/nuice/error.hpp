@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bad input and a failing environment throw Error; a bug in nuice is an assertion; "not applicable" is a
+// value.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace nuice {
+
+enum class ErrorCode : int {
+  invalid_argument = 1,  ///< A value that the call does not accept; the message names it.
+  parse = 2,             ///< A file that does not follow its format; the message gives file and line.
+  io = 3,                ///< A file that cannot be opened, read or written.
+  not_applicable = 4,    ///< A scheduler that cannot handle this matrix; the message says why.
+  limit = 5,             ///< Sizes or sums beyond what can be represented or sent.
+  mismatch = 6,          ///< Things that should belong together and do not (ranks, plan and matrix).
+  state = 7,             ///< A call out of order: start before wait, use after free.
+  mpi = 8,               ///< MPI returned an error; the message holds MPI's own text.
+};
+
+/// Name of a code as it appears in `--json` output, e.g. "invalid_argument".
+std::string_view error_code_name(ErrorCode code);
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+}  // namespace nuice

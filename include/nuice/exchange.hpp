@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The serial executor: all ranks in one process. It defines what every other executor must do.
+//
+// Effect, for every rank r and each of its sources s with b bytes (itself included):
+//   receive[r][s][0 .. b) = send[s][r][0 .. b)
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "nuice/phase_table.hpp"
+
+namespace nuice {
+
+struct SendBuffer {
+  const void* data = nullptr;
+  Bytes bytes = 0;  ///< Room behind data; at least what goes to the partner.
+};
+
+struct ReceiveBuffer {
+  void* data = nullptr;
+  Bytes bytes = 0;
+};
+
+/// Carries out the phases one after the other.
+/// tables[r]: slice of rank r. send[r][i] belongs to tables[r].destinations[i], receive[r][i] to
+/// tables[r].sources[i]. Throws Error mismatch (a send without its receive, or of another length; the pair
+/// and the phase are named) or invalid_argument (a buffer missing or too small); buffers may then be partly
+/// written.
+void exchange_serially(std::span<const PhaseTable> tables, std::span<const std::vector<SendBuffer>> send,
+                       std::span<const std::vector<ReceiveBuffer>> receive);
+
+}  // namespace nuice

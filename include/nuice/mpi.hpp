@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Planned exchanges on MPI: plan once, exchange as often as you like.
+//
+//   std::vector<nuice::Partner> destinations = {{3, 4096}, {5, 1024}};        // this rank's row of the
+//   matrix nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "rs_n"});
+//   // plan.sources() says who sends what to this rank: allocate one receive buffer per source, then
+//   nuice::mpi::Exchange exchange = plan.bind(send_buffers, receive_buffers);
+//   for (...) { exchange.start(); /* work */ exchange.wait(); }
+//   exchange.free();
+//   plan.free();
+//
+// Errors: "Collective" calls fail on all ranks of the communicator with the same Error, or on none.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nuice/bounds.hpp"
+#include "nuice/exchange.hpp"
+#include "nuice/phase_table.hpp"
+
+namespace nuice::mpi {
+
+/// How a rank walks through its phase table. All receives are posted first, whatever the executor.
+enum class Executor {
+  async,    ///< All sends at once, in the order of the table (AC, NICE s.3.1).
+  phased,   ///< Loosely synchronous: the next phase begins when this rank's own send and receive are done.
+  barrier,  ///< As phased, and no rank begins a phase before all have finished the one before.
+};
+
+/// "async", "phased", "barrier".
+std::string_view executor_name(Executor executor);
+/// Throws Error invalid_argument that lists the known names.
+Executor find_executor(std::string_view name);
+
+/// Must be equal on all ranks.
+struct PlanOptions {
+  std::string scheduler = "rs_n";  ///< A name of nuice::schedulers().
+  std::uint64_t seed = 0;
+  Executor executor = Executor::phased;
+  /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
+  /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
+  int max_sends_in_flight = 0;
+  /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
+  /// costs.
+  bool check = true;
+};
+
+/// What is known of a plan. Equal on all ranks; the times are maxima over the ranks.
+struct PlanInfo {
+  std::string scheduler;
+  std::uint64_t seed = 0;
+  Executor executor = Executor::phased;
+  MessageId num_messages = 0;  ///< Of all ranks, those to themselves not counted.
+  PhaseId num_phases = 0;
+  Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer.
+  Bounds bounds;
+  double gather_s = 0;    ///< Time to learn the matrix.
+  double schedule_s = 0;  ///< Time to make the schedule and this rank's table.
+  double check_s = 0;     ///< Time of nuice::check(); 0 without it.
+};
+
+class Exchange;
+
+/// A checked schedule for one communication matrix, sliced for this rank.
+class Plan {
+ public:
+  /// Collective over comm, which is duplicated. destinations: to whom this rank sends and how many bytes, in
+  /// any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
+  /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule). Throws Error,
+  /// the same on all ranks, naming the rank or pair at fault:
+  ///   invalid_argument  a destination outside the communicator or given twice, a negative size, an unknown
+  ///   scheduler limit             sizes or sums above max_bytes mismatch          options that differ
+  ///   between ranks not_applicable    the scheduler cannot handle this matrix mpi               MPI's own
+  ///   error
+  Plan(MPI_Comm comm, std::span<const Partner> destinations, const PlanOptions& options = {});
+
+  /// Collective over comm. A plan for a schedule of your own, of which every rank gives its slice: one loaded
+  /// from a file and cut with nuice::slice(), or one that the ranks have made together. Messages may be split
+  /// into pieces over several phases. options.scheduler and options.seed are only names here. Cost as above:
+  /// every rank gathers what all ranks send, O(ranks + pieces). Throws Error, the same on all ranks: mismatch
+  /// where table and communicator, or the tables of two ranks, do not belong together (pair and phase are
+  /// named) or a byte is not delivered exactly once; otherwise as above.
+  static Plan from_table(MPI_Comm comm, const PhaseTable& table, const PlanOptions& options = {});
+
+  Plan(Plan&&) noexcept;
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();  ///< Frees what free() would, unless MPI is finalized.
+
+  // What follows throws Error state after free().
+
+  /// Not collective. As given to the constructor, in the same order, zero bytes and the rank itself included.
+  std::span<const Partner> destinations() const;
+  /// Not collective. Who sends to this rank and how many bytes, by ascending rank, the rank itself included.
+  std::span<const Partner> sources() const;
+  const PhaseTable& table() const;
+  const PlanInfo& info() const;
+
+  /// Collective. Makes the persistent requests for these buffers. send[i] belongs to destinations()[i],
+  /// receive[i] to sources()[i]; the memory must stay valid until Exchange::free(). A plan may be bound any
+  /// number of times, and its exchanges may be under way together. Throws Error invalid_argument, the same on
+  /// all ranks, for a wrong number of buffers or one that is null or too small (the pair is named); limit
+  /// where a piece is larger than this MPI can send; state after free().
+  Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
+
+  /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
+  /// bound stay usable. Calling it again does nothing.
+  void free();
+
+ private:
+  struct State;
+  explicit Plan(std::unique_ptr<State> state);
+  State& state() const;
+  std::unique_ptr<State> state_;
+};
+
+/// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true.
+/// Nothing in start, test and wait allocates memory, and a rank that waits does so inside MPI.
+///
+/// When several exchanges of the executors phased and barrier are under way together, wait for them in the
+/// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
+class Exchange {
+ public:
+  Exchange(Exchange&&) noexcept;
+  /// What the destructor does, then takes over the other.
+  Exchange& operator=(Exchange&&) noexcept;
+  /// free(). One that is under way is finished first, as its buffers are about to go; so it may wait for
+  /// other ranks. Touches nothing when MPI is finalized.
+  ~Exchange();
+
+  /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until
+  /// the exchange is complete send buffers must not be changed and receive buffers not be touched. A message
+  /// to itself is copied here. Throws Error state if the exchange is already under way or was freed.
+  void start();
+  /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
+  bool test();
+  /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
+  /// errors, after which the exchange can only be destroyed.
+  void wait();
+  /// Collective, without waiting for other ranks. Releases the requests. Throws Error state while the
+  /// exchange is under way. Calling it again does nothing.
+  void free();
+
+ private:
+  friend class Plan;
+  struct State;
+  explicit Exchange(std::unique_ptr<State> state);
+  State& state() const;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nuice::mpi

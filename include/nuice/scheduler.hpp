@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of scheduling algorithms. Command line, Python, tests, benches and docs all read it.
+//
+//   const Scheduler& s = find_scheduler("rs_n");
+//   if (std::string reason = s.why_not({matrix, seed}); reason.empty()) Schedule plan = s.make({matrix,
+//   seed});
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nuice/check.hpp"
+#include "nuice/schedule.hpp"
+
+namespace nuice {
+
+struct Problem {
+  const CommMatrix& matrix;
+  std::uint64_t seed = 0;
+};
+
+/// A row. `make` is a pure function: the same problem gives the same schedule on every platform.
+struct Scheduler {
+  std::string_view name;                   ///< "rs_n"
+  std::string_view summary;                ///< One line.
+  std::string_view source;                 ///< Paper and figure.
+  unsigned guarantees;                     ///< Guarantee flags that every schedule of this row keeps.
+  bool randomized;                         ///< Whether the seed matters.
+  std::string (*why_not)(const Problem&);  ///< Empty if applicable, otherwise the reason in one sentence.
+  Schedule (*make)(const Problem&);        ///< Requires why_not() to be empty.
+};
+
+/// All rows, in a fixed order.
+std::span<const Scheduler> schedulers();
+
+/// The row with that name. Throws Error invalid_argument that lists the known names.
+const Scheduler& find_scheduler(std::string_view name);
+
+/// find_scheduler + why_not + make. Throws Error invalid_argument or not_applicable.
+Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed = 0);
+
+}  // namespace nuice

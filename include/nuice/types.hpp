@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The few names that every other header uses.
+#pragma once
+
+#include <cstdint>
+
+namespace nuice {
+
+using Rank = std::int32_t;        ///< 0 .. num_ranks - 1, as in MPI.
+using Bytes = std::int64_t;       ///< Signed, so that a wrong size is seen as negative and not as huge.
+using MessageId = std::uint32_t;  ///< Index of a message in its CommMatrix.
+using PhaseId = std::uint32_t;    ///< 0 .. num_phases - 1.
+
+inline constexpr Rank no_rank = -1;
+
+/// Largest size of a message, and of all messages of a matrix together.
+inline constexpr Bytes max_bytes = Bytes{1} << 62;
+
+}  // namespace nuice

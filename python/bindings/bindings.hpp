@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of the extension module nuice._core share: the list of their entry points and small
+// conversions. The module adds nothing to the C++ library; conveniences for Python users are written in
+// Python (python/nuice).
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nuice/types.hpp"
+
+namespace nuice::python {
+
+namespace nb = nanobind;
+
+void register_error(nb::module_& module);
+void register_matrix(nb::module_& module);
+void register_schedule(nb::module_& module);
+void register_phase_table(nb::module_& module);
+void register_check(nb::module_& module);
+void register_schedulers(nb::module_& module);
+void register_patterns(nb::module_& module);
+void register_files(nb::module_& module);
+void register_exchange(nb::module_& module);
+
+/// Releases the interpreter lock for the whole call: for functions that touch no Python object.
+using without_gil = nb::call_guard<nb::gil_scoped_release>;
+
+using IntArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+using IntTable = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
+
+/// A NumPy array that owns the values.
+template <class Array>
+Array to_numpy(std::vector<std::int64_t> values, std::initializer_list<std::size_t> shape) {
+  auto owned = std::make_unique<std::vector<std::int64_t>>(std::move(values));
+  std::int64_t* data = owned->data();
+  const nb::capsule owner(owned.release(),
+                          [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+  return Array(data, shape, owner);
+}
+
+inline IntArray to_numpy(std::vector<std::int64_t> values) {
+  const std::size_t count = values.size();
+  return to_numpy<IntArray>(std::move(values), {count});
+}
+
+/// Flags from names such as "one_port", and back. Throws Error invalid_argument for an unknown name.
+unsigned guarantee_flags(const std::vector<std::string>& names);
+std::vector<std::string> guarantee_list(unsigned flags);
+
+/// Throws IndexError unless 0 <= rank < num_ranks (the C++ library trusts its callers here).
+inline void require_rank(Rank rank, Rank num_ranks) {
+  if (rank < 0 || rank >= num_ranks) {
+    throw nb::index_error(
+        ("rank " + std::to_string(rank) + " is outside 0.." + std::to_string(num_ranks - 1)).c_str());
+  }
+}
+
+}  // namespace nuice::python

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lower bounds and the checker. Guarantees are names in Python: ["direct", "one_port"].
+#include "nuice/check.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <sstream>
+
+#include "bindings.hpp"
+#include "nuice/bounds.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::python {
+
+unsigned guarantee_flags(const std::vector<std::string>& names) {
+  unsigned flags = 0;
+  for (const std::string& name : names) {
+    const std::optional<Guarantee> flag = find_guarantee(name);
+    if (!flag) {
+      throw Error(ErrorCode::invalid_argument,
+                  "no guarantee is called '" + name + "'; known: " + guarantee_names(~0U));
+    }
+    flags |= *flag;
+  }
+  return flags;
+}
+
+std::vector<std::string> guarantee_list(unsigned flags) {
+  std::istringstream names(guarantee_names(flags));
+  std::vector<std::string> list;
+  for (std::string name; names >> name;) list.push_back(name);
+  return list;
+}
+
+namespace {
+
+void register_bounds(nb::module_& module) {
+  nb::class_<Busiest>(module, "Busiest", "Where a bound is reached.")
+      .def_ro("rank", &Busiest::rank, "NO_RANK for a matrix without messages.")
+      .def_prop_ro(
+          "direction", [](const Busiest& b) { return b.direction == Direction::send ? "send" : "receive"; },
+          "\"send\" or \"receive\".");
+  nb::class_<Bounds>(module, "Bounds", "What no schedule can beat where each rank has one port.")
+      .def_ro("max_degree", &Bounds::max_degree, "Most messages that a rank sends or receives.")
+      .def_ro("max_degree_at", &Bounds::max_degree_at)
+      .def_ro("max_port_bytes", &Bounds::max_port_bytes, "Most bytes that a rank sends or receives.")
+      .def_ro("max_port_bytes_at", &Bounds::max_port_bytes_at)
+      .def_ro("total_bytes", &Bounds::total_bytes);
+  module.def("lower_bounds", &lower_bounds, nb::arg("matrix"), without_gil(),
+             "Lower bounds on phases and phase_bytes.");
+}
+
+void register_violation(nb::module_& module) {
+  nb::class_<Violation>(module, "Violation", "What is wrong with a schedule, and where.")
+      .def_prop_ro("kind", [](const Violation& v) { return violation_name(v.kind); })
+      .def_ro("phase", &Violation::phase)
+      .def_ro("src", &Violation::src)
+      .def_ro("dst", &Violation::dst)
+      .def_ro("message_src", &Violation::message_src)
+      .def_ro("message_dst", &Violation::message_dst)
+      .def_ro("offset", &Violation::offset)
+      .def_ro("bytes", &Violation::bytes)
+      .def_ro("text", &Violation::text, "One sentence with all of it.")
+      .def("__repr__", [](const Violation& v) { return "<Violation: " + v.text + ">"; });
+}
+
+}  // namespace
+
+void register_check(nb::module_& module) {
+  register_bounds(module);
+  register_violation(module);
+  module.def(
+      "check",
+      [](const CommMatrix& matrix, const Schedule& schedule, const std::vector<std::string>& guarantees) {
+        const unsigned flags = guarantee_flags(guarantees);
+        const nb::gil_scoped_release release;
+        return check(matrix, schedule, flags);
+      },
+      nb::arg("matrix"), nb::arg("schedule"), nb::arg("guarantees") = std::vector<std::string>{},
+      "The first violation, or None if the schedule delivers every byte of the matrix exactly once and "
+      "keeps\n"
+      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\").");
+  module.def(
+      "find_node_contention",
+      [](const Schedule& schedule, PhaseId phase) {
+        if (phase >= schedule.num_phases()) throw nb::index_error("no phase has that number");
+        return find_node_contention(schedule, phase);
+      },
+      nb::arg("schedule"), nb::arg("phase"), without_gil(),
+      "The first rank that sends twice or receives twice in the phase, or None.");
+}
+
+}  // namespace nuice::python

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The extension module nuice._core: its table of contents. One file per topic, in the order of the C++
+// headers.
+#include "bindings.hpp"
+
+NB_MODULE(_core, module) {
+  using namespace nuice::python;
+  module.doc() = "The C++ library nuice: communication matrices, schedules, their checker and their files.";
+  module.attr("MAX_BYTES") = nuice::max_bytes;
+  module.attr("NO_RANK") = nuice::no_rank;
+#ifdef NDEBUG
+  nb::set_leak_warnings(false);  // a matrix in a global variable lives until the interpreter ends: no error
+#endif
+  register_error(module);
+  register_matrix(module);
+  register_schedule(module);
+  register_phase_table(module);
+  register_check(module);
+  register_schedulers(module);
+  register_patterns(module);
+  register_files(module);
+  register_exchange(module);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The communication phase table: one rank's slice of a schedule.
+#include "nuice/phase_table.hpp"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+
+namespace nuice::python {
+
+void register_phase_table(nb::module_& module) {
+  nb::class_<PhaseEntry>(
+      module, "PhaseEntry",
+      "One line of a phase table. Offsets count from the start of the buffer for that partner;\n"
+      "a partner of NO_RANK means that nothing is sent or received.")
+      .def_ro("phase", &PhaseEntry::phase)
+      .def_ro("send_partner", &PhaseEntry::send_partner)
+      .def_ro("send_bytes", &PhaseEntry::send_bytes)
+      .def_ro("send_offset", &PhaseEntry::send_offset)
+      .def_ro("recv_partner", &PhaseEntry::recv_partner)
+      .def_ro("recv_bytes", &PhaseEntry::recv_bytes)
+      .def_ro("recv_offset", &PhaseEntry::recv_offset)
+      .def(nb::self == nb::self);
+  nb::class_<Partner>(module, "Partner", "A rank to send to or to receive from, and how many bytes in all.")
+      .def_ro("rank", &Partner::rank)
+      .def_ro("bytes", &Partner::bytes)
+      .def(nb::self == nb::self);
+  nb::class_<PhaseTable>(module, "PhaseTable", "All that one rank needs to know of a schedule.")
+      .def_ro("rank", &PhaseTable::rank)
+      .def_ro("num_ranks", &PhaseTable::num_ranks)
+      .def_ro("num_phases", &PhaseTable::num_phases)
+      .def_ro("destinations", &PhaseTable::destinations, "By ascending rank, the rank itself included.")
+      .def_ro("sources", &PhaseTable::sources, "By ascending rank, the rank itself included.")
+      .def_ro("entries", &PhaseTable::entries, "By ascending phase.")
+      .def(nb::self == nb::self);
+  module.def(
+      "slice",
+      [](const CommMatrix& matrix, const Schedule& schedule, Rank rank) {
+        require_rank(rank, matrix.num_ranks());
+        return slice(matrix, schedule, rank);
+      },
+      nb::arg("matrix"), nb::arg("schedule"), nb::arg("rank"), without_gil(),
+      "The phase table of one rank. Raises nuice.Error if the schedule forwards messages.");
+  module.def("slice_all", &slice_all, nb::arg("matrix"), nb::arg("schedule"), without_gil(),
+             "The phase tables of all ranks in one pass.");
+}
+
+}  // namespace nuice::python

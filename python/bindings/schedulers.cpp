@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of schedulers, and making a schedule with the time that it took.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+
+#include "bindings.hpp"
+#include "nuice/error.hpp"
+#include "nuice/scheduler.hpp"
+
+namespace nuice::python {
+namespace {
+
+/// The clock runs around `make` alone: what it costs to plan, without looking the row up or crossing
+/// languages.
+std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::string& name,
+                                       std::uint64_t seed) {
+  const Scheduler& scheduler = find_scheduler(name);
+  const Problem problem{matrix, seed};
+  if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
+    throw Error(ErrorCode::not_applicable, name + ": " + reason);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  Schedule schedule = scheduler.make(problem);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return {std::move(schedule), seconds.count()};
+}
+
+std::vector<const Scheduler*> all_schedulers() {
+  std::vector<const Scheduler*> rows;
+  for (const Scheduler& row : schedulers()) rows.push_back(&row);
+  return rows;
+}
+
+}  // namespace
+
+void register_schedulers(nb::module_& module) {
+  nb::class_<Scheduler>(module, "Scheduler", "A row of the table of scheduling algorithms.")
+      .def_ro("name", &Scheduler::name)
+      .def_ro("summary", &Scheduler::summary, "One line.")
+      .def_ro("source", &Scheduler::source, "Paper and figure.")
+      .def_prop_ro(
+          "guarantees", [](const Scheduler& s) { return guarantee_list(s.guarantees); },
+          "What every schedule of this row keeps.")
+      .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
+      .def(
+          "why_not",
+          [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed) {
+            return s.why_not({matrix, seed});
+          },
+          nb::arg("matrix"), nb::arg("seed") = 0,
+          "Empty if applicable, otherwise the reason in one sentence.")
+      .def("__repr__", [](const Scheduler& s) { return "<Scheduler " + std::string(s.name) + ">"; });
+  module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All rows, in a fixed order.");
+  module.def("find_scheduler", &find_scheduler, nb::arg("name"), nb::rv_policy::reference,
+             "The row with that name; nuice.Error lists the known names.");
+  module.def(
+      "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
+      without_gil(),
+      "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
+      "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
+}
+
+}  // namespace nuice::python

@@ -1,0 +1,398 @@
+"""
+The C++ library nuice: communication matrices, schedules, their checker and their files.
+"""
+
+from collections.abc import Sequence
+import os
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+MAX_BYTES: int = 4611686018427387904
+
+NO_RANK: int = -1
+
+class CommMatrix:
+    """
+    Who sends how many bytes to whom: COM(src, dst) = bytes. Immutable.
+
+    A message's id is its index in the order (src, dst). Entries of zero bytes are dropped;
+    what a rank sends to itself is in self_bytes and is no message.
+    """
+
+    @staticmethod
+    def from_messages(num_ranks: int, messages: Sequence[tuple[int, int, int]]) -> CommMatrix:
+        """
+        Builds the matrix from (src, dst, bytes) in any order. Raises nuice.Error naming the pair for a
+        rank outside 0..num_ranks-1, a negative size, a pair given twice, or sums above MAX_BYTES.
+        """
+
+    @staticmethod
+    def from_arrays(num_ranks: int, src: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> CommMatrix:
+        """As from_messages, from three int64 arrays of equal length."""
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def num_messages(self) -> int:
+        """Messages between different ranks."""
+
+    @property
+    def src(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Sender by message id."""
+
+    @property
+    def dst(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Receiver by message id."""
+
+    @property
+    def bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Size by message id."""
+
+    @property
+    def self_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Bytes that each rank sends to itself."""
+
+    def entries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        All entries as arrays (src, dst, bytes), those of ranks to themselves included.
+        """
+
+    def message(self, id: int) -> tuple[int, int, int]:
+        """(src, dst, bytes) of a message."""
+
+    def sent_by(self, rank: int) -> list[int]:
+        """Ids of what the rank sends, by ascending receiver."""
+
+    def received_by(self, rank: int) -> list[int]:
+        """Ids of what the rank receives, by ascending sender."""
+
+    def find(self, src: int, dst: int) -> int | None:
+        """Id of the message from src to dst, or None."""
+
+    @property
+    def fingerprint(self) -> int:
+        """64-bit hash, the same on every platform."""
+
+    def __eq__(self, arg: CommMatrix, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class Piece:
+    """Byte range [offset, offset + bytes) of one message."""
+
+    def __init__(self, message: int, offset: int, bytes: int) -> None: ...
+
+    @property
+    def message(self) -> int:
+        """Id of the message in its CommMatrix."""
+
+    @property
+    def offset(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def __eq__(self, arg: Piece, /) -> bool: ...
+
+class Transfer:
+    """src -> dst, carries one or more pieces of messages."""
+
+    def __init__(self, src: int, dst: int, pieces: Sequence[Piece]) -> None: ...
+
+    @property
+    def src(self) -> int: ...
+
+    @property
+    def dst(self) -> int: ...
+
+    @property
+    def pieces(self) -> list[Piece]: ...
+
+    @property
+    def bytes(self) -> int:
+        """Sum over the pieces."""
+
+    def __eq__(self, arg: Transfer, /) -> bool: ...
+
+class Schedule:
+    """
+    Phases, one after the other, of transfers that may run at the same time. Immutable.
+    """
+
+    @staticmethod
+    def from_phases(num_ranks: int, phases: Sequence[Sequence[Transfer]]) -> Schedule:
+        """
+        A schedule from lists of Transfer, one per phase; empty phases are left out. Nothing is checked:
+        that is what check() is for.
+        """
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def num_phases(self) -> int: ...
+
+    @property
+    def num_transfers(self) -> int: ...
+
+    def transfers(self, phase: int) -> list[Transfer]:
+        """The transfers of a phase, in their order."""
+
+    def transfer_table(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """One row (phase, src, dst, bytes) per transfer, as an array."""
+
+    def __eq__(self, arg: Schedule, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+def phase_bytes(schedule: Schedule) -> int:
+    """Sum over the phases of the largest transfer."""
+
+class PhaseEntry:
+    """
+    One line of a phase table. Offsets count from the start of the buffer for that partner;
+    a partner of NO_RANK means that nothing is sent or received.
+    """
+
+    @property
+    def phase(self) -> int: ...
+
+    @property
+    def send_partner(self) -> int: ...
+
+    @property
+    def send_bytes(self) -> int: ...
+
+    @property
+    def send_offset(self) -> int: ...
+
+    @property
+    def recv_partner(self) -> int: ...
+
+    @property
+    def recv_bytes(self) -> int: ...
+
+    @property
+    def recv_offset(self) -> int: ...
+
+    def __eq__(self, arg: PhaseEntry, /) -> bool: ...
+
+class Partner:
+    """A rank to send to or to receive from, and how many bytes in all."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def __eq__(self, arg: Partner, /) -> bool: ...
+
+class PhaseTable:
+    """All that one rank needs to know of a schedule."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def num_phases(self) -> int: ...
+
+    @property
+    def destinations(self) -> list[Partner]:
+        """By ascending rank, the rank itself included."""
+
+    @property
+    def sources(self) -> list[Partner]:
+        """By ascending rank, the rank itself included."""
+
+    @property
+    def entries(self) -> list[PhaseEntry]:
+        """By ascending phase."""
+
+    def __eq__(self, arg: PhaseTable, /) -> bool: ...
+
+def slice(matrix: CommMatrix, schedule: Schedule, rank: int) -> PhaseTable:
+    """
+    The phase table of one rank. Raises nuice.Error if the schedule forwards messages.
+    """
+
+def slice_all(matrix: CommMatrix, schedule: Schedule) -> list[PhaseTable]:
+    """The phase tables of all ranks in one pass."""
+
+class Busiest:
+    """Where a bound is reached."""
+
+    @property
+    def rank(self) -> int:
+        """NO_RANK for a matrix without messages."""
+
+    @property
+    def direction(self) -> str:
+        """"send" or "receive"."""
+
+class Bounds:
+    """What no schedule can beat where each rank has one port."""
+
+    @property
+    def max_degree(self) -> int:
+        """Most messages that a rank sends or receives."""
+
+    @property
+    def max_degree_at(self) -> Busiest: ...
+
+    @property
+    def max_port_bytes(self) -> int:
+        """Most bytes that a rank sends or receives."""
+
+    @property
+    def max_port_bytes_at(self) -> Busiest: ...
+
+    @property
+    def total_bytes(self) -> int: ...
+
+def lower_bounds(matrix: CommMatrix) -> Bounds:
+    """Lower bounds on phases and phase_bytes."""
+
+class Violation:
+    """What is wrong with a schedule, and where."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def phase(self) -> int: ...
+
+    @property
+    def src(self) -> int: ...
+
+    @property
+    def dst(self) -> int: ...
+
+    @property
+    def message_src(self) -> int: ...
+
+    @property
+    def message_dst(self) -> int: ...
+
+    @property
+    def offset(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def text(self) -> str:
+        """One sentence with all of it."""
+
+    def __repr__(self) -> str: ...
+
+def check(matrix: CommMatrix, schedule: Schedule, guarantees: Sequence[str] = []) -> Violation | None:
+    """
+    The first violation, or None if the schedule delivers every byte of the matrix exactly once and keeps
+    the guarantees ("direct", "one_port", "fewest_phases").
+    """
+
+def find_node_contention(schedule: Schedule, phase: int) -> Violation | None:
+    """
+    The first rank that sends twice or receives twice in the phase, or None.
+    """
+
+class Scheduler:
+    """A row of the table of scheduling algorithms."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+
+    @property
+    def source(self) -> str:
+        """Paper and figure."""
+
+    @property
+    def guarantees(self) -> list[str]:
+        """What every schedule of this row keeps."""
+
+    @property
+    def randomized(self) -> bool:
+        """Whether the seed matters."""
+
+    def why_not(self, matrix: CommMatrix, seed: int = 0) -> str:
+        """Empty if applicable, otherwise the reason in one sentence."""
+
+    def __repr__(self) -> str: ...
+
+def schedulers() -> list[Scheduler]:
+    """All rows, in a fixed order."""
+
+def find_scheduler(name: str) -> Scheduler:
+    """The row with that name; nuice.Error lists the known names."""
+
+def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0) -> tuple[Schedule, float]:
+    """
+    (schedule, seconds that making it took). The same arguments give the same schedule everywhere.
+    Raises nuice.Error for an unknown scheduler or one that is not applicable.
+    """
+
+def random_regular(num_ranks: int, degree: int, unit_bytes: int = 1024, max_units: int = 1, seed: int = 0) -> CommMatrix:
+    """
+    Every rank sends `degree` messages and receives `degree`, none to itself (003 fig. 7). Sizes are
+    unit_bytes times a whole number drawn from 1..max_units.
+    """
+
+def random_density(num_ranks: int, density: float, unit_bytes: int = 1024, max_units: int = 1, seed: int = 0) -> CommMatrix:
+    """
+    Every ordered pair of different ranks has a message with probability `density`.
+    """
+
+class ScheduleRecord:
+    """A schedule with what a later reader must know of it."""
+
+    def __init__(self, matrix: CommMatrix, schedule: Schedule, scheduler: str, seed: int, guarantees: Sequence[str]) -> None: ...
+
+    @property
+    def scheduler(self) -> str: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def guarantees(self) -> list[str]: ...
+
+    @property
+    def matrix_fingerprint(self) -> int: ...
+
+    @property
+    def schedule(self) -> Schedule: ...
+
+def load_matrix_market(path: str | os.PathLike) -> CommMatrix:
+    """
+    Reads a Matrix Market file: row = sender, column = receiver, value = bytes. Raises nuice.Error with
+    "path:line: what is wrong".
+    """
+
+def save_matrix_market(path: str | os.PathLike, matrix: CommMatrix, comment: str = '') -> None: ...
+
+def load_schedule(path: str | os.PathLike, matrix: CommMatrix) -> ScheduleRecord:
+    """
+    Reads a schedule for this matrix; nuice.Error if it is for another one.
+    """
+
+def save_schedule(path: str | os.PathLike, record: ScheduleRecord, matrix: CommMatrix) -> None: ...
+
+def exchange_serially(tables: Sequence[PhaseTable], send: Sequence[Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]], receive: Sequence[Sequence[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]]]) -> None:
+    """
+    Carries out the phases one after the other. send[r][i] (uint8) belongs to tables[r].destinations[i],
+    receive[r][i] to tables[r].sources[i] and is written.
+    """

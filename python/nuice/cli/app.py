@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands, put together. One file per group; each reads its input, calls the package, and reports."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import checking, comparing, demo, generate, listing, planning, show
+
+app = typer.Typer(
+    help="Plan irregular exchanges on distributed-memory machines: who sends how much to whom goes in, "
+    "a checked schedule comes out.",
+    epilog="A first tour:\n\n"
+    "nuice generate airfoil --points 2800 --parts 8 -o halo.mtx\n\n"
+    "nuice show halo.mtx\n\n"
+    "nuice compare halo.mtx\n\n"
+    "nuice plan halo.mtx --scheduler coloring -o halo.plan\n\n"
+    "nuice check halo.plan halo.mtx",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(f"nuice {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
+    pass
+
+
+for command_group in (listing, generate, show, planning, checking, comparing, demo):
+    command_group.register(app)

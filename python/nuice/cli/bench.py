@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs nuice-bench under mpiexec and reads what it measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import Error
+
+TIME_LIMIT_S = 300
+
+
+def find_program(name: str) -> str:
+    """Beside this Python, where `make build` puts it, or else on PATH. Raises Error io if it is not there."""
+    beside = Path(sys.executable).parent / name
+    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
+    if found is None:
+        raise Error(f"{name} is neither in {beside.parent} nor on PATH; `make build` puts it there", "io")
+    return found
+
+
+def run_bench(
+    num_ranks: int, matrix_file: Path, methods: Sequence[str], repetitions: int, seed: int = 0
+) -> list[dict[str, Any]]:
+    """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails."""
+    command = [find_program("mpiexec"), "-n", str(num_ranks), find_program("nuice-bench"), "--json"]
+    command += ["--matrix", str(matrix_file), "--schedulers", ",".join(methods)]
+    command += ["--reps", str(repetitions), "--seed", str(seed)]
+    output, complaints, status = _run(command)
+    if status != 0:
+        last = [line for line in complaints.splitlines() if line.strip()][-3:]
+        raise Error(f"nuice-bench ended with status {status}: {' '.join(last) or 'no message'}", "mpi")
+    records = [json.loads(line) for line in output.splitlines()]
+    if [record["method"] for record in records] != list(methods):
+        raise Error(f"nuice-bench was asked for {', '.join(methods)} and answered {output[:200]!r}", "mpi")
+    return records
+
+
+def _run(command: list[str]) -> tuple[str, str, int]:
+    # A session of its own, so that a time-out ends mpiexec together with the ranks that it started.
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=_environment(),
+        start_new_session=True,
+    )
+    with process:
+        try:
+            output, complaints = process.communicate(timeout=TIME_LIMIT_S)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGTERM)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise Error(f"nuice-bench did not end within {TIME_LIMIT_S} s", "mpi") from error
+            raise
+    return output, complaints, process.returncode
+
+
+def _environment() -> dict[str, str]:
+    """Ours, and leave for Open MPI to have more ranks than cores and, in a container, to run as root."""
+    environment = dict(os.environ)
+    environment.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")  # version 4
+    environment.setdefault("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")  # version 5
+    if os.geteuid() == 0:
+        for prefix in ("OMPI", "PRTE"):
+            environment.setdefault(f"{prefix}_ALLOW_RUN_AS_ROOT", "1")
+            environment.setdefault(f"{prefix}_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    return environment

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice compare: what every scheduler makes of a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from .. import _core
+from ..files import OutputFiles
+from ..planning import Comparison
+from ..planning import compare as compare_all
+from . import output
+from .options import AsJson, MatrixFile, Plot, Seed
+
+
+def compare(
+    file: MatrixFile,
+    schedulers: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Only these, in this order; all if not given.")
+    ] = None,
+    seed: Seed = 0,
+    repeat: Annotated[
+        int, typer.Option(min=1, metavar="R", help="Planning time is the median of R runs.")
+    ] = 5,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare schedulers on a matrix: phases, bytes and planning time, each schedule checked.
+
+    Ratios are to the lower bounds for ranks that send and receive one message at a time; schedulers that do
+    not keep to that (ac) have none. Exit code 1 if a schedule is wrong.
+    """
+    names = (
+        [name.strip() for name in schedulers.split(",") if name.strip()] if schedulers is not None else None
+    )
+    matrix = _core.load_matrix_market(file)
+    with OutputFiles() as out:
+        picture = out.picture(plot)
+        comparisons = compare_all(matrix, names, seed, repeat=repeat)
+        if picture:
+            from ..plots import draw_comparison, save_figure
+
+            title = f"{file.name}: {matrix.num_ranks} ranks, {matrix.num_messages} messages"
+            save_figure(draw_comparison(comparisons, title), picture)
+    bounds = _core.lower_bounds(matrix)
+    result = {
+        "file": str(file),
+        "seed": seed,
+        "ranks": matrix.num_ranks,
+        "messages": matrix.num_messages,
+        "max_degree": bounds.max_degree,
+        "bound_bytes": bounds.max_port_bytes,
+        "schedulers": [c.figures() for c in comparisons],
+        "plot": str(plot) if plot else None,
+    }
+    output.report(as_json, result, lambda console: _show(console, comparisons, result))
+    return 0 if all_right(comparisons) else 1
+
+
+def all_right(comparisons: Sequence[Comparison]) -> bool:
+    return all(c.plan.verified for c in comparisons if c.plan is not None)
+
+
+def _show(console: Any, comparisons: Sequence[Comparison], result: dict[str, Any]) -> None:
+    console.print(
+        f"{result['file']}: {result['ranks']} ranks, {result['messages']} messages, max degree "
+        f"{result['max_degree']}, bound {result['bound_bytes']} bytes"
+    )
+    console.print(comparison_table(comparisons))
+    for c in comparisons:
+        if c.plan is None:
+            console.print(f"{c.scheduler} is not applicable: {c.reason}")
+        elif c.plan.violation is not None:
+            console.print(f"{c.scheduler} is wrong: {c.plan.violation.text}")
+    if result["plot"]:
+        console.print(f"picture: {result['plot']}")
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> Any:
+    columns = ("scheduler", "phases", "/ max degree", "phase bytes", "/ bound", "time to plan", "verified")
+    rows = [
+        (
+            f["scheduler"],
+            str(f["phases"]),
+            output.ratio_text(f["phases_to_max_degree"]),
+            str(f["phase_bytes"]),
+            output.ratio_text(f["bytes_to_bound"]),
+            output.time_text(f["plan_seconds"]),
+            output.verdict_text(f["verified"]),
+        )
+        for f in (c.figures() for c in comparisons if c.plan is not None)
+    ]
+    return output.table(columns, rows)
+
+
+def register(app: typer.Typer) -> None:
+    epilog = "nuice compare halo.mtx --plot halo.png\n\nnuice compare halo.mtx --schedulers rs_n,coloring"
+    app.command("compare", epilog=epilog)(compare)

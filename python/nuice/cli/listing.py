@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice list: the schedulers and the patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from .. import _core
+from . import output
+from .options import AsJson
+
+PATTERNS = (
+    ("random", "every rank sends and receives the same number of messages", "003 fig. 7"),
+    ("density", "every pair of ranks has a message with a given probability", "001 s.4"),
+    ("airfoil", "halo of a partitioned mesh around a NACA 0012 profile", "004 s.5, 001"),
+)
+
+
+def list_all(as_json: AsJson = False) -> None:
+    """List the schedulers (for plan and compare) and the patterns (for generate)."""
+    result = {
+        "schedulers": [
+            {
+                "name": s.name,
+                "guarantees": s.guarantees,
+                "randomized": s.randomized,
+                "source": s.source,
+                "summary": s.summary,
+            }
+            for s in _core.schedulers()
+        ],
+        "patterns": [dict(zip(("name", "summary", "source"), row, strict=True)) for row in PATTERNS],
+    }
+    output.report(as_json, result, lambda console: _show(console, result))
+
+
+def _show(console: Any, result: dict[str, Any]) -> None:
+    rows = [
+        (s["name"], " ".join(s["guarantees"]), "yes" if s["randomized"] else "no", s["source"], s["summary"])
+        for s in result["schedulers"]
+    ]
+    console.print(output.table(("scheduler", "guarantees", "seeded", "source", "summary"), rows, left=5))
+    rows = [(p["name"], p["source"], p["summary"]) for p in result["patterns"]]
+    console.print(output.table(("pattern", "source", "summary"), rows, left=3))
+    console.print("Sources are papers that README.md lists. All schedules deliver every byte exactly once.")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("list", epilog="nuice list\n\nnuice list --json")(list_all)

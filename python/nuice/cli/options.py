@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._core import MAX_BYTES
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A parser for numbers whose limits would only clutter the help text."""
+
+    def parse(text: str | int) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not a whole number") from None
+        if not low <= value <= high:
+            raise typer.BadParameter(f"{value} is not in {low}..{high}")
+        return value
+
+    return parse
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+MatrixFile = Annotated[
+    Path, typer.Argument(metavar="FILE.mtx", help="Matrix Market file: row sends to column, value = bytes.")
+]
+MatrixOutput = Annotated[
+    Path, typer.Option("-o", "--output", metavar="FILE.mtx", help="Where to write the matrix.")
+]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw a picture (png, pdf, svg).")
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        parser=whole_number(0, 2**64 - 1), metavar="S", help="The same seed gives the same result everywhere."
+    ),
+]
+UnitBytes = Annotated[
+    int, typer.Option("--unit", parser=whole_number(1, MAX_BYTES), metavar="BYTES", help="Bytes per unit.")
+]
+MaxUnits = Annotated[
+    int,
+    typer.Option(
+        parser=whole_number(1, MAX_BYTES),
+        metavar="K",
+        help="Sizes are 1..K units, drawn at random; 1: all equal, 32: the papers' non-uniform sizes.",
+    ),
+]

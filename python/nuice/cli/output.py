@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How results are shown: one JSON object for programs, or plain text and tables for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH_WITHOUT_TERMINAL = 200  # enough for every table: nothing is folded or cut in a pipe
+
+
+def report(as_json: bool, result: Mapping[str, Any], text: Callable[[Console], None]) -> None:
+    """Prints `result` as JSON, or calls `text` to show it to a person."""
+    if as_json:
+        print(json.dumps(result))
+    else:
+        text(console())
+
+
+def console(to_stderr: bool = False) -> Console:
+    """No colours without a terminal; and no markup, which a file name could look like."""
+    from rich.console import Console
+
+    stream = sys.stderr if to_stderr else sys.stdout
+    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
+    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+
+
+def table(
+    columns: Iterable[str], rows: Iterable[Iterable[str]], left: int = 1, title: str | None = None
+) -> Any:
+    """A table whose first `left` columns are text and whose others are numbers."""
+    from rich import box
+    from rich.table import Table
+
+    result = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for i, name in enumerate(columns):
+        result.add_column(name, justify="left" if i < left else "right", overflow="fold", no_wrap=i == 0)
+    for row in rows:
+        result.add_row(*row)
+    return result
+
+
+def pairs(values: Mapping[str, str]) -> Any:
+    """Names and values, aligned."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 3))
+    for name, value in values.items():
+        grid.add_row(name, value)
+    return grid
+
+
+def size_text(count: float) -> str:
+    """1536 -> "1.5 KiB"."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if abs(count) < 1024:
+            return f"{count:.4g} {unit}"
+        count /= 1024
+    return f"{count:.4g} EiB"
+
+
+def time_text(seconds: float) -> str:
+    """0.00015 -> "150 us"."""
+    for factor, unit in ((1e9, "ns"), (1e6, "us"), (1e3, "ms")):
+        if seconds * factor < 999.5:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def ratio_text(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.2f}"
+
+
+def verdict_text(verified: bool) -> str:
+    return "yes" if verified else "NO"

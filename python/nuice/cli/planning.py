@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice plan: one schedule, checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import _core
+from ..files import OutputFiles
+from ..planning import Plan
+from ..planning import plan as make_plan
+from . import output
+from .options import AsJson, MatrixFile, Plot, Seed
+
+
+def plan(
+    file: MatrixFile,
+    scheduler: Annotated[str, typer.Option(metavar="NAME", help="A name that `nuice list` shows.")] = "rs_n",
+    seed: Seed = 0,
+    plan_file: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PLAN", help="Write the schedule to this file.")
+    ] = None,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> int:
+    """Plan an exchange: make a schedule for a matrix, check it, and show how far it is from the bounds.
+
+    The picture shows the phases as a timeline: which rank sends to whom, and how long a phase lasts if every
+    rank has one port.
+    """
+    matrix = _core.load_matrix_market(file)
+    with OutputFiles() as out:
+        plan_name, picture = out.optional(plan_file), out.picture(plot)
+        result = make_plan(matrix, scheduler, seed)
+        if plan_name and result.verified:
+            result.save(plan_name)
+        if picture:
+            from ..plots import draw_timeline, save_figure
+
+            save_figure(draw_timeline([result]), picture)
+    figures = {
+        "file": str(file),
+        **result.figures(),
+        "violation": result.violation.text if result.violation else None,
+        "plan": str(plan_file) if plan_file and result.verified else None,
+        "plot": str(plot) if plot else None,
+    }
+    output.report(as_json, figures, lambda console: _show(console, result, figures))
+    return 0 if result.verified else 1
+
+
+def _show(console: Any, plan: Plan, figures: dict[str, Any]) -> None:
+    lines = {
+        "scheduler": f"{figures['scheduler']}, seed {figures['seed']}",
+        "guarantees": ", ".join(figures["guarantees"]) or "none",
+        "ranks, messages": f"{figures['ranks']}, {figures['messages']}",
+        "phases": f"{figures['phases']}  (max degree {figures['max_degree']})",
+        "phase bytes": f"{figures['phase_bytes']}  (bound {figures['bound_bytes']})",
+        "bytes / bound": output.ratio_text(figures["bytes_to_bound"]),
+        "time to plan": output.time_text(figures["plan_seconds"]),
+        "verified": output.verdict_text(plan.verified)
+        + (f": {figures['violation']}" if plan.violation else ""),
+    }
+    for name in ("plan", "plot"):
+        if figures[name]:
+            lines[f"{name} in"] = figures[name]
+    console.print(output.pairs(lines))
+
+
+def register(app: typer.Typer) -> None:
+    epilog = (
+        "nuice plan halo.mtx --scheduler coloring -o halo.plan --plot halo.png\n\nnuice plan halo.mtx --json"
+    )
+    app.command("plan", epilog=epilog)(plan)

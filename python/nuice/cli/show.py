@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice show: the figures of a communication matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import typer
+
+from .. import _core
+from .._core import NO_RANK, Busiest, CommMatrix
+from . import output
+from .options import AsJson, MatrixFile, Plot
+
+HISTOGRAM_WIDTH = 40
+MAX_HISTOGRAM_ROWS = 10
+
+
+def show(file: MatrixFile, plot: Plot = None, as_json: AsJson = False) -> None:
+    """Show size, degrees, message sizes and lower bounds of a matrix, and where the bounds are reached."""
+    matrix = _core.load_matrix_market(file)
+    result = {"file": str(file), **matrix_figures(matrix), "plot": str(plot) if plot else None}
+    if plot:
+        from ..plots import draw_matrix, save_figure
+
+        save_figure(draw_matrix(matrix, file.name), plot)
+    output.report(as_json, result, lambda console: _show(console, matrix, result))
+
+
+def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
+    bounds = _core.lower_bounds(matrix)
+    self_bytes = matrix.self_bytes
+    pairs = matrix.num_ranks * (matrix.num_ranks - 1)
+    return {
+        "ranks": matrix.num_ranks,
+        "messages": matrix.num_messages,
+        "density": matrix.num_messages / pairs if pairs else 0.0,
+        "self_messages": int(np.count_nonzero(self_bytes)),
+        "self_bytes": sum(self_bytes.tolist()),
+        "total_bytes": bounds.total_bytes,
+        "send_degree": _spread(np.bincount(matrix.src, minlength=matrix.num_ranks)),
+        "receive_degree": _spread(np.bincount(matrix.dst, minlength=matrix.num_ranks)),
+        "message_bytes": _spread(matrix.bytes),
+        "max_degree": bounds.max_degree,
+        "max_degree_at": _place(bounds.max_degree_at),
+        "bound_bytes": bounds.max_port_bytes,
+        "bound_bytes_at": _place(bounds.max_port_bytes_at),
+        "fingerprint": f"{matrix.fingerprint:016x}",
+    }
+
+
+def _spread(values: Any) -> dict[str, float]:
+    if not len(values):
+        return {"min": 0, "avg": 0.0, "max": 0}
+    return {"min": int(values.min()), "avg": float(values.mean()), "max": int(values.max())}
+
+
+def _place(busiest: Busiest) -> dict[str, Any] | None:
+    if busiest.rank == NO_RANK:
+        return None
+    return {"rank": busiest.rank, "direction": busiest.direction}
+
+
+def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
+    def spread(name: str) -> str:
+        return "min {min}, average {avg:.1f}, max {max}".format(**result[name])
+
+    def at(name: str) -> str:
+        place = result[name]
+        return f"  (rank {place['rank']}, {place['direction']})" if place else ""
+
+    own = f"{result['self_messages']} ranks to themselves, {output.size_text(result['self_bytes'])}"
+    lines = {
+        "ranks": str(result["ranks"]),
+        "messages": f"{result['messages']}  ({100 * result['density']:.3g} % of all pairs)",
+        "self-messages": own if result["self_messages"] else "none",
+        "bytes": f"{result['total_bytes']}  ({output.size_text(result['total_bytes'])})",
+        "messages sent": spread("send_degree"),
+        "messages received": spread("receive_degree"),
+        "message size": spread("message_bytes"),
+        "least phases": f"{result['max_degree']}{at('max_degree_at')}",
+        "least phase bytes": f"{result['bound_bytes']}{at('bound_bytes_at')}",
+        "fingerprint": result["fingerprint"],
+    }
+    if result["plot"]:
+        lines["picture"] = result["plot"]
+    console.print(result["file"])
+    console.print(output.pairs(lines))
+    if matrix.num_messages:
+        console.print(output.table(("message size", "messages", ""), _histogram(matrix.bytes), left=3))
+
+
+def _histogram(sizes: Any) -> list[tuple[str, str, str]]:
+    low, high = int(sizes.min()), int(sizes.max())
+    if low == high:
+        return [(output.size_text(low), str(len(sizes)), "#" * HISTOGRAM_WIDTH)]
+    rows = min(MAX_HISTOGRAM_ROWS, high - low + 1)
+    counts, edges = np.histogram(sizes, bins=rows)
+    bars = np.ceil(counts / counts.max() * HISTOGRAM_WIDTH).astype(int)
+    return [
+        (f"{output.size_text(edges[i])} to {output.size_text(edges[i + 1])}", str(counts[i]), "#" * bars[i])
+        for i in range(rows)
+    ]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("show", epilog="nuice show halo.mtx --plot halo.png")(show)

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one exception of the package; errors of the C++ library arrive as it too."""
+
+
+class Error(Exception):
+    """Bad input or a failing environment. `str(error)` is one sentence that names what is wrong and where.
+
+    `code` is one of: invalid_argument, parse, io, not_applicable, limit, mismatch, state, mpi.
+    """
+
+    def __init__(self, message: str, code: str = "invalid_argument") -> None:
+        super().__init__(message)
+        self.code = code

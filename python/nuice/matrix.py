@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communication matrices from and to NumPy and SciPy: row = sender, column = receiver, value = bytes.
+
+A size is never rounded: an entry that is negative, fractional, not finite or above 2**62 is refused by name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._core import MAX_BYTES, CommMatrix
+from .errors import Error
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
+
+MAX_RANKS = 2**31 - 1
+
+
+def from_dense(array: ArrayLike) -> CommMatrix:
+    """The matrix with COM(i, j) = array[i, j]. O(ranks**2)."""
+    dense = np.asarray(array)
+    if dense.ndim != 2:
+        raise Error(f"a communication matrix has 2 dimensions, this array has {dense.ndim}")
+    rows, columns = np.nonzero(dense)
+    return _from_entries(dense.shape, rows, columns, dense[rows, columns])
+
+
+def from_scipy(array: Any) -> CommMatrix:
+    """The matrix with COM(i, j) = array[i, j], from any scipy.sparse array or matrix.
+
+    Explicit zeros are dropped. A pair stored twice is refused, not summed.
+    """
+    coo = array.tocoo()
+    return _from_entries(coo.shape, coo.row, coo.col, coo.data)
+
+
+def to_scipy(matrix: CommMatrix) -> coo_array:
+    """An int64 scipy.sparse.coo_array sorted by (row, column), messages of ranks to themselves included."""
+    from scipy.sparse import coo_array
+
+    src, dst, size = matrix.entries()
+    return coo_array((size, (src, dst)), shape=(matrix.num_ranks, matrix.num_ranks))
+
+
+def to_dense(matrix: CommMatrix) -> NDArray[np.int64]:
+    """An int64 array of num_ranks x num_ranks."""
+    src, dst, size = matrix.entries()
+    dense = np.zeros((matrix.num_ranks, matrix.num_ranks), dtype=np.int64)
+    dense[src, dst] = size
+    return dense
+
+
+def _from_entries(shape: tuple[int, ...], rows: Any, columns: Any, values: NDArray[Any]) -> CommMatrix:
+    if shape[0] != shape[1]:
+        raise Error(f"a communication matrix is square, this one has {shape[0]} rows and {shape[1]} columns")
+    if shape[0] > MAX_RANKS:
+        raise Error(f"{shape[0]} ranks are more than {MAX_RANKS}", "limit")
+    src = np.ascontiguousarray(rows, dtype=np.int64)
+    dst = np.ascontiguousarray(columns, dtype=np.int64)
+    return CommMatrix.from_arrays(shape[0], src, dst, _whole_bytes(np.asarray(values), src, dst))
+
+
+def _whole_bytes(values: NDArray[Any], rows: Any, columns: Any) -> NDArray[np.int64]:
+    """The values as int64, unchanged, or an error that names the first entry for which that is impossible."""
+    if values.dtype.kind not in "biuf":
+        raise Error(f"entries of type {values.dtype} are no sizes in bytes: give integers or whole floats")
+    if values.dtype.kind == "b":
+        return values.astype(np.int64)
+    if values.dtype.kind == "f":
+        values = values.astype(np.result_type(values.dtype, np.float64))  # float16 does not reach 2**62
+        _refuse(~np.isfinite(values), values, rows, columns, "is not a finite number")
+        _refuse(values != np.floor(values), values, rows, columns, "is not a whole number of bytes")
+    _refuse(values < 0, values, rows, columns, "is negative")
+    _refuse(values > MAX_BYTES, values, rows, columns, f"is above {MAX_BYTES} bytes", "limit")
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def _refuse(bad: Any, values: Any, rows: Any, columns: Any, why: str, code: str = "invalid_argument") -> None:
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise Error(f"entry ({rows[first]}, {columns[first]}) = {values[first]} {why}", code)

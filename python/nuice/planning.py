@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans: a schedule for a matrix, checked, with its figures; and the comparison of all schedulers.
+
+Usage:
+    plan = nuice.plan(matrix, "rs_n", seed=1)
+    assert plan.verified
+    plan.figures()          # a dict: phases, max_degree, phase_bytes, bound_bytes, plan_seconds, ...
+    plan.save("halo.plan")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._core import Bounds, CommMatrix, PhaseTable, Schedule, ScheduleRecord, Violation
+from .errors import Error
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A schedule together with what it is for, who made it, and what the checker says of it."""
+
+    matrix: CommMatrix
+    schedule: Schedule
+    scheduler: str
+    seed: int
+    guarantees: tuple[str, ...]
+    plan_seconds: float
+    violation: Violation | None
+
+    @property
+    def verified(self) -> bool:
+        """Whether the checker found that every byte arrives exactly once and that the guarantees hold."""
+        return self.violation is None
+
+    @property
+    def phases(self) -> int:
+        return self.schedule.num_phases
+
+    @cached_property
+    def phase_bytes(self) -> int:
+        """Sum over the phases of the largest transfer."""
+        return _core.phase_bytes(self.schedule)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        return _core.lower_bounds(self.matrix)
+
+    @cached_property
+    def tables(self) -> list[PhaseTable]:
+        """The slice of every rank."""
+        return _core.slice_all(self.matrix, self.schedule)
+
+    def figures(self) -> dict[str, Any]:
+        """What `nuice plan --json` prints. The ratios to the bounds are None for schedules that are not
+        one_port: the bounds hold for one transfer at a time."""
+        bounds = self.bounds
+        one_port = "one_port" in self.guarantees
+        return {
+            "scheduler": self.scheduler,
+            "seed": self.seed,
+            "guarantees": list(self.guarantees),
+            "ranks": self.matrix.num_ranks,
+            "messages": self.matrix.num_messages,
+            "max_degree": bounds.max_degree,
+            "phases": self.phases,
+            "phases_to_max_degree": _ratio(self.phases, bounds.max_degree) if one_port else None,
+            "bound_bytes": bounds.max_port_bytes,
+            "phase_bytes": self.phase_bytes,
+            "bytes_to_bound": _ratio(self.phase_bytes, bounds.max_port_bytes) if one_port else None,
+            "plan_seconds": self.plan_seconds,
+            "verified": self.verified,
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the schedule in the project's text format (docs/formats.md)."""
+        record = ScheduleRecord(self.matrix, self.schedule, self.scheduler, self.seed, list(self.guarantees))
+        _core.save_schedule(path, record, self.matrix)
+
+    def exchange(self, send: Sequence[Mapping[int, Any]]) -> list[dict[int, NDArray[np.uint8]]]:
+        """Carries the plan out in this process: returns receive with receive[r][s] equal to send[s][r].
+
+        send[r][d] holds what rank r sends to d: bytes, or any contiguous buffer or array of them, of the size
+        that the matrix gives, for every destination d of r (itself included, if it sends to itself).
+        """
+        if len(send) != self.matrix.num_ranks:
+            raise Error(f"send has {len(send)} ranks, the matrix {self.matrix.num_ranks}", "mismatch")
+        outgoing = [_buffers_in_order(table, send[table.rank]) for table in self.tables]
+        receive = [{s.rank: np.empty(s.bytes, np.uint8) for s in table.sources} for table in self.tables]
+        _core.exchange_serially(self.tables, outgoing, [list(buffers.values()) for buffers in receive])
+        return receive
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What one scheduler made of a matrix. Not applicable: plan is None and reason says why."""
+
+    scheduler: str
+    plan: Plan | None
+    reason: str = ""
+
+    def figures(self) -> dict[str, Any]:
+        if self.plan is None:
+            return {"scheduler": self.scheduler, "applicable": False, "reason": self.reason}
+        return {**self.plan.figures(), "applicable": True}
+
+
+def plan(matrix: CommMatrix, scheduler: str = "rs_n", seed: int = 0, *, repeat: int = 1) -> Plan:
+    """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
+
+    plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown scheduler (the message
+    lists the known ones) or one that cannot handle the matrix. A wrong schedule is not raised but reported:
+    look at `verified`.
+    """
+    if repeat < 1:
+        raise Error(f"repeat is {repeat}, it must be at least 1")
+    runs = [_core.make_schedule(matrix, scheduler, seed) for _ in range(repeat)]
+    schedule = runs[0][0]
+    guarantees = tuple(_core.find_scheduler(scheduler).guarantees)
+    return Plan(
+        matrix=matrix,
+        schedule=schedule,
+        scheduler=scheduler,
+        seed=seed,
+        guarantees=guarantees,
+        plan_seconds=median(seconds for _, seconds in runs),
+        violation=_core.check(matrix, schedule, guarantees),
+    )
+
+
+def load_plan(path: str | PathLike[str], matrix: CommMatrix) -> Plan:
+    """Reads a plan for this matrix and checks it against the guarantees that the file claims."""
+    record = _core.load_schedule(path, matrix)
+    return Plan(
+        matrix=matrix,
+        schedule=record.schedule,
+        scheduler=record.scheduler,
+        seed=record.seed,
+        guarantees=tuple(record.guarantees),
+        plan_seconds=0.0,
+        violation=_core.check(matrix, record.schedule, record.guarantees),
+    )
+
+
+def compare(
+    matrix: CommMatrix, schedulers: Iterable[str] | None = None, seed: int = 0, *, repeat: int = 3
+) -> list[Comparison]:
+    """plan() with each of the schedulers (all of the table if None), in the order given."""
+    names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)
+    rows = [_core.find_scheduler(name) for name in names]  # an unknown name stops us before any work
+    result = []
+    for row in rows:
+        reason = row.why_not(matrix, seed)
+        made = None if reason else plan(matrix, row.name, seed, repeat=repeat)
+        result.append(Comparison(row.name, made, reason))
+    return result
+
+
+def _ratio(value: int, bound: int) -> float | None:
+    return value / bound if bound else None
+
+
+def _buffers_in_order(table: PhaseTable, buffers: Mapping[int, Any]) -> list[NDArray[np.uint8]]:
+    ordered = []
+    for partner in table.destinations:
+        pair = f"from rank {table.rank} to rank {partner.rank}"
+        if partner.rank not in buffers:
+            raise Error(f"no buffer {pair}")
+        data = np.ascontiguousarray(np.frombuffer(buffers[partner.rank], dtype=np.uint8))
+        if data.size != partner.bytes:
+            why = f"has {data.size} bytes, the matrix says {partner.bytes}"
+            raise Error(f"the buffer {pair} {why}", "mismatch")
+        ordered.append(data)
+    return ordered

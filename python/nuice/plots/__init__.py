@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of meshes, matrices, plans and measurements. Every function returns a matplotlib Figure.
+
+    save_figure(draw_matrix(matrix), "halo.png")
+
+No display and no pyplot: nothing here changes the state of a program that draws with matplotlib itself.
+"""
+
+from .patterns import draw_matrix, draw_mesh
+from .plans import draw_comparison, draw_timeline
+from .style import save_figure
+from .times import draw_times
+
+__all__ = [
+    "draw_comparison",
+    "draw_matrix",
+    "draw_mesh",
+    "draw_timeline",
+    "draw_times",
+    "save_figure",
+]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the pictures share: colours, units, and writing to a file."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from ..files import OutputFiles
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito (2008): told apart with every common kind of colour blindness. Darkest last.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#555555")
+OURS, THEIRS = COLOURS[0], COLOURS[1]
+REFERENCE_LINE = "#D55E00"
+
+
+def new_figure(width_inches: float, height_inches: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width_inches, height_inches), layout="constrained")
+
+
+def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
+    """Writes PNG, PDF or SVG, by the ending of the name; complete or not at all."""
+    with OutputFiles() as out:
+        figure.savefig(out.picture(path), dpi=130)
+
+
+def rank_colours(count: int) -> list[Any]:
+    """One colour per rank: up to eight are told apart by name, more lie along a colour map in their order."""
+    if count <= len(COLOURS):
+        return list(COLOURS[:count])
+    from matplotlib import colormaps
+
+    return [colormaps["cividis"](i / (count - 1)) for i in range(count)]
+
+
+def text_colour_on(colour: Any) -> str:
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(colour)
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
+
+
+def byte_unit(largest: float) -> tuple[float, str]:
+    """(divisor, name) such that the largest value is a number that people read easily."""
+    for name in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if largest < 10240 or name == "PiB":
+            break
+        largest /= 1024
+    return 1024.0 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(name), name
+
+
+def time_unit(largest_s: float) -> tuple[float, str]:
+    for factor, name in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
+        if largest_s * factor < 1000:
+            return factor, name
+    return 1.0, "s"
+
+
+def three_digits(value: float) -> str:
+    """At least three significant digits, never an exponent."""
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The checker walks through the schedule once, phase by phase, and keeps where every byte is.
+//
+// A message starts as one segment at its source. A piece moves its byte range from the transfer's source to
+// its destination, which must hold every byte of the range since an earlier phase: so a byte that is sent
+// twice is no longer held the second time, and store-and-forward is followed through its hops. In the end
+// every byte must be at its destination. Nearly all messages go straight and whole, so that case is one flag;
+// a map of segments is made only for the others.
+#include "nuice/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace nuice {
+namespace {
+
+constexpr std::array guarantee_table{std::pair{direct, std::string_view{"direct"}},
+                                     std::pair{one_port, std::string_view{"one_port"}},
+                                     std::pair{fewest_phases, std::string_view{"fewest_phases"}}};
+
+std::string text(Rank rank) { return "rank " + std::to_string(rank); }
+std::string text(Rank src, Rank dst) { return text(src) + " -> " + text(dst); }
+std::string text(const Message& message) { return "message " + text(message.src, message.dst); }
+std::string bytes_text(Bytes offset, Bytes bytes) {
+  return "bytes [" + std::to_string(offset) + ", " + std::to_string(offset + bytes) + ")";
+}
+
+Violation at_transfer(ViolationKind kind, PhaseId phase, Rank src, Rank dst, const std::string& what) {
+  Violation violation{.kind = kind, .phase = phase, .src = src, .dst = dst};
+  violation.text = "phase " + std::to_string(phase) + ": " + what;
+  return violation;
+}
+
+Violation at_piece(ViolationKind kind, PhaseId phase, const Transfer& transfer, const Message& message,
+                   const Piece& piece, const std::string& what) {
+  Violation violation = at_transfer(kind, phase, transfer.src, transfer.dst,
+                                    "transfer " + text(transfer.src, transfer.dst) + ": " + what);
+  violation.message_src = message.src;
+  violation.message_dst = message.dst;
+  violation.offset = piece.offset;
+  violation.bytes = piece.bytes;
+  return violation;
+}
+
+bool is_rank(Rank rank, Rank num_ranks) { return rank >= 0 && rank < num_ranks; }
+
+/// Who sends and who receives in the present phase.
+class Ports {
+ public:
+  explicit Ports(Rank num_ranks)
+      : send_to_(static_cast<std::size_t>(num_ranks)), recv_from_(static_cast<std::size_t>(num_ranks)) {}
+
+  std::optional<Violation> use(PhaseId phase, Rank src, Rank dst) {
+    Use& send = send_to_[static_cast<std::size_t>(src)];
+    if (send.in_phase(phase)) {
+      return at_transfer(ViolationKind::two_sends, phase, src, dst,
+                         text(src) + " sends to " + text(send.partner) + " and to " + text(dst));
+    }
+    Use& receive = recv_from_[static_cast<std::size_t>(dst)];
+    if (receive.in_phase(phase)) {
+      return at_transfer(ViolationKind::two_receives, phase, src, dst,
+                         text(dst) + " receives from " + text(receive.partner) + " and from " + text(src));
+    }
+    send = {phase + 1, dst};
+    receive = {phase + 1, src};
+    return std::nullopt;
+  }
+
+ private:
+  struct Use {
+    PhaseId phase_plus_1 = 0;  // 0: not used yet
+    Rank partner = no_rank;
+    bool in_phase(PhaseId phase) const { return phase_plus_1 == phase + 1; }
+  };
+  std::vector<Use> send_to_;
+  std::vector<Use> recv_from_;
+};
+
+std::optional<Violation> check_ends(PhaseId phase, const Transfer& transfer, Rank num_ranks) {
+  if (!is_rank(transfer.src, num_ranks) || !is_rank(transfer.dst, num_ranks)) {
+    return at_transfer(ViolationKind::bad_rank, phase, transfer.src, transfer.dst,
+                       "transfer " + text(transfer.src, transfer.dst) + ": ranks go from 0 to " +
+                           std::to_string(num_ranks - 1));
+  }
+  if (transfer.src == transfer.dst) {
+    return at_transfer(ViolationKind::self_transfer, phase, transfer.src, transfer.dst,
+                       text(transfer.src) + " sends to itself; that needs no transfer");
+  }
+  if (transfer.pieces.empty()) {
+    return at_transfer(ViolationKind::bad_piece, phase, transfer.src, transfer.dst,
+                       "transfer " + text(transfer.src, transfer.dst) + " carries nothing");
+  }
+  return std::nullopt;
+}
+
+/// Where the bytes of all messages are.
+class Holdings {
+ public:
+  explicit Holdings(const CommMatrix& matrix)
+      : matrix_(matrix), arrived_whole_(matrix.num_messages(), false) {}
+
+  /// Moves a piece; the violation if transfer.src does not hold all of it.
+  std::optional<Violation> move(PhaseId phase, const Transfer& transfer, const Piece& piece) {
+    const Message message = matrix_.message(piece.message);
+    const bool whole = piece.offset == 0 && piece.bytes == message.bytes;
+    const bool straight = transfer.src == message.src && transfer.dst == message.dst;
+    const bool untouched = !arrived_whole_[piece.message] && !segments_.contains(piece.message);
+    if (whole && straight && untouched) {
+      arrived_whole_[piece.message] = true;
+      ++num_arrived_;
+      return std::nullopt;
+    }
+    return move_part(phase, transfer, message, piece);
+  }
+
+  /// The first message, in the order of ids, that is not where it should be.
+  std::optional<Violation> find_undelivered(PhaseId num_phases) const {
+    if (num_arrived_ == matrix_.num_messages()) return std::nullopt;
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
+      if (arrived_whole_[id]) continue;
+      const Message message = matrix_.message(id);
+      const auto found = segments_.find(id);
+      if (found == segments_.end())
+        return undelivered(message, {0, message.bytes, message.src, 0}, num_phases);
+      for (const auto& [offset, segment] : found->second) {
+        if (segment.rank != message.dst) return undelivered(message, segment, num_phases);
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Segment {
+    Bytes begin;
+    Bytes end;
+    Rank rank;
+    PhaseId since;  // first phase in which `rank` may send it on
+  };
+  using Segments = std::map<Bytes, Segment>;  // by begin; together they cover the message
+
+  static Violation undelivered(const Message& message, const Segment& where, PhaseId num_phases) {
+    Violation violation{.kind = ViolationKind::not_delivered, .phase = num_phases};
+    violation.message_src = message.src;
+    violation.message_dst = message.dst;
+    violation.offset = where.begin;
+    violation.bytes = where.end - where.begin;
+    violation.text = "after the last phase: " + text(message) + ": " +
+                     bytes_text(violation.offset, violation.bytes) + " are still at " + text(where.rank);
+    return violation;
+  }
+
+  Segments& segments_of(MessageId id) {
+    const auto [found, is_new] = segments_.try_emplace(id);
+    if (is_new) {
+      const Message message = matrix_.message(id);
+      const Rank at = arrived_whole_[id] ? message.dst : message.src;
+      found->second.emplace(0, Segment{0, message.bytes, at, 0});
+      if (arrived_whole_[id]) {
+        arrived_whole_[id] = false;
+        --num_arrived_;
+      }
+    }
+    return found->second;
+  }
+
+  /// Makes `at` the begin of a segment.
+  static void split(Segments& segments, Bytes at) {
+    const auto after = segments.upper_bound(at);
+    if (after == segments.begin()) return;
+    Segment& before = std::prev(after)->second;
+    if (before.begin == at || before.end <= at) return;
+    segments.emplace(at, Segment{at, before.end, before.rank, before.since});
+    before.end = at;
+  }
+
+  std::optional<Violation> move_part(PhaseId phase, const Transfer& transfer, const Message& message,
+                                     const Piece& piece) {
+    Segments& segments = segments_of(piece.message);
+    const Bytes end = piece.offset + piece.bytes;
+    split(segments, piece.offset);
+    split(segments, end);
+    for (auto at = segments.lower_bound(piece.offset); at != segments.end() && at->first < end; ++at) {
+      Segment& segment = at->second;
+      if (segment.rank != transfer.src) {
+        return at_piece(ViolationKind::not_held, phase, transfer, message,
+                        {piece.message, segment.begin, segment.end - segment.begin},
+                        text(message) + ": " + bytes_text(segment.begin, segment.end - segment.begin) +
+                            " are not at " + text(transfer.src) + " but at " + text(segment.rank));
+      }
+      if (segment.since > phase) {
+        return at_piece(ViolationKind::not_held, phase, transfer, message,
+                        {piece.message, segment.begin, segment.end - segment.begin},
+                        text(message) + ": " + bytes_text(segment.begin, segment.end - segment.begin) +
+                            " reach " + text(transfer.src) + " in the same phase");
+      }
+      segment.rank = transfer.dst;
+      segment.since = phase + 1;
+    }
+    return std::nullopt;
+  }
+
+  const CommMatrix& matrix_;
+  std::vector<bool> arrived_whole_;  // by message; false for those in segments_
+  MessageId num_arrived_ = 0;
+  std::unordered_map<MessageId, Segments> segments_;
+};
+
+std::optional<Violation> check_piece(PhaseId phase, const Transfer& transfer, const Piece& piece,
+                                     const CommMatrix& matrix, unsigned guarantees) {
+  if (piece.message >= matrix.num_messages()) {
+    return at_transfer(ViolationKind::bad_piece, phase, transfer.src, transfer.dst,
+                       "transfer " + text(transfer.src, transfer.dst) +
+                           ": the matrix has no message number " + std::to_string(piece.message));
+  }
+  const Message message = matrix.message(piece.message);
+  // Written so that no sum can overflow: offset and bytes may be anything.
+  if (piece.offset < 0 || piece.bytes <= 0 || piece.offset > message.bytes ||
+      piece.bytes > message.bytes - piece.offset) {
+    return at_piece(ViolationKind::bad_piece, phase, transfer, message, piece,
+                    text(message) + " has " + std::to_string(message.bytes) + " bytes, the piece is " +
+                        std::to_string(piece.bytes) + " bytes from " + std::to_string(piece.offset));
+  }
+  const bool straight = transfer.src == message.src && transfer.dst == message.dst;
+  if ((guarantees & direct) != 0 && !straight) {
+    return at_piece(ViolationKind::not_direct, phase, transfer, message, piece,
+                    text(message) + " does not go straight");
+  }
+  return std::nullopt;
+}
+
+MessageId max_degree(const CommMatrix& matrix) {
+  std::vector<MessageId> sends(static_cast<std::size_t>(matrix.num_ranks()), 0);
+  std::vector<MessageId> receives(sends);
+  MessageId most = 0;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    most = std::max({most, ++sends[static_cast<std::size_t>(matrix.src(id))],
+                     ++receives[static_cast<std::size_t>(matrix.dst(id))]});
+  }
+  return most;
+}
+
+}  // namespace
+
+std::string guarantee_names(unsigned guarantees) {
+  std::string names;
+  for (const auto& [flag, name] : guarantee_table) {
+    if ((guarantees & flag) == 0) continue;
+    if (!names.empty()) names += ' ';
+    names += name;
+  }
+  return names;
+}
+
+std::optional<Guarantee> find_guarantee(std::string_view name) {
+  for (const auto& [flag, known] : guarantee_table) {
+    if (known == name) return flag;
+  }
+  return std::nullopt;
+}
+
+std::string_view violation_name(ViolationKind kind) {
+  switch (kind) {
+    case ViolationKind::bad_rank:
+      return "bad_rank";
+    case ViolationKind::bad_piece:
+      return "bad_piece";
+    case ViolationKind::self_transfer:
+      return "self_transfer";
+    case ViolationKind::two_sends:
+      return "two_sends";
+    case ViolationKind::two_receives:
+      return "two_receives";
+    case ViolationKind::not_direct:
+      return "not_direct";
+    case ViolationKind::not_held:
+      return "not_held";
+    case ViolationKind::not_delivered:
+      return "not_delivered";
+    case ViolationKind::too_many_phases:
+      return "too_many_phases";
+    case ViolationKind::wrong_num_ranks:
+      return "wrong_num_ranks";
+  }
+  return "unknown";
+}
+
+std::optional<Violation> find_node_contention(const Schedule& schedule, PhaseId phase) {
+  Ports ports(schedule.num_ranks());
+  for (const Transfer& transfer : schedule.transfers(phase)) {
+    if (auto violation = check_ends(phase, transfer, schedule.num_ranks())) return violation;
+    if (auto violation = ports.use(phase, transfer.src, transfer.dst)) return violation;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+std::optional<Violation> check_transfer(PhaseId phase, const Transfer& transfer, const CommMatrix& matrix,
+                                        unsigned guarantees, Ports& ports, Holdings& holdings) {
+  if (auto violation = check_ends(phase, transfer, matrix.num_ranks())) return violation;
+  if ((guarantees & one_port) != 0) {
+    if (auto violation = ports.use(phase, transfer.src, transfer.dst)) return violation;
+  }
+  for (const Piece& piece : transfer.pieces) {
+    if (auto violation = check_piece(phase, transfer, piece, matrix, guarantees)) return violation;
+    if (auto violation = holdings.move(phase, transfer, piece)) return violation;
+  }
+  return std::nullopt;
+}
+
+std::optional<Violation> check_phases(const CommMatrix& matrix, const Schedule& schedule,
+                                      unsigned guarantees) {
+  Ports ports(matrix.num_ranks());
+  Holdings holdings(matrix);
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    for (const Transfer& transfer : schedule.transfers(phase)) {
+      if (auto violation = check_transfer(phase, transfer, matrix, guarantees, ports, holdings))
+        return violation;
+    }
+  }
+  return holdings.find_undelivered(schedule.num_phases());
+}
+
+}  // namespace
+
+std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees) {
+  if (schedule.num_ranks() != matrix.num_ranks()) {
+    Violation violation{.kind = ViolationKind::wrong_num_ranks};
+    violation.text = "the schedule is for " + std::to_string(schedule.num_ranks()) +
+                     " ranks, the matrix has " + std::to_string(matrix.num_ranks());
+    return violation;
+  }
+  if (auto violation = check_phases(matrix, schedule, guarantees)) return violation;
+  if ((guarantees & fewest_phases) != 0 && schedule.num_phases() > max_degree(matrix)) {
+    Violation violation{.kind = ViolationKind::too_many_phases, .phase = max_degree(matrix)};
+    violation.text = std::to_string(schedule.num_phases()) + " phases, more than the maximum degree " +
+                     std::to_string(max_degree(matrix));
+    return violation;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nuice

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/error.hpp"
+
+namespace nuice {
+
+std::string_view error_code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::parse:
+      return "parse";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::not_applicable:
+      return "not_applicable";
+    case ErrorCode::limit:
+      return "limit";
+    case ErrorCode::mismatch:
+      return "mismatch";
+    case ErrorCode::state:
+      return "state";
+    case ErrorCode::mpi:
+      return "mpi";
+  }
+  return "unknown";
+}
+
+}  // namespace nuice

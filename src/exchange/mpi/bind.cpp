@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Turns a phase table and buffers into persistent requests. Everything that an exchange needs is allocated
+// here.
+#include <algorithm>
+#include <string>
+
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/plan_state.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+std::string pair_name(Rank src, Rank dst) {
+  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
+}
+
+struct Side {
+  std::string kind;  // "send" or "receive"
+  bool is_send;
+  std::span<const Partner> partners;
+};
+
+/// One buffer per partner, each with room for what is exchanged with it.
+template <typename Buffer>
+void check_buffers(const Side& side, std::span<const Buffer> buffers, Rank rank) {
+  if (buffers.size() != side.partners.size())
+    throw Error(ErrorCode::invalid_argument,
+                "rank " + std::to_string(rank) + " gives " + std::to_string(buffers.size()) + " " +
+                    side.kind + " buffers for " + std::to_string(side.partners.size()) + " partners");
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const auto [partner, bytes] = side.partners[i];
+    const bool is_null = bytes > 0 && buffers[i].data == nullptr;
+    if (!is_null && buffers[i].bytes >= bytes) continue;
+    const std::string pair = side.is_send ? pair_name(rank, partner) : pair_name(partner, rank);
+    throw Error(ErrorCode::invalid_argument,
+                pair + ": the " + side.kind + " buffer " +
+                    (is_null ? "is null"
+                             : "has " + std::to_string(buffers[i].bytes) + " bytes, the message has " +
+                                   std::to_string(bytes)));
+  }
+}
+
+/// The buffers by rank of their partner.
+template <typename Buffer>
+class BufferFinder {
+ public:
+  BufferFinder(std::span<const Partner> partners, std::span<const Buffer> buffers) {
+    by_rank_.reserve(partners.size());
+    for (std::size_t i = 0; i < partners.size(); ++i) by_rank_.push_back({partners[i].rank, buffers[i]});
+    std::ranges::sort(by_rank_, {}, &Row::rank);
+  }
+  /// An empty buffer for a rank that is no partner.
+  Buffer find(Rank rank) const {
+    const auto at = std::ranges::lower_bound(by_rank_, rank, {}, &Row::rank);
+    return at != by_rank_.end() && at->rank == rank ? at->buffer : Buffer{};
+  }
+
+ private:
+  struct Row {
+    Rank rank;
+    Buffer buffer;
+  };
+  std::vector<Row> by_rank_;
+};
+
+bool has_repeats(std::vector<Rank> partners) {
+  std::ranges::sort(partners);
+  return std::ranges::adjacent_find(partners) != partners.end();
+}
+
+/// Where the steps of this executor end. counts[p]: receives and sends of phase p and all phases before.
+std::vector<StepEnd> make_steps(const PhaseTable& table, Executor executor) {
+  std::vector<StepEnd> ends;
+  StepEnd end;
+  PhaseId phase = 0;
+  const bool one_step = executor == Executor::async;
+  const auto close_until = [&](PhaseId next) {
+    for (; phase < next; ++phase) {
+      const StepEnd last = ends.empty() ? StepEnd{} : ends.back();
+      const bool busy = end.receive > last.receive || end.send > last.send;
+      if (!one_step && (busy || executor == Executor::barrier)) ends.push_back(end);
+    }
+  };
+  for (const PhaseEntry& entry : table.entries) {
+    close_until(entry.phase);
+    if (entry.recv_partner != no_rank) ++end.receive;
+    if (entry.send_partner != no_rank) ++end.send;
+  }
+  close_until(table.num_phases);
+  if (one_step) ends.push_back(end);
+  return ends;
+}
+
+/// The largest tag. MPI keeps it with MPI_COMM_WORLD.
+int tag_limit() {
+  void* value = nullptr;
+  int found = 0;
+  must(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
+  constexpr int guaranteed = 32767;
+  return found != 0 ? *static_cast<const int*>(value) : guaranteed;
+}
+
+}  // namespace
+
+/// Makes the requests of one exchange, in the order of the table.
+class Exchange::State::RequestMaker {
+ public:
+  RequestMaker(State& exchange, int tag, bool synchronous)
+      : exchange_(exchange), tag_(tag), synchronous_(synchronous) {}
+
+  void make(const PhaseTable& table, std::span<const Partner> destinations, std::span<const SendBuffer> send,
+            std::span<const ReceiveBuffer> receive) {
+    const BufferFinder send_to(destinations, send);
+    const BufferFinder receive_from(std::span<const Partner>(table.sources), receive);
+    exchange_.receives.reserve(table.entries.size());
+    exchange_.sends.reserve(table.entries.size());
+    std::vector<Rank> sources;
+    std::vector<Rank> targets;
+    for (const PhaseEntry& entry : table.entries) {
+      if (entry.recv_partner != no_rank) {
+        add_receive(entry, receive_from.find(entry.recv_partner));
+        sources.push_back(entry.recv_partner);
+      }
+      if (entry.send_partner != no_rank) {
+        add_send(entry, send_to.find(entry.send_partner));
+        targets.push_back(entry.send_partner);
+      }
+    }
+    exchange_.receives_repeat = has_repeats(std::move(sources));
+    exchange_.sends_repeat = has_repeats(std::move(targets));
+    const Rank self = exchange_.comm->rank();
+    exchange_.self.from = send_to.find(self).data;
+    exchange_.self.to = receive_from.find(self).data;
+    for (const Partner& source : table.sources)
+      if (source.rank == self) exchange_.self.bytes = static_cast<std::size_t>(source.bytes);
+  }
+
+ private:
+  void add_receive(const PhaseEntry& entry, const ReceiveBuffer& buffer) {
+    const auto [count, type] = extent_of(entry.recv_bytes, entry.recv_partner, exchange_.comm->rank());
+    void* const at = static_cast<std::byte*>(buffer.data) + entry.recv_offset;
+    MPI_Request request;
+    must(MPI_Recv_init(at, count, type, entry.recv_partner, tag_, exchange_.comm->get(), &request),
+         "MPI_Recv_init");
+    exchange_.receives.adopt(request);
+  }
+
+  void add_send(const PhaseEntry& entry, const SendBuffer& buffer) {
+    const auto [count, type] = extent_of(entry.send_bytes, exchange_.comm->rank(), entry.send_partner);
+    const void* const at = static_cast<const std::byte*>(buffer.data) + entry.send_offset;
+    MPI_Request request;
+    if (synchronous_) {
+      must(MPI_Ssend_init(at, count, type, entry.send_partner, tag_, exchange_.comm->get(), &request),
+           "MPI_Ssend_init");
+    } else {
+      must(MPI_Send_init(at, count, type, entry.send_partner, tag_, exchange_.comm->get(), &request),
+           "MPI_Send_init");
+    }
+    exchange_.sends.adopt(request);
+  }
+
+  /// Count and datatype for a piece. A derived type lives as long as the exchange.
+  std::pair<int, MPI_Datatype> extent_of(Bytes bytes, Rank src, Rank dst) {
+    try {
+      Extent extent = Extent::of(bytes);
+      const std::pair result{extent.count, extent.type.get()};
+      if (result.second != MPI_BYTE) exchange_.types.push_back(std::move(extent.type));
+      return result;
+    } catch (const Error& error) {
+      throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
+    }
+  }
+
+  State& exchange_;
+  int tag_;
+  bool synchronous_;
+};
+
+Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
+  State& plan = state();
+  const Communicator& comm = *plan.comm;
+  std::unique_ptr<Exchange::State> exchange;
+  all_or_none(comm, [&] {
+    check_buffers({"send", true, plan.destinations}, send, comm.rank());
+    check_buffers({"receive", false, plan.table.sources}, receive, comm.rank());
+    exchange = std::make_unique<Exchange::State>();
+    exchange->comm = plan.comm;
+    exchange->step_ends = make_steps(plan.table, plan.info.executor);
+    const auto limit = static_cast<std::size_t>(plan.max_sends_in_flight);
+    Exchange::State::RequestMaker(*exchange, plan.next_tag, limit > 0)
+        .make(plan.table, plan.destinations, send, receive);
+    exchange->window.resize(std::min(limit, exchange->sends.size()), MPI_REQUEST_NULL);
+  });
+  // Each exchange has its own communicator for barriers, as nonblocking collectives are matched by the order
+  // of calls.
+  if (plan.info.executor == Executor::barrier)
+    exchange->barrier_comm = std::make_unique<const Communicator>(comm.get());
+  plan.next_tag = plan.next_tag == tag_limit() ? 0 : plan.next_tag + 1;
+  return Exchange(std::move(exchange));
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every MPI call goes through must(): must(MPI_Barrier(comm), "MPI_Barrier").
+#pragma once
+
+#include <mpi.h>
+
+namespace nuice::mpi {
+
+/// Throws Error mpi with the name of the call and MPI's own text unless code is MPI_SUCCESS.
+void must(int code, const char* call);
+
+/// Whether MPI calls are allowed no more: destructors then leave MPI's objects alone.
+bool is_finalized();
+
+}  // namespace nuice::mpi

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/mpi/communicator.hpp"
+
+#include "exchange/mpi/call.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+void check_parent(MPI_Comm parent) {
+  int initialized = 0;
+  must(MPI_Initialized(&initialized), "MPI_Initialized");
+  if (initialized == 0 || is_finalized())
+    throw Error(ErrorCode::state, "a plan is made between MPI_Init and MPI_Finalize");
+  if (parent == MPI_COMM_NULL) throw Error(ErrorCode::invalid_argument, "the communicator is MPI_COMM_NULL");
+  int inter = 0;
+  must(MPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) throw Error(ErrorCode::invalid_argument, "the communicator is an intercommunicator");
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm parent) {
+  check_parent(parent);
+  must(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+  must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  must(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  must(MPI_Comm_size(comm_, &num_ranks_), "MPI_Comm_size");
+}
+
+Communicator::~Communicator() {
+  if (!is_finalized()) MPI_Comm_free(&comm_);
+}
+
+}  // namespace nuice::mpi

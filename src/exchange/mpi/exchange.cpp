@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The executors. All three walk through steps, and differ only in what bind() makes a step:
+//
+//   start:   copy the message to itself; start all receives; start the sends of the first step
+//   advance: while the step's sends and receives are complete: (barrier) ; start the sends of the next step
+//
+// Why no rank waits forever: all receives are posted before anything else, so the sends of a rank's step p
+// complete as soon as their receivers have called start(). By induction on p, when all ranks have begun step
+// p - 1 and wait for it, its sends and receives complete, so all ranks come to step p. A barrier only waits
+// for what this shows to happen.
+//
+// Why pieces land where they belong: the requests of one exchange share a tag and are started, between two
+// ranks, in the same order on both sides; MPI does not let messages with the same envelope overtake each
+// other.
+#include <algorithm>
+#include <cstring>
+
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/exchange_state.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+
+void Exchange::State::start() {
+  running = true;
+  broken = true;  // until all MPI calls below have returned
+  step = 0;
+  if (self.bytes > 0) std::memcpy(self.to, self.from, self.bytes);
+  // MPI_Startall may start in any order, which would mix up several pieces from one source.
+  receives_repeat ? receives.start(0, receives.size()) : receives.start_unordered(0, receives.size());
+  if (!step_ends.empty()) start_sends();
+  broken = false;
+}
+
+void Exchange::State::start_sends() {
+  const std::size_t begin = step_begin().send;
+  const std::size_t end = step_ends[step].send;
+  if (window.empty()) {
+    sends_repeat ? sends.start(begin, end) : sends.start_unordered(begin, end);
+    return;
+  }
+  next_send = std::min(end, window.size());
+  sends.start(0, next_send);
+  for (std::size_t i = 0; i < window.size(); ++i) window[i] = i < next_send ? sends[i] : MPI_REQUEST_NULL;
+}
+
+bool Exchange::State::advance(bool block) {
+  broken = true;  // until all MPI calls below have returned
+  const bool done = advance_steps(block);
+  broken = false;
+  running = !done;
+  return done;
+}
+
+bool Exchange::State::advance_steps(bool block) {
+  while (step < step_ends.size()) {
+    if (!step_is_done(block)) return false;
+    const bool is_last = step + 1 == step_ends.size();
+    if (barrier_comm && !is_last && !barrier_is_done(block)) return false;
+    ++step;
+    if (!is_last) start_sends();
+  }
+  return true;
+}
+
+/// Once true it stays true until the next step: complete persistent requests are inactive, and those count as
+/// done.
+bool Exchange::State::step_is_done(bool block) {
+  const auto [receive_begin, send_begin] = step_begin();
+  const auto [receive_end, send_end] = step_ends[step];
+  if (block) {
+    if (!window.empty()) window_is_done(block);
+    receives.wait(receive_begin, receive_end);
+    sends.wait(send_begin, send_end);
+    return true;
+  }
+  const bool sends_done = window.empty() ? sends.test(send_begin, send_end) : window_is_done(block);
+  return receives.test(receive_begin, receive_end) && sends_done;
+}
+
+/// Whenever a send in the window completes, the next one takes its place.
+bool Exchange::State::window_is_done(bool block) {
+  const int places = static_cast<int>(window.size());
+  while (true) {
+    int place = MPI_UNDEFINED;
+    int found = 1;
+    if (block) {
+      must(MPI_Waitany(places, window.data(), &place, MPI_STATUS_IGNORE), "MPI_Waitany");
+    } else {
+      must(MPI_Testany(places, window.data(), &place, &found, MPI_STATUS_IGNORE), "MPI_Testany");
+    }
+    if (found == 0) return false;
+    if (place == MPI_UNDEFINED) return true;  // no place holds a running send
+    const bool more = next_send < sends.size();
+    if (more) sends.start(next_send, next_send + 1);
+    window[static_cast<std::size_t>(place)] = more ? sends[next_send++] : MPI_REQUEST_NULL;
+  }
+}
+
+bool Exchange::State::barrier_is_done(bool block) {
+  if (barrier == MPI_REQUEST_NULL) must(MPI_Ibarrier(barrier_comm->get(), &barrier), "MPI_Ibarrier");
+  int done = 1;
+  if (block) {
+    must(MPI_Wait(&barrier, MPI_STATUS_IGNORE), "MPI_Wait");
+  } else {
+    must(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  }
+  return done != 0;
+}
+
+void Exchange::State::finish_quietly() noexcept {
+  if (!running || broken || is_finalized()) return;
+  try {
+    advance(true);
+  } catch (const Error&) {
+    // A destructor has nobody to tell. The requests are freed next, which is all that is left to do.
+  }
+}
+
+Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Exchange::Exchange(Exchange&&) noexcept = default;
+
+Exchange& Exchange::operator=(Exchange&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_) state_->finish_quietly();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Exchange::~Exchange() {
+  if (state_) state_->finish_quietly();
+}
+
+Exchange::State& Exchange::state() const {
+  if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
+  if (state_->broken) throw Error(ErrorCode::state, "the exchange was given up after an MPI error");
+  return *state_;
+}
+
+void Exchange::start() {
+  if (state().running) throw Error(ErrorCode::state, "start(): the exchange is already under way");
+  state_->start();
+}
+
+bool Exchange::test() {
+  if (!state().running) throw Error(ErrorCode::state, "test(): the exchange was not started");
+  return state_->advance(false);
+}
+
+void Exchange::wait() {
+  if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
+  state_->advance(true);
+}
+
+void Exchange::free() {
+  if (!state_) return;
+  if (state_->running && !state_->broken)
+    throw Error(ErrorCode::state, "free(): the exchange is under way; wait for it first");
+  state_.reset();
+}
+
+}  // namespace nuice::mpi

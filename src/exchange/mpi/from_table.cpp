@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans for schedules that others made. The ranks' tables are put together to the whole schedule again: the
+// senders' halves make it, nuice::check() judges it, and cutting it anew must give the receivers' halves.
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/gather.hpp"
+#include "exchange/mpi/options.hpp"
+#include "exchange/mpi/plan_state.hpp"
+#include "nuice/check.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+[[noreturn]] void fail(const std::string& text) { throw Error(ErrorCode::mismatch, text); }
+
+std::string pair_name(Rank src, Rank dst) {
+  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
+}
+
+void check_partners(const std::vector<Partner>& partners, Rank rank, const std::string& what) {
+  const bool ascending =
+      std::ranges::adjacent_find(partners, std::ranges::greater_equal{}, &Partner::rank) == partners.end();
+  if (!ascending || std::ranges::any_of(partners, [](const Partner& p) { return p.bytes <= 0; }))
+    fail("the table of rank " + std::to_string(rank) + " does not list its " + what +
+         " by ascending rank, with more than 0 bytes each");
+}
+
+/// What can be said of a table without the others.
+void check_table(const Communicator& comm, const PhaseTable& table) {
+  const std::string who = "the table of rank " + std::to_string(comm.rank());
+  if (table.rank != comm.rank() || table.num_ranks != comm.num_ranks())
+    fail(who + " of " + std::to_string(comm.num_ranks()) + " is made for rank " + std::to_string(table.rank) +
+         " of " + std::to_string(table.num_ranks));
+  check_partners(table.destinations, comm.rank(), "destinations");
+  check_partners(table.sources, comm.rank(), "sources");
+  if (!std::ranges::is_sorted(table.entries, {}, &PhaseEntry::phase))
+    fail(who + " has entries that are not in the order of phases");
+  if (!table.entries.empty() && table.entries.back().phase >= table.num_phases)
+    fail(who + " has an entry in phase " + std::to_string(table.entries.back().phase) + " of " +
+         std::to_string(table.num_phases));
+}
+
+// A send as it is gathered: the sender is known by the place.
+enum SendField { field_phase, field_dst, field_offset, field_bytes, num_fields };
+
+std::vector<std::int64_t> pack_sends(const PhaseTable& table) {
+  std::vector<std::int64_t> sends;
+  for (const PhaseEntry& entry : table.entries)
+    if (entry.send_partner != no_rank)
+      sends.insert(sends.end(), {entry.phase, entry.send_partner, entry.send_offset, entry.send_bytes});
+  return sends;
+}
+
+/// The schedule of which all ranks gave their sends. Inside a phase the order is that of the ranks, then that
+/// of each rank's table.
+Schedule assemble(const CommMatrix& matrix, const Gathered& sends) {
+  struct Send {
+    Rank src;
+    int record;
+  };
+  std::vector<Send> order;
+  order.reserve(static_cast<std::size_t>(sends.begin.back()));
+  for (Rank src = 0; src < matrix.num_ranks(); ++src)
+    for (int i = sends.begin[static_cast<std::size_t>(src)];
+         i < sends.begin[static_cast<std::size_t>(src) + 1]; ++i)
+      order.push_back({src, i});
+  const auto phase_of = [&](const Send& send) { return sends.record(send.record)[field_phase]; };
+  std::ranges::stable_sort(order, {}, phase_of);
+
+  Schedule schedule(matrix.num_ranks());
+  schedule.reserve(order.size(), order.size());
+  std::int64_t phase = -1;
+  for (const Send& send : order) {
+    const auto record = sends.record(send.record);
+    if (record[field_phase] != phase) schedule.begin_phase();
+    phase = record[field_phase];
+    const auto dst = static_cast<Rank>(record[field_dst]);
+    const bool real = dst >= 0 && dst < matrix.num_ranks() && dst != send.src;
+    const auto id = real ? matrix.find(send.src, dst) : std::nullopt;
+    if (!id)
+      fail("phase " + std::to_string(phase) + ", " + pair_name(send.src, dst) + ": a send of no message");
+    const Piece piece{*id, record[field_offset], record[field_bytes]};
+    schedule.add(send.src, dst, {&piece, 1});
+  }
+  return schedule;
+}
+
+struct Receive {
+  PhaseId phase;
+  Rank src;
+  Bytes offset;
+  Bytes bytes;
+  auto key() const { return std::tuple(phase, src); }
+  friend bool operator==(const Receive&, const Receive&) = default;
+};
+
+/// Sorted by phase and source; those of one source in one phase keep their order, in which they will be
+/// matched.
+std::vector<Receive> receives_of(const PhaseTable& table) {
+  std::vector<Receive> receives;
+  for (const PhaseEntry& entry : table.entries)
+    if (entry.recv_partner != no_rank)
+      receives.push_back({entry.phase, entry.recv_partner, entry.recv_offset, entry.recv_bytes});
+  std::ranges::stable_sort(receives, {}, &Receive::key);
+  return receives;
+}
+
+std::string describe(const Receive& receive, Rank dst, const std::string& verb) {
+  return "phase " + std::to_string(receive.phase) + ", " + pair_name(receive.src, dst) + ": " +
+         std::to_string(receive.bytes) + " bytes at offset " + std::to_string(receive.offset) + " are " +
+         verb;
+}
+
+void check_receives(const PhaseTable& mine, const PhaseTable& sent) {
+  const std::vector<Receive> expected = receives_of(mine);
+  const std::vector<Receive> coming = receives_of(sent);
+  const auto [e, c] = std::ranges::mismatch(expected, coming);
+  const bool no_more_expected = e == expected.end();
+  const bool no_more_coming = c == coming.end();
+  if (no_more_expected && no_more_coming) return;
+  if (no_more_expected || (!no_more_coming && c->key() < e->key()))
+    fail(describe(*c, mine.rank, "sent, but not expected"));
+  if (no_more_coming || e->key() < c->key()) fail(describe(*e, mine.rank, "expected, but not sent"));
+  fail(describe(*c, mine.rank, "sent") + ", " + std::to_string(e->bytes) + " at offset " +
+       std::to_string(e->offset) + " are expected");
+}
+
+void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
+  if (mine.sources == sent.sources) return;
+  const auto bytes_from = [](const PhaseTable& table, Rank src) {
+    const auto at = std::ranges::find(table.sources, src, &Partner::rank);
+    return at == table.sources.end() ? Bytes{0} : at->bytes;
+  };
+  const auto compare = [&](Rank src) {
+    if (bytes_from(mine, src) != bytes_from(sent, src))
+      fail(pair_name(src, mine.rank) + ": " + std::to_string(bytes_from(sent, src)) + " bytes are sent, " +
+           std::to_string(bytes_from(mine, src)) + " are expected");
+  };
+  for (const Partner& source : mine.sources) compare(source.rank);
+  for (const Partner& source : sent.sources) compare(source.rank);
+}
+
+}  // namespace
+
+Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
+  auto state = std::make_unique<State>();
+  state->comm = std::make_shared<const Communicator>(parent);
+  const Communicator& comm = *state->comm;
+  require_equal_options(comm, options);
+  check_options(options);
+  std::vector<std::int64_t> my_sends;
+  all_or_none(comm, [&] {
+    check_table(comm, table);
+    my_sends = pack_sends(table);
+    state->destinations = table.destinations;
+    state->table = table;
+  });
+
+  StopWatch watch;
+  const CommMatrix matrix = gather_matrix(comm, table.destinations);
+  const Gathered sends = gather_records(comm, my_sends, num_fields);
+  const double gather_s = watch.lap();
+  all_or_none(comm, [&] {
+    const Schedule schedule = assemble(matrix, sends);
+    const bool same_phases = schedule.num_phases() == table.num_phases;
+    if (!same_phases)
+      fail("the table of rank " + std::to_string(comm.rank()) + " has " + std::to_string(table.num_phases) +
+           " phases, the ranks send in " + std::to_string(schedule.num_phases()));
+    if (const auto violation = check(matrix, schedule, direct)) fail(violation->text);
+    const PhaseTable sent = slice(matrix, schedule, comm.rank());
+    check_sources(table, sent);
+    check_receives(table, sent);
+    state->describe(matrix, schedule, options);
+  });
+  state->agree_on_times(gather_s, 0, watch.lap());
+  return Plan(std::move(state));
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/mpi/options.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/call.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+struct ExecutorName {
+  Executor executor;
+  std::string_view name;
+};
+constexpr std::array<ExecutorName, 3> executor_names = {{
+    {Executor::async, "async"},
+    {Executor::phased, "phased"},
+    {Executor::barrier, "barrier"},
+}};
+
+/// Rank 0's options, on all ranks.
+PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
+  std::array<std::int64_t, 5> numbers = {
+      static_cast<std::int64_t>(mine.scheduler.size()), static_cast<std::int64_t>(mine.seed),
+      static_cast<std::int64_t>(mine.executor), mine.max_sends_in_flight, mine.check};
+  must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
+  PlanOptions first = mine;
+  first.scheduler.resize(static_cast<std::size_t>(numbers[0]));
+  must(MPI_Bcast(first.scheduler.data(), static_cast<int>(numbers[0]), MPI_CHAR, 0, comm.get()), "MPI_Bcast");
+  first.seed = static_cast<std::uint64_t>(numbers[1]);
+  first.executor = static_cast<Executor>(numbers[2]);
+  first.max_sends_in_flight = static_cast<int>(numbers[3]);
+  first.check = numbers[4] != 0;
+  return first;
+}
+
+void require_equal(const char* option, const std::string& first, const std::string& mine, Rank rank) {
+  if (first == mine) return;
+  throw Error(ErrorCode::mismatch, std::string("PlanOptions::") + option + " differs: " + first +
+                                       " on rank 0, " + mine + " on rank " + std::to_string(rank));
+}
+
+}  // namespace
+
+std::string_view executor_name(Executor executor) {
+  for (const ExecutorName& row : executor_names)
+    if (row.executor == executor) return row.name;
+  return "unknown";
+}
+
+Executor find_executor(std::string_view name) {
+  std::string known;
+  for (const ExecutorName& row : executor_names) {
+    if (row.name == name) return row.executor;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw Error(ErrorCode::invalid_argument, "unknown executor \"" + std::string(name) + "\"; known: " + known);
+}
+
+void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
+  const PlanOptions first = broadcast_options(comm, mine);
+  all_or_none(comm, [&] {
+    const Rank rank = comm.rank();
+    require_equal("scheduler", first.scheduler, mine.scheduler, rank);
+    require_equal("seed", std::to_string(first.seed), std::to_string(mine.seed), rank);
+    require_equal("executor", std::string(executor_name(first.executor)),
+                  std::string(executor_name(mine.executor)), rank);
+    require_equal("max_sends_in_flight", std::to_string(first.max_sends_in_flight),
+                  std::to_string(mine.max_sends_in_flight), rank);
+    require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
+  });
+}
+
+void check_options(const PlanOptions& options) {
+  const int window = options.max_sends_in_flight;
+  if (executor_name(options.executor) == "unknown")
+    throw Error(ErrorCode::invalid_argument, "PlanOptions::executor has the unknown value " +
+                                                 std::to_string(static_cast<int>(options.executor)));
+  if (window < 0)
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::max_sends_in_flight is negative: " + std::to_string(window));
+  if (window > 0 && options.executor != Executor::async)
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::max_sends_in_flight is for the executor async, not " +
+                    std::string(executor_name(options.executor)));
+}
+
+}  // namespace nuice::mpi

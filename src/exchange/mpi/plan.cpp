@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collective planner: agree on the options, gather the matrix, and let every rank make and check the same
+// schedule, of which it keeps its own slice.
+//
+// Cost: T_gather + T_schedule + T_check, where the gather is one allgather of an int per rank and one
+// allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/gather.hpp"
+#include "exchange/mpi/options.hpp"
+#include "exchange/mpi/plan_state.hpp"
+#include "nuice/check.hpp"
+#include "nuice/error.hpp"
+#include "nuice/scheduler.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+std::string pair_name(Rank src, Rank dst) {
+  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst) + ": ";
+}
+
+/// Refuses what from_messages() would not see after the gather, or would see too late: a zero-byte message is
+/// not gathered, and a rank that does not exist would not be gathered as one.
+void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
+  std::vector<Rank> seen;
+  seen.reserve(destinations.size());
+  for (const auto& [dst, bytes] : destinations) {
+    if (dst < 0 || dst >= comm.num_ranks())
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + "there are " + std::to_string(comm.num_ranks()) + " ranks");
+    if (bytes < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + "the size is negative: " + std::to_string(bytes));
+    if (bytes > max_bytes)
+      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + std::to_string(bytes) +
+                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
+    seen.push_back(dst);
+  }
+  std::ranges::sort(seen);
+  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
+    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + "given twice");
+}
+
+/// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
+void require_correct(const CommMatrix& matrix, const Schedule& schedule, const Scheduler& scheduler) {
+  if (const auto violation = check(matrix, schedule, scheduler.guarantees | direct))
+    throw Error(ErrorCode::mismatch,
+                "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
+}
+
+}  // namespace
+
+void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
+  info.scheduler = options.scheduler;
+  info.seed = options.seed;
+  info.executor = options.executor;
+  info.num_messages = matrix.num_messages();
+  info.num_phases = schedule.num_phases();
+  info.phase_bytes = phase_bytes(schedule);
+  info.bounds = lower_bounds(matrix);
+  max_sends_in_flight = options.max_sends_in_flight;
+}
+
+void Plan::State::agree_on_times(double gather_s, double schedule_s, double check_s) {
+  std::array<double, 3> times = {gather_s, schedule_s, check_s};
+  must(MPI_Allreduce(MPI_IN_PLACE, times.data(), 3, MPI_DOUBLE, MPI_MAX, comm->get()), "MPI_Allreduce");
+  info.gather_s = times[0];
+  info.schedule_s = times[1];
+  info.check_s = times[2];
+}
+
+Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
+    : state_(std::make_unique<State>()) {
+  const auto shared = std::make_shared<const Communicator>(parent);
+  const Communicator& comm = *shared;
+  state_->comm = shared;
+  require_equal_options(comm, options);
+  check_options(options);
+  const Scheduler& scheduler = find_scheduler(options.scheduler);
+  all_or_none(comm, [&] {
+    check_destinations(comm, destinations);
+    state_->destinations.assign(destinations.begin(), destinations.end());
+  });
+
+  StopWatch watch;
+  const CommMatrix matrix = gather_matrix(comm, destinations);
+  const double gather_s = watch.lap();
+  double schedule_s = 0;
+  double check_s = 0;
+  all_or_none(comm, [&] {
+    const Schedule schedule = make_schedule(matrix, scheduler.name, options.seed);
+    state_->table = slice(matrix, schedule, comm.rank());
+    schedule_s = watch.lap();
+    if (options.check) require_correct(matrix, schedule, scheduler);
+    check_s = options.check ? watch.lap() : 0;
+    state_->describe(matrix, schedule, options);
+  });
+  state_->agree_on_times(gather_s, schedule_s, check_s);
+}
+
+Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+
+Plan::State& Plan::state() const {
+  if (!state_) throw Error(ErrorCode::state, "the plan was freed");
+  return *state_;
+}
+
+std::span<const Partner> Plan::destinations() const { return state().destinations; }
+std::span<const Partner> Plan::sources() const { return state().table.sources; }
+const PhaseTable& Plan::table() const { return state().table; }
+const PlanInfo& Plan::info() const { return state().info; }
+void Plan::free() { state_.reset(); }
+
+}  // namespace nuice::mpi

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a plan keeps: memory grows with this rank's own messages. Shared by plan.cpp, from_table.cpp and
+// bind.cpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exchange/mpi/communicator.hpp"
+#include "nuice/mpi.hpp"
+#include "nuice/schedule.hpp"
+
+namespace nuice::mpi {
+
+struct Plan::State {
+  std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
+  std::vector<Partner> destinations;         // as the user gave them
+  PhaseTable table;
+  PlanInfo info;
+  int max_sends_in_flight = 0;
+  int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
+
+  /// Fills `info` but for the times.
+  void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
+  /// Collective. Sets the times to their maxima over the ranks.
+  void agree_on_times(double gather_s, double schedule_s, double check_s);
+};
+
+/// Seconds since the last call; the first counts from construction.
+class StopWatch {
+ public:
+  double lap() {
+    const double before = last_s_;
+    last_s_ = MPI_Wtime();
+    return last_s_ - before;
+  }
+
+ private:
+  double last_s_ = MPI_Wtime();
+};
+
+}  // namespace nuice::mpi

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/mpi/requests.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <string>
+
+#include "exchange/mpi/call.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+
+Datatype Datatype::contiguous(int count, MPI_Datatype of) {
+  Datatype type(MPI_DATATYPE_NULL, true);
+  must(MPI_Type_contiguous(count, of, &type.type_), "MPI_Type_contiguous");
+  must(MPI_Type_commit(&type.type_), "MPI_Type_commit");
+  return type;
+}
+
+Datatype::~Datatype() {
+  if (owned_ && type_ != MPI_DATATYPE_NULL && !is_finalized()) MPI_Type_free(&type_);
+}
+
+Extent Extent::of(Bytes bytes, int max_count) {
+  if (bytes <= max_count) return {static_cast<int>(bytes), Datatype::predefined(MPI_BYTE)};
+  const Bytes blocks = bytes / max_count;
+  if (blocks > max_count)
+    throw Error(ErrorCode::limit, std::to_string(bytes) + " bytes in one piece are more than MPI can send");
+  const Datatype block = Datatype::contiguous(max_count, MPI_BYTE);
+  const int lengths[2] = {static_cast<int>(blocks), static_cast<int>(bytes % max_count)};
+  const MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(blocks * max_count)};
+  const MPI_Datatype types[2] = {block.get(), MPI_BYTE};
+  Datatype all(MPI_DATATYPE_NULL, true);
+  must(MPI_Type_create_struct(2, lengths, offsets, types, &all.type_), "MPI_Type_create_struct");
+  must(MPI_Type_commit(&all.type_), "MPI_Type_commit");
+  return {1, std::move(all)};
+}
+
+Requests::~Requests() {
+  if (is_finalized()) return;
+  for (MPI_Request& request : requests_) MPI_Request_free(&request);
+}
+
+void Requests::start(std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) must(MPI_Start(&requests_[i]), "MPI_Start");
+}
+
+void Requests::start_unordered(std::size_t begin, std::size_t end) {
+  if (begin < end)
+    must(MPI_Startall(static_cast<int>(end - begin), requests_.data() + begin), "MPI_Startall");
+}
+
+bool Requests::test(std::size_t begin, std::size_t end) {
+  int done = 1;
+  if (begin < end)
+    must(MPI_Testall(static_cast<int>(end - begin), requests_.data() + begin, &done, MPI_STATUSES_IGNORE),
+         "MPI_Testall");
+  return done != 0;
+}
+
+void Requests::wait(std::size_t begin, std::size_t end) {
+  if (begin < end)
+    must(MPI_Waitall(static_cast<int>(end - begin), requests_.data() + begin, MPI_STATUSES_IGNORE),
+         "MPI_Waitall");
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Owners of MPI datatypes and of arrays of persistent requests.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "nuice/types.hpp"
+
+namespace nuice::mpi {
+
+/// A committed datatype, or one of MPI's own, which is not freed.
+class Datatype {
+ public:
+  static Datatype predefined(MPI_Datatype type) { return Datatype(type, false); }
+  static Datatype contiguous(int count, MPI_Datatype of);
+
+  Datatype(Datatype&& other) noexcept
+      : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)), owned_(std::exchange(other.owned_, false)) {}
+  Datatype& operator=(Datatype&&) = delete;
+  ~Datatype();
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  friend struct Extent;
+  Datatype(MPI_Datatype type, bool owned) : type_(type), owned_(owned) {}
+  MPI_Datatype type_;
+  bool owned_;
+};
+
+/// `bytes` bytes as MPI counts them: `count` elements of `type`.
+struct Extent {
+  int count;
+  Datatype type;
+
+  /// MPI-3.1 counts with an int, so more than max_count bytes become one element of a derived type: blocks of
+  /// max_count bytes and the rest behind them.
+  /// Throws Error limit if even the number of blocks is above max_count.
+  static Extent of(Bytes bytes, int max_count = 1 << 30);
+};
+
+/// Persistent requests; the destructor frees them, unless MPI is finalized.
+class Requests {
+ public:
+  Requests() = default;
+  Requests(const Requests&) = delete;
+  Requests& operator=(const Requests&) = delete;
+  ~Requests();
+
+  void reserve(std::size_t count) { requests_.reserve(count); }
+  /// Adopts a request. Requires room from reserve(), so that it cannot fail.
+  void adopt(MPI_Request request) { requests_.push_back(request); }
+
+  std::size_t size() const { return requests_.size(); }
+  MPI_Request operator[](std::size_t i) const { return requests_[i]; }
+
+  // On requests [begin, end):
+  /// Starts them in this order.
+  void start(std::size_t begin, std::size_t end);
+  /// Starts them in any order.
+  void start_unordered(std::size_t begin, std::size_t end);
+  /// True when all are complete. Those that are not under way count as complete.
+  bool test(std::size_t begin, std::size_t end);
+  void wait(std::size_t begin, std::size_t end);
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace nuice::mpi

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The serial executor. It reads the slices only, so whatever they leave out or get wrong shows here:
+//
+//   check that tables and buffers belong together
+//   copy every message to itself
+//   for each phase: pair the sends with the receives of the same (src, dst), in order; copy
+//   check that every message was carried in full
+//
+// O(entries log entries_per_phase + num_phases * num_ranks) time.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "nuice/error.hpp"
+#include "nuice/exchange.hpp"
+
+namespace nuice {
+namespace {
+
+using Tables = std::span<const PhaseTable>;
+using SendBuffers = std::span<const std::vector<SendBuffer>>;
+using ReceiveBuffers = std::span<const std::vector<ReceiveBuffer>>;
+
+std::string pair_name(Rank src, Rank dst) {
+  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
+}
+
+[[noreturn]] void fail(ErrorCode code, const std::string& text) {
+  throw Error(code, "exchange_serially: " + text);
+}
+
+/// Position of `rank` among partners sorted by rank; their number if it is not there.
+std::size_t find_partner(const std::vector<Partner>& partners, Rank rank) {
+  const auto at = std::ranges::lower_bound(partners, rank, {}, &Partner::rank);
+  if (at == partners.end() || at->rank != rank) return partners.size();
+  return static_cast<std::size_t>(at - partners.begin());
+}
+
+void check_partners(const std::vector<Partner>& partners, Rank num_ranks, const std::string& what) {
+  const bool ascending =
+      std::ranges::adjacent_find(partners, std::ranges::greater_equal{}, &Partner::rank) == partners.end();
+  const bool in_range =
+      std::ranges::all_of(partners, [&](const Partner& p) { return p.rank >= 0 && p.rank < num_ranks; });
+  if (!ascending || !in_range) fail(ErrorCode::mismatch, what + " are not ranks in ascending order");
+}
+
+void check_tables(Tables tables) {
+  const auto num_ranks = static_cast<Rank>(tables.size());
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    const PhaseTable& table = tables[static_cast<std::size_t>(rank)];
+    const std::string who = "table " + std::to_string(rank);
+    if (table.rank != rank || table.num_ranks != num_ranks)
+      fail(ErrorCode::mismatch, who + " is that of rank " + std::to_string(table.rank) + " of " +
+                                    std::to_string(table.num_ranks) + ", but " + std::to_string(num_ranks) +
+                                    " tables were given");
+    if (table.num_phases != tables[0].num_phases)
+      fail(ErrorCode::mismatch, who + " has " + std::to_string(table.num_phases) + " phases, table 0 has " +
+                                    std::to_string(tables[0].num_phases));
+    check_partners(table.destinations, num_ranks, "the destinations of rank " + std::to_string(rank));
+    check_partners(table.sources, num_ranks, "the sources of rank " + std::to_string(rank));
+    if (!std::ranges::is_sorted(table.entries, {}, &PhaseEntry::phase) ||
+        (!table.entries.empty() && table.entries.back().phase >= table.num_phases))
+      fail(ErrorCode::mismatch, "the entries of rank " + std::to_string(rank) +
+                                    " are not in ascending phases below " + std::to_string(table.num_phases));
+  }
+}
+
+/// One buffer per partner, each with room for what is exchanged with it. `Buffer` is SendBuffer or
+/// ReceiveBuffer.
+template <typename Buffer>
+void check_buffers(const std::vector<Partner>& partners, const std::vector<Buffer>& buffers, Rank rank,
+                   bool sends) {
+  const std::string kind = sends ? "send" : "receive";
+  if (buffers.size() != partners.size())
+    fail(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + " has " +
+                                          std::to_string(buffers.size()) + " " + kind + " buffers for " +
+                                          std::to_string(partners.size()) + " partners");
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    const Bytes bytes = partners[i].bytes;
+    const bool usable = bytes >= 0 && buffers[i].bytes >= bytes && (bytes == 0 || buffers[i].data != nullptr);
+    if (usable) continue;
+    const std::string pair = sends ? pair_name(rank, partners[i].rank) : pair_name(partners[i].rank, rank);
+    if (bytes < 0) fail(ErrorCode::mismatch, pair + ": a message of " + std::to_string(bytes) + " bytes");
+    if (bytes > 0 && buffers[i].data == nullptr)
+      fail(ErrorCode::invalid_argument, pair + ": the " + kind + " buffer is null");
+    fail(ErrorCode::invalid_argument, pair + ": the " + kind + " buffer has " +
+                                          std::to_string(buffers[i].bytes) + " bytes, the message has " +
+                                          std::to_string(bytes));
+  }
+}
+
+/// A send or a receive of one phase.
+struct Half {
+  Rank src;
+  Rank dst;
+  Bytes bytes;
+  Bytes offset;
+};
+
+bool by_pair(const Half& a, const Half& b) { return std::pair(a.src, a.dst) < std::pair(b.src, b.dst); }
+
+[[noreturn]] void fail_at(PhaseId phase, const Half& half, const std::string& text) {
+  fail(ErrorCode::mismatch,
+       "phase " + std::to_string(phase) + ", " + pair_name(half.src, half.dst) + ": " + text);
+}
+
+class SerialExchange {
+ public:
+  SerialExchange(Tables tables, SendBuffers send, ReceiveBuffers receive)
+      : tables_(tables), send_(send), receive_(receive), next_entry_(tables.size()), carried_(tables.size()) {
+    for (std::size_t rank = 0; rank < tables.size(); ++rank)
+      carried_[rank].resize(tables[rank].sources.size());
+  }
+
+  void run() {
+    copy_self_messages();
+    const PhaseId num_phases = tables_.empty() ? 0 : tables_[0].num_phases;
+    for (PhaseId phase = 0; phase < num_phases; ++phase) {
+      collect(phase);
+      copy_matched(phase);
+    }
+    check_all_carried();
+  }
+
+ private:
+  void copy_self_messages() {
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+      const Rank rank = tables_[i].rank;
+      const std::size_t to = find_partner(tables_[i].destinations, rank);
+      const std::size_t from = find_partner(tables_[i].sources, rank);
+      const Bytes sent = to < tables_[i].destinations.size() ? tables_[i].destinations[to].bytes : 0;
+      const Bytes expected = from < tables_[i].sources.size() ? tables_[i].sources[from].bytes : 0;
+      if (sent != expected)
+        fail(ErrorCode::mismatch, pair_name(rank, rank) + ": " + std::to_string(sent) + " bytes are sent, " +
+                                      std::to_string(expected) + " are expected");
+      if (sent == 0) continue;
+      std::memcpy(receive_[i][from].data, send_[i][to].data, static_cast<std::size_t>(sent));
+      carried_[i][from] += sent;
+    }
+  }
+
+  /// Sends and receives of a phase, each sorted by pair; those of one pair keep the order of their tables.
+  void collect(PhaseId phase) {
+    sends_.clear();
+    receives_.clear();
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+      const PhaseTable& table = tables_[i];
+      for (; next_entry_[i] < table.entries.size() && table.entries[next_entry_[i]].phase == phase;
+           ++next_entry_[i]) {
+        const PhaseEntry& entry = table.entries[next_entry_[i]];
+        if (entry.send_partner != no_rank)
+          sends_.push_back({table.rank, entry.send_partner, entry.send_bytes, entry.send_offset});
+        if (entry.recv_partner != no_rank)
+          receives_.push_back({entry.recv_partner, table.rank, entry.recv_bytes, entry.recv_offset});
+      }
+    }
+    std::ranges::stable_sort(sends_, by_pair);
+    std::ranges::stable_sort(receives_, by_pair);
+  }
+
+  void copy_matched(PhaseId phase) {
+    for (std::size_t i = 0; i < std::max(sends_.size(), receives_.size()); ++i) {
+      const bool send_alone =
+          i >= receives_.size() || (i < sends_.size() && by_pair(sends_[i], receives_[i]));
+      if (send_alone) fail_at(phase, sends_[i], "a send without its receive");
+      const bool receive_alone = i >= sends_.size() || by_pair(receives_[i], sends_[i]);
+      if (receive_alone) fail_at(phase, receives_[i], "a receive without its send");
+      copy(phase, sends_[i], receives_[i]);
+    }
+  }
+
+  void copy(PhaseId phase, const Half& send, const Half& receive) {
+    if (send.bytes != receive.bytes)
+      fail_at(
+          phase, send,
+          std::to_string(send.bytes) + " bytes are sent, " + std::to_string(receive.bytes) + " are expected");
+    if (!valid_rank(send.src) || !valid_rank(send.dst)) fail_at(phase, send, "no such pair of ranks");
+    const auto src = static_cast<std::size_t>(send.src);
+    const auto dst = static_cast<std::size_t>(send.dst);
+    const std::size_t to = find_partner(tables_[src].destinations, send.dst);
+    const std::size_t from = find_partner(tables_[dst].sources, send.src);
+    check_range(tables_[src].destinations, to, phase, send, "send");
+    check_range(tables_[dst].sources, from, phase, receive, "receive");
+    std::memcpy(static_cast<std::byte*>(receive_[dst][from].data) + receive.offset,
+                static_cast<const std::byte*>(send_[src][to].data) + send.offset,
+                static_cast<std::size_t>(send.bytes));
+    carried_[dst][from] += send.bytes;
+  }
+
+  bool valid_rank(Rank rank) const { return rank >= 0 && static_cast<std::size_t>(rank) < tables_.size(); }
+
+  static void check_range(const std::vector<Partner>& partners, std::size_t at, PhaseId phase,
+                          const Half& half, const std::string& kind) {
+    const Bytes room = at < partners.size() ? partners[at].bytes : 0;
+    const bool inside =
+        half.offset >= 0 && half.bytes > 0 && half.offset <= room && half.bytes <= room - half.offset;
+    if (!inside)
+      fail_at(phase, half,
+              "a " + kind + " of " + std::to_string(half.bytes) + " bytes at offset " +
+                  std::to_string(half.offset) + " of a message of " + std::to_string(room));
+  }
+
+  void check_all_carried() const {
+    for (std::size_t i = 0; i < tables_.size(); ++i)
+      for (std::size_t s = 0; s < tables_[i].sources.size(); ++s)
+        if (const Partner& source = tables_[i].sources[s]; carried_[i][s] != source.bytes)
+          fail(ErrorCode::mismatch, pair_name(source.rank, tables_[i].rank) + ": the phases carry " +
+                                        std::to_string(carried_[i][s]) + " of " +
+                                        std::to_string(source.bytes) + " bytes");
+  }
+
+  Tables tables_;
+  SendBuffers send_;
+  ReceiveBuffers receive_;
+  std::vector<std::size_t> next_entry_;      // by rank: first entry of a phase not yet carried out
+  std::vector<std::vector<Bytes>> carried_;  // by rank and source
+  std::vector<Half> sends_;
+  std::vector<Half> receives_;
+};
+
+}  // namespace
+
+void exchange_serially(Tables tables, SendBuffers send, ReceiveBuffers receive) {
+  if (send.size() != tables.size() || receive.size() != tables.size())
+    fail(ErrorCode::invalid_argument, std::to_string(tables.size()) + " tables, but the send buffers of " +
+                                          std::to_string(send.size()) + " and the receive buffers of " +
+                                          std::to_string(receive.size()) + " ranks");
+  check_tables(tables);
+  for (std::size_t rank = 0; rank < tables.size(); ++rank) {
+    check_buffers(tables[rank].destinations, send[rank], static_cast<Rank>(rank), true);
+    check_buffers(tables[rank].sources, receive[rank], static_cast<Rank>(rank), false);
+  }
+  SerialExchange(tables, send, receive).run();
+}
+
+}  // namespace nuice

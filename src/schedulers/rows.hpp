@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One declaration per algorithm file; table.cpp lists them.
+#pragma once
+
+#include "nuice/scheduler.hpp"
+
+namespace nuice::sched {
+
+Schedule make_ac(const Problem& problem);
+Schedule make_lp(const Problem& problem);
+std::string why_not_gm(const Problem& problem);
+Schedule make_gm(const Problem& problem);
+Schedule make_compact_masking(const Problem& problem);
+Schedule make_coloring(const Problem& problem);
+
+}  // namespace nuice::sched

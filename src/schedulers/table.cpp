@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of scheduling algorithms. To add one: a file beside this one, a line in rows.hpp, a row here.
+#include <array>
+
+#include "nuice/error.hpp"
+#include "schedulers/phases.hpp"
+#include "schedulers/rows.hpp"
+
+namespace nuice {
+namespace {
+
+using namespace sched;
+
+constexpr std::array table{
+    Scheduler{.name = "ac",
+              .summary = "asynchronous: one phase, every rank sends all it has in random order",
+              .source = "000 fig. 4, 003 fig. 2",
+              .guarantees = direct,
+              .randomized = true,
+              .why_not = always_applicable,
+              .make = make_ac},
+    Scheduler{.name = "lp",
+              .summary = "linear permutation: ranks exchange in pairs, partner i xor k in phase k",
+              .source = "000 fig. 5, 003 fig. 3",
+              .guarantees = direct | one_port,
+              .randomized = false,
+              .why_not = always_applicable,
+              .make = make_lp},
+    Scheduler{.name = "gm",
+              .summary = "global masking: greedy phases from the full matrix",
+              .source = "003 fig. 4",
+              .guarantees = direct | one_port,
+              .randomized = true,
+              .why_not = why_not_gm,
+              .make = make_gm},
+    Scheduler{.name = "cgm",
+              .summary = "compact global masking: greedy phases from the compressed matrix",
+              .source = "003 figs 5, 6",
+              .guarantees = direct | one_port,
+              .randomized = true,
+              .why_not = always_applicable,
+              .make = make_compact_masking},
+    Scheduler{.name = "rs_n",
+              .summary = "random scheduling avoiding node contention; the later name of cgm",
+              .source = "000 fig. 6, 004 fig. 4",
+              .guarantees = direct | one_port,
+              .randomized = true,
+              .why_not = always_applicable,
+              .make = make_compact_masking},
+    Scheduler{.name = "coloring",
+              .summary = "bipartite edge colouring: exactly as many phases as the maximum degree",
+              .source = "Koenig 1916",
+              .guarantees = direct | one_port | fewest_phases,
+              .randomized = false,
+              .why_not = always_applicable,
+              .make = make_coloring},
+};
+
+}  // namespace
+
+std::span<const Scheduler> schedulers() { return table; }
+
+const Scheduler& find_scheduler(std::string_view name) {
+  std::string known;
+  for (const Scheduler& scheduler : table) {
+    if (scheduler.name == name) return scheduler;
+    known += (known.empty() ? "" : ", ") + std::string(scheduler.name);
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "unknown scheduler \"" + std::string(name) + "\"; known: " + known);
+}
+
+Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed) {
+  const Scheduler& scheduler = find_scheduler(name);
+  const Problem problem{matrix, seed};
+  if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
+    throw Error(ErrorCode::not_applicable, std::string(name) + ": " + reason);
+  }
+  return scheduler.make(problem);
+}
+
+}  // namespace nuice

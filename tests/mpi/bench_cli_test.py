@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice-bench as people and programs meet it: exit codes, stdout and stderr.
+
+Usage: bench_cli_test.py NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number of ranks)
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BENCH: str
+MPIEXEC: list[str]
+
+FOUR_RANKS = """%%MatrixMarket matrix coordinate integer general
+% a ring, a message to itself, an empty row (4) and an empty column (1)
+4 4 5
+1 2 1000
+2 3 70000
+3 4 1
+3 2 17
+2 2 5
+"""
+
+
+def run(ranks: int, *arguments: str) -> subprocess.CompletedProcess:
+    command = [*MPIEXEC, str(ranks), BENCH, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+class NuiceBench(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.matrix = self.write("four.mtx", FOUR_RANKS)
+
+    def write(self, name: str, text: str) -> str:
+        path = self.folder / name
+        path.write_text(text)
+        return str(path)
+
+    def lines(self, ranks: int, *arguments: str) -> list[dict]:
+        done = run(ranks, *arguments, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def assert_refused(self, done: subprocess.CompletedProcess, text: str):
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stdout, "")
+        ours = [line for line in done.stderr.splitlines() if line.startswith("nuice-bench: ")]
+        self.assertEqual(len(ours), 1, done.stderr)
+        self.assertIn(text, ours[0])
+
+    def test_json_has_one_object_per_method(self):
+        methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async,alltoallv,neighbor,isend"
+        lines = self.lines(4, "--matrix", self.matrix, "--schedulers", methods, "--reps", "3", "--seed", "5")
+        self.assertEqual([line["method"] for line in lines], methods.split(","))
+        for line in lines:
+            self.assertIs(line["verified"], True)
+            self.assertIsNone(line["refused"])
+            self.assertEqual((line["ranks"], line["messages"], line["max_degree"]), (4, 4, 2))
+            self.assertEqual((line["bound_bytes"], line["bytes_moved"]), (70000, 71023))
+            self.assertEqual((line["matrix"], line["reps"], line["seed"]), (self.matrix, 3, 5))
+            least, median, most = (line[f"exchange_seconds_{x}"] for x in ("min", "median", "max"))
+            self.assertTrue(0 < least <= median <= most)
+            self.assertGreater(line["ratio_to_best_mpi"], 0)
+            self.assertIn(line["best_mpi"], ("alltoallv", "neighbor", "isend"))
+        planned, peers = lines[:8], lines[8:]
+        self.assertEqual([line["phases"] for line in peers], [None] * 3)
+        self.assertEqual(min(line["ratio_to_best_mpi"] for line in peers), 1)
+        self.assertEqual(planned[0]["phases"], 1)
+        self.assertEqual(planned[6]["phases"], 2)
+        self.assertEqual(
+            [line["executor"] for line in planned[4:8]], ["phased", "barrier", "phased", "async"]
+        )
+        for line in planned:
+            parts = [line[f"{part}_seconds"] for part in ("gather", "schedule", "check", "bind")]
+            self.assertTrue(all(0 < part <= line["plan_seconds"] for part in parts), parts)
+
+    def test_table_is_for_people(self):
+        done = run(4, "--matrix", self.matrix, "--schedulers", "coloring,neighbor", "--reps", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("4 ranks, 4 messages", done.stdout)
+        self.assertIn("Every byte was verified", done.stdout)
+        rows = [line.split() for line in done.stdout.splitlines()]
+        self.assertIn(["coloring", "phased", "2"], [row[:3] for row in rows])
+
+    def test_without_a_peer_nothing_is_compared(self):
+        (line,) = self.lines(4, "--matrix", self.matrix, "--schedulers", "lp", "--reps", "1", "--warmup", "0")
+        self.assertIsNone(line["best_mpi"])
+        self.assertIsNone(line["ratio_to_best_mpi"])
+        self.assertIsNone(line["reuses_to_pay_off"])
+
+    def test_synchronous_sends(self):
+        options = ("--schedulers", "ac,coloring:async", "--max-sends-in-flight", "1", "--reps", "2")
+        lines = self.lines(4, "--matrix", self.matrix, *options)
+        self.assertEqual([line["max_sends_in_flight"] for line in lines], [1, 1])
+
+    def test_one_rank_and_nothing_to_send(self):
+        head = "%%MatrixMarket matrix coordinate integer general\n"
+        alone = self.write("alone.mtx", head + "1 1 1\n1 1 99\n")
+        empty = self.write("empty.mtx", head + "3 3 0\n")
+        for ranks, matrix in ((1, alone), (3, empty)):
+            lines = self.lines(ranks, "--matrix", matrix, "--reps", "2")
+            self.assertEqual(len(lines), 6)
+            self.assertTrue(all(line["verified"] for line in lines))
+
+    def test_wrong_number_of_ranks(self):
+        text = "is a matrix for 4 ranks, but 3 were started: use mpiexec -n 4"
+        self.assert_refused(run(3, "--matrix", self.matrix), text)
+
+    def test_missing_file(self):
+        self.assert_refused(run(2, "--matrix", str(self.folder / "none.mtx")), "none.mtx")
+
+    def test_broken_file(self):
+        broken = self.write("broken.mtx", FOUR_RANKS.replace("70000", "many"))
+        self.assert_refused(run(4, "--matrix", broken), "broken.mtx:5")
+
+    def test_unknown_scheduler(self):
+        done = run(2, "--matrix", self.matrix, "--schedulers", "lp,fastest")
+        self.assert_refused(done, 'unknown scheduler "fastest"; known: ac, lp')
+
+    def test_help(self):
+        done = run(2, "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout.count("--schedulers"), 1, "printed once, not by every rank")
+
+
+if __name__ == "__main__":
+    BENCH, *MPIEXEC = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of nuice-bench that run without ranks. Above all: that its verification would notice damage.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "nuice_bench/measure.hpp"
+#include "nuice_bench/options.hpp"
+#include "nuice_bench/payload.hpp"
+#include "nuice_bench/report.hpp"
+
+namespace nuice::bench {
+namespace {
+
+TEST(Verification, NoticesEveryWrongByte) {
+  for (const std::size_t size : {1U, 7U, 8U, 9U, 64U, 101U}) {
+    std::vector<std::byte> message(size);
+    fill(message, 3, 5);
+    EXPECT_EQ(first_wrong_byte(message, 3, 5), std::nullopt);
+    for (std::size_t i = 0; i < size; ++i) {
+      message[i] ^= std::byte{1};
+      EXPECT_EQ(first_wrong_byte(message, 3, 5), i);
+      message[i] ^= std::byte{1};
+    }
+  }
+}
+
+TEST(Verification, PoisonIsWrongInEveryByte) {
+  std::vector<std::byte> good(101);
+  std::vector<std::byte> bad(101);
+  fill(good, 1, 2);
+  poison(bad, 1, 2);
+  for (std::size_t i = 0; i < good.size(); ++i) EXPECT_NE(good[i], bad[i]) << i;
+}
+
+TEST(Verification, NoticesAnotherMessageOrAShiftedOne) {
+  std::vector<std::byte> message(64);
+  fill(message, 1, 2);
+  EXPECT_TRUE(first_wrong_byte(message, 2, 1));
+  EXPECT_TRUE(first_wrong_byte(message, 1, 3));
+  EXPECT_TRUE(first_wrong_byte(std::span(message).subspan(8), 1, 2));
+  EXPECT_TRUE(first_wrong_byte(std::span(message).subspan(1), 1, 2));
+}
+
+TEST(Verification, NamesThePairAndTheByte) {
+  Payload payload(2, {}, {{0, 10}, {1, 20}, {2, 5}});
+  payload.poison_received();
+  EXPECT_EQ(payload.verify_received(), "rank 0 -> rank 2: byte 0 of 10 is wrong");
+  for (std::size_t i = 0; i < 3; ++i) fill(payload.receive.message(i), payload.receive.partners[i].rank, 2);
+  EXPECT_EQ(payload.verify_received(), "");
+  payload.receive.message(1)[17] ^= std::byte{0x80};
+  EXPECT_EQ(payload.verify_received(), "rank 1 -> rank 2: byte 17 of 20 is wrong");
+}
+
+TEST(Summary, MedianIsInTheMiddle) {
+  EXPECT_EQ(summarize({3, 1, 2}).median_s, 2);
+  EXPECT_EQ(summarize({4, 1, 2, 3}).median_s, 2.5);
+  EXPECT_EQ(summarize({4, 1, 2, 3}).min_s, 1);
+  EXPECT_EQ(summarize({4, 1, 2, 3}).max_s, 4);
+  EXPECT_EQ(summarize({7}).median_s, 7);
+}
+
+Result result_of(const std::string& word, std::optional<Peer> peer, double plan_s, double exchange_s) {
+  Result result;
+  result.spec = {word, peer, peer ? "" : word, mpi::Executor::phased};
+  result.planning.total_s = plan_s;
+  result.exchange = {exchange_s, exchange_s, exchange_s};
+  return result;
+}
+
+TEST(PayOff, CountsExchangesUntilPlanningIsEarnedBack) {
+  const Result peer = result_of("neighbor", Peer::neighbor, 1.0, 10.0);
+  EXPECT_EQ(reuses_to_pay_off(result_of("lp", {}, 21.0, 6.0), peer), 5.0);  // (21 - 1) / (10 - 6)
+  EXPECT_EQ(reuses_to_pay_off(result_of("lp", {}, 0.5, 6.0), peer), 1.0);
+  EXPECT_EQ(reuses_to_pay_off(result_of("lp", {}, 0.5, 10.0), peer), std::nullopt);
+}
+
+Parsed parse(const std::string& line) {
+  std::istringstream in("nuice-bench " + line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return parse_command_line(static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(CommandLine, MethodsHaveTheirExecutors) {
+  const Parsed parsed = parse("--matrix m.mtx --schedulers ac,lp,rs_n:barrier,alltoallv --reps 3 --seed 9");
+  ASSERT_TRUE(parsed.options) << parsed.err;
+  const auto& methods = parsed.options->methods;
+  ASSERT_EQ(methods.size(), 4U);
+  EXPECT_EQ(methods[0].executor, mpi::Executor::async);
+  EXPECT_EQ(methods[1].executor, mpi::Executor::phased);
+  EXPECT_EQ(methods[2].scheduler, "rs_n");
+  EXPECT_EQ(methods[2].executor, mpi::Executor::barrier);
+  EXPECT_EQ(methods[3].peer, Peer::alltoallv);
+  const Parsed all_barrier = parse("--matrix m.mtx --schedulers ac,lp:async --executor barrier");
+  EXPECT_EQ(all_barrier.options->methods[0].executor, mpi::Executor::barrier);
+  EXPECT_EQ(all_barrier.options->methods[1].executor, mpi::Executor::async);
+}
+
+TEST(CommandLine, FaultsAreNamedAndGiveExitCode2) {
+  for (const auto& [line, text] : std::vector<std::pair<std::string, std::string>>{
+           {"", "--matrix is required"},
+           {"--matrix m --schedulers fast", "unknown scheduler \"fast\"; known: ac"},
+           {"--matrix m --schedulers lp:fast", "unknown executor \"fast\""},
+           {"--matrix m --schedulers lp:", "unknown executor \"\""},
+           {"--matrix m --executor fast", "unknown executor \"fast\""},
+           {"--matrix m --reps 0", "--reps"},
+           {"--matrix m --warmup -1", "--warmup"},
+           {"--matrix m --seed x", "--seed"},
+           {"--matrix m --whatever", "--whatever"}}) {
+    const Parsed parsed = parse(line);
+    EXPECT_FALSE(parsed.options) << line;
+    EXPECT_EQ(parsed.exit_code, 2) << line;
+    EXPECT_EQ(parsed.out, "") << line;
+    EXPECT_NE(parsed.err.find(text), std::string::npos) << line << ": " << parsed.err;
+  }
+  EXPECT_EQ(parse("--help").exit_code, 0);
+  EXPECT_NE(parse("--help").out.find("--matrix"), std::string::npos);
+}
+
+class Report : public testing::Test {
+ protected:
+  Options options{.matrix = "m.mtx", .methods = {}, .reps = 4};
+  Input input;
+  Setting setting{options, input, 8, "Some MPI 1.0"};
+  std::vector<Result> results = {result_of("lp", {}, 21.0, 6.0),
+                                 result_of("alltoallv", Peer::alltoallv, 0, 12.0),
+                                 result_of("neighbor", Peer::neighbor, 1.0, 10.0)};
+};
+
+TEST_F(Report, ComparesWithTheBestPeer) {
+  EXPECT_EQ(best_peer(results), &results[2]);
+  results[2].refused = "too large";
+  EXPECT_EQ(best_peer(results), &results[1]);
+  results.resize(1);
+  EXPECT_EQ(best_peer(results), nullptr);
+}
+
+TEST_F(Report, WritesNullForWhatIsNotKnown) {
+  results[1].refused = "too large";
+  std::istringstream lines(json_lines(setting, results));
+  std::vector<nlohmann::json> objects;
+  for (std::string line; std::getline(lines, line);) objects.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(objects.size(), 3U);
+  EXPECT_EQ(objects[0]["ratio_to_best_mpi"], 0.6);
+  EXPECT_EQ(objects[0]["reuses_to_pay_off"], 5);
+  EXPECT_EQ(objects[0]["verified"], true);
+  EXPECT_EQ(objects[1]["refused"], "too large");
+  EXPECT_TRUE(objects[1]["verified"].is_null());
+  EXPECT_TRUE(objects[1]["exchange_seconds_median"].is_null());
+  EXPECT_TRUE(objects[2]["scheduler"].is_null());
+  EXPECT_TRUE(objects[2]["phases"].is_null());
+  EXPECT_TRUE(objects[2]["refused"].is_null());
+}
+
+TEST_F(Report, TableSaysWhatWasNotRun) {
+  results[1].refused = "too large";
+  const std::string text = table(setting, results);
+  EXPECT_NE(text.find("alltoallv was not run: too large"), std::string::npos);
+  EXPECT_NE(text.find("neighbor"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nuice::bench

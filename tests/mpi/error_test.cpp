@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bad input on one rank gives the same error on all ranks, and nobody hangs. Calls out of order are refused.
+#include "mpi/mpi_support.hpp"
+#include "nuice/nuice.hpp"
+
+namespace nuice {
+namespace {
+
+using mpi::Plan;
+using mpi::PlanOptions;
+
+/// Rank r sends 64 bytes to rank r + 1.
+std::vector<Partner> ring() { return {{(test::world_rank() + 1) % test::world_size(), 64}}; }
+
+bool is_last_rank() { return test::world_rank() == test::world_size() - 1; }
+std::string last_rank() { return "rank " + std::to_string(test::world_size() - 1); }
+
+/// The destinations that the last rank gives; the others give a ring.
+void expect_refused(ErrorCode code, const std::string& text, const std::vector<Partner>& by_last_rank) {
+  const std::vector<Partner> mine = is_last_rank() ? by_last_rank : ring();
+  test::expect_same_error(code, text, [&] { Plan(MPI_COMM_WORLD, mine); });
+}
+
+TEST(Errors, WrongDestinationsNameThePair) {
+  const Rank n = test::world_size();
+  expect_refused(ErrorCode::invalid_argument, last_rank() + " -> rank " + std::to_string(n), {{n, 1}});
+  expect_refused(ErrorCode::invalid_argument, last_rank() + " -> rank -1", {{-1, 1}});
+  expect_refused(ErrorCode::invalid_argument, last_rank() + " -> rank 0: the size is negative: -5",
+                 {{0, -5}});
+  expect_refused(ErrorCode::invalid_argument, last_rank() + " -> rank 0: given twice", {{0, 5}, {0, 0}});
+  expect_refused(ErrorCode::limit, last_rank() + " -> rank 0", {{0, max_bytes + 1}});
+}
+
+TEST(Errors, SumsBeyondTheLimitAreRefused) {
+  const Rank n = test::world_size();
+  if (n < 3) GTEST_SKIP() << "needs three ranks";
+  // Each size is allowed, the sum of what rank 0 receives is not.
+  const std::vector<Partner> to_0 = {{0, max_bytes / 2 + 1}};
+  test::expect_same_error(ErrorCode::limit, "rank 0", [&] {
+    Plan(MPI_COMM_WORLD, test::world_rank() == 0 ? std::vector<Partner>{} : to_0);
+  });
+  expect_refused(ErrorCode::limit, last_rank(), {{0, max_bytes / 2 + 1}, {1, max_bytes / 2 + 1}});
+}
+
+void expect_option_refused(const std::string& text, const PlanOptions& by_last_rank) {
+  if (test::world_size() < 2) return;  // one rank cannot differ
+  const PlanOptions mine = is_last_rank() ? by_last_rank : PlanOptions{};
+  test::expect_same_error(ErrorCode::mismatch, text, [&] { Plan(MPI_COMM_WORLD, ring(), mine); });
+}
+
+TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
+  const std::string on = " on rank 0, ";
+  expect_option_refused("PlanOptions::scheduler differs: rs_n" + on + "lp on " + last_rank(),
+                        {.scheduler = "lp"});
+  expect_option_refused("PlanOptions::scheduler differs: rs_n" + on + "no such on " + last_rank(),
+                        {.scheduler = "no such"});
+  expect_option_refused("PlanOptions::seed differs: 0" + on + "18446744073709551615 on " + last_rank(),
+                        {.seed = ~std::uint64_t{0}});
+  expect_option_refused("PlanOptions::executor differs: phased" + on + "barrier on " + last_rank(),
+                        {.executor = mpi::Executor::barrier});
+  expect_option_refused("PlanOptions::max_sends_in_flight differs: 0" + on + "3 on " + last_rank(),
+                        {.max_sends_in_flight = 3});
+  expect_option_refused("PlanOptions::check differs: 1" + on + "0 on " + last_rank(), {.check = false});
+}
+
+TEST(Errors, WrongOptionsAreRefused) {
+  const auto expect = [](const std::string& text, const PlanOptions& options) {
+    test::expect_same_error(ErrorCode::invalid_argument, text,
+                            [&] { Plan(MPI_COMM_WORLD, ring(), options); });
+  };
+  expect("unknown scheduler \"fastest\"; known: ac, lp", {.scheduler = "fastest"});
+  expect("max_sends_in_flight is negative: -1",
+         {.executor = mpi::Executor::async, .max_sends_in_flight = -1});
+  expect("max_sends_in_flight is for the executor async, not phased", {.max_sends_in_flight = 2});
+  expect("PlanOptions::executor has the unknown value 17", {.executor = static_cast<mpi::Executor>(17)});
+}
+
+TEST(Errors, ASchedulerThatCannotIsRefused) {
+  // gm works on the full matrix and says no above some number of ranks; all others take any matrix. Whether a
+  // row can say no here depends on the number of ranks, so this only asks for agreement with why_not().
+  const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), std::vector<Message>{});
+  for (const Scheduler& scheduler : schedulers()) {
+    const PlanOptions options{.scheduler = std::string(scheduler.name)};
+    const std::string reason = scheduler.why_not({matrix, 0});
+    if (reason.empty()) {
+      EXPECT_NO_THROW(Plan(MPI_COMM_WORLD, std::vector<Partner>{}, options));
+    } else {
+      test::expect_same_error(ErrorCode::not_applicable, reason,
+                              [&] { Plan(MPI_COMM_WORLD, std::vector<Partner>{}, options); });
+    }
+  }
+}
+
+TEST(Errors, WrongCommunicatorsAreRefused) {
+  test::expect_same_error(ErrorCode::invalid_argument, "MPI_COMM_NULL", [] { Plan(MPI_COMM_NULL, ring()); });
+  if (test::world_size() < 2) return;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm inter = MPI_COMM_NULL;
+  const int side = test::world_rank() % 2;
+  MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 1, &inter);
+  test::expect_same_error(ErrorCode::invalid_argument, "intercommunicator", [&] { Plan(inter, ring()); });
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+class BindErrors : public testing::Test {
+ protected:
+  /// Buffers that fit the ring; the test spoils them on one rank.
+  void expect_refused(const std::string& text) {
+    test::expect_same_error(ErrorCode::invalid_argument, text, [&] { plan.bind(send, receive); });
+    test::BoundPlan good(plan);  // the plan is as good as before
+    good.exchange.start();
+    good.exchange.wait();
+    good.expect_received(0);
+  }
+  std::string to_next() const { return last_rank() + " -> rank 0"; }
+  std::string from_previous() const {
+    return "rank " + std::to_string(std::max(test::world_size() - 2, 0)) + " -> " + last_rank();
+  }
+  Plan plan{MPI_COMM_WORLD, ring()};
+  std::vector<std::byte> out = std::vector<std::byte>(64);
+  std::vector<std::byte> in = std::vector<std::byte>(64);
+  std::vector<SendBuffer> send = {{out.data(), 64}};
+  std::vector<ReceiveBuffer> receive = {{in.data(), 64}};
+};
+
+TEST_F(BindErrors, NullSendBuffer) {
+  if (is_last_rank()) send[0].data = nullptr;
+  expect_refused(to_next() + ": the send buffer is null");
+}
+TEST_F(BindErrors, SmallSendBuffer) {
+  if (is_last_rank()) send[0].bytes = 63;
+  expect_refused(to_next() + ": the send buffer has 63 bytes, the message has 64");
+}
+TEST_F(BindErrors, NullReceiveBuffer) {
+  if (is_last_rank()) receive[0].data = nullptr;
+  expect_refused(from_previous() + ": the receive buffer is null");
+}
+TEST_F(BindErrors, SmallReceiveBuffer) {
+  if (is_last_rank()) receive[0].bytes = -1;
+  expect_refused(from_previous() + ": the receive buffer has -1 bytes, the message has 64");
+}
+TEST_F(BindErrors, WrongNumberOfSendBuffers) {
+  if (is_last_rank()) send.clear();
+  expect_refused(last_rank() + " gives 0 send buffers for 1 partners");
+}
+TEST_F(BindErrors, WrongNumberOfReceiveBuffers) {
+  if (is_last_rank()) receive.push_back(receive[0]);
+  expect_refused(last_rank() + " gives 2 receive buffers for 1 partners");
+}
+TEST_F(BindErrors, TheLowestRankIsNamed) {
+  send[0].data = nullptr;
+  expect_refused("rank 0 -> rank ");
+}
+
+TEST(OutOfOrder, PlanAfterFree) {
+  Plan plan(MPI_COMM_WORLD, ring());
+  plan.free();
+  plan.free();
+  const auto expect = [&](auto&& use) { test::expect_error(ErrorCode::state, "the plan was freed", use); };
+  expect([&] { plan.bind({}, {}); });
+  expect([&] { (void)plan.sources(); });
+  expect([&] { (void)plan.destinations(); });
+  expect([&] { (void)plan.table(); });
+  expect([&] { (void)plan.info(); });
+}
+
+TEST(OutOfOrder, ExchangeCalls) {
+  Plan plan(MPI_COMM_WORLD, ring());
+  test::BoundPlan bound(plan);
+  mpi::Exchange& exchange = bound.exchange;
+  test::expect_error(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });
+  test::expect_error(ErrorCode::state, "test(): the exchange was not started", [&] { exchange.test(); });
+  exchange.start();
+  test::expect_error(ErrorCode::state, "start(): the exchange is already under way",
+                     [&] { exchange.start(); });
+  test::expect_error(ErrorCode::state, "free(): the exchange is under way", [&] { exchange.free(); });
+  exchange.wait();
+  bound.expect_received(0);
+  test::expect_error(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });
+  exchange.free();
+  exchange.free();
+  test::expect_error(ErrorCode::state, "the exchange was freed", [&] { exchange.start(); });
+  test::expect_error(ErrorCode::state, "the exchange was freed", [&] { exchange.test(); });
+  test::expect_error(ErrorCode::state, "the exchange was freed", [&] { exchange.wait(); });
+}
+
+}  // namespace
+}  // namespace nuice

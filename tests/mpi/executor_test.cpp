@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every scheduler with every executor on every matrix does what the serial executor does, byte for byte.
+#include <thread>
+
+#include "mpi/mpi_support.hpp"
+#include "nuice/nuice.hpp"
+
+namespace nuice {
+namespace {
+
+struct NamedMatrix {
+  std::string name;
+  CommMatrix matrix;
+};
+
+CommMatrix matrix_of(Rank n, const std::vector<Message>& messages) {
+  return CommMatrix::from_messages(n, messages);
+}
+
+/// The extremes and the random ones, for any number of ranks. Some messages are above every MPI's eager
+/// limit.
+std::vector<NamedMatrix> matrices(Rank n) {
+  std::vector<Message> hot;
+  std::vector<Message> self;
+  std::vector<Message> skewed;
+  for (Rank r = 0; r < n; ++r) {
+    hot.push_back({r, n / 2, 100 + r});
+    self.push_back({r, r, 10 * r});
+    for (Rank s = 0; s < n; ++s) skewed.push_back({r, s, (r + s) % 3 == 0 ? 70'000 + r : 1 + s});
+  }
+  return {{"empty", matrix_of(n, {})},
+          {"single message", matrix_of(n, {{n - 1, 0, 33}})},
+          {"hot receiver", matrix_of(n, hot)},
+          {"only to itself", matrix_of(n, self)},
+          {"skewed, complete, with self", matrix_of(n, skewed)},
+          {"regular", random_regular(n, (n - 1) / 2, {.unit_bytes = 256, .max_units = 1}, 5)},
+          {"density 0.3", random_density(n, 0.3, {.unit_bytes = 100, .max_units = 1}, 1)},
+          {"density 0.8, sizes 1 to 32", random_density(n, 0.8, {.unit_bytes = 7, .max_units = 32}, 2)}};
+}
+
+struct Walk {
+  std::string name;
+  mpi::Executor executor;
+  int max_sends_in_flight = 0;
+};
+
+const std::vector<Walk>& walks() {
+  static const std::vector<Walk> all = {{"async", mpi::Executor::async},
+                                        {"async_window_1", mpi::Executor::async, 1},
+                                        {"async_window_2", mpi::Executor::async, 2},
+                                        {"async_window_100", mpi::Executor::async, 100},
+                                        {"phased", mpi::Executor::phased},
+                                        {"barrier", mpi::Executor::barrier}};
+  return all;
+}
+
+class EveryExecutor : public testing::TestWithParam<Walk> {
+ protected:
+  void expect_as_serially(const CommMatrix& matrix, std::string_view scheduler) {
+    const auto tables = slice_all(matrix, make_schedule(matrix, scheduler, 9));
+    test::World world(tables);
+    world.exchange(tables);
+
+    const Rank rank = test::world_rank();
+    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, rank),
+                   {.scheduler = std::string(scheduler),
+                    .seed = 9,
+                    .executor = GetParam().executor,
+                    .max_sends_in_flight = GetParam().max_sends_in_flight});
+    EXPECT_EQ(plan.table(), tables[static_cast<std::size_t>(rank)]);
+    test::BoundPlan bound(plan);
+    bound.exchange.start();
+    bound.exchange.wait();
+    EXPECT_EQ(bound.receive, world.receive[static_cast<std::size_t>(rank)]);
+  }
+};
+
+TEST_P(EveryExecutor, DoesWhatTheSerialOneDoes) {
+  for (const auto& [name, matrix] : matrices(test::world_size()))
+    for (const Scheduler& scheduler : schedulers()) {
+      SCOPED_TRACE(name + ", " + std::string(scheduler.name));
+      if (!scheduler.why_not({matrix, 9}).empty()) continue;
+      expect_as_serially(matrix, scheduler.name);
+    }
+}
+
+TEST_P(EveryExecutor, IsCompleteByTestingOnly) {
+  const auto [name, matrix] = matrices(test::world_size()).at(4);
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                 {.executor = GetParam().executor, .max_sends_in_flight = GetParam().max_sends_in_flight});
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 3; ++round) {
+    bound.refill(round);
+    bound.exchange.start();
+    while (!bound.exchange.test()) std::this_thread::yield();
+    bound.expect_received(round);
+  }
+}
+
+TEST_P(EveryExecutor, CarriesChangingDataManyTimes) {
+  const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 50, .max_units = 8}, 4);
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                 {.executor = GetParam().executor, .max_sends_in_flight = GetParam().max_sends_in_flight});
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 50; ++round) {  // no barrier between the rounds: fast ranks run ahead
+    bound.refill(round);
+    bound.exchange.start();
+    bound.exchange.wait();
+    bound.expect_received(round);
+  }
+}
+
+TEST_P(EveryExecutor, RunsTwoExchangesOfOnePlanTogether) {
+  const CommMatrix matrix = matrices(test::world_size()).at(4).matrix;
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                 {.scheduler = "coloring",
+                  .executor = GetParam().executor,
+                  .max_sends_in_flight = GetParam().max_sends_in_flight});
+  test::BoundPlan first(plan);
+  test::BoundPlan second(plan);
+  for (unsigned round = 0; round < 6; round += 2) {
+    first.refill(round);
+    second.refill(round + 1);
+    // The order of starting and of completing differs between the ranks.
+    test::BoundPlan& mine = test::world_rank() % 2 == 0 ? first : second;
+    test::BoundPlan& other = test::world_rank() % 2 == 0 ? second : first;
+    mine.exchange.start();
+    other.exchange.start();
+    bool mine_done = false;
+    bool other_done = false;
+    while (!mine_done || !other_done) {
+      if (!mine_done) mine_done = mine.exchange.test();
+      if (!other_done) other_done = other.exchange.test();
+      std::this_thread::yield();
+    }
+    first.expect_received(round);
+    second.expect_received(round + 1);
+  }
+  first.refill(7);
+  second.refill(8);
+  first.exchange.start();
+  second.exchange.start();
+  second.exchange.wait();
+  first.exchange.wait();
+  first.expect_received(7);
+  second.expect_received(8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mpi, EveryExecutor, testing::ValuesIn(walks()),
+                         [](const auto& suite) { return suite.param.name; });
+
+TEST(ExecutorNames, AreFoundAgain) {
+  for (const auto executor : {mpi::Executor::async, mpi::Executor::phased, mpi::Executor::barrier})
+    EXPECT_EQ(mpi::find_executor(mpi::executor_name(executor)), executor);
+  test::expect_error(ErrorCode::invalid_argument, "unknown executor \"fast\"; known: async, phased, barrier",
+                     [] { mpi::find_executor("fast"); });
+}
+
+}  // namespace
+}  // namespace nuice

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans from tables: split messages with every executor, and every way in which tables can fail to fit
+// together.
+#include <functional>
+
+#include "exchange/split_schedule.hpp"
+#include "mpi/mpi_support.hpp"
+#include "nuice/nuice.hpp"
+
+namespace nuice {
+namespace {
+
+CommMatrix complete(Rank n, Bytes bytes) {
+  std::vector<Message> entries;
+  for (Rank src = 0; src < n; ++src)
+    for (Rank dst = 0; dst < n; ++dst) entries.push_back({src, dst, bytes + src + 2 * dst});
+  return CommMatrix::from_messages(n, entries);
+}
+
+void expect_exchanged(const CommMatrix& matrix, const Schedule& schedule, const mpi::PlanOptions& options) {
+  const auto tables = slice_all(matrix, schedule);
+  test::World world(tables);
+  world.exchange(tables);
+  const auto rank = static_cast<std::size_t>(test::world_rank());
+  mpi::Plan plan = mpi::Plan::from_table(MPI_COMM_WORLD, tables[rank], options);
+  EXPECT_EQ(plan.table(), tables[rank]);
+  EXPECT_EQ(plan.info().num_phases, schedule.num_phases());
+  EXPECT_EQ(plan.info().phase_bytes, phase_bytes(schedule));
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 3; ++round) {
+    bound.refill(round);
+    bound.exchange.start();
+    bound.exchange.wait();
+    if (round == 0) {
+      EXPECT_EQ(bound.receive, world.receive[rank]);
+    }
+    bound.expect_received(round);
+  }
+}
+
+TEST(FromTable, CarriesSplitMessagesWithEveryExecutor) {
+  const Rank n = test::world_size();
+  struct Split {
+    Bytes message_bytes, piece_bytes;
+    PhaseId num_phases;
+  };
+  // The last has pieces on both sides of every MPI's eager limit between one pair.
+  for (const auto& [message_bytes, piece_bytes, num_phases] :
+       {Split{100, 30, 3}, Split{100, 1000, 1}, Split{64, 5, 1}, Split{100'000, 70'000, 2}}) {
+    const CommMatrix matrix = complete(n, message_bytes);
+    const Schedule schedule = test::split_schedule(matrix, piece_bytes, num_phases);
+    SCOPED_TRACE("pieces of " + std::to_string(piece_bytes));
+    for (const auto executor : {mpi::Executor::async, mpi::Executor::phased, mpi::Executor::barrier})
+      expect_exchanged(matrix, schedule, {.scheduler = "split", .executor = executor});
+    expect_exchanged(matrix, schedule,
+                     {.scheduler = "split", .executor = mpi::Executor::async, .max_sends_in_flight = 2});
+  }
+}
+
+TEST(FromTable, RunsTheScheduleOfAnyScheduler) {
+  const CommMatrix matrix = complete(test::world_size(), 10);
+  expect_exchanged(matrix, make_schedule(matrix, "coloring"), {.scheduler = "loaded"});
+}
+
+/// Tables of a ring: rank r sends 100 bytes to rank r + 1, in two pieces in two phases.
+PhaseTable ring_table() {
+  const Rank n = test::world_size();
+  std::vector<Message> entries;
+  for (Rank src = 0; src < n; ++src) entries.push_back({src, (src + 1) % n, 100});
+  const CommMatrix matrix = CommMatrix::from_messages(n, entries);
+  Schedule schedule(n);
+  for (const Bytes offset : {0, 50}) {
+    schedule.begin_phase();
+    for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+      const Piece piece{id, offset, 50};
+      schedule.add(matrix.src(id), matrix.dst(id), {&piece, 1});
+    }
+  }
+  return slice(matrix, schedule, test::world_rank());
+}
+
+struct WrongTable {
+  std::function<void(PhaseTable&)> spoil;  // called on rank 1 only
+  std::string text;
+};
+
+TEST(FromTable, RefusesTablesThatDoNotFitTogether) {
+  if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
+  const std::string last = std::to_string(test::world_size());
+  const std::vector<WrongTable> cases = {
+      {[](PhaseTable& t) { t.entries[1].recv_partner = no_rank; },
+       "phase 1, rank 0 -> rank 1: 50 bytes at offset 50 are sent, but not expected"},
+      {[](PhaseTable& t) { t.entries[1].recv_bytes = 49; },
+       "phase 1, rank 0 -> rank 1: 50 bytes at offset 50 are sent, 49 at offset 50 are expected"},
+      {[](PhaseTable& t) { t.entries[0].recv_offset = 50; }, "50 at offset 50 are expected"},
+      {[](PhaseTable& t) { t.entries[0].recv_partner = 2; },
+       "phase 0, rank 0 -> rank 1: 50 bytes at offset 0 are sent, but not expected"},
+      {[](PhaseTable& t) {
+         t.entries[0].recv_partner = no_rank;
+         t.entries.push_back({.phase = 1, .recv_partner = 0, .recv_bytes = 50, .recv_offset = 0});
+       },
+       "phase 0, rank 0 -> rank 1: 50 bytes at offset 0 are sent, but not expected"},
+      {[](PhaseTable& t) { t.entries.push_back({.phase = 1, .recv_partner = 0, .recv_bytes = 1}); },
+       "are expected, but not sent"},
+      {[](PhaseTable& t) { t.entries[1].send_offset = 0; }, "rank 1"},
+      {[](PhaseTable& t) { t.entries[1].send_partner = no_rank; }, "rank 1"},
+      {[](PhaseTable& t) { t.entries[1].send_offset = -7; }, "rank 1"},
+      {[](PhaseTable& t) { t.entries[1].send_partner = 0; },
+       "phase 1, rank 1 -> rank 0: a send of no message"},
+      {[](PhaseTable& t) { t.entries[1].send_partner = 99; },
+       "phase 1, rank 1 -> rank 99: a send of no message"},
+      {[](PhaseTable& t) { t.entries[1].send_partner = 1; },
+       "phase 1, rank 1 -> rank 1: a send of no message"},
+      {[](PhaseTable& t) { t.sources[0].bytes = 99; },
+       "rank 0 -> rank 1: 100 bytes are sent, 99 are expected"},
+      {[](PhaseTable& t) { t.sources.clear(); }, "rank 0 -> rank 1: 100 bytes are sent, 0 are expected"},
+      {[](PhaseTable& t) { t.sources.push_back({2, 5}); },
+       "rank 2 -> rank 1: 0 bytes are sent, 5 are expected"},
+      {[](PhaseTable& t) { t.destinations[0].bytes = 0; },
+       "the table of rank 1 does not list its destinations"},
+      {[](PhaseTable& t) { t.rank = 0; }, "is made for rank 0 of"},
+      {[](PhaseTable& t) { ++t.num_ranks; }, "is made for rank 1 of"},
+      {[](PhaseTable& t) { ++t.num_phases; }, "the table of rank 1 has 3 phases, the ranks send in 2"},
+      {[](PhaseTable& t) { t.entries[1].phase = 2; }, "the table of rank 1 has an entry in phase 2 of 2"},
+      {[](PhaseTable& t) { std::swap(t.entries[0], t.entries[1]); }, "not in the order of phases"},
+  };
+  for (const auto& [spoil, text] : cases) {
+    PhaseTable table = ring_table();
+    ASSERT_EQ(table.entries.size(), 2U);
+    if (test::world_rank() == 1) spoil(table);
+    test::expect_same_error(ErrorCode::mismatch, text, [&] { mpi::Plan::from_table(MPI_COMM_WORLD, table); });
+  }
+  PhaseTable table = ring_table();
+  if (test::world_rank() == 1) table.destinations[0].rank = test::world_size();
+  test::expect_same_error(ErrorCode::invalid_argument, last,
+                          [&] { mpi::Plan::from_table(MPI_COMM_WORLD, table); });
+  EXPECT_NO_THROW(mpi::Plan::from_table(MPI_COMM_WORLD, ring_table()));
+}
+
+TEST(FromTable, RefusesTablesThatFitTogetherButDoNotDeliver) {
+  if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  PhaseTable table = ring_table();  // rank 0 -> rank 1: the first half twice, the second never
+  if (test::world_rank() == 0) table.entries[1].send_offset = 0;
+  if (test::world_rank() == 1) table.entries[1].recv_offset = 0;
+  test::expect_same_error(ErrorCode::mismatch, "rank 0 -> rank 1",
+                          [&] { mpi::Plan::from_table(MPI_COMM_WORLD, table); });
+  table = ring_table();  // nor the second half at all
+  if (test::world_rank() == 0) table.entries[1].send_partner = no_rank;
+  if (test::world_rank() == 1) table.entries[1].recv_partner = no_rank;
+  if (test::world_size() > 2)
+    test::expect_same_error(ErrorCode::mismatch, "rank 0 -> rank 1",
+                            [&] { mpi::Plan::from_table(MPI_COMM_WORLD, table); });
+}
+
+}  // namespace
+}  // namespace nuice

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of the MPI layer that its users do not see: agreement, gathers, derived types for large pieces.
+#include <numeric>
+
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/gather.hpp"
+#include "exchange/mpi/requests.hpp"
+#include "mpi/mpi_support.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+TEST(Agree, TheLowestRankWithAnErrorIsHeardByAll) {
+  const Communicator comm(MPI_COMM_WORLD);
+  EXPECT_NO_THROW(all_or_none(comm, [] {}));
+  for (Rank first = 0; first < comm.num_ranks(); ++first)
+    test::expect_same_error(ErrorCode::io, "rank " + std::to_string(first) + " says no", [&] {
+      all_or_none(comm, [&] {
+        if (comm.rank() >= first)
+          throw Error(ErrorCode::io, "rank " + std::to_string(comm.rank()) + " says no");
+      });
+    });
+}
+
+TEST(Agree, EveryKindOfExceptionIsAgreed) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Rank last = comm.num_ranks() - 1;
+  const std::string who = "rank " + std::to_string(last);
+  const auto on_last = [&](auto exception) {
+    return [&comm, last, exception] {
+      all_or_none(comm, [&] {
+        if (comm.rank() == last) throw exception;
+      });
+    };
+  };
+  test::expect_same_error(ErrorCode::limit, who + " is out of memory", on_last(std::bad_alloc()));
+  test::expect_same_error(ErrorCode::limit, who + " cannot hold", on_last(std::length_error("vector")));
+  test::expect_same_error(ErrorCode::invalid_argument, who + ": oops", on_last(std::runtime_error("oops")));
+  test::expect_same_error(ErrorCode::parse, "", on_last(Error(ErrorCode::parse, "")));
+}
+
+TEST(Call, ErrorsOfMpiComeWithItsText) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const int byte = 0;
+  test::expect_error(ErrorCode::mpi, "MPI_Send: ", [&] {
+    must(MPI_Send(&byte, 1, MPI_INT, comm.num_ranks() + 5, 0, comm.get()), "MPI_Send");
+  });
+  EXPECT_NO_THROW(must(MPI_SUCCESS, "nothing"));
+}
+
+TEST(Gather, EveryRankGetsAllRecordsInTheOrderOfRanks) {
+  const Communicator comm(MPI_COMM_WORLD);
+  std::vector<std::int64_t> mine;  // rank r brings r records {r, i}
+  for (int i = 0; i < comm.rank(); ++i) mine.insert(mine.end(), {comm.rank(), i});
+  const Gathered all = gather_records(comm, mine, 2);
+  ASSERT_EQ(all.begin.size(), static_cast<std::size_t>(comm.num_ranks()) + 1);
+  for (Rank r = 0; r < comm.num_ranks(); ++r) {
+    const int begin = all.begin[static_cast<std::size_t>(r)];
+    ASSERT_EQ(all.begin[static_cast<std::size_t>(r) + 1] - begin, r);
+    for (int i = 0; i < r; ++i) {
+      EXPECT_EQ(all.record(begin + i)[0], r);
+      EXPECT_EQ(all.record(begin + i)[1], i);
+    }
+  }
+}
+
+TEST(Gather, TheMatrixIsMadeOfAllRows) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Rank n = comm.num_ranks();
+  const std::vector<Partner> row = {{(comm.rank() + 1) % n, 10 + comm.rank()}, {0, 0}};
+  std::vector<Message> expected;
+  for (Rank r = 0; r < n; ++r) expected.push_back({r, (r + 1) % n, 10 + r});
+  const auto without_zero = n == 1 ? std::span(row).first(1) : std::span(row);
+  EXPECT_EQ(gather_matrix(comm, without_zero).entries(), CommMatrix::from_messages(n, expected).entries());
+}
+
+TEST(Extent, ManyBytesBecomeOneElementOfADerivedType) {
+  const int max_count = 10;
+  for (const Bytes bytes : {1, 9, 10, 11, 19, 20, 21, 99, 100, 105}) {
+    const Extent extent = Extent::of(bytes, max_count);
+    int element_bytes = 0;
+    MPI_Type_size(extent.type.get(), &element_bytes);
+    EXPECT_EQ(Bytes{extent.count} * element_bytes, bytes);
+    EXPECT_EQ(extent.count, bytes <= max_count ? bytes : 1);
+
+    std::vector<unsigned char> from(static_cast<std::size_t>(bytes));
+    std::iota(from.begin(), from.end(), static_cast<unsigned char>(1));
+    std::vector<unsigned char> to(from.size(), 0);
+    MPI_Sendrecv(from.data(), extent.count, extent.type.get(), 0, 0, to.data(), static_cast<int>(bytes),
+                 MPI_BYTE, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    EXPECT_EQ(from, to) << bytes;
+  }
+  test::expect_error(ErrorCode::limit, "110 bytes in one piece", [] { Extent::of(110, 10); });
+}
+
+TEST(Extent, HoldsMoreThanAnIntCounts) {
+  const Bytes bytes = (Bytes{5} << 30) + 7;
+  const Extent extent = Extent::of(bytes);
+  MPI_Count size = 0;
+  MPI_Type_size_x(extent.type.get(), &size);
+  EXPECT_EQ(Bytes{size} * extent.count, bytes);
+}
+
+}  // namespace
+}  // namespace nuice::mpi

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the tests under MPI share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exchange/payload.hpp"
+#include "nuice/error.hpp"
+#include "nuice/mpi.hpp"
+
+namespace nuice::test {
+
+inline Rank world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+inline Rank world_size() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+/// Rank r's row of the matrix, the message to itself included.
+inline std::vector<Partner> row_of(const CommMatrix& matrix, Rank rank) {
+  std::vector<Partner> row;
+  for (const Message& message : matrix.entries())
+    if (message.src == rank) row.push_back({message.dst, message.bytes});
+  return row;
+}
+
+inline std::vector<Partner> column_of(const CommMatrix& matrix, Rank rank) {
+  std::vector<Partner> column;
+  for (const Message& message : matrix.entries())
+    if (message.dst == rank) column.push_back({message.src, message.bytes});
+  return column;
+}
+
+/// Rank 0's text, on all ranks.
+inline std::string text_of_rank_0(std::string text) {
+  int length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+  return text;
+}
+
+/// Collective. Runs the step, which must throw Error with this code on every rank, with the same text on all
+/// of them, and the text must contain `part`.
+template <typename Step>
+void expect_same_error(ErrorCode code, const std::string& part, Step&& step) {
+  std::string text;
+  try {
+    step();
+    ADD_FAILURE() << "no error; expected: " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error_code_name(error.code()), error_code_name(code)) << error.what();
+    text = error.what();
+    EXPECT_NE(text.find(part), std::string::npos) << "error: " << text << "\nexpected: " << part;
+  }
+  EXPECT_EQ(text, text_of_rank_0(text));
+}
+
+/// Not collective.
+template <typename Step>
+void expect_error(ErrorCode code, const std::string& part, Step&& step) {
+  try {
+    step();
+    ADD_FAILURE() << "no error; expected: " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error_code_name(error.code()), error_code_name(code)) << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+/// A plan bound to buffers of its own, filled with the payload.
+struct BoundPlan {
+  mpi::Plan& plan;
+  Blocks send;
+  Blocks receive;
+  mpi::Exchange exchange;
+
+  explicit BoundPlan(mpi::Plan& p)
+      : plan(p),
+        send(payload_to_send(p.table().rank, p.destinations())),
+        receive(poisoned(p.sources())),
+        exchange(p.bind(send_buffers(send), receive_buffers(receive))) {}
+
+  void refill(unsigned round) {
+    const Blocks fresh = payload_to_send(plan.table().rank, plan.destinations(), round);
+    for (std::size_t i = 0; i < send.size(); ++i)
+      std::ranges::copy(fresh[i], send[i].begin());  // same addresses
+    for (auto& block : receive) std::ranges::fill(block, poison);
+  }
+  void expect_received(unsigned round) const {
+    EXPECT_EQ(receive, payload_expected(plan.table().rank, plan.sources(), round)) << "round " << round;
+  }
+};
+
+}  // namespace nuice::test

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command as people and programs meet it: output, JSON, pictures, exit codes, errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import nuice
+from nuice import Piece, Transfer
+
+MATRIX = nuice.random_regular(8, 3, unit_bytes=100, max_units=9, seed=1)
+
+
+@pytest.fixture
+def matrix_file(tmp_path: Path) -> Path:
+    nuice.save_matrix_market(tmp_path / "a.mtx", MATRIX)
+    return tmp_path / "a.mtx"
+
+
+def is_png(file: Path) -> bool:
+    return file.read_bytes().startswith(b"\x89PNG") and file.stat().st_size > 5000
+
+
+def test_list(nuice_command) -> None:
+    text = nuice_command("list")
+    assert (text.status, text.err) == (0, "")
+    assert "\x1b" not in text.out
+    result = nuice_command("list", "--json").json()
+    assert [s["name"] for s in result["schedulers"]] == [s.name for s in nuice.schedulers()]
+    assert [p["name"] for p in result["patterns"]] == ["random", "density", "airfoil"]
+    for row in nuice.schedulers():
+        assert row.summary in text.out  # wide enough: nothing is folded without a terminal
+
+
+def test_version_and_help(nuice_command, nuice_main) -> None:
+    assert nuice_command("--version").out == f"nuice {nuice.__version__}\n"
+    assert "generate" in nuice_main().out
+    for command in (
+        "list",
+        "show",
+        "plan",
+        "check",
+        "compare",
+        "demo",
+        "generate random",
+        "generate airfoil",
+    ):
+        shown = nuice_main(*command.split(), "--help")
+        assert shown.status == 0
+        assert f"nuice {command}" in shown.out.split("Usage", 1)[1].split("╯")[-1], "an example at the end"
+
+
+def test_generate_random(nuice_command, tmp_path: Path) -> None:
+    words = [
+        "generate",
+        "random",
+        "--ranks",
+        "12",
+        "--degree",
+        "4",
+        "--unit",
+        "10",
+        "--max-units",
+        "32",
+        "--seed",
+        "7",
+        "-o",
+        "r.mtx",
+    ]
+    result = nuice_command(*words, "--json").json()
+    assert (result["ranks"], result["messages"], result["max_degree"]) == (12, 48, 4)
+    assert nuice.load_matrix_market(tmp_path / "r.mtx") == nuice.random_regular(12, 4, 10, 32, 7)
+    assert "12 ranks, 48 messages" in nuice_command(*words).out
+
+
+def test_generate_density(nuice_command, tmp_path: Path) -> None:
+    words = [
+        "generate",
+        "density",
+        "--ranks",
+        "9",
+        "--density",
+        "0.5",
+        "--seed",
+        "18446744073709551615",
+        "-o",
+        "d.mtx",
+    ]
+    assert nuice_command(*words).status == 0
+    assert nuice.load_matrix_market(tmp_path / "d.mtx") == nuice.random_density(9, 0.5, seed=2**64 - 1)
+
+
+def test_generate_airfoil(nuice_command, tmp_path: Path) -> None:
+    words = [
+        "generate",
+        "airfoil",
+        "--points",
+        "600",
+        "--parts",
+        "4",
+        "--unit",
+        "8",
+        "-o",
+        "m.mtx",
+        "--mesh-plot",
+        "m.png",
+        "--json",
+    ]
+    result = nuice_command(*words).json()
+    matrix = nuice.load_matrix_market(tmp_path / "m.mtx")
+    assert (matrix.num_ranks, matrix.num_messages) == (4, result["messages"])
+    assert set(matrix.bytes % 8) == {0}
+    assert abs(result["points"] - 600) <= 12
+    assert result["paper"] is None
+    assert is_png(tmp_path / "m.png")
+
+
+def test_generate_airfoil_shows_the_papers_figures_for_32_parts(nuice_command) -> None:
+    text = nuice_command("generate", "airfoil", "--points", "2800", "--parts", "32", "-o", "m.mtx").out
+    assert "004 s.5" in text
+    for printed in ("15", "9.25", "36", "14.2", "genetic algorithm"):
+        assert printed in text
+
+
+def test_show(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
+    text = nuice_command("show", "a.mtx", "--plot", "a.png")
+    assert (text.status, text.err) == (0, "")
+    assert "min 3, average 3.0, max 3" in text.out
+    assert is_png(tmp_path / "a.png")
+    result = nuice_command("show", "a.mtx", "--json").json()
+    bounds = nuice.lower_bounds(MATRIX)
+    assert result["ranks"] == 8
+    assert result["messages"] == 24
+    assert result["self_messages"] == 0
+    assert result["send_degree"] == {"min": 3, "avg": 3.0, "max": 3}
+    assert result["bound_bytes"] == bounds.max_port_bytes
+    assert result["bound_bytes_at"] == {
+        "rank": bounds.max_port_bytes_at.rank,
+        "direction": bounds.max_port_bytes_at.direction,
+    }
+    assert result["total_bytes"] == int(MATRIX.bytes.sum())
+
+
+def test_show_counts_messages_of_ranks_to_themselves_apart(nuice_command, tmp_path: Path) -> None:
+    nuice.save_matrix_market(tmp_path / "s.mtx", nuice.from_dense([[7, 1], [0, 9]]))
+    result = nuice_command("show", "s.mtx", "--json").json()
+    assert (result["messages"], result["self_messages"], result["self_bytes"]) == (1, 2, 16)
+
+
+@pytest.mark.parametrize("scheduler", [row.name for row in nuice.schedulers()])
+def test_plan_and_check(nuice_main, matrix_file: Path, tmp_path: Path, scheduler: str) -> None:
+    words = ["plan", "a.mtx", "--scheduler", scheduler, "--seed", "5", "-o", "a.plan"]
+    result = nuice_main(*words, "--json").json()
+    expected = nuice.plan(MATRIX, scheduler, 5)
+    for name in (
+        "scheduler",
+        "seed",
+        "ranks",
+        "messages",
+        "max_degree",
+        "phases",
+        "bound_bytes",
+        "phase_bytes",
+    ):
+        assert result[name] == expected.figures()[name]
+    assert result["verified"] is True
+    assert result["plan_seconds"] > 0
+    first = (tmp_path / "a.plan").read_bytes()
+    assert nuice_main(*words).status == 0
+    assert (tmp_path / "a.plan").read_bytes() == first
+    checked = nuice_main("check", "a.plan", "a.mtx")
+    assert (checked.status, checked.err) == (0, "")
+    assert "right" in checked.out
+
+
+def test_plan_draws(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
+    text = nuice_command("plan", "a.mtx", "--plot", "a.png", "-o", "a.plan")
+    assert (text.status, text.err) == (0, "")
+    assert "(max degree 3)" in text.out
+    assert is_png(tmp_path / "a.png")
+    assert nuice_command("check", "a.plan", "a.mtx").out.startswith("a.plan: right: 24 messages")
+
+
+def test_check_names_the_first_violation(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
+    phases = [
+        [Transfer(*MATRIX.message(i)[:2], [Piece(i, 0, MATRIX.message(i)[2] - (i == 5))])]
+        for i in range(MATRIX.num_messages)
+    ]
+    broken = nuice.Schedule.from_phases(8, phases)
+    record = nuice.ScheduleRecord(MATRIX, broken, "by_hand", 0, ["one_port"])
+    nuice.save_schedule(tmp_path / "broken.plan", record, MATRIX)
+    text = nuice_command("check", "broken.plan", "a.mtx")
+    assert text.status == 1
+    src, dst, size = MATRIX.message(5)
+    assert f"rank {src} -> rank {dst}: bytes [{size - 1}, {size})" in text.out
+    assert len(text.out.splitlines()) == 1
+    done = nuice_command("check", "broken.plan", "a.mtx", "--json")
+    assert done.status == 1
+    assert done.json()["verified"] is False
+    assert done.json()["violation"]["kind"] == "not_delivered"
+    assert (done.json()["violation"]["offset"], done.json()["violation"]["bytes"]) == (size - 1, 1)
+
+
+def test_compare(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
+    result = nuice_command("compare", "a.mtx", "--plot", "c.png", "--json").json()
+    assert [row["scheduler"] for row in result["schedulers"]] == [row.name for row in nuice.schedulers()]
+    assert all(row["verified"] for row in result["schedulers"])
+    assert is_png(tmp_path / "c.png")
+    text = nuice_command("compare", "a.mtx", "--schedulers", "coloring, lp", "--repeat", "1", "--seed", "3")
+    assert text.status == 0
+    assert [line.split()[0] for line in text.out.splitlines() if line.strip()[:2] in ("co", "lp")] == [
+        "coloring",
+        "lp",
+    ]
+
+
+def test_compare_lists_what_is_not_applicable(nuice_command, tmp_path: Path) -> None:
+    (tmp_path / "large.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer general\n2000000 2000000 1\n1 2000000 8\n"
+    )
+    text = nuice_command("compare", "large.mtx", "--repeat", "1")
+    assert text.status == 0
+    assert "gm is not applicable: needs the full matrix" in text.out
+
+
+BAD = (
+    ("show none.mtx", "none.mtx", "io"),
+    ("show bad.mtx", "bad.mtx:3: ", "parse"),
+    ("plan a.mtx --scheduler nope -o new.plan --plot new.png", "rs_n", "invalid_argument"),
+    ("plan a.mtx --seed -1", "seed", "invalid_argument"),
+    ("plan a.mtx --plot picture.gif", "picture.gif", "invalid_argument"),
+    ("plan a.mtx -o no/folder.plan", "no/folder.plan", "io"),
+    ("plan a.mtx -o new.plan --plot no/folder.png", "no/folder.png", "io"),
+    ("plan bad.mtx -o new.plan", "bad.mtx:3: ", "parse"),
+    ("plan", "FILE.mtx", "invalid_argument"),
+    ("check bad.mtx a.mtx", "bad.mtx:1: ", "parse"),
+    ("check other.plan a.mtx", "another matrix", "mismatch"),
+    ("compare a.mtx --schedulers lp,nope --plot new.png", "nope", "invalid_argument"),
+    ("compare a.mtx --repeat 0", "repeat", "invalid_argument"),
+    ("generate random --ranks 4 --degree 4 -o new.mtx", "degree", "invalid_argument"),
+    (
+        "generate random --ranks 4 --degree 1 --unit 99999999999999999999 -o new.mtx",
+        "--unit",
+        "invalid_argument",
+    ),
+    ("generate random --ranks 4 --degree 3 --max-units 4611686018427387904 -o new.mtx", "2^62", "limit"),
+    ("generate density --ranks 4 --density 1.5 -o new.mtx", "--density", "invalid_argument"),
+    ("generate airfoil --points 7 --parts 2 -o new.mtx", "7 points", "invalid_argument"),
+    ("generate airfoil --points 600 --parts 601 -o new.mtx --mesh-plot new.png", "parts", "invalid_argument"),
+    ("generate nothing", "nothing", "invalid_argument"),
+    ("nothing", "nothing", "invalid_argument"),
+)
+
+
+@pytest.mark.parametrize(("words", "named", "code"), BAD, ids=[words for words, _, _ in BAD])
+def test_bad_input_is_one_line_exit_code_2_and_no_files(
+    nuice_main, matrix_file: Path, tmp_path: Path, words: str, named: str, code: str
+) -> None:
+    (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 9 4\n")
+    nuice.plan(nuice.random_regular(8, 3, seed=99)).save(tmp_path / "other.plan")
+    before = sorted(p.name for p in tmp_path.iterdir())
+    done = nuice_main(*words.split(), "--json")
+    assert done.status == 2
+    assert len(done.err.splitlines()) == 1
+    assert done.err.startswith("nuice: ")
+    assert named in done.err
+    error = done.json()["error"]
+    assert error["code"] == code
+    assert f"nuice: {error['message']}\n" == done.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_errors_without_json_leave_stdout_empty(nuice_command) -> None:
+    done = nuice_command("show", "none.mtx")
+    assert (done.status, done.out) == (2, "")
+
+
+def test_a_failed_run_keeps_the_old_file(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.plan").write_text("old")
+    assert nuice_command("plan", "a.mtx", "--scheduler", "nope", "-o", "a.plan").status == 2
+    assert (tmp_path / "a.plan").read_text() == "old"
+
+
+def test_file_names_are_printed_as_they_are(nuice_command, tmp_path: Path) -> None:
+    nuice.save_matrix_market(tmp_path / "[red]x.mtx", MATRIX)
+    assert nuice_command("show", "[red]x.mtx").out.startswith("[red]x.mtx\n")

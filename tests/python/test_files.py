@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrix Market and plan files: both ways, with SciPy as the other side, and malformed ones."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nuice
+from matrices import comm_matrices
+from nuice.files import OutputFiles
+
+HEADER = "%%MatrixMarket matrix coordinate integer general\n"
+
+
+@given(matrix=comm_matrices())
+def test_scipy_reads_what_we_write(matrix: nuice.CommMatrix, tmp_path: Path) -> None:
+    nuice.save_matrix_market(tmp_path / "a.mtx", matrix, "a comment\nof two lines")
+    assert (scipy.io.mmread(tmp_path / "a.mtx").toarray() == nuice.to_dense(matrix)).all()
+    assert nuice.load_matrix_market(tmp_path / "a.mtx") == matrix
+
+
+@given(
+    matrix=comm_matrices(max_bytes=1 << 50), field=st.sampled_from(["integer", "real"]), sparse=st.booleans()
+)
+def test_we_read_what_scipy_writes(
+    matrix: nuice.CommMatrix, field: str, sparse: bool, tmp_path: Path
+) -> None:
+    array = nuice.to_scipy(matrix) if sparse else nuice.to_dense(matrix)
+    if field == "real":
+        array = array.astype(np.float64)
+    scipy.io.mmwrite(tmp_path / "b.mtx", array, field=field, precision=17, symmetry="general")
+    assert nuice.load_matrix_market(tmp_path / "b.mtx") == matrix
+
+
+@given(matrix=comm_matrices(max_ranks=6, max_bytes=1 << 30))
+def test_symmetric_files_have_both_directions(matrix: nuice.CommMatrix, tmp_path: Path) -> None:
+    dense = nuice.to_dense(matrix)
+    both = dense + dense.T
+    scipy.io.mmwrite(tmp_path / "s.mtx", scipy.sparse.coo_array(both), symmetry="symmetric")
+    assert "symmetric" in (tmp_path / "s.mtx").read_text().splitlines()[0]
+    assert nuice.load_matrix_market(tmp_path / "s.mtx") == nuice.from_dense(both)
+
+
+def test_pattern_files_mean_one_byte_each(tmp_path: Path) -> None:
+    (tmp_path / "p.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n")
+    matrix = nuice.load_matrix_market(tmp_path / "p.mtx")
+    assert [matrix.message(i) for i in range(2)] == [(0, 1, 1), (2, 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("1 1 0\n", 1),
+        ("%%MatrixMarket matrix coordinate complex general\n1 1 0\n", 1),
+        ("%%MatrixMarket matrix coordinate integer hermitian\n1 1 0\n", 1),
+        (HEADER + "2 3 0\n", 2),
+        (HEADER + "% comment\n2 2 1\n1 3 4\n", 4),
+        (HEADER + "2 2 1\n0 1 4\n", 3),
+        (HEADER + "2 2 1\n1 2 -4\n", 3),
+        (HEADER + "2 2 1\n1 2 4611686018427387905\n", 3),
+        (HEADER + "2 2 1\n1 2 99999999999999999999999\n", 3),
+        (HEADER + "2 2 1\n1 2 x\n", 3),
+        (HEADER + "2 2 1\n1 2\n", 3),
+        (HEADER + "2 2 1\n1 2 3 4\n", 3),
+        (HEADER + "2 2 2\n1 2 3\n", 3),
+        (HEADER + "2 2 1\n1 2 3\n2 1 3\n", 4),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.5\n", 3),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 nan\n", 3),
+        ("%%MatrixMarket matrix array integer general\n2 2\n0\n1\n", 4),
+    ],
+)
+def test_malformed_matrices_are_refused_with_the_line(text: str, line: int, tmp_path: Path) -> None:
+    file = tmp_path / "bad.mtx"
+    file.write_text(text)
+    with pytest.raises(nuice.Error) as caught:
+        nuice.load_matrix_market(file)
+    assert caught.value.code == "parse"
+    assert str(caught.value).startswith(f"{file}:{line}: "), caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "empty"),
+        (HEADER + "2 2 2\n1 2 3\n1 2 4\n", "rank 0 -> rank 1"),
+        (HEADER + "2 2 2\n1 1 4611686018427387904\n1 2 1\n", "rank 0"),
+    ],
+)
+def test_what_is_wrong_with_the_whole_file_is_said_with_its_name(
+    text: str, what: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "bad.mtx"
+    file.write_text(text)
+    with pytest.raises(nuice.Error, match=what) as caught:
+        nuice.load_matrix_market(file)
+    assert str(caught.value).startswith(f"{file}:")
+
+
+@given(text=st.text(alphabet="0123456789 .-+e%\nx", max_size=60))
+def test_no_text_after_the_header_crashes_the_reader(text: str, tmp_path: Path) -> None:
+    (tmp_path / "any.mtx").write_text(HEADER + text)
+    try:
+        matrix = nuice.load_matrix_market(tmp_path / "any.mtx")
+    except nuice.Error as error:
+        assert error.code in ("parse", "limit", "invalid_argument")
+    else:
+        assert nuice.plan(matrix, "lp").verified
+
+
+@pytest.mark.parametrize("name", [row.name for row in nuice.schedulers()])
+@given(matrix=comm_matrices(), seed=st.integers(0, 2**64 - 1))
+def test_plans_come_back_as_they_were(name: str, matrix: nuice.CommMatrix, seed: int, tmp_path: Path) -> None:
+    plan = nuice.plan(matrix, name, seed)
+    plan.save(tmp_path / "a.plan")
+    again = nuice.load_plan(tmp_path / "a.plan", matrix)
+    assert again.schedule == plan.schedule
+    assert (again.scheduler, again.seed, again.guarantees) == (name, seed, plan.guarantees)
+    assert again.verified
+
+
+def test_a_plan_for_another_matrix_is_refused(tmp_path: Path) -> None:
+    nuice.plan(nuice.random_regular(8, 3, seed=1)).save(tmp_path / "a.plan")
+    with pytest.raises(nuice.Error, match="another matrix") as caught:
+        nuice.load_plan(tmp_path / "a.plan", nuice.random_regular(8, 3, seed=2))
+    assert caught.value.code == "mismatch"
+
+
+def test_missing_files_are_io_errors(tmp_path: Path) -> None:
+    matrix = nuice.random_regular(4, 1)
+    for call in (
+        lambda: nuice.load_matrix_market(tmp_path / "none.mtx"),
+        lambda: nuice.load_plan(tmp_path / "none.plan", matrix),
+        lambda: nuice.save_matrix_market(tmp_path / "no" / "folder.mtx", matrix),
+        lambda: nuice.plan(matrix).save(tmp_path / "no" / "folder.plan"),
+    ):
+        with pytest.raises(nuice.Error) as caught:
+            call()
+        assert caught.value.code == "io"
+        assert str(tmp_path) in str(caught.value)
+
+
+def test_output_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    old = tmp_path / "old.txt"
+    old.write_text("before")
+    with pytest.raises(RuntimeError), OutputFiles() as out:
+        out.temporary(old).write_text("half")
+        out.temporary(tmp_path / "new.txt").write_text("half")
+        raise RuntimeError
+    assert old.read_text() == "before"
+    assert os.listdir(tmp_path) == ["old.txt"]
+    with OutputFiles() as out:
+        out.temporary(old).write_text("after")
+        out.temporary(tmp_path / "not needed after all")
+    assert old.read_text() == "after"
+    assert os.listdir(tmp_path) == ["old.txt"]

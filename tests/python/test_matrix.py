@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CommMatrix, and its conversion from and to NumPy and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+
+import nuice
+from matrices import comm_matrices, entry_lists
+
+
+@given(entry_lists())
+def test_holds_what_it_was_given(entries: tuple) -> None:
+    num_ranks, messages = entries
+    matrix = nuice.CommMatrix.from_messages(num_ranks, messages)
+    kept = {(s, d): b for s, d, b in messages if b > 0}
+    between = {pair: b for pair, b in kept.items() if pair[0] != pair[1]}
+    assert matrix.num_ranks == num_ranks
+    assert [matrix.message(i) for i in range(matrix.num_messages)] == [
+        (*p, b) for p, b in sorted(between.items())
+    ]
+    assert matrix.self_bytes.tolist() == [kept.get((r, r), 0) for r in range(num_ranks)]
+    src, dst, size = (a.tolist() for a in matrix.entries())
+    assert list(zip(src, dst, size, strict=True)) == [(*p, b) for p, b in sorted(kept.items())]
+    for rank in range(num_ranks):
+        assert [matrix.message(i)[1] for i in matrix.sent_by(rank)] == sorted(
+            d for s, d in between if s == rank
+        )
+        assert [matrix.message(i)[0] for i in matrix.received_by(rank)] == sorted(
+            s for s, d in between if d == rank
+        )
+    assert all(matrix.message(matrix.find(*pair)) == (*pair, b) for pair, b in between.items())
+
+
+@given(comm_matrices())
+def test_bounds_are_what_counting_gives(matrix: nuice.CommMatrix) -> None:
+    dense = nuice.to_dense(matrix)
+    np.fill_diagonal(dense, 0)
+    bounds = nuice.lower_bounds(matrix)
+    assert bounds.max_degree == max((dense > 0).sum(axis=0).max(), (dense > 0).sum(axis=1).max())
+    assert bounds.max_port_bytes == max(dense.sum(axis=0).max(), dense.sum(axis=1).max())
+    assert bounds.total_bytes == dense.sum()
+    if matrix.num_messages:
+        at = bounds.max_port_bytes_at
+        line = dense[at.rank] if at.direction == "send" else dense[:, at.rank]
+        assert line.sum() == bounds.max_port_bytes
+
+
+@given(comm_matrices())
+def test_there_and_back_through_numpy_and_scipy(matrix: nuice.CommMatrix) -> None:
+    assert nuice.from_dense(nuice.to_dense(matrix)) == matrix
+    sparse = nuice.to_scipy(matrix)
+    assert sparse.dtype == np.int64
+    for other in (
+        sparse,
+        sparse.tocsr(),
+        sparse.tocsc(),
+        scipy.sparse.csr_matrix(sparse),
+        sparse.astype(float),
+    ):
+        again = nuice.from_scipy(other)
+        assert again == matrix
+        assert again.fingerprint == matrix.fingerprint
+        assert hash(again) == hash(matrix)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int32", "uint64", "float16", "float32", "float64"]
+)
+def test_every_kind_of_number_is_taken_if_it_is_whole(dtype: str) -> None:
+    dense = np.array([[0, 1], [1, 0]], dtype=dtype)
+    assert nuice.from_dense(dense).entries()[2].tolist() == [1, 1]
+
+
+def test_large_sizes_keep_every_bit() -> None:
+    for size in (2**62, 2**61 + 1, 2**53 + 1):
+        assert nuice.from_dense([[0, size], [0, 0]]).bytes.tolist() == [size]
+
+
+@pytest.mark.parametrize(
+    ("value", "why", "code"),
+    [
+        (0.5, r"\(0, 1\) = 0.5 is not a whole number", "invalid_argument"),
+        (2.0**51 + 0.5, "is not a whole number", "invalid_argument"),
+        (-1, r"\(0, 1\) = -1 is negative", "invalid_argument"),
+        (-2.0, "is negative", "invalid_argument"),
+        (float("nan"), "is not a finite number", "invalid_argument"),
+        (float("inf"), "is not a finite number", "invalid_argument"),
+        (2**62 + 1, r"\(0, 1\) = 4611686018427387905 is above", "limit"),
+        (np.uint64(2**63), "is above", "limit"),
+        (1e300, "is above", "limit"),
+        (1j, "complex", "invalid_argument"),
+        ("8", "no sizes in bytes", "invalid_argument"),
+        (2**70, "no sizes in bytes", "invalid_argument"),
+    ],
+)
+def test_sizes_are_refused_by_name_and_never_rounded(value: object, why: str, code: str) -> None:
+    dense = (
+        np.array([[0, value], [0, 0]]) if not isinstance(value, str) else np.array([["", value], ["", ""]])
+    )
+    with pytest.raises(nuice.Error, match=why) as caught:
+        nuice.from_dense(dense)
+    assert caught.value.code == code
+    if dense.dtype.kind in "iuf":
+        with pytest.raises(nuice.Error, match=why):
+            nuice.from_scipy(scipy.sparse.coo_array(dense))
+
+
+def test_shapes_are_checked() -> None:
+    with pytest.raises(nuice.Error, match="2 rows and 3 columns"):
+        nuice.from_dense(np.zeros((2, 3)))
+    with pytest.raises(nuice.Error, match="1"):
+        nuice.from_dense([1, 2])
+    with pytest.raises(nuice.Error, match="3 rows and 2 columns"):
+        nuice.from_scipy(scipy.sparse.coo_array((3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("messages", "names"),
+    [
+        ([(0, 4, 1)], "4"),
+        ([(-1, 0, 1)], "-1"),
+        ([(0, 1, -5)], "-5"),
+        ([(0, 1, 1), (2, 3, 1), (0, 1, 2)], "0.*1"),
+        ([(0, 1, 2**62), (0, 2, 2**62)], "0"),
+    ],
+)
+def test_wrong_entries_are_named(messages: list, names: str) -> None:
+    with pytest.raises(nuice.Error, match=names):
+        nuice.CommMatrix.from_messages(4, messages)
+
+
+def test_a_pair_stored_twice_is_not_summed() -> None:
+    twice = scipy.sparse.coo_array(([1, 2], ([0, 0], [1, 1])), shape=(2, 2))
+    with pytest.raises(nuice.Error, match="0.*1"):
+        nuice.from_scipy(twice)
+
+
+def test_ranks_and_ids_outside_are_index_errors() -> None:
+    matrix = nuice.random_regular(4, 1)
+    for wrong in (
+        lambda: matrix.sent_by(4),
+        lambda: matrix.received_by(-1),
+        lambda: matrix.find(0, 4),
+        lambda: matrix.message(4),
+        lambda: nuice.slice(matrix, nuice.plan(matrix).schedule, 4),
+        lambda: nuice.plan(matrix).schedule.transfers(99),
+        lambda: nuice.find_node_contention(nuice.Schedule.from_phases(2, []), 0),
+    ):
+        with pytest.raises(IndexError):
+            wrong()
+
+
+def test_a_matrix_without_ranks_or_messages_can_be_planned() -> None:
+    for num_ranks in (0, 1, 5):
+        matrix = nuice.CommMatrix.from_messages(num_ranks, [])
+        for comparison in nuice.compare(matrix):
+            assert comparison.plan is not None
+            assert comparison.plan.verified
+            assert comparison.plan.phases == 0
+
+
+def test_generators_keep_their_promises() -> None:
+    matrix = nuice.random_regular(20, 6, unit_bytes=100, max_units=32, seed=4)
+    assert np.bincount(matrix.src).tolist() == np.bincount(matrix.dst).tolist() == [6] * 20
+    assert not matrix.self_bytes.any()
+    assert set(matrix.bytes % 100) == {0}
+    assert 100 <= matrix.bytes.min() <= matrix.bytes.max() <= 3200
+    assert matrix == nuice.random_regular(20, 6, unit_bytes=100, max_units=32, seed=4)
+    assert matrix != nuice.random_regular(20, 6, unit_bytes=100, max_units=32, seed=5)
+    assert nuice.random_density(30, 0.0).num_messages == 0
+    assert nuice.random_density(30, 1.0).num_messages == 30 * 29
+    quarter = nuice.random_density(100, 0.25, seed=1)
+    assert abs(quarter.num_messages / 9900 - 0.25) < 0.03  # seven standard deviations

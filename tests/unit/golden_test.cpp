@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small worked examples, kept as files in tests/golden. NUICE_UPDATE_GOLDEN=1 rewrites them: read the diff.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "nuice/nuice.hpp"
+#include "support/matrices.hpp"
+
+namespace nuice {
+namespace {
+
+void compare_with_file(const std::string& name, const std::string& text) {
+  const std::string path = std::string(NUICE_GOLDEN_DIR) + "/" + name;
+  if (std::getenv("NUICE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+  std::ifstream in(path);
+  ASSERT_TRUE(in) << path << " is missing";
+  std::ostringstream expected;
+  expected << in.rdbuf();
+  EXPECT_EQ(text, expected.str()) << path;
+}
+
+/// The phase table of every rank, one line per entry, in the papers' order of fields.
+std::string table_text(const CommMatrix& matrix, const Schedule& schedule) {
+  std::ostringstream out;
+  for (const PhaseTable& table : slice_all(matrix, schedule)) {
+    out << "rank " << table.rank << " sources";
+    for (const Partner& source : table.sources) out << ' ' << source.rank << ':' << source.bytes;
+    out << "\nphase s_partner s_len s_offset r_partner r_len r_offset\n";
+    for (const PhaseEntry& e : table.entries) {
+      out << e.phase << ' ' << e.send_partner << ' ' << e.send_bytes << ' ' << e.send_offset << ' '
+          << e.recv_partner << ' ' << e.recv_bytes << ' ' << e.recv_offset << '\n';
+    }
+  }
+  return out.str();
+}
+
+// The 8 x 8 matrix of 004 table 1, by every scheduler. The files are checked by hand for lp (phase k: i xor
+// k+1) and hold for every platform for the random ones.
+TEST(Golden, EverySchedulerOn004Table1) {
+  const CommMatrix matrix = test::table1_of_004(100);
+  std::ostringstream mtx;
+  write_matrix_market(mtx, matrix, "004 table 1, 100 bytes a message");
+  compare_with_file("004_table1.mtx", mtx.str());
+  for (const Scheduler& scheduler : schedulers()) {
+    std::ostringstream out;
+    write_schedule(out,
+                   {std::string(scheduler.name), 1, scheduler.guarantees, matrix.fingerprint(),
+                    scheduler.make({matrix, 1})},
+                   matrix);
+    compare_with_file("004_table1." + std::string(scheduler.name) + ".plan", out.str());
+  }
+}
+
+TEST(Golden, PhaseTablesOn004Table1) {
+  const CommMatrix matrix = test::table1_of_004(100);
+  compare_with_file("004_table1.lp.cpt", table_text(matrix, make_schedule(matrix, "lp")));
+  compare_with_file("004_table1.rs_n.cpt", table_text(matrix, make_schedule(matrix, "rs_n", 1)));
+}
+
+// 003 fig. 7 with n = 6, d = 3 before its rows and columns are exchanged: the band itself.
+TEST(Golden, BandMatrixOf003Figure7) {
+  std::vector<Message> messages;
+  for (Rank j = 0; j < 6; ++j) {
+    for (Rank i = 0; i < 3; ++i) messages.push_back({j, (i + j) % 6, 1});
+  }
+  const CommMatrix matrix = CommMatrix::from_messages(6, messages);
+  EXPECT_EQ(matrix.num_messages(), 12U) << "18 entries, six of them on the diagonal";
+  const Bounds bounds = lower_bounds(matrix);
+  EXPECT_EQ(bounds.max_degree, 2U);
+  EXPECT_EQ(make_schedule(matrix, "coloring").num_phases(), 2U);
+}
+
+// 000 fig. 1 (a): P1, P3, P5 and P7 send to P4 at the same time.
+TEST(Golden, NodeContentionOf000Figure1) {
+  const CommMatrix matrix = test::matrix_of(9, {{1, 4, 1}, {3, 4, 1}, {5, 4, 1}, {7, 4, 1}});
+  const auto contention = find_node_contention(make_schedule(matrix, "ac"), 0);
+  ASSERT_TRUE(contention);
+  EXPECT_EQ(contention->kind, ViolationKind::two_receives);
+  EXPECT_EQ(contention->dst, 4);
+  const Schedule phases = make_schedule(matrix, "rs_n", 1);
+  EXPECT_EQ(phases.num_phases(), 4U);
+  for (PhaseId phase = 0; phase < 4; ++phase) EXPECT_FALSE(find_node_contention(phases, phase));
+}
+
+}  // namespace
+}  // namespace nuice

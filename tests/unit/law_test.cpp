@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Laws that every row of the table of schedulers keeps, on every matrix. A new row is tested by being there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "nuice/nuice.hpp"
+#include "support/matrices.hpp"
+#include "support/oracle.hpp"
+
+namespace nuice {
+namespace {
+
+using test::NamedMatrix;
+
+class Law : public testing::TestWithParam<std::string_view> {
+ protected:
+  const Scheduler& scheduler() const { return find_scheduler(GetParam()); }
+
+  /// Calls body(matrix, seed, schedule) for every matrix the scheduler handles.
+  template <typename Body>
+  void for_every_schedule(const std::vector<NamedMatrix>& matrices, Body body) const {
+    int made = 0;
+    for (const auto& [name, matrix] : matrices) {
+      for (std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{12345}}) {
+        const Problem problem{matrix, seed};
+        if (!scheduler().why_not(problem).empty()) continue;
+        SCOPED_TRACE(name + ", seed " + std::to_string(seed));
+        body(matrix, seed, scheduler().make(problem));
+        ++made;
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+    EXPECT_GT(made, 0) << "the scheduler refused every matrix";
+  }
+};
+
+std::string text_of(const CommMatrix& matrix, const Schedule& schedule) {
+  std::ostringstream out;
+  write_schedule(out, {.scheduler = "x", .matrix_fingerprint = matrix.fingerprint(), .schedule = schedule},
+                 matrix);
+  return out.str();
+}
+
+TEST_P(Law, DeliversAndKeepsItsGuarantees) {
+  for_every_schedule(test::all_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
+                       const auto violation = check(matrix, schedule, scheduler().guarantees);
+                       ASSERT_FALSE(violation) << violation->text;
+                     });
+}
+
+TEST_P(Law, AgreesWithASecondJudge) {
+  for_every_schedule(test::all_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
+                       if (lower_bounds(matrix).total_bytes > 100'000) return;
+                       ASSERT_EQ(test::follow_every_byte(matrix, schedule), "");
+                       if ((scheduler().guarantees & one_port) != 0) {
+                         ASSERT_FALSE(test::has_node_contention(schedule));
+                       }
+                     });
+}
+
+TEST_P(Law, StaysWithinTheBounds) {
+  for_every_schedule(test::all_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
+                       if ((scheduler().guarantees & one_port) == 0) return;
+                       const Bounds bounds = lower_bounds(matrix);
+                       ASSERT_GE(schedule.num_phases(), bounds.max_degree);
+                       ASSERT_GE(phase_bytes(schedule), bounds.max_port_bytes);
+                       if ((scheduler().guarantees & fewest_phases) != 0) {
+                         ASSERT_EQ(schedule.num_phases(), bounds.max_degree);
+                       }
+                     });
+}
+
+TEST_P(Law, NoPhaseIsEmpty) {
+  for_every_schedule(test::all_matrices(), [](const CommMatrix&, std::uint64_t, const Schedule& schedule) {
+    for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
+      ASSERT_GT(schedule.transfers(phase).size(), 0U);
+  });
+}
+
+TEST_P(Law, SameProblemSameBytes) {
+  for_every_schedule(test::all_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t seed, const Schedule& schedule) {
+                       const CommMatrix copy = matrix;
+                       ASSERT_EQ(text_of(matrix, schedule), text_of(copy, scheduler().make({copy, seed})));
+                     });
+}
+
+TEST_P(Law, OrderOfEntriesDoesNotMatter) {
+  for_every_schedule(test::random_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t seed, const Schedule& schedule) {
+                       std::vector<Message> entries = matrix.entries();
+                       Random(99).shuffle(std::span(entries));
+                       const CommMatrix shuffled = CommMatrix::from_messages(matrix.num_ranks(), entries);
+                       ASSERT_EQ(schedule, scheduler().make({shuffled, seed}));
+                     });
+}
+
+TEST_P(Law, SeedMattersOnlyWhereItSaysSo) {
+  const CommMatrix matrix = random_regular(64, 16, {}, 3);
+  const bool differs = scheduler().make({matrix, 1}) != scheduler().make({matrix, 2});
+  EXPECT_EQ(differs, scheduler().randomized);
+}
+
+/// Whether the slices of all ranks hold exactly the schedule's transfers, seen from both ends.
+TEST_P(Law, SlicesReassembleToTheSchedule) {
+  for_every_schedule(test::all_matrices(), [](const CommMatrix& matrix, std::uint64_t,
+                                              const Schedule& schedule) {
+    using Line = std::tuple<PhaseId, Rank, Rank, Bytes, Bytes>;  // phase, src, dst, offset, bytes
+    std::multiset<Line> whole;
+    for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+      for (const Transfer& transfer : schedule.transfers(phase)) {
+        for (const Piece& piece : transfer.pieces) {
+          whole.insert({phase, transfer.src, transfer.dst, piece.offset, piece.bytes});
+        }
+      }
+    }
+    std::multiset<Line> sends;
+    std::multiset<Line> receives;
+    const std::vector<PhaseTable> tables = slice_all(matrix, schedule);
+    for (const PhaseTable& table : tables) {
+      ASSERT_EQ(table, slice(matrix, schedule, table.rank));
+      for (const PhaseEntry& entry : table.entries) {
+        if (entry.send_partner != no_rank) {
+          sends.insert({entry.phase, table.rank, entry.send_partner, entry.send_offset, entry.send_bytes});
+        }
+        if (entry.recv_partner != no_rank) {
+          receives.insert({entry.phase, entry.recv_partner, table.rank, entry.recv_offset, entry.recv_bytes});
+        }
+      }
+    }
+    ASSERT_EQ(sends, whole);
+    ASSERT_EQ(receives, whole);
+  });
+}
+
+TEST_P(Law, PlansMadeAtTheSameTimeAgree) {
+  const CommMatrix matrix = random_density(48, 0.4, {.unit_bytes = 16, .max_units = 9}, 5);
+  const Schedule expected = scheduler().make({matrix, 7});
+  std::vector<Schedule> made(4);
+  std::vector<std::thread> threads;
+  for (Schedule& schedule : made) {
+    threads.emplace_back([&schedule, &matrix, this] { schedule = scheduler().make({matrix, 7}); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Schedule& schedule : made) EXPECT_EQ(schedule, expected);
+}
+
+std::vector<std::string_view> scheduler_names() {
+  std::vector<std::string_view> names;
+  for (const Scheduler& scheduler : schedulers()) names.push_back(scheduler.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Law, testing::ValuesIn(scheduler_names()),
+                         [](const auto& row) { return std::string(row.param); });
+
+}  // namespace
+}  // namespace nuice

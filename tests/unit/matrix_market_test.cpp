@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "nuice/text_io.hpp"
+#include "support/matrices.hpp"
+#include "support/throws.hpp"
+
+namespace nuice {
+namespace {
+
+CommMatrix read(const std::string& text) {
+  std::istringstream in(text);
+  return read_matrix_market(in, "m.mtx");
+}
+
+TEST(MatrixMarket, WritesRowColumnBytesFromOne) {
+  std::ostringstream out;
+  write_matrix_market(out, test::matrix_of(3, {{2, 0, 7}, {0, 1, 5}, {1, 1, 9}}),
+                      "made by hand\nin two lines");
+  EXPECT_EQ(out.str(),
+            "%%MatrixMarket matrix coordinate integer general\n"
+            "% row: sender, column: receiver (ranks from 1), value: bytes\n"
+            "% made by hand\n% in two lines\n3 3 3\n1 2 5\n2 2 9\n3 1 7\n");
+}
+
+TEST(MatrixMarket, ReadsWhatItWrites) {
+  for (const auto& [name, matrix] : test::all_matrices()) {
+    std::ostringstream out;
+    write_matrix_market(out, matrix);
+    EXPECT_EQ(read(out.str()), matrix) << name;
+  }
+}
+
+TEST(MatrixMarket, ReadsEveryFormThatMakesSense) {
+  const CommMatrix expected = test::matrix_of(3, {{0, 1, 5}, {2, 0, 7}});
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 5\n3 1 7\n"), expected);
+  EXPECT_EQ(read("%%MatrixMarket MATRIX Coordinate Real General\r\n% note\r\n\r\n 3\t3  2\r\n1 2 5.0\r\n% "
+                 "note\r\n3 1 0.7e1\r\n\r\n"),
+            expected);
+  EXPECT_EQ(read("%%MatrixMarket matrix array integer general\n3 3\n0\n0\n7\n5\n0\n0\n0\n0\n0\n"), expected);
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"),
+            test::matrix_of(3, {{0, 1, 1}}));
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n2 1 5\n3 3 2\n"),
+            test::matrix_of(3, {{0, 1, 5}, {1, 0, 5}, {2, 2, 2}}));
+  EXPECT_EQ(read("%%MatrixMarket matrix array integer symmetric\n2 2\n1\n5\n0\n"),
+            test::matrix_of(2, {{0, 0, 1}, {0, 1, 5}, {1, 0, 5}}));
+}
+
+TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
+  const std::string banner = "%%MatrixMarket matrix coordinate integer general\n";
+  const std::string real = "%%MatrixMarket matrix coordinate real general\n";
+  const auto bad = [](const std::string& text, const std::string& place, const std::string& what) {
+    SCOPED_TRACE(text);
+    EXPECT_ERROR(read(text), ErrorCode::parse, {place, what});
+  };
+  bad("", "m.mtx:0", "empty file");
+  bad("hello\n", "m.mtx:1", "expected \"%%MatrixMarket");
+  bad("%%MatrixMarket matrix coordinate complex general\n", "m.mtx:1", "complex");
+  bad("%%MatrixMarket matrix coordinate integer hermitian\n", "m.mtx:1", "hermitian");
+  bad("%%MatrixMarket matrix array pattern general\n", "m.mtx:1", "pattern");
+  bad(banner, "m.mtx:1", "before the line with the sizes");
+  bad(banner + "3 3\n", "m.mtx:2", "rows columns entries");
+  bad(banner + "3 4 0\n", "m.mtx:2", "square");
+  bad(banner + "3 3 -1\n", "m.mtx:2", "rows columns entries");
+  bad(banner + "3000000000 3000000000 0\n", "m.mtx:2", "3000000000 ranks");
+  bad(banner + "3 3 2\n1 2 5\n", "m.mtx:3", "ends after 1 of 2 entries");
+  bad(banner + "3 3 999999999999\n1 2 5\n", "m.mtx:3", "ends after 1");
+  bad(banner + "3 3 1\n1 2 5\n1 3 5\n", "m.mtx:4", "more than the announced 1");
+  bad(banner + "3 3 1\n4 2 5\n", "m.mtx:3", "row 4 is not in 1..3");
+  bad(banner + "3 3 1\n1 0 5\n", "m.mtx:3", "column 0 is not in 1..3");
+  bad(banner + "3 3 1\n1 2\n", "m.mtx:3", "row column bytes");
+  bad(banner + "3 3 1\n1 2 5 6\n", "m.mtx:3", "row column bytes");
+  bad(banner + "3 3 1\n1 2 -5\n", "m.mtx:3", "negative size -5");
+  bad(banner + "3 3 1\n1 2 5.5\n", "m.mtx:3", "5.5 is no whole number");
+  bad(banner + "3 3 1\n1 2 5.0\n", "m.mtx:3", "no integer");
+  bad(banner + "3 3 1\n1 2 five\n", "m.mtx:3", "\"five\" is no size");
+  bad(banner + "3 3 1\n1 2 4611686018427387905\n", "m.mtx:3", "2^62");
+  bad(banner + "3 3 1\n1 2 99999999999999999999\n", "m.mtx:3", "2^62");
+  bad(real + "3 3 1\n1 2 0.5\n", "m.mtx:3", "0.5 is no whole number");
+  bad(real + "3 3 1\n1 2 -1e3\n", "m.mtx:3", "negative size -1e3");
+  bad(real + "3 3 1\n1 2 1e300\n", "m.mtx:3", "2^62");
+  bad(real + "3 3 1\n1 2 nan\n", "m.mtx:3", "nan is no whole number");
+  bad("%%MatrixMarket matrix coordinate integer symmetric\n3 3 1\n1 2 5\n", "m.mtx:3", "above the diagonal");
+  EXPECT_ERROR(read(banner + "3 3 2\n1 2 5\n1 2 5\n"), ErrorCode::invalid_argument,
+               {"m.mtx", "rank 0 -> rank 1", "twice"});
+}
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder = std::filesystem::temp_directory_path() /
+             ("nuice-test-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
+              std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  std::size_t num_files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+  }
+  std::filesystem::path folder;
+};
+
+TEST_F(Files, SavedMatricesLoadAgain) {
+  const std::string path = folder / "a.mtx";
+  save_matrix_market(path, test::table1_of_004());
+  save_matrix_market(path, test::table1_of_004(7));
+  EXPECT_EQ(load_matrix_market(path), test::table1_of_004(7));
+  EXPECT_EQ(num_files(), 1U) << "a temporary file was left behind";
+}
+
+TEST_F(Files, ErrorsNameTheFile) {
+  EXPECT_ERROR(load_matrix_market(folder / "none.mtx"), ErrorCode::io, {"none.mtx", "No such file"});
+  EXPECT_ERROR(load_matrix_market(folder), ErrorCode::io, {"directory"});
+  EXPECT_ERROR(save_matrix_market(folder / "no" / "a.mtx", CommMatrix()), ErrorCode::io,
+               {"a.mtx", "No such file"});
+}
+
+TEST_F(Files, AFailedWriteLosesNothing) {
+  const std::string path = folder / "a.plan";
+  const CommMatrix matrix = test::table1_of_004();
+  std::ofstream(path) << "old";
+  // A name of two words is refused in the middle of writing.
+  EXPECT_ERROR(save_schedule(path, {.scheduler = "two words", .schedule = Schedule(8)}, matrix),
+               ErrorCode::invalid_argument, {"two words"});
+  std::string content;
+  std::ifstream(path) >> content;
+  EXPECT_EQ(content, "old");
+  EXPECT_EQ(num_files(), 1U);
+}
+
+TEST_F(Files, DevicesAreNotReplaced) {
+  save_matrix_market("/dev/null", test::table1_of_004());
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  if (std::filesystem::exists("/dev/full")) {
+    EXPECT_ERROR(save_matrix_market("/dev/full", test::table1_of_004()), ErrorCode::io,
+                 {"/dev/full", "No space"});
+  }
+}
+
+}  // namespace
+}  // namespace nuice

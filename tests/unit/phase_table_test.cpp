@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/phase_table.hpp"
+
+#include "nuice/scheduler.hpp"
+#include "support/matrices.hpp"
+#include "support/throws.hpp"
+
+namespace nuice {
+namespace {
+
+TEST(PhaseTable, HoldsThePapersFields) {
+  // LP on four ranks: 0<->1 and 2<->3 meet in phase 0, 0<->2 in phase 1, 0<->3 in phase 2.
+  const CommMatrix matrix = test::matrix_of(4, {{0, 1, 10}, {1, 0, 11}, {0, 3, 30}, {2, 0, 20}, {0, 0, 5}});
+  const PhaseTable table = slice(matrix, make_schedule(matrix, "lp"), 0);
+  EXPECT_EQ(table.rank, 0);
+  EXPECT_EQ(table.num_ranks, 4);
+  EXPECT_EQ(table.num_phases, 3U);
+  EXPECT_EQ(table.destinations, (std::vector<Partner>{{0, 5}, {1, 10}, {3, 30}}));
+  EXPECT_EQ(table.sources, (std::vector<Partner>{{0, 5}, {1, 11}, {2, 20}}));
+  const std::vector<PhaseEntry> expected = {{.phase = 0,
+                                             .send_partner = 1,
+                                             .send_bytes = 10,
+                                             .send_offset = 0,
+                                             .recv_partner = 1,
+                                             .recv_bytes = 11,
+                                             .recv_offset = 0},
+                                            {.phase = 1,
+                                             .send_partner = no_rank,
+                                             .send_bytes = 0,
+                                             .send_offset = 0,
+                                             .recv_partner = 2,
+                                             .recv_bytes = 20,
+                                             .recv_offset = 0},
+                                            {.phase = 2,
+                                             .send_partner = 3,
+                                             .send_bytes = 30,
+                                             .send_offset = 0,
+                                             .recv_partner = no_rank,
+                                             .recv_bytes = 0,
+                                             .recv_offset = 0}};
+  EXPECT_EQ(table.entries, expected);
+}
+
+TEST(PhaseTable, IdlePhasesHaveNoEntry) {
+  const CommMatrix matrix = test::matrix_of(8, {{0, 7, 1}, {0, 1, 1}, {5, 7, 1}});
+  const PhaseTable table = slice(matrix, make_schedule(matrix, "lp"), 5);
+  ASSERT_EQ(table.entries.size(), 1U);
+  EXPECT_EQ(table.num_phases, 3U);
+}
+
+TEST(PhaseTable, SplitMessagesHaveOffsets) {
+  const CommMatrix matrix = test::matrix_of(2, {{0, 1, 10}});
+  Schedule schedule(2);
+  const Piece first{0, 0, 4};
+  const Piece second{0, 4, 6};
+  schedule.add(0, 1, {&first, 1});
+  schedule.begin_phase();
+  schedule.add(0, 1, {&second, 1});
+  const PhaseTable receiver = slice(matrix, schedule, 1);
+  ASSERT_EQ(receiver.entries.size(), 2U);
+  EXPECT_EQ(receiver.entries[1].recv_offset, 4);
+  EXPECT_EQ(receiver.entries[1].recv_bytes, 6);
+}
+
+TEST(PhaseTable, OneAsynchronousPhaseHasManyEntries) {
+  const CommMatrix matrix = test::all_to_one(5, 2);
+  const PhaseTable table = slice(matrix, make_schedule(matrix, "ac"), 2);
+  ASSERT_EQ(table.entries.size(), 4U);
+  for (const PhaseEntry& entry : table.entries) EXPECT_EQ(entry.phase, 0U);
+}
+
+TEST(PhaseTable, RefusesForwardedMessages) {
+  const CommMatrix matrix = test::matrix_of(3, {{0, 2, 8}});
+  Schedule schedule(3);
+  const Piece whole{0, 0, 8};
+  schedule.add(0, 1, {&whole, 1});
+  schedule.begin_phase();
+  schedule.add(1, 2, {&whole, 1});
+  EXPECT_ERROR(slice(matrix, schedule, 0), ErrorCode::not_applicable, {"rank 0 -> rank 2", "forwarded"});
+  EXPECT_ERROR(slice_all(matrix, schedule), ErrorCode::not_applicable, {"forwarded"});
+}
+
+}  // namespace
+}  // namespace nuice

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the #include lines of the tree and fails on one that points outward (see ARCHITECTURE.md).
+
+usage: layering.py ROOT | layering.py --self-test
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+# Which folders of src/ a folder may include from, besides itself; and which public headers each layer owns.
+ALLOWED = {
+    "core": set(),
+    "patterns": {"core"},
+    "schedulers": {"core"},
+    "exchange": {"core"},
+    "exchange/mpi": {"core", "schedulers", "exchange"},
+}
+HEADERS = {
+    "core": {
+        "types",
+        "error",
+        "comm_matrix",
+        "schedule",
+        "phase_table",
+        "bounds",
+        "check",
+        "random",
+        "text_io",
+    },
+    "patterns": {"patterns"},
+    "schedulers": {"scheduler"},
+    "exchange": {"exchange"},
+    "exchange/mpi": {"mpi"},
+}
+MPI_LAYERS = {"exchange/mpi"}
+# Only public headers: apps, benches, bindings, examples.
+OUTSIDE = ["bench", "examples", "python/bindings"]
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        if match := INCLUDE.match(line):
+            yield number, match.group(2)
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.suffix in {".hpp", ".cpp", ".h", ".c"})
+
+
+def layer_of(path, src):
+    folder = path.parent.relative_to(src).as_posix()
+    return folder if folder in ALLOWED else None
+
+
+def owner_of_header(name):
+    return next((layer for layer, headers in HEADERS.items() if name in headers), None)
+
+
+def wrong_target(layer, target):
+    """Why `layer` may not include `target`, or None."""
+    if target == "mpi.h":
+        return None if layer in MPI_LAYERS else "mpi.h outside the MPI layers"
+    if target.startswith("nuice/"):
+        name = target.removeprefix("nuice/").removesuffix(".hpp")
+        owner = owner_of_header(name)
+        if owner is None:
+            return f"{target} belongs to no layer (list it in tools/layering.py)"
+    else:
+        owner = target.rpartition("/")[0]
+        if owner not in ALLOWED:
+            return None  # a system or third-party header
+    if owner == layer or owner in ALLOWED[layer]:
+        return None
+    return f"{layer} may not include from {owner}"
+
+
+def check(root):
+    problems = []
+    src = root / "src"
+    for path in sources(src):
+        layer = layer_of(path, src)
+        if layer is None:
+            problems.append(
+                f"{path.relative_to(root)}: its folder is no layer (list it in tools/layering.py)"
+            )
+            continue
+        for number, target in includes(path):
+            if reason := wrong_target(layer, target):
+                problems.append(f"{path.relative_to(root)}:{number}: {reason}")
+    for header in sources(root / "include"):
+        name = header.stem
+        if name == "nuice":
+            continue
+        layer = owner_of_header(name)
+        if layer is None:
+            problems.append(f"{header.relative_to(root)}: belongs to no layer (list it in tools/layering.py)")
+            continue
+        for number, target in includes(header):
+            if reason := wrong_target(layer, target):
+                problems.append(f"{header.relative_to(root)}:{number}: {reason}")
+    for folder in OUTSIDE:
+        for path in sources(root / folder):
+            for number, target in includes(path):
+                if target.split("/")[0] in {"core", "schedulers", "patterns", "exchange", "src"}:
+                    problems.append(f"{path.relative_to(root)}:{number}: {target} is not a public header")
+    return problems
+
+
+def self_test():
+    """Plants one wrong arrow of each kind and expects each to be found."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        planted = {
+            "src/core/a.cpp": '#include "nuice/scheduler.hpp"\n',
+            "src/core/b.cpp": "#include <mpi.h>\n",
+            "src/schedulers/c.cpp": '#include "nuice/types.hpp"\n#include "exchange/mpi/plan.hpp"\n',
+            "src/elsewhere/d.cpp": "\n",
+            "include/nuice/types.hpp": '#include "nuice/mpi.hpp"\n',
+            "include/nuice/stray.hpp": "\n",
+            "bench/e.cpp": '#include "core/file_io.hpp"\n',
+        }
+        allowed = {
+            "src/exchange/mpi/f.cpp": '#include <mpi.h>\n#include <vector>\n#include "nuice/scheduler.hpp"\n'
+        }
+        for name, text in (planted | allowed).items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        problems = check(root)
+        missed = [name for name in planted if not any(p.startswith(name) for p in problems)]
+        if missed or len(problems) != len(planted):
+            sys.exit(f"layering self-test: missed {missed}, found {problems}")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    problems = check(Path(sys.argv[1]))
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+if __name__ == "__main__":
+    main()
