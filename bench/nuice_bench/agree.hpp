@@ -15,8 +15,8 @@ int world_size();
 /// Collective. The text of the lowest rank that has one, on all ranks; empty if none has.
 std::string first_text(const std::string& mine);
 
-/// Collective. Runs the step on every rank; if it throws on one of them, throws Error limit with that text on all.
-/// The step must not communicate. For what one rank may be unable to do: hold its buffers, count in int.
+/// Collective. Runs the step on every rank; if it throws on one of them, throws Error limit with that text on
+/// all. The step must not communicate. For what one rank may be unable to do: hold its buffers, count in int.
 template <typename Step>
 void possible_on_all_ranks(Step&& step) {
   std::string mine;

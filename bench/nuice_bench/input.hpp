@@ -20,8 +20,8 @@ struct Input {
   Bytes self_bytes = 0;  // of all ranks
 };
 
-/// Collective. Throws Error, the same on all ranks: io or parse for the file, mismatch if the matrix is not for as many
-/// ranks as were started.
+/// Collective. Throws Error, the same on all ranks: io or parse for the file, mismatch if the matrix is not
+/// for as many ranks as were started.
 Input read_input(const std::string& path);
 
 }  // namespace nuice::bench

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nuice-bench: exchange time of planned methods beside MPI's own, with every byte verified.
 //
-//   mpiexec -n N nuice-bench --matrix FILE.mtx --schedulers ac,rs_n,coloring:barrier,alltoallv,neighbor --reps 50 --json
+//   mpiexec -n N nuice-bench --matrix FILE.mtx --schedulers ac,rs_n,coloring:barrier,neighbor --reps 50 --json
 //
-// Exit code, the same on all ranks: 0 done; 1 an exchange failed or delivered wrong bytes; 2 bad command line or matrix.
+// Exit code, the same on all ranks: 0 done; 1 an exchange failed or delivered wrong bytes; 2 bad command line
+// or matrix.
 #include <mpi.h>
 
 #include <cstdio>

@@ -35,7 +35,8 @@ class Progress {
   bool visible_;
 };
 
-/// Ready to run, with the least planning time of several trials: the first one also pays for MPI's connections.
+/// Ready to run, with the least planning time of several trials: the first one also pays for MPI's
+/// connections.
 std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
   constexpr int trials = 3;
   auto method = make_method(spec, options, payload);

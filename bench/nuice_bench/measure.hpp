@@ -29,9 +29,9 @@ struct Result {
 /// Median (the mean of the two in the middle for an even number), minimum and maximum. Requires a sample.
 ExchangeTime summarize(std::vector<double> samples_s);
 
-/// Collective. One result per method, in their order. Before every repetition the receive buffers are poisoned, after
-/// it every byte is verified, both outside the time. The methods take turns, so that noise hits all alike, and every
-/// round begins with another method.
+/// Collective. One result per method, in their order. Before every repetition the receive buffers are
+/// poisoned, after it every byte is verified, both outside the time. The methods take turns, so that noise
+/// hits all alike, and every round begins with another method.
 /// Throws Error mismatch, on all ranks, naming method, pair and byte, if a payload arrives damaged.
 std::vector<Result> measure(const Options& options, Payload& payload);
 

@@ -10,7 +10,8 @@
 
 namespace nuice::bench {
 
-/// What making a method ready took, in seconds: maxima over the ranks, of the fastest of three trials. The parts are for planned methods only.
+/// What making a method ready took, in seconds: maxima over the ranks, of the fastest of three trials. The
+/// parts are for planned methods only.
 struct PlanningTime {
   double total_s = 0;
   std::optional<double> gather_s, schedule_s, check_s, bind_s;
@@ -27,8 +28,8 @@ class Method {
   std::optional<Bytes> phase_bytes;   // likewise
 };
 
-/// Collective. Throws Error, the same on all ranks: not_applicable or limit where this method cannot carry this
-/// matrix. `payload` must outlive the method.
+/// Collective. Throws Error, the same on all ranks: not_applicable or limit where this method cannot carry
+/// this matrix. `payload` must outlive the method.
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload);
 
 /// MPI's own, for make_method().

@@ -13,7 +13,8 @@ namespace nuice::bench {
 
 enum class Peer { alltoallv, neighbor, isend };
 
-/// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, or the name of a peer, which is what MPI itself offers.
+/// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, or the name of a peer, which is what MPI itself
+/// offers.
 struct MethodSpec {
   std::string word;
   std::optional<Peer> peer;

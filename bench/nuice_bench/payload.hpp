@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is sent, and the proof that it arrived: the byte at each offset of each message depends on (src, dst, offset).
+// What is sent, and the proof that it arrived: the byte at each offset of each message depends on (src, dst,
+// offset).
 #pragma once
 
 #include <cstddef>

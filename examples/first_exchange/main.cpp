@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A first planned exchange: every rank says whom it sends to, one plan is made, and it is used again and again.
+// A first planned exchange: every rank says whom it sends to, one plan is made, and it is used many times.
 // mpi.cpp beside it does the same with MPI alone.
 #include <cstdio>
 #include <nuice/error.hpp>

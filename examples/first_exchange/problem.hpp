@@ -13,8 +13,7 @@ struct Outgoing {
 inline std::vector<Outgoing> make_outgoing(int rank, int num_ranks) {
   std::vector<Outgoing> all;
   for (int dst = 0; dst < num_ranks; ++dst)
-    if ((rank + dst * dst) % 3 != 1)
-      all.push_back({dst, std::vector<double>(1000 * (1 + (rank + dst) % 5))});
+    if ((rank + dst * dst) % 3 != 1) all.push_back({dst, std::vector<double>(1000 * (1 + (rank + dst) % 5))});
   return all;
 }
 

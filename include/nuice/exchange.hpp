@@ -25,9 +25,10 @@ struct ReceiveBuffer {
 
 /// Carries out the phases one after the other.
 /// tables[r]: slice of rank r. send[r][i] belongs to tables[r].destinations[i], receive[r][i] to
-/// tables[r].sources[i]. Throws Error mismatch (a send without its receive, or of another length; the pair
-/// and the phase are named) or invalid_argument (a buffer missing or too small); buffers may then be partly
-/// written.
+/// tables[r].sources[i].
+/// Throws Error mismatch (a send without its receive, or of another length, or a message that the phases do
+/// not carry in full; pair and phase are named) or invalid_argument (a buffer missing or too small); buffers
+/// may then be partly written.
 void exchange_serially(std::span<const PhaseTable> tables, std::span<const std::vector<SendBuffer>> send,
                        std::span<const std::vector<ReceiveBuffer>> receive);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Planned exchanges on MPI: plan once, exchange as often as you like.
 //
-//   std::vector<nuice::Partner> destinations = {{3, 4096}, {5, 1024}};        // this rank's row of the
-//   matrix nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "rs_n"});
+//   std::vector<nuice::Partner> destinations = {{3, 4096}, {5, 1024}};  // this rank's row of the matrix
+//   nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "rs_n"});
 //   // plan.sources() says who sends what to this rank: allocate one receive buffer per source, then
 //   nuice::mpi::Exchange exchange = plan.bind(send_buffers, receive_buffers);
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
@@ -72,20 +72,24 @@ class Plan {
  public:
   /// Collective over comm, which is duplicated. destinations: to whom this rank sends and how many bytes, in
   /// any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
-  /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule). Throws Error,
-  /// the same on all ranks, naming the rank or pair at fault:
+  /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule).
+  /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator or given twice, a negative size, an unknown
-  ///   scheduler limit             sizes or sums above max_bytes mismatch          options that differ
-  ///   between ranks not_applicable    the scheduler cannot handle this matrix mpi               MPI's own
-  ///   error
+  ///                     scheduler, an option out of range, a null communicator or an intercommunicator
+  ///   limit             sizes or sums above max_bytes, a rank out of memory
+  ///   mismatch          options that differ between ranks
+  ///   not_applicable    the scheduler cannot handle this matrix
+  ///   state             MPI is not initialized, or is finalized
+  ///   mpi               MPI's own error, after which the ranks may not be able to agree
   Plan(MPI_Comm comm, std::span<const Partner> destinations, const PlanOptions& options = {});
 
   /// Collective over comm. A plan for a schedule of your own, of which every rank gives its slice: one loaded
   /// from a file and cut with nuice::slice(), or one that the ranks have made together. Messages may be split
   /// into pieces over several phases. options.scheduler and options.seed are only names here. Cost as above:
-  /// every rank gathers what all ranks send, O(ranks + pieces). Throws Error, the same on all ranks: mismatch
-  /// where table and communicator, or the tables of two ranks, do not belong together (pair and phase are
-  /// named) or a byte is not delivered exactly once; otherwise as above.
+  /// every rank gathers what all ranks send, O(ranks + pieces); the check is always made.
+  /// Throws Error, the same on all ranks: mismatch where table and communicator, or the tables of two ranks,
+  /// do not belong together (pair and phase are named) or a byte is not delivered exactly once; otherwise as
+  /// above.
   static Plan from_table(MPI_Comm comm, const PhaseTable& table, const PlanOptions& options = {});
 
   Plan(Plan&&) noexcept;
@@ -103,9 +107,10 @@ class Plan {
 
   /// Collective. Makes the persistent requests for these buffers. send[i] belongs to destinations()[i],
   /// receive[i] to sources()[i]; the memory must stay valid until Exchange::free(). A plan may be bound any
-  /// number of times, and its exchanges may be under way together. Throws Error invalid_argument, the same on
-  /// all ranks, for a wrong number of buffers or one that is null or too small (the pair is named); limit
-  /// where a piece is larger than this MPI can send; state after free().
+  /// number of times, and its exchanges may be under way together.
+  /// Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers or one that is null
+  /// or too small (the pair is named); limit where a piece is larger than this MPI can send; state after
+  /// free().
   Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
 
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still

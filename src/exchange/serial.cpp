@@ -65,8 +65,7 @@ void check_tables(Tables tables) {
   }
 }
 
-/// One buffer per partner, each with room for what is exchanged with it. `Buffer` is SendBuffer or
-/// ReceiveBuffer.
+/// One buffer per partner, each with room for what is exchanged with it.
 template <typename Buffer>
 void check_buffers(const std::vector<Partner>& partners, const std::vector<Buffer>& buffers, Rank rank,
                    bool sends) {

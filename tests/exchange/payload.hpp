@@ -10,7 +10,7 @@
 
 namespace nuice::test {
 
-/// The byte that `src` sends to `dst` at `offset` in the given round of an exchange. Never 0xEE, which is
+/// The byte that `src` sends to `dst` at `offset` in the given round of an exchange. Never 0xEE: that is
 /// poison.
 inline std::byte payload_byte(Rank src, Rank dst, Bytes offset, unsigned round) {
   const auto mixed = static_cast<std::uint64_t>(offset) * 0x9E3779B97F4A7C15ULL +

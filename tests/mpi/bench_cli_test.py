@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nuice-bench as people and programs meet it: exit codes, stdout and stderr.
 
-Usage: bench_cli_test.py NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number of ranks)
+Usage: bench_cli_test.py CLASS NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number of ranks)
 """
 
 import json
@@ -27,10 +27,10 @@ FOUR_RANKS = """%%MatrixMarket matrix coordinate integer general
 
 def run(ranks: int, *arguments: str) -> subprocess.CompletedProcess:
     command = [*MPIEXEC, str(ranks), BENCH, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
 
 
-class NuiceBench(unittest.TestCase):
+class Bench(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -54,6 +54,8 @@ class NuiceBench(unittest.TestCase):
         self.assertEqual(len(ours), 1, done.stderr)
         self.assertIn(text, ours[0])
 
+
+class CommandLine(Bench):
     def test_json_has_one_object_per_method(self):
         methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async,alltoallv,neighbor,isend"
         lines = self.lines(4, "--matrix", self.matrix, "--schedulers", methods, "--reps", "3", "--seed", "5")
@@ -129,6 +131,21 @@ class NuiceBench(unittest.TestCase):
         self.assertEqual(done.stdout.count("--schedulers"), 1, "printed once, not by every rank")
 
 
+class LargeMessage(Bench):
+    """Needs about 5 GB of memory."""
+
+    def test_what_does_not_fit_in_an_int_is_refused_by_name(self):
+        head = "%%MatrixMarket matrix coordinate integer general\n"
+        matrix = self.write("large.mtx", head + "2 2 2\n1 2 2200000000\n2 1 8\n")
+        methods = ("--schedulers", "coloring,alltoallv,neighbor,isend", "--reps", "1", "--warmup", "0")
+        planned, *peers = self.lines(2, "--matrix", matrix, *methods)
+        self.assertIs(planned["verified"], True)
+        self.assertIsNone(planned["best_mpi"])
+        for line in peers:
+            self.assertIsNone(line["verified"])
+            self.assertIn("2200000000 bytes", line["refused"])
+
+
 if __name__ == "__main__":
-    BENCH, *MPIEXEC = sys.argv[1:]
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    CASE, BENCH, *MPIEXEC = sys.argv[1:]
+    unittest.main(argv=[sys.argv[0], CASE], verbosity=2)

@@ -17,8 +17,7 @@ CommMatrix matrix_of(Rank n, const std::vector<Message>& messages) {
   return CommMatrix::from_messages(n, messages);
 }
 
-/// The extremes and the random ones, for any number of ranks. Some messages are above every MPI's eager
-/// limit.
+/// Extreme and random ones, for any number of ranks. Some messages are above every MPI's eager limit.
 std::vector<NamedMatrix> matrices(Rank n) {
   std::vector<Message> hot;
   std::vector<Message> self;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What distinguishes the executors: who waits for whom. One rank comes late, either by a while, and then those who
-// must wait for it take as long; or only when another rank, which must not wait for it, has finished.
+// What distinguishes the executors: who waits for whom. One rank comes late, either by a while, and then
+// those who must wait for it take as long; or only when another rank, which must not wait for it, has
+// finished.
 #include <chrono>
 #include <thread>
 
@@ -46,7 +47,8 @@ class Order : public testing::Test {
     return MPI_Wtime() - begin_s;
   }
 
-  /// One exchange in which rank `late` starts when rank `early` has finished. Hangs if `early` waits for `late`.
+  /// One exchange in which rank `late` starts when rank `early` has finished. Hangs if `early` waits for
+  /// `late`.
   static void exchange_in_order(const PhaseTable& table, const mpi::PlanOptions& options, Rank early,
                                 Rank late) {
     mpi::Plan plan = mpi::Plan::from_table(MPI_COMM_WORLD, table, options);

@@ -5,7 +5,8 @@
 //
 // The step must not communicate: a rank that throws early would leave the others waiting in it. Errors that
 // MPI itself returns inside a collective operation are outside this promise, as the ranks can then no longer
-// talk. Cost: one allreduce of an int; only a failure costs two broadcasts more.
+// talk.
+// Cost: one allreduce of an int; only a failure costs two broadcasts more.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns a phase table and buffers into persistent requests. Everything that an exchange needs is allocated
-// here.
+// Turns a phase table and buffers into persistent requests. All that an exchange needs is allocated here.
 #include <algorithm>
 #include <string>
 

@@ -63,7 +63,7 @@ bool Exchange::State::advance_steps(bool block) {
   return true;
 }
 
-/// Once true it stays true until the next step: complete persistent requests are inactive, and those count as
+/// Once true it stays so until the next step: complete persistent requests are inactive, which counts as
 /// done.
 bool Exchange::State::step_is_done(bool block) {
   const auto [receive_begin, send_begin] = step_begin();

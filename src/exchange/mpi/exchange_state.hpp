@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A phase table turned into MPI requests, and how far they have come. bind.cpp fills it, exchange.cpp runs
+// A phase table turned into MPI requests, and how far they have come. bind.cpp fills it; exchange.cpp runs
 // it.
 #pragma once
 

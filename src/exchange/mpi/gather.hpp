@@ -29,8 +29,8 @@ struct Gathered {
 /// Throws Error limit, on all ranks, for 2^31 records and more in all (MPI counts them with an int).
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width);
 
-/// Collective. The matrix of which every rank gives its row. Throws what CommMatrix::from_messages throws, on
-/// all ranks.
+/// Collective. The matrix of which every rank gives its row.
+/// Throws what CommMatrix::from_messages throws, on all ranks.
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row);
 
 }  // namespace nuice::mpi

@@ -11,8 +11,9 @@ namespace nuice::mpi {
 /// options of some rank are not those of rank 0.
 void require_equal_options(const Communicator& comm, const PlanOptions& mine);
 
-/// Not collective, but the same on all ranks once the options are equal. The scheduler's name is not looked
-/// at. Throws Error invalid_argument.
+/// Not collective, but the same on all ranks once the options are equal. Does not look at the scheduler's
+/// name.
+/// Throws Error invalid_argument.
 void check_options(const PlanOptions& options);
 
 }  // namespace nuice::mpi

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a plan keeps: memory grows with this rank's own messages. Shared by plan.cpp, from_table.cpp and
-// bind.cpp.
+// What a plan keeps; memory grows with this rank's own messages. For plan.cpp, from_table.cpp and bind.cpp.
 #pragma once
 
 #include <memory>
