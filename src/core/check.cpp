@@ -89,10 +89,6 @@ std::optional<Violation> check_ends(PhaseId phase, const Transfer& transfer, Ran
     return at_transfer(ViolationKind::self_transfer, phase, transfer.src, transfer.dst,
                        text(transfer.src) + " sends to itself; that needs no transfer");
   }
-  if (transfer.pieces.empty()) {
-    return at_transfer(ViolationKind::bad_piece, phase, transfer.src, transfer.dst,
-                       "transfer " + text(transfer.src, transfer.dst) + " carries nothing");
-  }
   return std::nullopt;
 }
 

@@ -2,6 +2,9 @@
 #include "nuice/schedule.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include "nuice/error.hpp"
 
 namespace nuice {
 
@@ -12,29 +15,38 @@ Bytes Transfer::bytes() const {
 }
 
 PhaseId Schedule::num_phases() const {
-  const bool last_is_empty = !phase_begin_.empty() && phase_begin_.back() == ends_.size();
+  const bool last_is_empty = !phase_begin_.empty() && phase_begin_.back() == num_transfers();
   return static_cast<PhaseId>(phase_begin_.size() - (last_is_empty ? 1 : 0));
 }
 
 Transfer Schedule::transfer(std::size_t index) const {
-  const std::size_t begin = index == 0 ? 0 : ends_[index - 1].piece_end;
-  return {ends_[index].src, ends_[index].dst, {pieces_.data() + begin, ends_[index].piece_end - begin}};
-}
-
-void Schedule::reserve(std::size_t num_transfers, std::size_t num_pieces) {
-  ends_.reserve(num_transfers);
-  pieces_.reserve(num_pieces);
+  const std::size_t begin = index == 0 ? 0 : piece_end(index - 1);
+  return {parts_[begin].src, parts_[begin].dst, Pieces(this, begin, piece_end(index))};
 }
 
 void Schedule::begin_phase() {
-  const bool present_is_empty = !phase_begin_.empty() && phase_begin_.back() == ends_.size();
-  if (!present_is_empty) phase_begin_.push_back(ends_.size());
+  const bool present_is_empty = !phase_begin_.empty() && phase_begin_.back() == num_transfers();
+  if (!present_is_empty) phase_begin_.push_back(num_transfers());
 }
 
 void Schedule::add(Rank src, Rank dst, std::span<const Piece> pieces) {
+  if (pieces.empty()) {
+    throw Error(ErrorCode::invalid_argument, "a transfer from rank " + std::to_string(src) + " to rank " +
+                                                 std::to_string(dst) + " without pieces");
+  }
   if (phase_begin_.empty()) begin_phase();
-  pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
-  ends_.push_back({src, dst, pieces_.size()});
+  const bool first_of_several = piece_end_.empty() && pieces.size() > 1;
+  if (first_of_several) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) piece_end_.push_back(i + 1);
+  }
+  const bool keeps_piece_ends = first_of_several || !piece_end_.empty();
+  for (const Piece& piece : pieces) {
+    if (offset_.empty() && piece.offset != 0) offset_.resize(parts_.size(), 0);
+    const bool keeps_offsets = !offset_.empty() || piece.offset != 0;
+    parts_.push_back({piece.bytes, piece.message, src, dst});
+    if (keeps_offsets) offset_.push_back(piece.offset);
+  }
+  if (keeps_piece_ends) piece_end_.push_back(parts_.size());
 }
 
 void Schedule::add_whole(const CommMatrix& matrix, MessageId id) {
@@ -42,10 +54,29 @@ void Schedule::add_whole(const CommMatrix& matrix, MessageId id) {
   add(matrix.src(id), matrix.dst(id), {&whole, 1});
 }
 
+Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
+                                     PhaseId num_phases) {
+  std::vector<std::size_t> next(num_phases, 0);  // counting sort by phase; ids stay ascending
+  for (const PhaseId phase : phase_of) ++next[phase];
+  Schedule schedule(matrix.num_ranks());
+  std::size_t begin = 0;
+  for (std::size_t& place : next) {
+    const std::size_t count = place;
+    place = begin;
+    if (count > 0) schedule.phase_begin_.push_back(begin);
+    begin += count;
+  }
+  schedule.parts_.resize(phase_of.size());
+  for (MessageId id = 0; id < phase_of.size(); ++id) {
+    schedule.parts_[next[phase_of[id]]++] = {matrix.bytes(id), id, matrix.src(id), matrix.dst(id)};
+  }
+  return schedule;
+}
+
 bool operator==(const Schedule& a, const Schedule& b) {
   // Not memberwise: a begin_phase() that nothing followed leaves an entry in phase_begin_ that is no phase.
-  return a.num_ranks_ == b.num_ranks_ && a.num_phases() == b.num_phases() && a.ends_ == b.ends_ &&
-         a.pieces_ == b.pieces_ &&
+  return a.num_ranks_ == b.num_ranks_ && a.num_phases() == b.num_phases() && a.parts_ == b.parts_ &&
+         a.offset_ == b.offset_ && a.piece_end_ == b.piece_end_ &&
          std::equal(a.phase_begin_.begin(), a.phase_begin_.begin() + a.num_phases(), b.phase_begin_.begin());
 }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "nuice/random.hpp"
-#include "schedulers/phases.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -72,7 +71,7 @@ Schedule make_compact_masking(const Problem& problem) {
       }
     }
   }
-  return from_phases(matrix, phase_of, phase);
+  return Schedule::of_whole_messages(matrix, phase_of, phase);
 }
 
 }  // namespace nuice::sched

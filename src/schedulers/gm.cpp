@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "nuice/random.hpp"
-#include "schedulers/phases.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -90,7 +89,7 @@ Schedule make_gm(const Problem& problem) {
       --left;
     }
   }
-  return from_phases(matrix, phase_of, phase);
+  return Schedule::of_whole_messages(matrix, phase_of, phase);
 }
 
 }  // namespace nuice::sched

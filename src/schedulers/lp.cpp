@@ -9,7 +9,6 @@
 #include <bit>
 #include <vector>
 
-#include "schedulers/phases.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -37,7 +36,7 @@ Schedule make_lp(const Problem& problem) {
     const auto dst = static_cast<Index>(matrix.dst(id));
     phase_of[id] = power_of_two ? (src ^ dst) - 1 : tournament_round(src, dst, num_ranks);
   }
-  return from_phases(matrix, phase_of, num_ranks);
+  return Schedule::of_whole_messages(matrix, phase_of, num_ranks);
 }
 
 }  // namespace nuice::sched

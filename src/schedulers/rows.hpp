@@ -11,6 +11,7 @@ Schedule make_lp(const Problem& problem);
 std::string why_not_gm(const Problem& problem);
 Schedule make_gm(const Problem& problem);
 Schedule make_compact_masking(const Problem& problem);
+std::string why_not_coloring(const Problem& problem);
 Schedule make_coloring(const Problem& problem);
 
 }  // namespace nuice::sched

@@ -108,10 +108,6 @@ TEST_F(Check, FindsBadRanksAndPieces) {
   expect(ViolationKind::bad_piece, {{{0, 1, {0, 3, 0}}}}, 0, has10 + "0 bytes from 3");
   expect(ViolationKind::bad_piece, {{{0, 1, {0, 1, INT64_MAX}}}}, 0,
          has10 + "9223372036854775807 bytes from 1");
-  Schedule empty_transfer(4);
-  empty_transfer.add(0, 1, {});
-  ASSERT_TRUE(check(matrix, empty_transfer, 0));
-  EXPECT_EQ(check(matrix, empty_transfer, 0)->kind, ViolationKind::bad_piece);
 }
 
 TEST_F(Check, ComparesPhasesWithTheMaximumDegree) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "nuice/nuice.hpp"
@@ -161,11 +162,37 @@ TEST(Gm, SaysWhyItWillNotPlanForVeryManyRanks) {
   }
 }
 
-TEST(Coloring, FlipsPathsWhenNoColourIsCommon) {
-  // Regular matrices have no slack: every rank is busy in every phase.
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const CommMatrix matrix = random_regular(50, 12, {}, seed);
-    EXPECT_EQ(make_schedule(matrix, "coloring").num_phases(), 12U);
+void expect_fewest_phases(const CommMatrix& matrix) {
+  const auto violation = check(matrix, make_schedule(matrix, "coloring"), direct | one_port | fewest_phases);
+  EXPECT_FALSE(violation) << violation->text;
+}
+
+// Regular matrices have no slack: every rank is busy in every phase. All ways to take a degree apart occur.
+TEST(Coloring, NeedsTheDegreeForEveryDegree) {
+  for (Rank degree = 1; degree < 70; ++degree) {
+    SCOPED_TRACE(degree);
+    for (std::uint64_t seed = 0; seed < 3; ++seed) expect_fewest_phases(random_regular(70, degree, {}, seed));
+  }
+}
+
+// Few busy ranks among many idle ones: ranks are merged, and fillers make up what is left.
+TEST(Coloring, NeedsTheDegreeForSkewedMatrices) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const auto num_ranks = static_cast<Rank>(3 + random.below(60));
+    std::map<std::pair<Rank, Rank>, Message> messages;
+    const std::uint64_t wanted = random.below(400);
+    for (std::uint64_t i = 0; i < wanted; ++i) {
+      // The product of two draws prefers low ranks.
+      const auto n = static_cast<std::uint64_t>(num_ranks);
+      const auto src = static_cast<Rank>(random.below(n) * random.below(n) / n);
+      const auto dst = static_cast<Rank>(random.below(n) * random.below(n) / n);
+      if (src != dst) messages[{src, dst}] = {src, dst, 1};
+    }
+    std::vector<Message> entries;
+    for (const auto& [ends, message] : messages) entries.push_back(message);
+    expect_fewest_phases(CommMatrix::from_messages(num_ranks, entries));
   }
 }
 

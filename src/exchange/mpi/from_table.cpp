@@ -72,7 +72,6 @@ Schedule assemble(const CommMatrix& matrix, const Gathered& sends) {
   std::ranges::stable_sort(order, {}, phase_of);
 
   Schedule schedule(matrix.num_ranks());
-  schedule.reserve(order.size(), order.size());
   std::int64_t phase = -1;
   for (const Send& send : order) {
     const auto record = sends.record(send.record);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedulers/regular_graph.hpp"
+
+#include <algorithm>
+
+namespace nuice::sched {
+namespace {
+
+/// Merges consecutive ranks while their degrees together stay <= limit. Any two neighbouring vertices have more than
+/// `limit` edges together, so there are at most 2 messages / limit + 1 vertices.
+template <typename DegreeOf>
+std::vector<Vertex> merge_ranks(Rank num_ranks, std::size_t limit, DegreeOf degree_of) {
+  std::vector<Vertex> vertex_of;
+  vertex_of.reserve(static_cast<std::size_t>(num_ranks));
+  Vertex vertex = 0;
+  std::size_t sum = 0;
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    const std::size_t degree = degree_of(rank);
+    if (sum + degree > limit) {
+      ++vertex;
+      sum = 0;
+    }
+    sum += degree;
+    vertex_of.push_back(vertex);
+  }
+  return vertex_of;
+}
+
+}  // namespace
+
+RegularGraph::RegularGraph(const CommMatrix& matrix, MessageId degree) {
+  const auto sender_of =
+      merge_ranks(matrix.num_ranks(), degree, [&](Rank r) { return matrix.sent_by(r).size(); });
+  const auto receiver_of =
+      merge_ranks(matrix.num_ranks(), degree, [&](Rank r) { return matrix.received_by(r).size(); });
+  num_vertices_ = std::max(sender_of.back(), receiver_of.back()) + 1;
+  edges_.resize(std::size_t{num_vertices_} * degree);
+  scratch_.resize(edges_.size());
+  partner_.resize(edges_.size());
+  goes_first_.resize(edges_.size() / 2);
+  at_receiver_.assign(num_vertices_, none);
+  at_sender_.assign(num_vertices_, none);
+
+  // Messages are ordered by sender already; a sender's fillers follow, to whatever receivers lack edges.
+  std::vector<MessageId> lacking(num_vertices_, degree);
+  for (MessageId id = 0; id < matrix.num_messages(); ++id)
+    --lacking[receiver_of[static_cast<std::size_t>(matrix.dst(id))]];
+  Vertex receiver = 0;
+  std::size_t place = 0;
+  MessageId id = 0;
+  for (Vertex sender = 0; sender < num_vertices_; ++sender) {
+    const std::size_t end = place + degree;
+    while (id < matrix.num_messages() && sender_of[static_cast<std::size_t>(matrix.src(id))] == sender) {
+      edges_[place++] = {receiver_of[static_cast<std::size_t>(matrix.dst(id))], id};
+      ++id;
+    }
+    for (; place < end; ++place) {
+      while (lacking[receiver] == 0) ++receiver;
+      --lacking[receiver];
+      edges_[place] = {receiver, Edge::filler};
+    }
+  }
+}
+
+/// Each receiver's edges are paired in the order in which they come; all are, since the degree is even.
+void RegularGraph::pair_at_receivers(std::span<const Edge> graph) {
+  for (Place place = 0; place < graph.size(); ++place) {
+    Place& waiting = at_receiver_[graph[place].receiver];
+    if (waiting == none) {
+      waiting = place;
+    } else {
+      partner_[place] = waiting;
+      partner_[waiting] = place;
+      waiting = none;
+    }
+  }
+}
+
+/// An Euler split (Gabow, Int. J. Computer and Information Sciences 5, 1976). Pairs of edges at receivers, and at senders the pairs of
+/// places 2k and 2k + 1, link all edges to cycles; along a cycle edges go alternately into the two halves.
+void RegularGraph::halve(std::span<Edge> graph) {
+  constexpr std::uint8_t undecided = 2;
+  const std::size_t half = graph.size() / 2;
+  pair_at_receivers(graph);
+  std::fill_n(goes_first_.begin(), half, undecided);
+  for (Place pair = 0; pair < half; ++pair) {
+    for (Place place = 2 * pair; goes_first_[place / 2] == undecided;) {
+      goes_first_[place / 2] = place % 2;  // `place` goes first, place ^ 1 second
+      place = partner_[place ^ 1];         // which shares a receiver with place ^ 1, so it goes first
+    }
+  }
+  for (std::size_t pair = 0; pair < half; ++pair) {
+    const Edge first = graph[2 * pair + goes_first_[pair]];
+    scratch_[pair] = graph[2 * pair + 1 - goes_first_[pair]];
+    graph[pair] = first;
+  }
+  std::copy_n(scratch_.begin(), half, graph.begin() + static_cast<std::ptrdiff_t>(half));
+}
+
+/// From `from`, along random edges to receivers and back along matched edges to senders, until a receiver is free.
+RegularGraph::Place RegularGraph::walk_to_free_receiver(std::span<const Edge> graph, MessageId degree,
+                                                        Vertex from) {
+  for (Vertex sender = from;;) {
+    const std::uint64_t draw = ((random_.next() >> 32) * degree) >> 32;
+    const auto place = static_cast<Place>(sender * std::size_t{degree} + draw);
+    at_sender_[sender] = place;
+    const Place matched = at_receiver_[graph[place].receiver];
+    if (matched == none) return place;
+    sender = matched / degree;
+  }
+}
+
+/// A perfect matching by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013): in a regular graph a walk
+/// from an unmatched sender reaches one of the k unmatched receivers after O(n / k) steps in the mean, so all n walks
+/// together take O(n log n). A sender keeps the edge tried last, which is its edge on the walk without loops.
+void RegularGraph::find_matching(std::span<const Edge> graph, MessageId degree) {
+  for (Vertex from = 0; from < num_vertices_; ++from) {
+    walk_to_free_receiver(graph, degree, from);
+    for (Vertex sender = from;;) {
+      Place& matched = at_receiver_[graph[at_sender_[sender]].receiver];
+      const Place before = matched;
+      matched = at_sender_[sender];
+      if (before == none) break;
+      sender = before / degree;
+    }
+  }
+  for (Vertex receiver = 0; receiver < num_vertices_; ++receiver) {
+    at_sender_[at_receiver_[receiver] / degree] = at_receiver_[receiver];
+    at_receiver_[receiver] = none;
+  }
+}
+
+void RegularGraph::split_matching(std::span<Edge> graph, MessageId degree) {
+  find_matching(graph, degree);
+  std::size_t kept = 0;
+  for (Vertex sender = 0; sender < num_vertices_; ++sender) {
+    scratch_[sender] = graph[at_sender_[sender]];
+    for (std::size_t place = std::size_t{sender} * degree; place < std::size_t{sender + 1} * degree;
+         ++place) {
+      if (place != at_sender_[sender]) graph[kept++] = graph[place];
+    }
+  }
+  std::copy_n(scratch_.begin(), num_vertices_, graph.begin() + static_cast<std::ptrdiff_t>(kept));
+}
+
+void RegularGraph::merge_matchings(std::span<Edge> matchings_and_graph, MessageId num_matchings,
+                                   MessageId degree) {
+  const auto graph = matchings_and_graph.subspan(std::size_t{num_matchings} * num_vertices_);
+  std::size_t place = 0;
+  for (Vertex sender = 0; sender < num_vertices_; ++sender) {
+    for (MessageId matching = 0; matching < num_matchings; ++matching) {
+      scratch_[place++] = matchings_and_graph[std::size_t{matching} * num_vertices_ + sender];
+    }
+    for (MessageId i = 0; i < degree; ++i) scratch_[place++] = graph[std::size_t{sender} * degree + i];
+  }
+  std::copy_n(scratch_.begin(), place, matchings_and_graph.begin());
+}
+
+}  // namespace nuice::sched
