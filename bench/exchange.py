@@ -10,7 +10,6 @@ usage: bench/exchange.py [--ranks 8] [--runs 5] [--reps 50] [--quick] [--json]
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,9 +21,10 @@ from rich.table import Table
 
 import nuice
 from nuice.airfoil import airfoil_mesh, halo_matrix, partition
+from nuice.cli.bench import run_bench
 
-METHODS = "ac,lp,gm,cgm,rs_n,coloring,rs_n:barrier,coloring:async,alltoallv,neighbor"
-BIN = Path(sys.executable).parent
+METHODS = ["ac", "lp", "gm", "cgm", "rs_n", "coloring", "rs_n:barrier", "coloring:async"]
+METHODS += ["alltoallv", "neighbor", "isend"]
 
 
 def patterns(num_ranks, quick):
@@ -35,10 +35,8 @@ def patterns(num_ranks, quick):
     if quick:
         return
     yield "random d=4, 512 KiB", nuice.random_regular(num_ranks, degree, unit_bytes=524288, seed=1)
-    yield (
-        "dense, 1..32 x 1 KiB",
-        nuice.random_regular(num_ranks, num_ranks - 1, unit_bytes=1024, max_units=32, seed=1),
-    )
+    dense = nuice.random_regular(num_ranks, num_ranks - 1, unit_bytes=1024, max_units=32, seed=1)
+    yield "dense, 1..32 x 1 KiB", dense
     yield "hot receiver, 64 KiB", hot_receiver(num_ranks, 65536)
     for points in (2800, 9428, 53961):
         mesh = airfoil_mesh(points)
@@ -54,25 +52,10 @@ def hot_receiver(num_ranks, num_bytes):
     return nuice.CommMatrix(num_ranks, entries)
 
 
-def run_bench(matrix, ranks, reps, folder):
+def run_once(matrix, options, folder):
     path = Path(folder) / "matrix.mtx"
     nuice.save_matrix_market(path, matrix)
-    command = [
-        BIN / "mpiexec",
-        "-n",
-        str(ranks),
-        BIN / "nuice-bench",
-        "--matrix",
-        path,
-        "--schedulers",
-        METHODS,
-    ]
-    done = subprocess.run(
-        [*map(str, command), "--reps", str(reps), "--json"], capture_output=True, text=True, timeout=600
-    )
-    if done.returncode != 0:
-        sys.exit(f"nuice-bench failed with exit code {done.returncode}:\n{done.stderr}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return run_bench(options.ranks, path, METHODS, options.reps)
 
 
 def measure(name, matrix, options, folder):
@@ -80,7 +63,7 @@ def measure(name, matrix, options, folder):
     seconds = {}
     lines = {}
     for _ in range(options.runs):
-        for line in run_bench(matrix, options.ranks, options.reps, folder):
+        for line in run_once(matrix, options, folder):
             label = line["method"]
             if line["refused"] is not None:
                 sys.exit(f"{name}: {label} was refused: {line['refused']}")

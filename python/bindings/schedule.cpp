@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
+
 #include "bindings.hpp"
 
 namespace nuice::python {
@@ -16,7 +18,10 @@ struct OwnedTransfer {
   Rank src;
   Rank dst;
   std::vector<Piece> pieces;
-  Bytes bytes() const { return Transfer{src, dst, pieces}.bytes(); }
+  Bytes bytes() const {
+    return std::accumulate(pieces.begin(), pieces.end(), Bytes{0},
+                           [](Bytes sum, const Piece& piece) { return sum + piece.bytes; });
+  }
   friend bool operator==(const OwnedTransfer&, const OwnedTransfer&) = default;
 };
 

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs this build into a scratch folder, builds examples/first_exchange against it as an outside project, and runs
+# it beside its plain MPI twin: both must print the same sum.
+#   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPIEXEC=... -P run.cmake
+function(run)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\nended with ${code}:\n${out}\n${err}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${SCRATCH})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/first_exchange -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+    -DMPI_CXX_COMPILER=${MPICXX})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
+foreach(program first_exchange first_exchange_mpi)
+  run(${MPIEXEC} -n 4 ${SCRATCH}/build/${program})
+  string(REGEX MATCH "sum of all that was received: ([0-9]+)" sum "${out}")
+  if(NOT CMAKE_MATCH_1 EQUAL 47905000)
+    message(FATAL_ERROR "${program} printed:\n${out}")
+  endif()
+endforeach()

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every bench script in its smallest form, so that none rots: it runs, and its figures make sense."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nuice
+from test_demo import missing_programs
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def quick(script: str) -> list[dict]:
+    done = subprocess.run(
+        [sys.executable, BENCH / script, "--quick", "--json"], capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_planning() -> None:
+    figures = quick("planning.py")
+    assert {f["scheduler"] for f in figures} == {s.name for s in nuice.schedulers()}
+    for f in figures:
+        assert f["plan_seconds"] > 0
+        if f["scheduler"] == "coloring":
+            assert f["phases"] == f["degree"]
+        if f["scheduler"] == "cgm" and f["paper_phases"] is not None:
+            assert f["phases"] == pytest.approx(f["paper_phases"], rel=0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_exchange() -> None:
+    figures = quick("exchange.py")
+    assert {f["method"] for f in figures} >= {"ac", "coloring", "alltoallv", "neighbor"}
+    for f in figures:
+        assert f["verified"] is True
+        assert f["exchange_s"] > 0
+        assert f["to_alltoallv"] == pytest.approx(
+            f["exchange_s"]
+            / next(
+                g["exchange_s"]
+                for g in figures
+                if g["method"] == "alltoallv" and g["pattern"] == f["pattern"]
+            )
+        )
