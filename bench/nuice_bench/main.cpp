@@ -45,7 +45,7 @@ void run_and_report(const Options& options, const Input& input) {
   print(stdout, options.json ? json_lines(setting, results) : table(setting, results));
 }
 
-int main_with_mpi(int argc, char** argv) {
+int main_with_mpi(int argc, const char* const* argv) {
   const Parsed parsed = parse_command_line(argc, argv);
   print(stdout, parsed.out);
   print(stderr, parsed.err);

@@ -70,7 +70,7 @@ class Exchange;
 /// A checked schedule for one communication matrix, sliced for this rank.
 class Plan {
  public:
-  /// Collective over comm, which is duplicated. destinations: to whom this rank sends and how many bytes, in
+  /// Collective over parent, which is duplicated. destinations: to whom this rank sends and how many bytes, in
   /// any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
   /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule).
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
@@ -81,16 +81,16 @@ class Plan {
   ///   not_applicable    the scheduler cannot handle this matrix
   ///   state             MPI is not initialized, or is finalized
   ///   mpi               MPI's own error, after which the ranks may not be able to agree
-  Plan(MPI_Comm comm, std::span<const Partner> destinations, const PlanOptions& options = {});
+  Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options = {});
 
-  /// Collective over comm. A plan for a schedule of your own, of which every rank gives its slice: one loaded
+  /// Collective over parent. A plan for a schedule of your own, of which every rank gives its slice: one loaded
   /// from a file and cut with nuice::slice(), or one that the ranks have made together. Messages may be split
   /// into pieces over several phases. options.scheduler and options.seed are only names here. Cost as above:
   /// every rank gathers what all ranks send, O(ranks + pieces); the check is always made.
   /// Throws Error, the same on all ranks: mismatch where table and communicator, or the tables of two ranks,
   /// do not belong together (pair and phase are named) or a byte is not delivered exactly once; otherwise as
   /// above.
-  static Plan from_table(MPI_Comm comm, const PhaseTable& table, const PlanOptions& options = {});
+  static Plan from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options = {});
 
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;

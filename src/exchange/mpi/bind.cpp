@@ -130,11 +130,11 @@ class Exchange::State::RequestMaker {
     }
     exchange_.receives_repeat = has_repeats(std::move(sources));
     exchange_.sends_repeat = has_repeats(std::move(targets));
-    const Rank self = exchange_.comm->rank();
-    exchange_.self.from = send_to.find(self).data;
-    exchange_.self.to = receive_from.find(self).data;
+    const Rank rank = exchange_.comm->rank();
+    exchange_.self.from = send_to.find(rank).data;
+    exchange_.self.to = receive_from.find(rank).data;
     for (const Partner& source : table.sources)
-      if (source.rank == self) exchange_.self.bytes = static_cast<std::size_t>(source.bytes);
+      if (source.rank == rank) exchange_.self.bytes = static_cast<std::size_t>(source.bytes);
   }
 
  private:

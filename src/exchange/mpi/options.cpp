@@ -24,7 +24,7 @@ constexpr std::array<ExecutorName, 3> executor_names = {{
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
   std::array<std::int64_t, 5> numbers = {
       static_cast<std::int64_t>(mine.scheduler.size()), static_cast<std::int64_t>(mine.seed),
-      static_cast<std::int64_t>(mine.executor), mine.max_sends_in_flight, mine.check};
+      static_cast<std::int64_t>(mine.executor), mine.max_sends_in_flight, mine.check ? 1 : 0};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.scheduler.resize(static_cast<std::size_t>(numbers[0]));
