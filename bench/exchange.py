@@ -49,7 +49,7 @@ def hot_receiver(num_ranks, num_bytes):
     """Everyone sends to rank 0, and to its neighbour a tenth of that."""
     entries = [(rank, 0, num_bytes) for rank in range(1, num_ranks)]
     entries += [(rank, rank + 1, num_bytes // 10) for rank in range(1, num_ranks - 1)]
-    return nuice.CommMatrix(num_ranks, entries)
+    return nuice.CommMatrix.from_messages(num_ranks, entries)
 
 
 def run_once(matrix, options, folder):
