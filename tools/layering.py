@@ -31,7 +31,7 @@ HEADERS = {
         "text_io",
     },
     "patterns": {"patterns"},
-    "schedulers": {"scheduler"},
+    "schedulers": {"scheduler", "update"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi"},
 }

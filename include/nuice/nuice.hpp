@@ -14,3 +14,4 @@
 #include "nuice/scheduler.hpp"
 #include "nuice/text_io.hpp"
 #include "nuice/types.hpp"
+#include "nuice/update.hpp"
