@@ -16,6 +16,7 @@ Schedule make_ac(const Problem& problem) {
   const CommMatrix& matrix = problem.matrix;
   Random random(problem.seed);
   Schedule schedule(matrix.num_ranks());
+  schedule.reserve(matrix.num_messages());
   std::vector<MessageId> row;
   for (Rank src = 0; src < matrix.num_ranks(); ++src) {
     const auto sent = matrix.sent_by(src);

@@ -35,6 +35,19 @@ def test_planning() -> None:
             assert f["phases"] == pytest.approx(f["paper_phases"], rel=0.25)
 
 
+def test_coloring() -> None:
+    figures = quick("coloring.py")
+    matrices = [f for f in figures if "matrix" in f]
+    assert len(matrices) == 2
+    for f in matrices:
+        assert f["phases"] == f["max_degree"]
+        assert f["to_cgm"] == pytest.approx(f["plan_seconds"] / f["cgm_seconds"])
+        assert f["peer_to_ours"] > 0
+    memory = {f["scheduler"]: f["peak_bytes_per_message"] for f in figures if "scheduler" in f}
+    assert memory.keys() == {s.name for s in nuice.schedulers()}
+    assert all(figure >= 24 for figure in memory.values()), "a schedule alone has 24 bytes per message"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchange() -> None:
