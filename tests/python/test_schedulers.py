@@ -45,7 +45,8 @@ def test_every_byte_arrives_when_followed_one_by_one(name: str, matrix: nuice.Co
 def test_keeps_the_lower_bounds(name: str, matrix: nuice.CommMatrix, seed: int) -> None:
     plan = nuice.plan(matrix, name, seed)
     if "one_port" in plan.guarantees:
-        assert plan.phases >= plan.bounds.max_degree
+        # A forwarded transfer may carry several messages of a rank at once.
+        assert plan.phases >= plan.bounds.max_degree or "direct" not in plan.guarantees
         assert plan.phase_bytes >= plan.bounds.max_port_bytes
         assert all(nuice.find_node_contention(plan.schedule, p) is None for p in range(plan.phases))
     if "fewest_phases" in plan.guarantees:
