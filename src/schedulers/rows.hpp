@@ -16,5 +16,6 @@ Schedule make_coloring(const Problem& problem);
 Schedule make_lex(const Problem& problem);
 Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
+Schedule make_gs(const Problem& problem);
 
 }  // namespace nuice::sched
