@@ -17,5 +17,6 @@ Schedule make_lex(const Problem& problem);
 Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
 Schedule make_gs(const Problem& problem);
+Schedule make_rs_nh(const Problem& problem);
 
 }  // namespace nuice::sched

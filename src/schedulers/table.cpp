@@ -112,6 +112,13 @@ constexpr std::array table{
               .randomized = false,
               .why_not = always_applicable,
               .make = make_gs},
+    Scheduler{.name = "rs_nh",
+              .summary = "rs_n for unequal sizes: largest first, large messages in parts over several phases",
+              .source = "000 s.3.3, 004 s.3.3",
+              .guarantees = direct | one_port,
+              .randomized = true,
+              .why_not = always_applicable,
+              .make = make_rs_nh},
 };
 
 }  // namespace
