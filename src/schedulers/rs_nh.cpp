@@ -17,6 +17,7 @@
 // 24 bytes per message beside the schedule.
 #include <algorithm>
 #include <functional>
+#include <ranges>
 #include <vector>
 
 #include "nuice/random.hpp"
@@ -37,7 +38,7 @@ struct Pick {
   Entry* entry;
 };
 
-/// What is left to send: a row per sender, largest first, and counts for both ends.
+/// What is left to send: a row per sender, largest last, as that is where entries come and go; counts for both ends.
 class SortedRows {
  public:
   SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
@@ -49,7 +50,7 @@ class SortedRows {
       to_send_.push_back(static_cast<MessageId>(sent.size()));
       to_receive_.push_back(static_cast<MessageId>(matrix.received_by(rank).size()));
       random.shuffle(row(rank));
-      std::ranges::stable_sort(row(rank), std::greater{}, &Entry::left);
+      std::ranges::stable_sort(row(rank), std::less{}, &Entry::left);
     }
   }
 
@@ -71,17 +72,17 @@ class SortedRows {
   /// Takes `bytes` off the entry and moves it to where its rest belongs. True if nothing is left of it.
   bool send(const Pick& pick, Bytes bytes) {
     Entry* const at = pick.entry;
-    Entry* const end = row(pick.src).data() + row(pick.src).size();
     at->left -= bytes;
-    Entry* const after =
-        std::upper_bound(at + 1, end, *at, [](const Entry& a, const Entry& b) { return a.left > b.left; });
-    const bool finished = at->left == 0;
-    if (finished) {
+    const std::span<Entry> whole_row = row(pick.src);
+    if (at->left == 0) {
       --to_send_[static_cast<std::size_t>(pick.src)];
       --to_receive_[static_cast<std::size_t>(matrix_.dst(at->id))];
+      std::move(at + 1, whole_row.data() + whole_row.size(), at);
+      return true;
     }
-    std::rotate(at, at + 1, after);  // nothing left: to the end, which is no longer in the row
-    return finished;
+    Entry* const place = std::ranges::lower_bound(whole_row.data(), at, at->left, std::less{}, &Entry::left);
+    std::rotate(place, at, at + 1);
+    return false;
   }
 
  private:
@@ -105,7 +106,7 @@ class Partners {
     const Rank num_ranks = matrix_.num_ranks();
     Rank src = first;
     for (Rank visited = 0; visited < num_ranks; ++visited, src = src + 1 == num_ranks ? 0 : src + 1) {
-      for (Entry& entry : rows.row(src)) {
+      for (Entry& entry : rows.row(src) | std::views::reverse) {
         PhaseId& taken = taken_in_[static_cast<std::size_t>(matrix_.dst(entry.id))];
         if (taken == phase_) continue;
         taken = phase_;
