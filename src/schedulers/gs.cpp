@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GS, greedy scheduling (001 s.4.4, fig. 12): in every step the ranks choose in turn a partner for themselves.
+// GS, greedy scheduling (001 s.4.4, fig. 12): in every step the ranks choose in turn a partner for
+// themselves.
 //
-// Rank i = 0, 1, ... that has no partner yet takes the first rank without one among those it still has to send to; if
-// that one has a message for i as well, the two exchange. Unlike in RS_N a rank has one partner in a step, to send to
-// and to receive from, as the blocking calls of the CM-5 wanted it. On the pattern P of 001 table 6 this gives exactly
-// the printed table 10. For a complete exchange it gives the steps of pex.
-// A message waits only while its sender or its receiver has another partner, so there are at most 2p - 1 steps, p the
-// most partners of a rank. Cost: O(steps * messages) at worst, 8 bytes per message.
+// Rank i = 0, 1, ... that has no partner yet takes the first rank without one among those it still has to
+// send to; if that one has a message for i as well, the two exchange. Unlike in RS_N a rank has one partner
+// in a step, to send to and to receive from, as the blocking calls of the CM-5 wanted it. On the pattern P of
+// 001 table 6 this gives exactly the printed table 10. For a complete exchange it gives the steps of pex. A
+// message waits only while its sender or its receiver has another partner, so there are at most 2p - 1 steps,
+// p the most partners of a rank. Cost: O(steps * messages) at worst, 8 bytes per message.
 #include <algorithm>
 #include <optional>
 #include <vector>

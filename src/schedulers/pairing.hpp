@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When two ranks meet if everybody meets everybody in pairs.
 //
-// For a power of two, ranks i and j meet in step (i xor j) - 1. The papers leave the other n open; there the ranks
-// follow the timetable of a round-robin tournament: for odd n, i and j meet in round (i + j) mod n, and the rank with
-// 2i = round is idle; for even n, ranks below n-1 meet so modulo n-1, and the idle rank meets rank n-1. So there are
-// at most n-1 steps (n for odd n), the least that pairing allows.
+// For a power of two, ranks i and j meet in step (i xor j) - 1. The papers leave the other n open; there the
+// ranks follow the timetable of a round-robin tournament: for odd n, i and j meet in round (i + j) mod n, and
+// the rank with 2i = round is idle; for even n, ranks below n-1 meet so modulo n-1, and the idle rank meets
+// rank n-1. So there are at most n-1 steps (n for odd n), the least that pairing allows.
 #pragma once
 
 #include <bit>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // REX, recursive exchange (001 s.3.3, fig. 3): store and forward in log2 n steps.
 //
-// The ranks are halved again and again; in each step a rank hands its partner in the other half all messages whose
-// destination lies there, those it only keeps for others included: i exchanges with i xor n/2, then with i xor n/4 ...
-// So log2 n start-ups instead of n - 1, but a message travels over up to log2 n ranks; with equal messages of b bytes
-// between all, each step carries b n / 2 bytes per rank. Good for many small messages.
+// The ranks are halved again and again; in each step a rank hands its partner in the other half all messages
+// whose destination lies there, those it only keeps for others included: i exchanges with i xor n/2, then
+// with i xor n/4 ... So log2 n start-ups instead of n - 1, but a message travels over up to log2 n ranks;
+// with equal messages of b bytes between all, each step carries b n / 2 bytes per rank. Good for many small
+// messages.
 //
-// 001 needs a power of two. For other n (ours): with p the largest power of two below n, rank p + r first hands all it
-// has to rank r, the p ranks go through their steps, and rank r hands rank p + r what is for it: two more steps.
-// Cost: O((messages + n) log n) time; the schedule has a piece for every hop of every message, in the mean
-// (log2 n) / 2 of them where everybody sends to everybody.
+// 001 needs a power of two. For other n (ours): with p the largest power of two below n, rank p + r first
+// hands all it has to rank r, the p ranks go through their steps, and rank r hands rank p + r what is for it:
+// two more steps. Cost: O((messages + n) log n) time; the schedule has a piece for every hop of every
+// message, in the mean (log2 n) / 2 of them where everybody sends to everybody.
 #include <bit>
 #include <vector>
 
@@ -26,8 +27,8 @@ class Forwarding {
     for (MessageId id = 0; id < matrix.num_messages(); ++id) at_.push_back(matrix.src(id));
   }
 
-  /// One step: a message goes to next_hop(where it is, its destination), or stays if that is where it is. All messages
-  /// that leave a rank must go to the same one; they become one transfer.
+  /// One step: a message goes to next_hop(where it is, its destination), or stays if that is where it is. All
+  /// messages that leave a rank must go to the same one; they become one transfer.
   template <typename NextHop>
   void step(NextHop next_hop) {
     sort_movers_by_holder(next_hop);

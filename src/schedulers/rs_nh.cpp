@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RS_NH, random scheduling avoiding node contention with heaps (000 s.3.3; 004 s.3.3), for messages of unequal size.
+// RS_NH, random scheduling avoiding node contention with heaps (000 s.3.3; 004 s.3.3), for messages of
+// unequal size.
 //
-// In a phase all wait for the largest transfer. So, as the papers say: each rank sends its largest message first, which
-// brings messages of about the same size together; and each phase has a cutoff size, its level: messages up to the
-// level go whole, larger ones send that many bytes and keep the rest, with its offset, for later phases.
+// In a phase all wait for the largest transfer. So, as the papers say: each rank sends its largest message
+// first, which brings messages of about the same size together; and each phase has a cutoff size, its level:
+// messages up to the level go whole, larger ones send that many bytes and keep the rest, with its offset, for
+// later phases.
 //
 // The papers print neither the algorithm nor how the level is chosen ("a reasonable message size"). Ours:
-//   * Partners as in RS_N: from a random row on, each row takes its largest entry whose receiver is still free; among
-//     equal sizes the order is random. A row is kept sorted, where the papers keep a heap: that gives the same order,
-//     and entries behind a taken receiver can be reached without taking the row apart.
-//   * The level: a message may be split only if both its ranks have room, that is at least two messages fewer left than
-//     the busiest rank. Then they still have fewer than that one after the phase, so splitting costs hardly any phases.
-//     The level is the largest message without room, but no less than the mean of the phase, so that parts do not
-//     become tiny, and a multiple of 64 bytes.
-// At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep rows sorted;
-// 24 bytes per message beside the schedule.
+//   * Partners as in RS_N: from a random row on, each row takes its largest entry whose receiver is still
+//     free; among equal sizes the order is random. A row is kept sorted, where the papers keep a heap: that
+//     gives the same order, and entries behind a taken receiver can be reached without taking the row apart.
+//   * The level: a message may be split only if both its ranks have room, that is at least two messages fewer
+//     left than the busiest rank. Then they still have fewer than that one after the phase, so splitting
+//     costs hardly any phases. The level is the largest message without room, but no less than the mean of
+//     the phase, so that parts do not become tiny, and a multiple of 64 bytes.
+// At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
+// rows sorted; 24 bytes per message beside the schedule.
 #include <algorithm>
 #include <functional>
 #include <ranges>
@@ -38,7 +40,8 @@ struct Pick {
   Entry* entry;
 };
 
-/// What is left to send: a row per sender, largest last, as that is where entries come and go; counts for both ends.
+/// What is left to send: a row per sender, largest last, as that is where entries come and go; counts for
+/// both ends.
 class SortedRows {
  public:
   SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
@@ -99,7 +102,8 @@ class Partners {
   explicit Partners(const CommMatrix& matrix)
       : matrix_(matrix), taken_in_(static_cast<std::size_t>(matrix.num_ranks()), 0) {}
 
-  /// Each row's largest entry whose receiver is free, rows in turn from `first` on. Valid until the next call.
+  /// Each row's largest entry whose receiver is free, rows in turn from `first` on. Valid until the next
+  /// call.
   const std::vector<Pick>& pick(SortedRows& rows, Rank first) {
     ++phase_;
     picks_.clear();

@@ -49,8 +49,8 @@ inline std::string step_table(const Schedule& schedule) {
   return out.str();
 }
 
-/// Transfers of every step that leave their cluster of `cluster` consecutive ranks: they go through the root of a fat
-/// tree whose root has these clusters below it.
+/// Transfers of every step that leave their cluster of `cluster` consecutive ranks: they go through the root
+/// of a fat tree whose root has these clusters below it.
 inline std::vector<int> root_crossings(const Schedule& schedule, Rank cluster) {
   std::vector<int> crossings(schedule.num_phases(), 0);
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {

@@ -111,8 +111,8 @@ TEST_P(Law, SeedMattersOnlyWhereItSaysSo) {
   EXPECT_EQ(differs, scheduler().randomized);
 }
 
-/// Whether the slices of all ranks hold exactly the schedule's transfers, seen from both ends. Schedules that forward
-/// messages have no slices yet.
+/// Whether the slices of all ranks hold exactly the schedule's transfers, seen from both ends. Schedules that
+/// forward messages have no slices yet.
 TEST_P(Law, SlicesReassembleToTheSchedule) {
   if ((scheduler().guarantees & direct) == 0) {
     const CommMatrix matrix = random_regular(16, 15, {}, 1);

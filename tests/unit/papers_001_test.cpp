@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// 001 (regular and irregular patterns on the CM-5): its step tables, as files in tests/golden, and its arguments.
+// 001 (regular and irregular patterns on the CM-5): its step tables, as files in tests/golden, and its
+// arguments.
 //
-// Of the ten tables the copy we have shows the entries of 3 and 10 only; the files of the others hold what the printed
-// algorithms do.
+// Of the ten tables the copy we have shows the entries of 3 and 10 only; the files of the others hold what
+// the printed algorithms do.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +24,8 @@ CommMatrix complete(Rank num_ranks, Bytes bytes = 1) {
   return random_regular(num_ranks, num_ranks - 1, {.unit_bytes = bytes}, 0);
 }
 
-// Tables 1 to 4. In step 1 of table 3 (rex) the paper prints 3 <-> 6 and 5 <-> 7, where the algorithm of fig. 3 gives
-// 2 <-> 6 and 3 <-> 7 (rank 2 would have no partner, and 5 two).
+// Tables 1 to 4. In step 1 of table 3 (rex) the paper prints 3 <-> 6 and 5 <-> 7, where the algorithm of fig.
+// 3 gives 2 <-> 6 and 3 <-> 7 (rank 2 would have no partner, and 5 two).
 TEST(CompleteExchange, StepTablesOf8Ranks) {
   for (const auto& [scheduler, table] :
        {std::pair{"lex", "1"}, std::pair{"pex", "2"}, std::pair{"rex", "3"}, std::pair{"bex", "4"}}) {
@@ -49,16 +50,16 @@ TEST(CompleteExchange, LinearSendsToOneRankInEachStep) {
   }
 }
 
-// s.3.4, fat tree with clusters of four: pex is local in three steps and sends everything through the root in the
-// others, at 8 ranks 8 transfers at a time. bex does so in one step and sends half in all others.
+// s.3.4, fat tree with clusters of four: pex is local in three steps and sends everything through the root in
+// the others, at 8 ranks 8 transfers at a time. bex does so in one step and sends half in all others.
 TEST(CompleteExchange, BalancedSpreadsTheCrossingsOfTheRoot) {
   using Counts = std::vector<int>;
   EXPECT_EQ(test::root_crossings(make_schedule(complete(8), "pex"), 4), (Counts{0, 0, 0, 8, 8, 8, 8}));
   EXPECT_EQ(test::root_crossings(make_schedule(complete(8), "bex"), 4), (Counts{4, 4, 4, 8, 4, 4, 4}));
 }
 
-// No pairing of 8 ranks is better: 32 transfers cross, in each of seven steps a multiple of 4 of them, since a cluster
-// of four has an even number of ranks with a partner outside. So some step has more than 4.
+// No pairing of 8 ranks is better: 32 transfers cross, in each of seven steps a multiple of 4 of them, since
+// a cluster of four has an even number of ranks with a partner outside. So some step has more than 4.
 TEST(CompleteExchange, BalancedIsAsEvenAsPairsCanBe) {
   const std::vector<int> crossings = test::root_crossings(make_schedule(complete(8), "bex"), 4);
   EXPECT_EQ(std::accumulate(crossings.begin(), crossings.end(), 0), 32);
@@ -66,9 +67,10 @@ TEST(CompleteExchange, BalancedIsAsEvenAsPairsCanBe) {
   EXPECT_EQ(std::ranges::count(crossings, 8), 1);
 }
 
-// "In an N (N mod 16 = 0) processor system 3N/4 x N/2 exchange pairs use the root", four subtrees below it. pex has
-// all of them in 3N/4 steps, bex has some in every step. But only one rank of each subtree changes its place, so the
-// larger the subtrees, the less bex differs from pex: "optimally distributed" is true of clusters of four in 8 ranks.
+// "In an N (N mod 16 = 0) processor system 3N/4 x N/2 exchange pairs use the root", four subtrees below it.
+// pex has all of them in 3N/4 steps, bex has some in every step. But only one rank of each subtree changes
+// its place, so the larger the subtrees, the less bex differs from pex: "optimally distributed" is true of
+// clusters of four in 8 ranks.
 TEST(CompleteExchange, CrossingsOfLargerTrees) {
   for (const Rank n : {16, 32, 64}) {
     const auto num_pairs = 3 * n / 4 * n / 2;
@@ -103,8 +105,8 @@ TEST(RecursiveExchange, EachTransferCarriesHalfOfAllMessagesOfARank) {
   }
 }
 
-// Tables 7 to 10. Of table 10 our copy lacks the second line, of the others all entries; what it shows of table 10 is
-// what the algorithm does.
+// Tables 7 to 10. Of table 10 our copy lacks the second line, of the others all entries; what it shows of
+// table 10 is what the algorithm does.
 TEST(IrregularPattern, StepTablesOfPatternP) {
   struct Printed {
     const char* scheduler;
@@ -146,7 +148,8 @@ TEST(IrregularPattern, SchedulingIsTheCompleteExchangeWithMessagesLeftOut) {
   }
 }
 
-// s.4.4: "For a complete exchange operation this algorithm creates the same communication schedule as pairwise exchange."
+// s.4.4: "For a complete exchange operation this algorithm creates the same communication schedule as
+// pairwise exchange."
 TEST(IrregularPattern, GreedyIsPairwiseForACompleteExchange) {
   for (const Rank n : {2, 4, 8, 16, 64}) {
     EXPECT_EQ(make_schedule(complete(n), "gs"), make_schedule(complete(n), "pex")) << n;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RS_NH: its purpose (fewer phase bytes than RS_N on unequal sizes, in about as many phases) and how it splits messages.
+// RS_NH: its purpose (fewer phase bytes than RS_N on unequal sizes, in about as many phases) and how it
+// splits messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,8 +31,9 @@ Means means_of(const char* scheduler, MakeMatrix make_matrix) {
   return means;
 }
 
-// 004 table 5: 32 ranks, sizes of 1 to 32 units. Printed are the phases; of the bytes it says that the times at large
-// units are 5 % (d = 4), 12 % (d = 16) and 14 % (d = 31) below those of RS_N. Our level cuts more off.
+// 004 table 5: 32 ranks, sizes of 1 to 32 units. Printed are the phases; of the bytes it says that the times
+// at large units are 5 % (d = 4), 12 % (d = 16) and 14 % (d = 31) below those of RS_N. Our level cuts more
+// off.
 TEST(RsNh, MeanPhasesAreThoseOfTable5AndPhaseBytesAreFewer) {
   struct Printed {
     Rank degree;
@@ -53,8 +55,8 @@ TEST(RsNh, MeanPhasesAreThoseOfTable5AndPhaseBytesAreFewer) {
   }
 }
 
-/// 32 points in a square; near ones exchange messages, the larger the nearer: about the degrees and sizes that 004 s.5
-/// gives for the airfoil mesh of 2800 points (3 to 15 messages a rank, 1 to 36 units).
+/// 32 points in a square; near ones exchange messages, the larger the nearer: about the degrees and sizes
+/// that 004 s.5 gives for the airfoil mesh of 2800 points (3 to 15 messages a rank, 1 to 36 units).
 CommMatrix mesh_like(std::uint64_t seed) {
   constexpr double reach_squared = 0.12;
   Random random(seed);
@@ -76,7 +78,8 @@ CommMatrix mesh_like(std::uint64_t seed) {
   return CommMatrix::from_messages(32, messages);
 }
 
-// 004 table 6: on the meshes RS_NH needs 30 to 46 % more phases than RS_N. Ours splits only where there is room.
+// 004 table 6: on the meshes RS_NH needs 30 to 46 % more phases than RS_N. Ours splits only where there is
+// room.
 TEST(RsNh, OnMeshesPhaseBytesAreFarFewerForFewMorePhases) {
   const Means plain = means_of("rs_n", mesh_like);
   const Means heaps = means_of("rs_nh", mesh_like);
@@ -121,7 +124,8 @@ TEST(RsNh, FinishesAMessageInEveryPhase) {
   }
 }
 
-// One large message among small ones: 0 -> 1 has room, as rank 2 has four messages, so it goes in parts meanwhile.
+// One large message among small ones: 0 -> 1 has room, as rank 2 has four messages, so it goes in parts
+// meanwhile.
 TEST(RsNh, CutsALargeMessageToTheLevelOfAPhase) {
   const CommMatrix matrix = test::matrix_of(
       8, {{0, 1, 1024}, {2, 3, 256}, {2, 4, 256}, {2, 5, 256}, {2, 6, 256}, {3, 4, 256}, {5, 7, 128}});
