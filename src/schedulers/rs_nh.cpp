@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <functional>
 #include <ranges>
+#include <utility>
 #include <vector>
 
 #include "nuice/random.hpp"
@@ -33,6 +34,7 @@ constexpr Bytes level_unit_bytes = 64;
 struct Entry {
   Bytes left;  // the last `left` bytes of the message are still to be sent
   MessageId id;
+  MessageId order;  // among entries of equal size
 };
 
 struct Pick {
@@ -46,14 +48,18 @@ class SortedRows {
  public:
   SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
     entries_.reserve(matrix.num_messages());
-    for (MessageId id = 0; id < matrix.num_messages(); ++id) entries_.push_back({matrix.bytes(id), id});
+    for (MessageId id = 0; id < matrix.num_messages(); ++id) entries_.push_back({matrix.bytes(id), id, 0});
     for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
       const auto sent = matrix.sent_by(rank);
       begin_.push_back(sent.empty() ? 0 : sent.front());
       to_send_.push_back(static_cast<MessageId>(sent.size()));
       to_receive_.push_back(static_cast<MessageId>(matrix.received_by(rank).size()));
       random.shuffle(row(rank));
-      std::ranges::stable_sort(row(rank), std::less{}, &Entry::left);
+      MessageId order = 0;
+      for (Entry& entry : row(rank)) entry.order = order++;
+      std::ranges::sort(row(rank), [](const Entry& a, const Entry& b) {
+        return std::pair(a.left, a.order) < std::pair(b.left, b.order);
+      });
     }
   }
 
