@@ -64,6 +64,7 @@ test: build
 bench: build
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/coloring.py
+	$(BIN)/python bench/unequal_sizes.py
 	$(BIN)/python bench/exchange.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')

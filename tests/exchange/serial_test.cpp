@@ -41,7 +41,9 @@ TEST_P(SerialExchangeOf, DeliversEveryByteAndTouchesNoOther) {
 
 std::vector<std::string_view> scheduler_names() {
   std::vector<std::string_view> names;
-  for (const Scheduler& scheduler : schedulers()) names.push_back(scheduler.name);
+  for (const Scheduler& scheduler : schedulers()) {
+    if ((scheduler.guarantees & direct) != 0) names.push_back(scheduler.name);  // others have no slices
+  }
   return names;
 }
 

@@ -80,6 +80,7 @@ TEST(Errors, ASchedulerThatCannotIsRefused) {
   // row can say no here depends on the number of ranks, so this only asks for agreement with why_not().
   const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), std::vector<Message>{});
   for (const Scheduler& scheduler : schedulers()) {
+    if ((scheduler.guarantees & direct) == 0) continue;
     const PlanOptions options{.scheduler = std::string(scheduler.name)};
     const std::string reason = scheduler.why_not({matrix, 0});
     if (reason.empty()) {
@@ -89,6 +90,11 @@ TEST(Errors, ASchedulerThatCannotIsRefused) {
                               [&] { Plan(MPI_COMM_WORLD, std::vector<Partner>{}, options); });
     }
   }
+}
+
+TEST(Errors, ASchedulerThatForwardsIsRefused) {
+  test::expect_same_error(ErrorCode::not_applicable, "rex: forwards messages over other ranks",
+                          [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex"}); });
 }
 
 TEST(Errors, WrongCommunicatorsAreRefused) {

@@ -45,7 +45,8 @@ def test_every_byte_arrives_when_followed_one_by_one(name: str, matrix: nuice.Co
 def test_keeps_the_lower_bounds(name: str, matrix: nuice.CommMatrix, seed: int) -> None:
     plan = nuice.plan(matrix, name, seed)
     if "one_port" in plan.guarantees:
-        assert plan.phases >= plan.bounds.max_degree
+        # A forwarded transfer may carry several messages of a rank at once.
+        assert plan.phases >= plan.bounds.max_degree or "direct" not in plan.guarantees
         assert plan.phase_bytes >= plan.bounds.max_port_bytes
         assert all(nuice.find_node_contention(plan.schedule, p) is None for p in range(plan.phases))
     if "fewest_phases" in plan.guarantees:
@@ -95,7 +96,7 @@ def test_the_order_of_entries_does_not_matter(
     assert nuice.plan(matrices[0], name, seed).schedule == nuice.plan(matrices[1], name, seed).schedule
 
 
-@every_scheduler
+@pytest.mark.parametrize("name", [row.name for row in ROWS if "direct" in row.guarantees])
 @given(matrix=comm_matrices(), seed=seeds)
 def test_slices_reassemble_to_the_schedule(name: str, matrix: nuice.CommMatrix, seed: int) -> None:
     plan = nuice.plan(matrix, name, seed)

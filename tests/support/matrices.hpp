@@ -30,6 +30,18 @@ inline CommMatrix table1_of_004(Bytes bytes = 1) {
   return matrix_of(8, messages);
 }
 
+/// The irregular pattern P of 001 table 6; every message has `bytes` bytes.
+inline CommMatrix pattern_p_of_001(Bytes bytes = 1) {
+  const std::vector<std::vector<Rank>> rows = {{1, 3, 5, 6},    {0, 2, 4, 5, 6, 7}, {1, 3},
+                                               {0, 2, 4, 5, 6}, {1, 2, 3, 5, 7},    {1, 4, 6},
+                                               {0, 2, 3, 5, 7}, {0, 1, 4, 6}};
+  std::vector<Message> messages;
+  for (Rank src = 0; src < 8; ++src) {
+    for (const Rank dst : rows[static_cast<std::size_t>(src)]) messages.push_back({src, dst, bytes});
+  }
+  return matrix_of(8, messages);
+}
+
 inline CommMatrix all_to_one(Rank num_ranks, Rank hot) {
   std::vector<Message> messages;
   for (Rank src = 0; src < num_ranks; ++src) {
@@ -58,6 +70,7 @@ inline std::vector<NamedMatrix> extreme_matrices() {
       {"only to itself", matrix_of(3, {{0, 0, 1}, {2, 2, 9}})},
       {"ring with self", matrix_of(4, {{0, 1, 3}, {1, 2, 3}, {2, 3, 3}, {3, 0, 3}, {1, 1, 8}})},
       {"004 table 1", table1_of_004(100)},
+      {"001 table 6", pattern_p_of_001(100)},
       {"one huge message", matrix_of(3, {{0, 2, max_bytes}, {1, 2, 0}})},
   };
   for (const Rank n : {3, 4, 5, 6, 7, 8, 9, 33}) {

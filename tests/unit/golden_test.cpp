@@ -2,25 +2,14 @@
 // Small worked examples, kept as files in tests/golden. NUICE_UPDATE_GOLDEN=1 rewrites them: read the diff.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "nuice/nuice.hpp"
+#include "support/golden.hpp"
 #include "support/matrices.hpp"
 
 namespace nuice {
 namespace {
-
-void compare_with_file(const std::string& name, const std::string& text) {
-  const std::string path = std::string(NUICE_GOLDEN_DIR) + "/" + name;
-  if (std::getenv("NUICE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
-  std::ifstream in(path);
-  ASSERT_TRUE(in) << path << " is missing";
-  std::ostringstream expected;
-  expected << in.rdbuf();
-  EXPECT_EQ(text, expected.str()) << path;
-}
 
 /// The phase table of every rank, one line per entry, in the papers' order of fields.
 std::string table_text(const CommMatrix& matrix, const Schedule& schedule) {
@@ -43,21 +32,21 @@ TEST(Golden, EverySchedulerOn004Table1) {
   const CommMatrix matrix = test::table1_of_004(100);
   std::ostringstream mtx;
   write_matrix_market(mtx, matrix, "004 table 1, 100 bytes a message");
-  compare_with_file("004_table1.mtx", mtx.str());
+  test::compare_with_golden("004_table1.mtx", mtx.str());
   for (const Scheduler& scheduler : schedulers()) {
     std::ostringstream out;
     write_schedule(out,
                    {std::string(scheduler.name), 1, scheduler.guarantees, matrix.fingerprint(),
                     scheduler.make({matrix, 1})},
                    matrix);
-    compare_with_file("004_table1." + std::string(scheduler.name) + ".plan", out.str());
+    test::compare_with_golden("004_table1." + std::string(scheduler.name) + ".plan", out.str());
   }
 }
 
 TEST(Golden, PhaseTablesOn004Table1) {
   const CommMatrix matrix = test::table1_of_004(100);
-  compare_with_file("004_table1.lp.cpt", table_text(matrix, make_schedule(matrix, "lp")));
-  compare_with_file("004_table1.rs_n.cpt", table_text(matrix, make_schedule(matrix, "rs_n", 1)));
+  test::compare_with_golden("004_table1.lp.cpt", table_text(matrix, make_schedule(matrix, "lp")));
+  test::compare_with_golden("004_table1.rs_n.cpt", table_text(matrix, make_schedule(matrix, "rs_n", 1)));
 }
 
 // 003 fig. 7 with n = 6, d = 3 before its rows and columns are exchanged: the band itself.

@@ -46,6 +46,14 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
     throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + "given twice");
 }
 
+/// Executors work from phase tables. All ranks have the same options, so all of them throw.
+void require_direct(const Scheduler& scheduler) {
+  if ((scheduler.guarantees & direct) != 0) return;
+  throw Error(ErrorCode::not_applicable, std::string(scheduler.name) +
+                                             ": forwards messages over other ranks; the MPI executors carry "
+                                             "direct transfers only");
+}
+
 /// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
 void require_correct(const CommMatrix& matrix, const Schedule& schedule, const Scheduler& scheduler) {
   if (const auto violation = check(matrix, schedule, scheduler.guarantees | direct))
@@ -82,6 +90,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   require_equal_options(comm, options);
   check_options(options);
   const Scheduler& scheduler = find_scheduler(options.scheduler);
+  require_direct(scheduler);
   all_or_none(comm, [&] {
     check_destinations(comm, destinations);
     state_->destinations.assign(destinations.begin(), destinations.end());

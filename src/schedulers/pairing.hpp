@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When two ranks meet if everybody meets everybody in pairs.
+//
+// For a power of two, ranks i and j meet in step (i xor j) - 1. The papers leave the other n open; there the
+// ranks follow the timetable of a round-robin tournament: for odd n, i and j meet in round (i + j) mod n, and
+// the rank with 2i = round is idle; for even n, ranks below n-1 meet so modulo n-1, and the idle rank meets
+// rank n-1. So there are at most n-1 steps (n for odd n), the least that pairing allows.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "nuice/types.hpp"
+
+namespace nuice::sched {
+
+/// The step, from 0, in which i and j meet. Symmetric; requires i != j. A rank meets one other in each step.
+inline PhaseId meeting_step(Rank i, Rank j, Rank num_ranks) {
+  using Index = std::uint32_t;  // sums of two do not overflow
+  const auto a = static_cast<Index>(i);
+  const auto b = static_cast<Index>(j);
+  const auto n = static_cast<Index>(num_ranks);
+  if (std::has_single_bit(n)) return (a ^ b) - 1;
+  if (n % 2 == 1) return (a + b) % n;
+  const Index last = n - 1;
+  if (b == last) return 2 * a % last;
+  if (a == last) return 2 * b % last;
+  return (a + b) % last;
+}
+
+}  // namespace nuice::sched

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// REX, recursive exchange (001 s.3.3, fig. 3): store and forward in log2 n steps.
+//
+// The ranks are halved again and again; in each step a rank hands its partner in the other half all messages
+// whose destination lies there, those it only keeps for others included: i exchanges with i xor n/2, then
+// with i xor n/4 ... So log2 n start-ups instead of n - 1, but a message travels over up to log2 n ranks;
+// with equal messages of b bytes between all, each step carries b n / 2 bytes per rank. Good for many small
+// messages.
+//
+// 001 needs a power of two. For other n (ours): with p the largest power of two below n, rank p + r first
+// hands all it has to rank r, the p ranks go through their steps, and rank r hands rank p + r what is for it:
+// two more steps. Cost: O((messages + n) log n) time; the schedule has a piece for every hop of every
+// message, in the mean (log2 n) / 2 of them where everybody sends to everybody.
+#include <bit>
+#include <vector>
+
+#include "schedulers/rows.hpp"
+
+namespace nuice::sched {
+namespace {
+
+/// Where every message is, and the steps that take it on.
+class Forwarding {
+ public:
+  explicit Forwarding(const CommMatrix& matrix) : matrix_(matrix), schedule_(matrix.num_ranks()) {
+    at_.reserve(matrix.num_messages());
+    for (MessageId id = 0; id < matrix.num_messages(); ++id) at_.push_back(matrix.src(id));
+  }
+
+  /// One step: a message goes to next_hop(where it is, its destination), or stays if that is where it is. All
+  /// messages that leave a rank must go to the same one; they become one transfer.
+  template <typename NextHop>
+  void step(NextHop next_hop) {
+    sort_movers_by_holder(next_hop);
+    schedule_.begin_phase();
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < movers_.size(); ++i) {
+      const MessageId id = movers_[i];
+      const Rank from = at_[id];
+      at_[id] = next_hop(from, matrix_.dst(id));
+      pieces.push_back({id, 0, matrix_.bytes(id)});
+      // at_ of later movers is still their holder: a message is a mover once.
+      const bool is_last_of_holder = i + 1 == movers_.size() || at_[movers_[i + 1]] != from;
+      if (!is_last_of_holder) continue;
+      schedule_.add(from, at_[id], pieces);
+      pieces.clear();
+    }
+  }
+
+  Schedule take() { return std::move(schedule_); }
+
+ private:
+  template <typename NextHop>
+  void sort_movers_by_holder(NextHop next_hop) {
+    const auto moves = [&](MessageId id) { return next_hop(at_[id], matrix_.dst(id)) != at_[id]; };
+    std::vector<std::size_t> place(static_cast<std::size_t>(matrix_.num_ranks()) + 1, 0);
+    for (MessageId id = 0; id < at_.size(); ++id) {
+      if (moves(id)) ++place[static_cast<std::size_t>(at_[id]) + 1];
+    }
+    for (std::size_t rank = 1; rank < place.size(); ++rank) place[rank] += place[rank - 1];
+    movers_.resize(place.back());
+    for (MessageId id = 0; id < at_.size(); ++id) {
+      if (moves(id)) movers_[place[static_cast<std::size_t>(at_[id])]++] = id;
+    }
+  }
+
+  const CommMatrix& matrix_;
+  Schedule schedule_;
+  std::vector<Rank> at_;           // by message
+  std::vector<MessageId> movers_;  // of the present step, by holder
+};
+
+}  // namespace
+
+Schedule make_rex(const Problem& problem) {
+  const Rank num_ranks = problem.matrix.num_ranks();
+  const auto core = static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(num_ranks)));
+  const auto home = [core](Rank rank) { return rank < core ? rank : rank - core; };
+  Forwarding forwarding(problem.matrix);
+  if (core < num_ranks) forwarding.step([&](Rank at, Rank) { return home(at); });
+  for (Rank half = core / 2; half > 0; half /= 2) {
+    forwarding.step([&](Rank at, Rank dst) { return ((at ^ home(dst)) & half) != 0 ? at ^ half : at; });
+  }
+  if (core < num_ranks) forwarding.step([&](Rank at, Rank dst) { return home(dst) == at ? dst : at; });
+  return forwarding.take();
+}
+
+}  // namespace nuice::sched

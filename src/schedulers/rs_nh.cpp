@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RS_NH, random scheduling avoiding node contention with heaps (000 s.3.3; 004 s.3.3), for messages of
+// unequal size.
+//
+// In a phase all wait for the largest transfer. So, as the papers say: each rank sends its largest message
+// first, which brings messages of about the same size together; and each phase has a cutoff size, its level:
+// messages up to the level go whole, larger ones send that many bytes and keep the rest, with its offset, for
+// later phases.
+//
+// The papers print neither the algorithm nor how the level is chosen ("a reasonable message size"). Ours:
+//   * Partners as in RS_N: from a random row on, each row takes its largest entry whose receiver is still
+//     free; among equal sizes the order is random. A row is kept sorted, where the papers keep a heap: that
+//     gives the same order, and entries behind a taken receiver can be reached without taking the row apart.
+//   * The level: a message may be split only if both its ranks have room, that is at least two messages fewer
+//     left than the busiest rank. Then they still have fewer than that one after the phase, so splitting
+//     costs hardly any phases. The level is the largest message without room, but no less than the mean of
+//     the phase, so that parts do not become tiny, and a multiple of 64 bytes.
+// At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
+// rows sorted; 24 bytes per message beside the schedule.
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+#include "nuice/random.hpp"
+#include "schedulers/rows.hpp"
+
+namespace nuice::sched {
+namespace {
+
+constexpr Bytes level_unit_bytes = 64;
+
+struct Entry {
+  Bytes left;  // the last `left` bytes of the message are still to be sent
+  MessageId id;
+  MessageId order;  // among entries of equal size
+};
+
+struct Pick {
+  Rank src;
+  Entry* entry;
+};
+
+/// What is left to send: a row per sender, largest last, as that is where entries come and go; counts for
+/// both ends.
+class SortedRows {
+ public:
+  SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
+    entries_.reserve(matrix.num_messages());
+    for (MessageId id = 0; id < matrix.num_messages(); ++id) entries_.push_back({matrix.bytes(id), id, 0});
+    for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
+      const auto sent = matrix.sent_by(rank);
+      begin_.push_back(sent.empty() ? 0 : sent.front());
+      to_send_.push_back(static_cast<MessageId>(sent.size()));
+      to_receive_.push_back(static_cast<MessageId>(matrix.received_by(rank).size()));
+      random.shuffle(row(rank));
+      MessageId order = 0;
+      for (Entry& entry : row(rank)) entry.order = order++;
+      std::ranges::sort(row(rank), [](const Entry& a, const Entry& b) {
+        return std::pair(a.left, a.order) < std::pair(b.left, b.order);
+      });
+    }
+  }
+
+  std::span<Entry> row(Rank src) {
+    const auto index = static_cast<std::size_t>(src);
+    return {entries_.data() + begin_[index], to_send_[index]};
+  }
+
+  MessageId most_left_of_a_rank() const {
+    return std::max(*std::ranges::max_element(to_send_), *std::ranges::max_element(to_receive_));
+  }
+
+  /// The most messages that either rank of this one has left, it included.
+  MessageId left_of_its_ranks(const Pick& pick) const {
+    return std::max(to_send_[static_cast<std::size_t>(pick.src)],
+                    to_receive_[static_cast<std::size_t>(matrix_.dst(pick.entry->id))]);
+  }
+
+  /// Takes `bytes` off the entry and moves it to where its rest belongs. True if nothing is left of it.
+  bool send(const Pick& pick, Bytes bytes) {
+    Entry* const at = pick.entry;
+    at->left -= bytes;
+    const std::span<Entry> whole_row = row(pick.src);
+    if (at->left == 0) {
+      --to_send_[static_cast<std::size_t>(pick.src)];
+      --to_receive_[static_cast<std::size_t>(matrix_.dst(at->id))];
+      std::move(at + 1, whole_row.data() + whole_row.size(), at);
+      return true;
+    }
+    Entry* const place = std::ranges::lower_bound(whole_row.data(), at, at->left, std::less{}, &Entry::left);
+    std::rotate(place, at, at + 1);
+    return false;
+  }
+
+ private:
+  const CommMatrix& matrix_;
+  std::vector<Entry> entries_;
+  std::vector<MessageId> begin_;       // by sender
+  std::vector<MessageId> to_send_;     // by sender: messages with bytes left
+  std::vector<MessageId> to_receive_;  // by receiver
+};
+
+/// A partial permutation for each phase, as in RS_N.
+class Partners {
+ public:
+  explicit Partners(const CommMatrix& matrix)
+      : matrix_(matrix), taken_in_(static_cast<std::size_t>(matrix.num_ranks()), 0) {}
+
+  /// Each row's largest entry whose receiver is free, rows in turn from `first` on. Valid until the next
+  /// call.
+  const std::vector<Pick>& pick(SortedRows& rows, Rank first) {
+    ++phase_;
+    picks_.clear();
+    const Rank num_ranks = matrix_.num_ranks();
+    Rank src = first;
+    for (Rank visited = 0; visited < num_ranks; ++visited, src = src + 1 == num_ranks ? 0 : src + 1) {
+      for (Entry& entry : rows.row(src) | std::views::reverse) {
+        PhaseId& taken = taken_in_[static_cast<std::size_t>(matrix_.dst(entry.id))];
+        if (taken == phase_) continue;
+        taken = phase_;
+        picks_.push_back({src, &entry});
+        break;
+      }
+    }
+    return picks_;
+  }
+
+ private:
+  const CommMatrix& matrix_;
+  PhaseId phase_ = 0;              // from 1 on
+  std::vector<PhaseId> taken_in_;  // by receiver: phase in which it was last taken
+  std::vector<Pick> picks_;
+};
+
+/// See above. Requires picks.
+Bytes choose_level(const SortedRows& rows, const std::vector<Pick>& picks) {
+  const MessageId most_left = rows.most_left_of_a_rank();
+  Bytes sum = 0;  // of all messages at most, so no overflow
+  Bytes largest_without_room = 0;
+  for (const Pick& pick : picks) {
+    sum += pick.entry->left;
+    const bool has_room = rows.left_of_its_ranks(pick) + 2 <= most_left;
+    if (!has_room) largest_without_room = std::max(largest_without_room, pick.entry->left);
+  }
+  const Bytes mean = (sum - 1) / static_cast<Bytes>(picks.size()) + 1;
+  const Bytes level = std::max(mean, largest_without_room);
+  return (level - 1) / level_unit_bytes * level_unit_bytes + level_unit_bytes;
+}
+
+}  // namespace
+
+Schedule make_rs_nh(const Problem& problem) {
+  const CommMatrix& matrix = problem.matrix;
+  Random random(problem.seed);
+  SortedRows rows(matrix, random);
+  Partners partners(matrix);
+  Schedule schedule(matrix.num_ranks());
+  for (MessageId left = matrix.num_messages(); left > 0;) {
+    const auto first = static_cast<Rank>(random.below(static_cast<std::uint64_t>(matrix.num_ranks())));
+    const std::vector<Pick>& picks = partners.pick(rows, first);
+    const Bytes level = choose_level(rows, picks);
+    schedule.begin_phase();
+    for (const Pick& pick : picks) {
+      const MessageId id = pick.entry->id;
+      const Bytes bytes = std::min(level, pick.entry->left);
+      const Piece piece{id, matrix.bytes(id) - pick.entry->left, bytes};
+      schedule.add(pick.src, matrix.dst(id), {&piece, 1});
+      if (rows.send(pick, bytes)) --left;
+    }
+  }
+  return schedule;
+}
+
+}  // namespace nuice::sched
