@@ -3,6 +3,8 @@
 #pragma once
 
 #include "nuice/bounds.hpp"
+#include "nuice/broadcast.hpp"
+#include "nuice/broadcaster.hpp"
 #include "nuice/check.hpp"
 #include "nuice/comm_matrix.hpp"
 #include "nuice/error.hpp"

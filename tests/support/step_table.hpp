@@ -27,13 +27,12 @@ inline std::vector<std::string> exchanges_of(const Schedule& schedule, PhaseId p
   return texts;
 }
 
-inline std::string step_table(const Schedule& schedule) {
-  std::vector<std::vector<std::string>> columns;
+/// The given texts below "Step 1", "Step 2", ...
+inline std::string step_table(std::vector<std::vector<std::string>> columns) {
   std::size_t height = 0;
-  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
-    columns.push_back(exchanges_of(schedule, phase));
-    columns.back().insert(columns.back().begin(), "Step " + std::to_string(phase + 1));
-    height = std::max(height, columns.back().size());
+  for (std::size_t step = 0; step < columns.size(); ++step) {
+    columns[step].insert(columns[step].begin(), "Step " + std::to_string(step + 1));
+    height = std::max(height, columns[step].size());
   }
   std::ostringstream out;
   for (std::size_t line = 0; line < height; ++line) {
@@ -47,6 +46,13 @@ inline std::string step_table(const Schedule& schedule) {
     out << text << '\n';
   }
   return out.str();
+}
+
+inline std::string step_table(const Schedule& schedule) {
+  std::vector<std::vector<std::string>> columns;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
+    columns.push_back(exchanges_of(schedule, phase));
+  return step_table(std::move(columns));
 }
 
 /// Transfers of every step that leave their cluster of `cluster` consecutive ranks: they go through the root

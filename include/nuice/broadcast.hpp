@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Broadcast: one message that every rank of a group needs (001 s.3.6).
+//
+//   step = copies that are made at the same time
+//   copy = src, which has the message and keeps it -> dst
+//
+// It is not a Schedule: there a byte is at one rank at a time and sending gives it away, which is what the
+// checker of personalised messages relies on (docs/adr/0008).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nuice/types.hpp"
+
+namespace nuice {
+
+/// The whole message goes from src, which keeps it, to dst.
+struct Copy {
+  Rank src;
+  Rank dst;
+  friend bool operator==(const Copy&, const Copy&) = default;
+};
+
+/// steps[s] holds the copies that are made at the same time in step s.
+struct BroadcastSchedule {
+  Rank num_ranks = 0;
+  Rank root = no_rank;
+  std::vector<std::vector<Copy>> steps = {};
+  friend bool operator==(const BroadcastSchedule&, const BroadcastSchedule&) = default;
+};
+
+/// One sentence on the first fault, or nothing if every rank of the group gets the message exactly once,
+/// nobody else does, each copy comes from a rank that had the message before the step, no step is empty, and
+/// in a step no rank sends twice or receives twice. Shares no code with the algorithms. O(copies +
+/// num_ranks).
+std::optional<std::string> check_broadcast(const BroadcastSchedule& schedule, std::span<const Rank> group);
+
+}  // namespace nuice
