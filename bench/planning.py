@@ -5,7 +5,7 @@
 Every rank sends d messages and receives d (003 fig. 7). Planning time is that of `make` alone, on one core of
 this machine; the papers' is of a CM-5 node of 1993, so only phases and growth compare.
 
-usage: bench/planning.py [--samples 20] [--ranks 32,128,512,1024] [--quick] [--json]
+usage: bench/planning.py [--samples 20] [--ranks 32,128,512,1024] [--schedulers ac,lp,...] [--quick] [--json]
 """
 
 import argparse
@@ -37,14 +37,14 @@ def degrees_for(num_ranks):
     return of_paper or [d for d in DEGREES if d < num_ranks and (d & (d - 1) == 0 or d == num_ranks - 1)]
 
 
-def measure(num_ranks, degree, samples):
+def measure(num_ranks, degree, samples, names):
     """One figure per scheduler: mean phases and median seconds over `samples` matrices."""
     phases = {}
     seconds = {}
     refused = {}
     for seed in range(samples):
         matrix = nuice.random_regular(num_ranks, degree, seed=seed)
-        for scheduler in nuice.schedulers():
+        for scheduler in map(nuice.find_scheduler, names):
             if reason := scheduler.why_not(matrix):
                 refused[scheduler.name] = reason
                 continue
@@ -66,7 +66,7 @@ def measure(num_ranks, degree, samples):
     ]
 
 
-def all_figures(ranks, samples):
+def all_figures(ranks, samples, names):
     table4 = {(row["ranks"], row["degree"]): row["phases"] for row in printed("003_table4.csv")}
     table23 = {row["degree"]: row for row in printed("003_tables2_3.csv")}
     cases = [(n, d) for n in ranks for d in degrees_for(n)]
@@ -74,7 +74,7 @@ def all_figures(ranks, samples):
     for num_ranks, degree in track(cases, "planning", console=Console(stderr=True), transient=True):
         # Large cases are stable from few samples: 003 found all within 10 % of the mean.
         few = max(1, min(samples, 200_000 // (num_ranks * degree)))
-        for figure in measure(num_ranks, degree, few):
+        for figure in measure(num_ranks, degree, few, names):
             name = figure["scheduler"]
             paper = table4.get((num_ranks, degree)) if name in ("cgm", "rs_n") else None
             if num_ranks == 32 and degree in table23 and name in ("lp", "gm", "cgm"):
@@ -138,11 +138,14 @@ def main():
         "--samples", type=int, default=20, help="matrices per case (fewer for very large ones)"
     )
     parser.add_argument("--ranks", default="32,128,512,1024", help="comma-separated numbers of ranks")
+    parser.add_argument("--schedulers", default="ac,lp,gm,cgm,rs_n,coloring", help="comma-separated; or all")
     parser.add_argument("--quick", action="store_true", help="two samples of 32 ranks: only whether it works")
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     options = parser.parse_args()
     ranks = [32] if options.quick else [int(word) for word in options.ranks.split(",")]
-    figures = all_figures(ranks, 2 if options.quick else options.samples)
+    every = [row.name for row in nuice.schedulers()]
+    names = every if options.schedulers == "all" else options.schedulers.split(",")
+    figures = all_figures(ranks, 2 if options.quick else options.samples, names)
     if options.json:
         for figure in figures:
             print(json.dumps(figure))

@@ -88,9 +88,7 @@ def print_table(figures):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=50, help="matrices per case")
-    parser.add_argument(
-        "--quick", action="store_true", help="two random matrices per case"
-    )
+    parser.add_argument("--quick", action="store_true", help="two random matrices per case")
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     options = parser.parse_args()
     samples = 2 if options.quick else options.samples

@@ -157,6 +157,7 @@ Schedule make_rs_nh(const Problem& problem) {
   SortedRows rows(matrix, random);
   Partners partners(matrix);
   Schedule schedule(matrix.num_ranks());
+  schedule.reserve(matrix.num_messages());  // and a few more for the parts
   for (MessageId left = matrix.num_messages(); left > 0;) {
     const auto first = static_cast<Rank>(random.below(static_cast<std::uint64_t>(matrix.num_ranks())));
     const std::vector<Pick>& picks = partners.pick(rows, first);

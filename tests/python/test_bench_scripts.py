@@ -16,16 +16,15 @@ from test_demo import missing_programs
 BENCH = Path(__file__).parents[2] / "bench"
 
 
-def quick(script: str) -> list[dict]:
-    done = subprocess.run(
-        [sys.executable, BENCH / script, "--quick", "--json"], capture_output=True, text=True, timeout=240
-    )
+def quick(script: str, *words: str) -> list[dict]:
+    command = [sys.executable, BENCH / script, "--quick", "--json", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_planning() -> None:
-    figures = quick("planning.py")
+    figures = quick("planning.py", "--schedulers", "all")
     assert {f["scheduler"] for f in figures} == {s.name for s in nuice.schedulers()}
     for f in figures:
         assert f["plan_seconds"] > 0
@@ -33,6 +32,16 @@ def test_planning() -> None:
             assert f["phases"] == f["degree"]
         if f["scheduler"] == "cgm" and f["paper_phases"] is not None:
             assert f["phases"] == pytest.approx(f["paper_phases"], rel=0.25)
+
+
+def test_unequal_sizes() -> None:
+    figures = quick("unequal_sizes.py")
+    assert {f["scheduler"] for f in figures} >= {"rs_n", "rs_nh"}
+    by_case: dict[str, dict[str, dict]] = {}
+    for f in figures:
+        by_case.setdefault(str(f["case"]), {})[f["scheduler"]] = f
+    for rows in by_case.values():
+        assert rows["rs_nh"]["bytes_of_bound"] < rows["rs_n"]["bytes_of_bound"]
 
 
 def test_coloring() -> None:
