@@ -13,5 +13,6 @@ Schedule make_gm(const Problem& problem);
 Schedule make_compact_masking(const Problem& problem);
 std::string why_not_coloring(const Problem& problem);
 Schedule make_coloring(const Problem& problem);
+Schedule make_lpt(const Problem& problem);
 
 }  // namespace nuice::sched

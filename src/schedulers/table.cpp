@@ -56,6 +56,13 @@ constexpr std::array table{
               .randomized = false,
               .why_not = why_not_coloring,
               .make = make_coloring},
+    Scheduler{.name = "lpt",
+              .summary = "largest message first, into the first phase where both its ranks are free",
+              .source = "Graham 1969",
+              .guarantees = direct | one_port,
+              .randomized = false,
+              .why_not = always_applicable,
+              .make = make_lpt},
 };
 
 }  // namespace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is special to the schedulers for few bytes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "nuice/nuice.hpp"
+#include "support/matrices.hpp"
+#include "support/sizes.hpp"
+
+namespace nuice {
+namespace {
+
+/// Phase of every message by the rule itself: largest first, into the first phase with both ports free.
+std::vector<PhaseId> first_fit_by_size(const CommMatrix& matrix) {
+  std::vector<MessageId> ids(matrix.num_messages());
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) ids[id] = id;
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](MessageId a, MessageId b) { return matrix.bytes(a) > matrix.bytes(b); });
+  std::set<std::pair<Rank, PhaseId>> sends;
+  std::set<std::pair<Rank, PhaseId>> receives;
+  std::vector<PhaseId> phase_of(ids.size());
+  for (const MessageId id : ids) {
+    PhaseId phase = 0;
+    while (sends.contains({matrix.src(id), phase}) || receives.contains({matrix.dst(id), phase})) ++phase;
+    sends.insert({matrix.src(id), phase});
+    receives.insert({matrix.dst(id), phase});
+    phase_of[id] = phase;
+  }
+  return phase_of;
+}
+
+TEST(Lpt, IsFirstFitBySize) {
+  for (const auto& [name, matrix] : test::sized_matrices()) {
+    SCOPED_TRACE(name);
+    const std::vector<PhaseId> phase_of = first_fit_by_size(matrix);
+    const Schedule schedule = make_schedule(matrix, "lpt");
+    for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+      for (const Transfer& transfer : schedule.transfers(phase)) {
+        ASSERT_EQ(phase_of[transfer.pieces[0].message], phase) << transfer.src << " -> " << transfer.dst;
+      }
+    }
+  }
+}
+
+TEST(Lpt, NeedsAtMostTwiceTheDegreeMinusOnePhases) {
+  for (const auto& [name, matrix] : test::sized_matrices()) {
+    EXPECT_LE(make_schedule(matrix, "lpt").num_phases(), 2 * lower_bounds(matrix).max_degree - 1) << name;
+  }
+}
+
+// The bound is reached: 0 -> 1 has to wait for the larger messages of 0, then for those of 1.
+TEST(Lpt, MayNeedTwiceTheDegreeMinusOnePhases) {
+  const CommMatrix matrix = test::matrix_of(
+      8, {{0, 1, 1}, {0, 2, 9}, {0, 3, 8}, {4, 1, 7}, {5, 1, 6}, {4, 6, 9}, {4, 7, 8}, {5, 6, 8}, {5, 7, 9}});
+  EXPECT_EQ(lower_bounds(matrix).max_degree, 3U);
+  EXPECT_EQ(make_schedule(matrix, "lpt").num_phases(), 5U);
+}
+
+}  // namespace
+}  // namespace nuice
