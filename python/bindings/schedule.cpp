@@ -16,7 +16,11 @@ struct OwnedTransfer {
   Rank src;
   Rank dst;
   std::vector<Piece> pieces;
-  Bytes bytes() const { return Transfer{src, dst, pieces}.bytes(); }
+  Bytes bytes() const {
+    Bytes sum = 0;
+    for (const Piece& piece : pieces) sum += piece.bytes;
+    return sum;
+  }
   friend bool operator==(const OwnedTransfer&, const OwnedTransfer&) = default;
 };
 
