@@ -51,6 +51,10 @@ void register_bounds(nb::module_& module) {
       .def_ro("total_bytes", &Bounds::total_bytes);
   module.def("lower_bounds", &lower_bounds, nb::arg("matrix"), without_gil(),
              "Lower bounds on phases and phase_bytes.");
+  module.def(
+      "whole_message_bytes", &whole_message_bytes, nb::arg("matrix"), without_gil(),
+      "Lower bound on the phase_bytes of schedules that split no message: the sum over k of the largest\n"
+      "k-th-largest message of any rank.");
 }
 
 void register_violation(nb::module_& module) {

@@ -262,6 +262,12 @@ class Bounds:
 def lower_bounds(matrix: CommMatrix) -> Bounds:
     """Lower bounds on phases and phase_bytes."""
 
+def whole_message_bytes(matrix: CommMatrix) -> int:
+    """
+    Lower bound on the phase_bytes of schedules that split no message: the sum over k of the largest
+    k-th-largest message of any rank.
+    """
+
 class Violation:
     """What is wrong with a schedule, and where."""
 

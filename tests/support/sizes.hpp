@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "nuice/random.hpp"
 #include "support/matrices.hpp"
 
 namespace nuice::test {

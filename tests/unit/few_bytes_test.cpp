@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "nuice/nuice.hpp"
@@ -31,6 +32,11 @@ std::vector<PhaseId> first_fit_by_size(const CommMatrix& matrix) {
   return phase_of;
 }
 
+MessageId largest_message(const CommMatrix& matrix) {
+  const auto ids = std::views::iota(MessageId{0}, matrix.num_messages());
+  return *std::ranges::max_element(ids, {}, [&](MessageId id) { return matrix.bytes(id); });
+}
+
 TEST(Lpt, IsFirstFitBySize) {
   for (const auto& [name, matrix] : test::sized_matrices()) {
     SCOPED_TRACE(name);
@@ -56,6 +62,15 @@ TEST(Lpt, MayNeedTwiceTheDegreeMinusOnePhases) {
       8, {{0, 1, 1}, {0, 2, 9}, {0, 3, 8}, {4, 1, 7}, {5, 1, 6}, {4, 6, 9}, {4, 7, 8}, {5, 6, 8}, {5, 7, 9}});
   EXPECT_EQ(lower_bounds(matrix).max_degree, 3U);
   EXPECT_EQ(make_schedule(matrix, "lpt").num_phases(), 5U);
+}
+
+TEST(Lpt, WaitsForAtMostTwiceTheWholeMessageBound) {
+  for (const auto& [name, matrix] : test::sized_matrices()) {
+    const Bytes fewest = whole_message_bytes(matrix);
+    const Bytes largest = matrix.bytes(largest_message(matrix));
+    const Bytes sum = phase_bytes(make_schedule(matrix, "lpt"));
+    EXPECT_LE(sum - fewest, fewest - largest) << name;  // 2 * fewest may overflow
+  }
 }
 
 }  // namespace

@@ -71,6 +71,9 @@ TEST_P(Law, StaysWithinTheBounds) {
                        const Bounds bounds = lower_bounds(matrix);
                        ASSERT_GE(schedule.num_phases(), bounds.max_degree);
                        ASSERT_GE(phase_bytes(schedule), bounds.max_port_bytes);
+                       if (schedule.num_transfers() == matrix.num_messages()) {  // none is split
+                         ASSERT_GE(phase_bytes(schedule), whole_message_bytes(matrix));
+                       }
                        if ((scheduler().guarantees & fewest_phases) != 0) {
                          ASSERT_EQ(schedule.num_phases(), bounds.max_degree);
                        }
