@@ -86,7 +86,7 @@ void register_check(nb::module_& module) {
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("guarantees") = std::vector<std::string>{},
       "The first violation, or None if the schedule delivers every byte of the matrix exactly once and "
       "keeps\n"
-      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\").");
+      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\", \"fewest_bytes\").");
   module.def(
       "find_node_contention",
       [](const Schedule& schedule, PhaseId phase) {

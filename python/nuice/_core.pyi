@@ -304,7 +304,7 @@ class Violation:
 def check(matrix: CommMatrix, schedule: Schedule, guarantees: Sequence[str] = []) -> Violation | None:
     """
     The first violation, or None if the schedule delivers every byte of the matrix exactly once and keeps
-    the guarantees ("direct", "one_port", "fewest_phases").
+    the guarantees ("direct", "one_port", "fewest_phases", "fewest_bytes").
     """
 
 def find_node_contention(schedule: Schedule, phase: int) -> Violation | None:

@@ -14,5 +14,7 @@ Schedule make_compact_masking(const Problem& problem);
 std::string why_not_coloring(const Problem& problem);
 Schedule make_coloring(const Problem& problem);
 Schedule make_lpt(const Problem& problem);
+std::string why_not_peeling(const Problem& problem);
+Schedule make_birkhoff(const Problem& problem);
 
 }  // namespace nuice::sched

@@ -63,6 +63,13 @@ constexpr std::array table{
               .randomized = false,
               .why_not = always_applicable,
               .make = make_lpt},
+    Scheduler{.name = "birkhoff",
+              .summary = "messages split so that all phases together wait for the fewest bytes",
+              .source = "Birkhoff 1946, Gonzalez and Sahni 1976",
+              .guarantees = direct | one_port | fewest_bytes,
+              .randomized = false,
+              .why_not = why_not_peeling,
+              .make = make_birkhoff},
 };
 
 }  // namespace

@@ -73,5 +73,29 @@ TEST(Lpt, WaitsForAtMostTwiceTheWholeMessageBound) {
   }
 }
 
+TEST(Birkhoff, SplitsWhereItMustOnly) {
+  // Two ranks exchange; everything fits into two phases without splitting.
+  const CommMatrix even = test::matrix_of(3, {{0, 1, 5}, {1, 2, 5}, {0, 2, 7}, {1, 0, 7}});
+  EXPECT_EQ(make_schedule(even, "birkhoff").num_transfers(), even.num_messages());
+  // Whole messages would wait for 9 + 8 + 1 bytes; rank 3 receives 16 and rank 0 sends 11.
+  const CommMatrix odd = test::matrix_of(4, {{0, 1, 9}, {0, 2, 1}, {0, 3, 1}, {1, 3, 8}, {2, 3, 8}});
+  EXPECT_EQ(phase_bytes(make_schedule(odd, "birkhoff")), 17);
+}
+
+// Every phase empties a message or a filler, of which there are less than two per vertex.
+TEST(Birkhoff, NeedsNoMorePhasesThanMessagesAndFillers) {
+  for (const auto& [name, matrix] : test::sized_matrices()) {
+    const Schedule schedule = make_schedule(matrix, "birkhoff");
+    EXPECT_LE(schedule.num_phases(), matrix.num_messages() + 2 * static_cast<PhaseId>(matrix.num_ranks()))
+        << name;
+  }
+}
+
+// Without a look at sizes there would be nearly as many phases as messages.
+TEST(Birkhoff, NeedsFewPhasesForDenseMatrices) {
+  const CommMatrix matrix = test::with_uniform_sizes(random_regular(64, 63, {}, 1), 1'000'000, 1);
+  EXPECT_LT(make_schedule(matrix, "birkhoff").num_phases(), matrix.num_messages() / 6);
+}
+
 }  // namespace
 }  // namespace nuice

@@ -10,6 +10,7 @@
 #include "nuice/nuice.hpp"
 #include "support/matrices.hpp"
 #include "support/oracle.hpp"
+#include "support/sizes.hpp"
 
 namespace nuice {
 namespace {
@@ -53,6 +54,14 @@ TEST_P(Law, DeliversAndKeepsItsGuarantees) {
                      });
 }
 
+TEST_P(Law, HoldsForSizesThatDifferMuch) {
+  for_every_schedule(test::sized_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
+                       const auto violation = check(matrix, schedule, scheduler().guarantees);
+                       ASSERT_FALSE(violation) << violation->text;
+                     });
+}
+
 TEST_P(Law, AgreesWithASecondJudge) {
   for_every_schedule(test::all_matrices(),
                      [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
@@ -76,6 +85,9 @@ TEST_P(Law, StaysWithinTheBounds) {
                        }
                        if ((scheduler().guarantees & fewest_phases) != 0) {
                          ASSERT_EQ(schedule.num_phases(), bounds.max_degree);
+                       }
+                       if ((scheduler().guarantees & fewest_bytes) != 0) {
+                         ASSERT_EQ(phase_bytes(schedule), bounds.max_port_bytes);
                        }
                      });
 }
