@@ -16,5 +16,6 @@ Schedule make_coloring(const Problem& problem);
 Schedule make_lpt(const Problem& problem);
 std::string why_not_peeling(const Problem& problem);
 Schedule make_birkhoff(const Problem& problem);
+Schedule make_coloring_by_size(const Problem& problem);
 
 }  // namespace nuice::sched

@@ -70,6 +70,14 @@ constexpr std::array table{
               .randomized = false,
               .why_not = why_not_peeling,
               .make = make_birkhoff},
+    Scheduler{
+        .name = "coloring_by_size",
+        .summary = "as many phases as the maximum degree, and nearly as few bytes as whole messages allow",
+        .source = "NUICE, after Koenig 1916",
+        .guarantees = direct | one_port | fewest_phases,
+        .randomized = false,
+        .why_not = always_applicable,
+        .make = make_coloring_by_size},
 };
 
 }  // namespace

@@ -97,5 +97,44 @@ TEST(Birkhoff, NeedsFewPhasesForDenseMatrices) {
   EXPECT_LT(make_schedule(matrix, "birkhoff").num_phases(), matrix.num_messages() / 6);
 }
 
+/// Bytes over the bound for whole messages.
+double bytes_to_whole(const CommMatrix& matrix, const char* scheduler) {
+  const Bytes sum = phase_bytes(make_schedule(matrix, scheduler));
+  return static_cast<double>(sum) / static_cast<double>(whole_message_bytes(matrix));
+}
+
+TEST(ColoringBySize, NearlyReachesTheWholeMessageBound) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (const CommMatrix& matrix : {random_regular(40, 39, {}, seed), random_regular(128, 127, {}, seed),
+                                     random_regular(128, 64, {}, seed), random_regular(256, 16, {}, seed),
+                                     random_density(256, 0.06, {}, seed)}) {
+      EXPECT_LE(bytes_to_whole(test::with_uniform_sizes(matrix, 1'000'000, seed), "coloring_by_size"), 1.01);
+      EXPECT_LE(bytes_to_whole(test::with_uniform_sizes(matrix, 32, seed), "coloring_by_size"), 1.01);
+      EXPECT_LE(bytes_to_whole(test::with_zipf_sizes(matrix, 0.8, 1'000'000'000, seed), "coloring_by_size"),
+                1.01);
+    }
+  }
+}
+
+// By hand: targets 9, 8, 1. Rank 0's 9 and one of the 8s for rank 3 go first; the other 8 must not wait for a third
+// phase, so rank 0 sends a 1 beside it.
+TEST(ColoringBySize, ReachesTheBoundOfASmallExample) {
+  const CommMatrix matrix = test::matrix_of(4, {{0, 1, 9}, {0, 2, 1}, {0, 3, 1}, {1, 3, 8}, {2, 3, 8}});
+  const Schedule schedule = make_schedule(matrix, "coloring_by_size");
+  EXPECT_EQ(schedule.num_phases(), 3U);
+  EXPECT_EQ(phase_bytes(schedule), 9 + 8 + 1);
+}
+
+// Six messages in a cycle: phases alternate along it, so the two large ones, an odd number of steps apart, cannot share
+// a phase. The targets are 10 and 1; both phases have to wait for 10 bytes.
+TEST(ColoringBySize, RaisesTargetsWhereItMust) {
+  const CommMatrix matrix =
+      test::matrix_of(6, {{0, 3, 10}, {1, 3, 1}, {1, 4, 1}, {2, 4, 10}, {2, 5, 1}, {0, 5, 1}});
+  EXPECT_EQ(whole_message_bytes(matrix), 11);
+  const Schedule schedule = make_schedule(matrix, "coloring_by_size");
+  EXPECT_EQ(schedule.num_phases(), 2U);
+  EXPECT_EQ(phase_bytes(schedule), 20);
+}
+
 }  // namespace
 }  // namespace nuice
