@@ -345,9 +345,10 @@ def schedulers() -> list[Scheduler]:
 def find_scheduler(name: str) -> Scheduler:
     """The row with that name; nuice.Error lists the known names."""
 
-def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0) -> tuple[Schedule, float]:
+def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0, phase_cost_bytes: int = 16384) -> tuple[Schedule, float]:
     """
     (schedule, seconds that making it took). The same arguments give the same schedule everywhere.
+    phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it.
     Raises nuice.Error for an unknown scheduler or one that is not applicable.
     """
 

@@ -19,17 +19,6 @@ std::string why_not_peeling(const Problem& problem) {
   return "more than 2^31 messages";
 }
 
-Schedule make_birkhoff(const Problem& problem) {
-  Peeling peeling(problem.matrix, 1);
-  Schedule schedule(problem.matrix.num_ranks());
-  for (Bytes least = peeling.left(); peeling.left() > 0;) {
-    if (peeling.match(least)) {
-      peeling.take(schedule);
-    } else {
-      least -= (least + 3) / 4;
-    }
-  }
-  return schedule;
-}
+Schedule make_birkhoff(const Problem& problem) { return peel_large_first(problem.matrix, 1); }
 
 }  // namespace nuice::sched

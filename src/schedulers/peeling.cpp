@@ -198,4 +198,17 @@ std::vector<Bytes> Peeling::bytes_left() const {
   return left;
 }
 
+Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes) {
+  Peeling peeling(matrix, unit_bytes);
+  Schedule schedule(matrix.num_ranks());
+  for (Bytes least = peeling.left(); peeling.left() > 0;) {
+    if (peeling.match(least)) {
+      peeling.take(schedule);
+    } else {
+      least -= (least + 3) / 4;  // never below 1, of which there always is a matching
+    }
+  }
+  return schedule;
+}
+
 }  // namespace nuice::sched

@@ -8,9 +8,9 @@
 // is taken away is of the same kind:
 //
 //   Peeling peeling(matrix, unit_bytes);
-//   Schedule schedule(matrix.num_ranks());
-//   for (Bytes least = peeling.left(); peeling.left() > 0;)
-//     if (peeling.match(least)) peeling.take(schedule); else least -= (least + 3) / 4;  // never 0: 1 matches
+//   while (peeling.left() > 0) {
+//     if (peeling.match(least)) peeling.take(schedule); else lower(least);  // 1 always matches
+//   }
 //
 // In every phase some rank that has no fillers sends or receives, so the phase waits for its piece: with units of a
 // byte all phases together wait for max_port_bytes, which is the least possible.
@@ -101,5 +101,8 @@ class Peeling {
   std::vector<Vertex> queue_;      // of find_edge_for: senders reached
   std::uint32_t search_ = 0;
 };
+
+/// The whole matrix in phases of large pieces first: `least` is lowered by a quarter whenever there is no matching.
+Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes);
 
 }  // namespace nuice::sched

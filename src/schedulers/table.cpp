@@ -72,12 +72,26 @@ constexpr std::array table{
               .make = make_birkhoff},
     Scheduler{
         .name = "coloring_by_size",
-        .summary = "as many phases as the maximum degree, and nearly as few bytes as whole messages allow",
+        .summary = "as many phases as the maximum degree, with nearly the fewest bytes of whole messages",
         .source = "NUICE, after Koenig 1916",
         .guarantees = direct | one_port | fewest_phases,
         .randomized = false,
         .why_not = always_applicable,
         .make = make_coloring_by_size},
+    Scheduler{.name = "slices",
+              .summary = "large messages split at powers of two, their small remainders as coloring_by_size",
+              .source = "Liu et al., CoNEXT 2015",
+              .guarantees = direct | one_port,
+              .randomized = false,
+              .why_not = why_not_peeling,
+              .make = make_slices},
+    Scheduler{.name = "kpbs",
+              .summary = "phases have a cost: splits messages where that pays, at most twice the least cost",
+              .source = "Cohen et al., TPDS 17(10), 2006",
+              .guarantees = direct | one_port,
+              .randomized = false,
+              .why_not = why_not_kpbs,
+              .make = make_kpbs},
 };
 
 }  // namespace
@@ -94,9 +108,10 @@ const Scheduler& find_scheduler(std::string_view name) {
               "unknown scheduler \"" + std::string(name) + "\"; known: " + known);
 }
 
-Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed) {
+Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed,
+                       Bytes phase_cost_bytes) {
   const Scheduler& scheduler = find_scheduler(name);
-  const Problem problem{matrix, seed};
+  const Problem problem{matrix, seed, phase_cost_bytes};
   if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
     throw Error(ErrorCode::not_applicable, std::string(name) + ": " + reason);
   }

@@ -9,6 +9,7 @@
 #include "nuice/nuice.hpp"
 #include "support/matrices.hpp"
 #include "support/sizes.hpp"
+#include "support/throws.hpp"
 
 namespace nuice {
 namespace {
@@ -134,6 +135,53 @@ TEST(ColoringBySize, RaisesTargetsWhereItMust) {
   const Schedule schedule = make_schedule(matrix, "coloring_by_size");
   EXPECT_EQ(schedule.num_phases(), 2U);
   EXPECT_EQ(phase_bytes(schedule), 20);
+}
+
+TEST(Slices, AreBetweenWholeMessagesAndBirkhoff) {
+  const CommMatrix pattern = random_regular(128, 127, {}, 1);
+  for (const CommMatrix& matrix : {test::with_uniform_sizes(pattern, 1'000'000, 1),
+                                   test::with_zipf_sizes(pattern, 0.8, 1'000'000'000, 1)}) {
+    const Schedule slices = make_schedule(matrix, "slices");
+    EXPECT_LT(slices.num_phases(), make_schedule(matrix, "birkhoff").num_phases() / 2);
+    EXPECT_LT(phase_bytes(slices), whole_message_bytes(matrix));
+  }
+}
+
+double cost(const Schedule& schedule, Bytes phase_cost_bytes) {
+  return static_cast<double>(phase_bytes(schedule)) +
+         static_cast<double>(phase_cost_bytes) * schedule.num_phases();
+}
+
+TEST(Kpbs, CostsAtMostTwiceTheLeast) {
+  for (const auto& [name, matrix] : test::sized_matrices()) {
+    const Bounds bounds = lower_bounds(matrix);
+    for (const Bytes c : {Bytes{0}, Bytes{1}, Bytes{100}, Bytes{100'000}, bounds.max_port_bytes, max_bytes}) {
+      SCOPED_TRACE(name + ", cost of a phase " + std::to_string(c));
+      const Schedule schedule = make_schedule(matrix, "kpbs", 0, c);
+      const auto violation = check(matrix, schedule, direct | one_port);
+      ASSERT_FALSE(violation) << violation->text;
+      const double least = static_cast<double>(bounds.max_port_bytes) +
+                           static_cast<double>(c) * static_cast<double>(bounds.max_degree);
+      EXPECT_LE(cost(schedule, c), 2 * least * (1 + 1e-12));
+      EXPECT_LE(cost(schedule, c), cost(make_schedule(matrix, "coloring_by_size"), c));
+    }
+  }
+}
+
+TEST(Kpbs, SplitsWhereThatPays) {
+  const CommMatrix matrix = test::with_uniform_sizes(random_regular(40, 39, {}, 1), 1'000'000, 1);
+  EXPECT_EQ(phase_bytes(make_schedule(matrix, "kpbs", 0, 0)), lower_bounds(matrix).max_port_bytes);
+  const Schedule cheap = make_schedule(matrix, "kpbs", 0, 500);
+  EXPECT_GT(cheap.num_transfers(), matrix.num_messages());
+  EXPECT_LT(cost(cheap, 500), cost(make_schedule(matrix, "birkhoff"), 500));
+  EXPECT_LT(cost(cheap, 500), cost(make_schedule(matrix, "coloring_by_size"), 500));
+  EXPECT_EQ(make_schedule(matrix, "kpbs", 0, 1'000'000), make_schedule(matrix, "coloring_by_size"));
+}
+
+TEST(Kpbs, RefusesACostThatIsNone) {
+  const CommMatrix matrix = test::table1_of_004();
+  EXPECT_ERROR(make_schedule(matrix, "kpbs", 0, -1), ErrorCode::not_applicable, {"kpbs", "2^62"});
+  EXPECT_ERROR(make_schedule(matrix, "kpbs", 0, max_bytes + 1), ErrorCode::not_applicable, {"kpbs", "2^62"});
 }
 
 }  // namespace
