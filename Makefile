@@ -63,6 +63,7 @@ test: build
 
 bench: build
 	$(BIN)/python bench/planning.py
+	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/exchange.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
