@@ -12,11 +12,11 @@ std::vector<MessageId> ids_by_size(const CommMatrix& matrix) {
   };
   std::vector<Sized> messages(matrix.num_messages());
   for (MessageId id = 0; id < matrix.num_messages(); ++id) messages[id] = {matrix.bytes(id), id};
-  std::sort(messages.begin(), messages.end(), [](const Sized& a, const Sized& b) {
+  std::ranges::sort(messages, [](const Sized& a, const Sized& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.id < b.id;
   });
   std::vector<MessageId> ids(messages.size());
-  std::transform(messages.begin(), messages.end(), ids.begin(), [](const Sized& m) { return m.id; });
+  std::ranges::transform(messages, ids.begin(), [](const Sized& m) { return m.id; });
   return ids;
 }
 

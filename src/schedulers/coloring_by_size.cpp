@@ -40,6 +40,7 @@ class Coloring {
 
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  using Raise = std::uint64_t;  // bytes; raises of many targets add up to max_bytes, but not to more
   struct Reached {
     std::uint32_t in_search = 0;  // number of the search,
     Place along = none;           // and the message by which
@@ -51,6 +52,10 @@ class Coloring {
     return place < to_[ports_.sender(place)] && place < to_[ports_.receiver(place)];
   }
 
+  static Raise plus(Raise raised, Bytes more) {
+    return std::min<Raise>(raised + static_cast<Raise>(more), max_bytes);
+  }
+
   PhaseId steeper_end() const;
   void match();
   void set_limits();
@@ -60,8 +65,8 @@ class Coloring {
   bool find_message_for(Port root);
   void turn_path(Port root, Port reached);
   void relax();
-  Bytes raise_target(Place place, bool really);
-  Bytes raise_limit(Port port, Place place, bool really);
+  Raise raise_target(Place place, bool really);
+  Raise raise_limit(Port port, Place place, bool really);
   void take_phase(std::vector<PhaseId>& phase_of);
 
   SizedPorts ports_;
@@ -138,7 +143,7 @@ Place Coloring::limit(Port port) const {
 
 /// Nearly all of the matching. It stops when few pairs are left that would cost a long walk.
 void Coloring::match_largest_first() {
-  std::fill(matched_.begin(), matched_.end(), none);
+  std::ranges::fill(matched_, none);
   std::size_t free_senders = 0;
   std::size_t free_receivers = 0;
   for (Port port = 0; port < ports_.num_ports(); ++port) {
@@ -175,8 +180,7 @@ bool Coloring::find_message_for(Port root) {
   for (std::size_t next = 0; next < queue_.size(); ++next) {
     const Port port = queue_[next];
     const auto left = ports_.left(port);
-    for (auto at = std::lower_bound(left.begin(), left.end(), from_[phase_]);
-         at != left.end() && *at < to_[port]; ++at) {
+    for (auto at = std::ranges::lower_bound(left, from_[phase_]); at != left.end() && *at < to_[port]; ++at) {
       const Port partner = ports_.other_end(port, *at);
       if (reached_[partner].in_search == search_ || *at >= to_[partner]) continue;
       reached_[partner] = {search_, *at};
@@ -208,9 +212,8 @@ void Coloring::turn_path(Port root, Port reached) {
 /// not reached, or until it may be idle; what raises the targets least. There is such a port: if all in the queue had as
 /// many messages as phases are left, all to ports reached, those would be one fewer ports with as many messages.
 void Coloring::relax() {
-  constexpr Bytes no_bytes = std::numeric_limits<Bytes>::max();
   struct {
-    Bytes bytes = no_bytes;
+    Raise bytes = std::numeric_limits<Raise>::max();
     Port port = none;
     Place place = none;  // num_messages() if the port may be idle
   } least;
@@ -219,12 +222,12 @@ void Coloring::relax() {
     for (const Place place : left) {
       const Port partner = ports_.other_end(port, place);
       if (reached_[partner].in_search == search_) continue;
-      Bytes bytes = raise_target(place, false) + raise_limit(port, place, false);
+      Raise bytes = raise_target(place, false) + raise_limit(port, place, false);
       if (bytes < least.bytes) bytes += raise_limit(partner, place, false);
       if (bytes < least.bytes) least = {bytes, port, place};
     }
     if (left.size() == num_left()) continue;
-    const Bytes bytes = raise_limit(port, ports_.num_messages(), false);
+    const Raise bytes = raise_limit(port, ports_.num_messages(), false);
     if (bytes < least.bytes) least = {bytes, port, ports_.num_messages()};
   }
   if (least.place < ports_.num_messages()) {
@@ -236,24 +239,25 @@ void Coloring::relax() {
 }
 
 /// Raises the target of this phase, and with it those above that are lower, so that it may take `place`. By how much.
-Bytes Coloring::raise_target(Place place, bool really) {
-  Bytes raised = 0;
-  for (PhaseId phase = phase_ + 1; phase-- > first_ && from_[phase] > place;) {
-    raised += ports_.bytes(place) - ports_.bytes(from_[phase]);
+Coloring::Raise Coloring::raise_target(Place place, bool really) {
+  Raise raised = 0;
+  for (PhaseId above = phase_ + 1; above > first_ && from_[above - 1] > place; --above) {
+    const PhaseId phase = above - 1;
+    raised = plus(raised, ports_.bytes(place) - ports_.bytes(from_[phase]));
     if (really) from_[phase] = ports_.same_size_begin(place);
   }
   return raised;
 }
 
 /// Raises the targets T_(i+1) that forbid the port to keep larger messages x_i for later than `place`. By how much.
-Bytes Coloring::raise_limit(Port port, Place place, bool really) {
+Coloring::Raise Coloring::raise_limit(Port port, Place place, bool really) {
   if (place < to_[port]) return 0;
-  Bytes raised = 0;
+  Raise raised = 0;
   const auto left = ports_.left(port);
   for (std::size_t i = phase_ - first_; i < left.size() && left[i] < place; ++i) {
     Place& next_from = from_[first_ + i + 1];
     if (left[i] >= next_from) continue;
-    raised += ports_.bytes(left[i]) - ports_.bytes(next_from);
+    raised = plus(raised, ports_.bytes(left[i]) - ports_.bytes(next_from));
     if (really) next_from = ports_.same_size_begin(left[i]);
   }
   return raised;

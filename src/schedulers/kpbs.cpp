@@ -13,6 +13,7 @@
 // more: then splitting does not pay. Without a cost, c = 0, the first is birkhoff.
 // Cost: that of both parts.
 #include <algorithm>
+#include <utility>
 
 #include "schedulers/peeling.hpp"
 #include "schedulers/rows.hpp"
@@ -39,7 +40,8 @@ Schedule make_kpbs(const Problem& problem) {
   Schedule split = peel_large_first(problem.matrix, std::max<Bytes>(problem.phase_cost_bytes, 1));
   Schedule whole = make_coloring_by_size(problem);
   const bool splitting_pays = cost(split, problem.phase_cost_bytes) < cost(whole, problem.phase_cost_bytes);
-  return splitting_pays ? split : whole;
+  if (splitting_pays) std::swap(split, whole);
+  return whole;
 }
 
 }  // namespace nuice::sched

@@ -47,8 +47,7 @@ Peeling::Peeling(const CommMatrix& matrix, Bytes unit_bytes)
     sent.push_back(sum_of_units(matrix, matrix.sent_by(rank), unit_bytes_));
     received.push_back(sum_of_units(matrix, matrix.received_by(rank), unit_bytes_));
   }
-  left_ = std::max(*std::max_element(sent.begin(), sent.end()),
-                   *std::max_element(received.begin(), received.end()));
+  left_ = std::max(std::ranges::max(sent), std::ranges::max(received));
   const std::vector<Vertex> sender_of = merge_ranks(sent, left_);
   const std::vector<Vertex> receiver_of = merge_ranks(received, left_);
   add_edges(sender_of, receiver_of);

@@ -40,7 +40,7 @@ inline CommMatrix with_zipf_sizes(const CommMatrix& matrix, double exponent, Byt
   });
 }
 
-/// Dense and sparse matrices with uniform, skewed, few different, and huge sizes.
+/// Dense and sparse matrices with uniform, few different, skewed, huge sizes, and with one huge message.
 inline std::vector<NamedMatrix> sized_matrices() {
   std::vector<NamedMatrix> patterns = {
       {"dense 17", random_regular(17, 16, {}, 1)},
@@ -62,6 +62,9 @@ inline std::vector<NamedMatrix> sized_matrices() {
     all.push_back({name + ", zipf", with_zipf_sizes(matrix, 0.8, 1'000'000'000, 7)});
     const Bytes share = max_bytes / std::max<Bytes>(matrix.num_messages(), 1);
     all.push_back({name + ", huge", with_uniform_sizes(matrix, share, 8)});
+    all.push_back({name + ", one huge", with_sizes(matrix, [](MessageId id) {
+                     return id == 3 ? max_bytes / 2 : 1 + static_cast<Bytes>(mix64(id) % 1000);
+                   })});
   }
   return all;
 }
