@@ -280,9 +280,14 @@ void Coloring::take_phase(std::vector<PhaseId>& phase_of) {
 }  // namespace
 
 Schedule make_coloring_by_size(const Problem& problem) {
-  Coloring coloring(problem.matrix);
-  const std::vector<PhaseId> phase_of = coloring.run();
-  return Schedule::of_whole_messages(problem.matrix, phase_of, coloring.num_phases());
+  std::vector<PhaseId> phase_of;
+  PhaseId num_phases = 0;
+  {
+    Coloring coloring(problem.matrix);  // gone before the schedule needs its memory
+    phase_of = coloring.run();
+    num_phases = coloring.num_phases();
+  }
+  return Schedule::of_whole_messages(problem.matrix, phase_of, num_phases);
 }
 
 }  // namespace nuice::sched
