@@ -26,4 +26,14 @@ struct Bounds {
 /// O(num_ranks + messages).
 Bounds lower_bounds(const CommMatrix& matrix);
 
+/// No schedule of whole messages has fewer phase_bytes():
+///
+///   W = sum over k = 1 .. max_degree of the largest k-th-largest message of any rank, sent or received
+///
+/// The k largest messages of a rank go in k phases, so the k-th largest phase maximum is no smaller than the k-th
+/// largest message of any rank. max_port_bytes <= W, since W takes at least the busiest rank's message for every k.
+/// Schedules that split messages may go below W, down to max_port_bytes.
+/// Not part of Bounds because it takes longer: O(m log m) time, 20 bytes per message.
+Bytes whole_message_bytes(const CommMatrix& matrix);
+
 }  // namespace nuice

@@ -15,6 +15,8 @@ enum Guarantee : unsigned {
   direct = 1U << 0,         ///< Every transfer goes straight from a message's source to its destination.
   one_port = 1U << 1,       ///< Every phase is a partial permutation: no node contention (NICE s.2.1).
   fewest_phases = 1U << 2,  ///< As many phases as the maximum degree, which is the least possible.
+  fewest_bytes = 1U
+      << 3,  ///< phase_bytes() is what the busiest rank sends or receives: the least with one_port.
 };
 
 /// "direct one_port"; empty for none.
@@ -32,6 +34,7 @@ enum class ViolationKind {
   not_held,         ///< A rank sends bytes that it does not have, or no longer has (sent twice).
   not_delivered,    ///< Bytes that are not at their destination after the last phase.
   too_many_phases,  ///< fewest_phases: more phases than the maximum degree.
+  too_many_bytes,   ///< fewest_bytes: phase_bytes() is more than the busiest rank sends or receives.
   wrong_num_ranks,  ///< Schedule and matrix differ in their number of ranks.
 };
 std::string_view violation_name(ViolationKind kind);

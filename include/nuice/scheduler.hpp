@@ -16,9 +16,15 @@
 
 namespace nuice {
 
+/// Two microseconds at eight gigabytes per second.
+inline constexpr Bytes default_phase_cost_bytes = 16384;
+
 struct Problem {
   const CommMatrix& matrix;
   std::uint64_t seed = 0;
+  /// What a phase costs besides its largest transfer, as the bytes that could be sent in that time: alpha / beta. Only
+  /// schedulers that weigh phases against bytes (kpbs) look at it. Between 0 and max_bytes.
+  Bytes phase_cost_bytes = default_phase_cost_bytes;
 };
 
 /// A row. `make` is a pure function: the same problem gives the same schedule on every platform.
@@ -39,6 +45,7 @@ std::span<const Scheduler> schedulers();
 const Scheduler& find_scheduler(std::string_view name);
 
 /// find_scheduler + why_not + make. Throws Error invalid_argument or not_applicable.
-Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed = 0);
+Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed = 0,
+                       Bytes phase_cost_bytes = default_phase_cost_bytes);
 
 }  // namespace nuice

@@ -51,6 +51,10 @@ void register_bounds(nb::module_& module) {
       .def_ro("total_bytes", &Bounds::total_bytes);
   module.def("lower_bounds", &lower_bounds, nb::arg("matrix"), without_gil(),
              "Lower bounds on phases and phase_bytes.");
+  module.def(
+      "whole_message_bytes", &whole_message_bytes, nb::arg("matrix"), without_gil(),
+      "Lower bound on the phase_bytes of schedules that split no message: the sum over k of the largest\n"
+      "k-th-largest message of any rank.");
 }
 
 void register_violation(nb::module_& module) {
@@ -82,7 +86,7 @@ void register_check(nb::module_& module) {
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("guarantees") = std::vector<std::string>{},
       "The first violation, or None if the schedule delivers every byte of the matrix exactly once and "
       "keeps\n"
-      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\").");
+      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\", \"fewest_bytes\").");
   module.def(
       "find_node_contention",
       [](const Schedule& schedule, PhaseId phase) {

@@ -6,8 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <numeric>
-
 #include "bindings.hpp"
 
 namespace nuice::python {
@@ -19,8 +17,9 @@ struct OwnedTransfer {
   Rank dst;
   std::vector<Piece> pieces;
   Bytes bytes() const {
-    return std::accumulate(pieces.begin(), pieces.end(), Bytes{0},
-                           [](Bytes sum, const Piece& piece) { return sum + piece.bytes; });
+    Bytes sum = 0;
+    for (const Piece& piece : pieces) sum += piece.bytes;
+    return sum;
   }
   friend bool operator==(const OwnedTransfer&, const OwnedTransfer&) = default;
 };

@@ -16,10 +16,10 @@ namespace {
 
 /// The clock runs around `make` alone: what it costs to plan, without looking the row up or crossing
 /// languages.
-std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::string& name,
-                                       std::uint64_t seed) {
+std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::string& name, std::uint64_t seed,
+                                       Bytes phase_cost_bytes) {
   const Scheduler& scheduler = find_scheduler(name);
-  const Problem problem{matrix, seed};
+  const Problem problem{matrix, seed, phase_cost_bytes};
   if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
     throw Error(ErrorCode::not_applicable, name + ": " + reason);
   }
@@ -59,8 +59,9 @@ void register_schedulers(nb::module_& module) {
              "The row with that name; nuice.Error lists the known names.");
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
-      without_gil(),
+      nb::arg("phase_cost_bytes") = default_phase_cost_bytes, without_gil(),
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
+      "phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it.\n"
       "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
 }
 

@@ -40,6 +40,7 @@ from ._core import (
     schedulers,
     slice,
     slice_all,
+    whole_message_bytes,
 )
 from .errors import Error
 from .matrix import from_dense, from_scipy, to_dense, to_scipy
@@ -87,6 +88,7 @@ __all__ = [
     "slice_all",
     "to_dense",
     "to_scipy",
+    "whole_message_bytes",
 ]
 
 

@@ -262,6 +262,12 @@ class Bounds:
 def lower_bounds(matrix: CommMatrix) -> Bounds:
     """Lower bounds on phases and phase_bytes."""
 
+def whole_message_bytes(matrix: CommMatrix) -> int:
+    """
+    Lower bound on the phase_bytes of schedules that split no message: the sum over k of the largest
+    k-th-largest message of any rank.
+    """
+
 class Violation:
     """What is wrong with a schedule, and where."""
 
@@ -298,7 +304,7 @@ class Violation:
 def check(matrix: CommMatrix, schedule: Schedule, guarantees: Sequence[str] = []) -> Violation | None:
     """
     The first violation, or None if the schedule delivers every byte of the matrix exactly once and keeps
-    the guarantees ("direct", "one_port", "fewest_phases").
+    the guarantees ("direct", "one_port", "fewest_phases", "fewest_bytes").
     """
 
 def find_node_contention(schedule: Schedule, phase: int) -> Violation | None:
@@ -339,9 +345,10 @@ def schedulers() -> list[Scheduler]:
 def find_scheduler(name: str) -> Scheduler:
     """The row with that name; nuice.Error lists the known names."""
 
-def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0) -> tuple[Schedule, float]:
+def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0, phase_cost_bytes: int = 16384) -> tuple[Schedule, float]:
     """
     (schedule, seconds that making it took). The same arguments give the same schedule everywhere.
+    phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it.
     Raises nuice.Error for an unknown scheduler or one that is not applicable.
     """
 

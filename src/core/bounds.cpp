@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/bounds.hpp"
 
+#include <algorithm>
+#include <vector>
+
+#include "core/by_size.hpp"
+
 namespace nuice {
 namespace {
 
@@ -38,6 +43,23 @@ Bounds lower_bounds(const CommMatrix& matrix) {
           sum_bytes(matrix, received));
   }
   return bounds;
+}
+
+/// Largest first, the k-th message that a rank is given is its k-th largest; the first rank to get to k has the largest
+/// k-th-largest message of all.
+Bytes whole_message_bytes(const CommMatrix& matrix) {
+  std::vector<MessageId> sent(static_cast<std::size_t>(matrix.num_ranks()), 0);
+  std::vector<MessageId> received(sent);
+  MessageId k = 0;
+  Bytes sum = 0;
+  for (const MessageId id : core::ids_by_size(matrix)) {
+    const MessageId most = std::max(++sent[static_cast<std::size_t>(matrix.src(id))],
+                                    ++received[static_cast<std::size_t>(matrix.dst(id))]);
+    if (most <= k) continue;
+    k = most;
+    sum += matrix.bytes(id);
+  }
+  return sum;
 }
 
 }  // namespace nuice

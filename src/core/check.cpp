@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::array guarantee_table{std::pair{direct, std::string_view{"direct"}},
                                      std::pair{one_port, std::string_view{"one_port"}},
-                                     std::pair{fewest_phases, std::string_view{"fewest_phases"}}};
+                                     std::pair{fewest_phases, std::string_view{"fewest_phases"}},
+                                     std::pair{fewest_bytes, std::string_view{"fewest_bytes"}}};
 
 std::string text(Rank rank) { return "rank " + std::to_string(rank); }
 std::string text(Rank src, Rank dst) { return text(src) + " -> " + text(dst); }
@@ -238,6 +239,17 @@ MessageId max_degree(const CommMatrix& matrix) {
   return most;
 }
 
+Bytes busiest_port_bytes(const CommMatrix& matrix) {
+  std::vector<Bytes> sent(static_cast<std::size_t>(matrix.num_ranks()), 0);
+  std::vector<Bytes> received(sent);
+  Bytes most = 0;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    most = std::max({most, sent[static_cast<std::size_t>(matrix.src(id))] += matrix.bytes(id),
+                     received[static_cast<std::size_t>(matrix.dst(id))] += matrix.bytes(id)});
+  }
+  return most;
+}
+
 }  // namespace
 
 std::string guarantee_names(unsigned guarantees) {
@@ -277,6 +289,8 @@ std::string_view violation_name(ViolationKind kind) {
       return "not_delivered";
     case ViolationKind::too_many_phases:
       return "too_many_phases";
+    case ViolationKind::too_many_bytes:
+      return "too_many_bytes";
     case ViolationKind::wrong_num_ranks:
       return "wrong_num_ranks";
   }
@@ -320,6 +334,37 @@ std::optional<Violation> check_phases(const CommMatrix& matrix, const Schedule& 
   return holdings.find_undelivered(schedule.num_phases());
 }
 
+std::optional<Violation> check_num_phases(const CommMatrix& matrix, const Schedule& schedule) {
+  const MessageId fewest = max_degree(matrix);
+  if (schedule.num_phases() <= fewest) return std::nullopt;
+  Violation violation{.kind = ViolationKind::too_many_phases, .phase = fewest};
+  violation.text = std::to_string(schedule.num_phases()) + " phases, more than the maximum degree " +
+                   std::to_string(fewest);
+  return violation;
+}
+
+std::optional<Violation> check_phase_bytes(const CommMatrix& matrix, const Schedule& schedule) {
+  const Bytes fewest = busiest_port_bytes(matrix);
+  Bytes left = fewest;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    Bytes largest = 0;
+    for (const Transfer& transfer : schedule.transfers(phase)) {
+      Bytes bytes = 0;
+      for (const Piece& piece : transfer.pieces) bytes += piece.bytes;
+      largest = std::max(largest, bytes);
+    }
+    if (largest > left) {
+      Violation violation{.kind = ViolationKind::too_many_bytes, .phase = phase};
+      violation.text = "phase " + std::to_string(phase) +
+                       ": the largest transfers of the phases add up to more than the " +
+                       std::to_string(fewest) + " bytes that the busiest rank sends or receives";
+      return violation;
+    }
+    left -= largest;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees) {
@@ -330,12 +375,10 @@ std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedul
     return violation;
   }
   if (auto violation = check_phases(matrix, schedule, guarantees)) return violation;
-  if ((guarantees & fewest_phases) != 0 && schedule.num_phases() > max_degree(matrix)) {
-    Violation violation{.kind = ViolationKind::too_many_phases, .phase = max_degree(matrix)};
-    violation.text = std::to_string(schedule.num_phases()) + " phases, more than the maximum degree " +
-                     std::to_string(max_degree(matrix));
-    return violation;
+  if ((guarantees & fewest_phases) != 0) {
+    if (auto violation = check_num_phases(matrix, schedule)) return violation;
   }
+  if ((guarantees & fewest_bytes) != 0) return check_phase_bytes(matrix, schedule);
   return std::nullopt;
 }
 

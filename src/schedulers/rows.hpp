@@ -18,5 +18,12 @@ Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
 Schedule make_gs(const Problem& problem);
 Schedule make_rs_nh(const Problem& problem);
+Schedule make_lpt(const Problem& problem);
+std::string why_not_peeling(const Problem& problem);
+Schedule make_birkhoff(const Problem& problem);
+Schedule make_coloring_by_size(const Problem& problem);
+Schedule make_slices(const Problem& problem);
+std::string why_not_kpbs(const Problem& problem);
+Schedule make_kpbs(const Problem& problem);
 
 }  // namespace nuice::sched

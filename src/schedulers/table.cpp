@@ -119,6 +119,41 @@ constexpr std::array table{
               .randomized = true,
               .why_not = always_applicable,
               .make = make_rs_nh},
+    Scheduler{.name = "lpt",
+              .summary = "largest message first, into the first phase where both its ranks are free",
+              .source = "Graham 1969",
+              .guarantees = direct | one_port,
+              .randomized = false,
+              .why_not = always_applicable,
+              .make = make_lpt},
+    Scheduler{.name = "birkhoff",
+              .summary = "messages split so that all phases together wait for the fewest bytes",
+              .source = "Birkhoff 1946, Gonzalez and Sahni 1976",
+              .guarantees = direct | one_port | fewest_bytes,
+              .randomized = false,
+              .why_not = why_not_peeling,
+              .make = make_birkhoff},
+    Scheduler{.name = "coloring_by_size",
+              .summary = "max-degree phases like coloring, with nearly the fewest bytes of whole messages",
+              .source = "NUICE, after Koenig 1916",
+              .guarantees = direct | one_port | fewest_phases,
+              .randomized = false,
+              .why_not = always_applicable,
+              .make = make_coloring_by_size},
+    Scheduler{.name = "slices",
+              .summary = "large messages split at powers of two, their small remainders as coloring_by_size",
+              .source = "Liu et al., CoNEXT 2015",
+              .guarantees = direct | one_port,
+              .randomized = false,
+              .why_not = why_not_peeling,
+              .make = make_slices},
+    Scheduler{.name = "kpbs",
+              .summary = "phases have a cost: splits messages where that pays, at most twice the least cost",
+              .source = "Cohen et al., TPDS 17(10), 2006",
+              .guarantees = direct | one_port,
+              .randomized = false,
+              .why_not = why_not_kpbs,
+              .make = make_kpbs},
 };
 
 }  // namespace
@@ -135,9 +170,10 @@ const Scheduler& find_scheduler(std::string_view name) {
               "unknown scheduler \"" + std::string(name) + "\"; known: " + known);
 }
 
-Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed) {
+Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed,
+                       Bytes phase_cost_bytes) {
   const Scheduler& scheduler = find_scheduler(name);
-  const Problem problem{matrix, seed};
+  const Problem problem{matrix, seed, phase_cost_bytes};
   if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
     throw Error(ErrorCode::not_applicable, std::string(name) + ": " + reason);
   }

@@ -140,6 +140,8 @@ def test_show(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
         "rank": bounds.max_port_bytes_at.rank,
         "direction": bounds.max_port_bytes_at.direction,
     }
+    assert result["whole_message_bytes"] == nuice.whole_message_bytes(MATRIX)
+    assert str(result["whole_message_bytes"]) in text.out
     assert result["total_bytes"] == int(MATRIX.bytes.sum())
 
 

@@ -47,6 +47,8 @@ def test_bounds_are_what_counting_gives(matrix: nuice.CommMatrix) -> None:
         at = bounds.max_port_bytes_at
         line = dense[at.rank] if at.direction == "send" else dense[:, at.rank]
         assert line.sum() == bounds.max_port_bytes
+    lines = np.sort(np.hstack([dense, dense.T]).reshape(2 * matrix.num_ranks, -1), axis=1)
+    assert nuice.whole_message_bytes(matrix) == lines.max(axis=0).sum()
 
 
 @given(comm_matrices())

@@ -115,6 +115,36 @@ TEST_F(Check, ComparesPhasesWithTheMaximumDegree) {
          "3 phases, more than the maximum degree 2");
 }
 
+TEST_F(Check, ComparesBytesWithTheBusiestRank) {
+  // Rank 1 receives 40 bytes in all.
+  const Line front{3, 1, {2, 0, 10}};
+  const Line rest{3, 1, {2, 10, 20}};
+  expect_good({{front}, {m02, rest}, {m01}}, one_port | fewest_bytes);
+  expect_good({{m02, m31}, {m01}}, one_port | fewest_bytes);
+  expect(ViolationKind::too_many_bytes, {{m31}, {m01}, {m02}}, one_port | fewest_bytes,
+         "phase 2: the largest transfers of the phases add up to more than the 40 bytes that the busiest "
+         "rank sends or receives");
+  expect(ViolationKind::too_many_bytes, {{front}, {m02}, {rest}, {m01}}, fewest_bytes,
+         "phase 2: the largest transfers of the phases add up to more than the 40 bytes that the busiest "
+         "rank sends or receives");
+}
+
+// Forwarded over and over, bytes add up to more than 64 bits hold.
+TEST_F(Check, SumsOfForwardedBytesDoNotOverflow) {
+  const CommMatrix huge = test::matrix_of(5, {{0, 4, max_bytes}});
+  const Piece all{0, 0, max_bytes};
+  Schedule schedule(5);
+  for (Rank rank = 0; rank < 4; ++rank) {
+    schedule.begin_phase();
+    schedule.add(rank, rank + 1, {&all, 1});
+  }
+  EXPECT_FALSE(check(huge, schedule, one_port));
+  const auto violation = check(huge, schedule, one_port | fewest_bytes);
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->kind, ViolationKind::too_many_bytes);
+  EXPECT_EQ(violation->phase, 1U);
+}
+
 TEST_F(Check, ComparesTheNumberOfRanks) {
   const auto violation = check(matrix, Schedule(5), 0);
   ASSERT_TRUE(violation);

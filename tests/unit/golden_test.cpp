@@ -7,6 +7,7 @@
 #include "nuice/nuice.hpp"
 #include "support/golden.hpp"
 #include "support/matrices.hpp"
+#include "support/sizes.hpp"
 
 namespace nuice {
 namespace {
@@ -40,6 +41,32 @@ TEST(Golden, EverySchedulerOn004Table1) {
                     scheduler.make({matrix, 1})},
                    matrix);
     test::compare_with_golden("004_table1." + std::string(scheduler.name) + ".plan", out.str());
+  }
+}
+
+// The example of docs/algorithms/few-bytes.md: the same messages with sizes that differ.
+TEST(Golden, FewBytes) {
+  const CommMatrix matrix = test::with_uniform_sizes(test::table1_of_004(), 20, 5);
+  EXPECT_EQ(lower_bounds(matrix).max_degree, 5U);
+  EXPECT_EQ(lower_bounds(matrix).max_port_bytes, 73);
+  EXPECT_EQ(whole_message_bytes(matrix), 83);
+  std::ostringstream mtx;
+  write_matrix_market(mtx, matrix, "004 table 1 with sizes drawn from 1..20 bytes");
+  test::compare_with_golden("few_bytes.mtx", mtx.str());
+  struct Expected {
+    const char* scheduler;
+    PhaseId phases;
+    Bytes bytes;
+  };
+  for (const auto& [name, phases, bytes] :
+       {Expected{"coloring", 5, 95}, Expected{"lpt", 6, 91}, Expected{"coloring_by_size", 5, 83},
+        Expected{"birkhoff", 16, 73}}) {
+    const Schedule schedule = make_schedule(matrix, name);
+    EXPECT_EQ(schedule.num_phases(), phases) << name;
+    EXPECT_EQ(phase_bytes(schedule), bytes) << name;
+    std::ostringstream out;
+    write_schedule(out, {name, 0, find_scheduler(name).guarantees, matrix.fingerprint(), schedule}, matrix);
+    test::compare_with_golden("few_bytes." + std::string(name) + ".plan", out.str());
   }
 }
 

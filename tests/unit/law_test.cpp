@@ -10,6 +10,7 @@
 #include "nuice/nuice.hpp"
 #include "support/matrices.hpp"
 #include "support/oracle.hpp"
+#include "support/sizes.hpp"
 
 namespace nuice {
 namespace {
@@ -53,6 +54,14 @@ TEST_P(Law, DeliversAndKeepsItsGuarantees) {
                      });
 }
 
+TEST_P(Law, HoldsForSizesThatDifferMuch) {
+  for_every_schedule(test::sized_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
+                       const auto violation = check(matrix, schedule, scheduler().guarantees);
+                       ASSERT_FALSE(violation) << violation->text;
+                     });
+}
+
 TEST_P(Law, AgreesWithASecondJudge) {
   for_every_schedule(test::all_matrices(),
                      [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
@@ -71,11 +80,17 @@ TEST_P(Law, StaysWithinTheBounds) {
                        const Bounds bounds = lower_bounds(matrix);
                        // Each byte passes its source's port and its destination's, forwarded or not.
                        ASSERT_GE(phase_bytes(schedule), bounds.max_port_bytes);
+                       if (schedule.num_transfers() == matrix.num_messages()) {  // none is split
+                         ASSERT_GE(phase_bytes(schedule), whole_message_bytes(matrix));
+                       }
                        // A forwarded transfer carries several messages, so a rank may need fewer than it has.
                        if ((scheduler().guarantees & direct) == 0) return;
                        ASSERT_GE(schedule.num_phases(), bounds.max_degree);
                        if ((scheduler().guarantees & fewest_phases) != 0) {
                          ASSERT_EQ(schedule.num_phases(), bounds.max_degree);
+                       }
+                       if ((scheduler().guarantees & fewest_bytes) != 0) {
+                         ASSERT_EQ(phase_bytes(schedule), bounds.max_port_bytes);
                        }
                      });
 }

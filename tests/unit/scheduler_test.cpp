@@ -99,7 +99,7 @@ void expect_greedy(const CommMatrix& matrix, const Schedule& schedule) {
 }
 
 TEST(Greedy, NoMessageWaitsWithoutReason) {
-  for (const char* name : {"gm", "cgm", "rs_n"}) {
+  for (const char* name : {"gm", "cgm", "rs_n", "lpt"}) {
     for (const auto& [label, matrix] : test::random_matrices()) {
       SCOPED_TRACE(label);
       const Schedule schedule = make_schedule(matrix, name, 1);

@@ -53,6 +53,7 @@ def compare(
         "messages": matrix.num_messages,
         "max_degree": bounds.max_degree,
         "bound_bytes": bounds.max_port_bytes,
+        "whole_message_bytes": _core.whole_message_bytes(matrix),
         "schedulers": [c.figures() for c in comparisons],
         "plot": str(plot) if plot else None,
     }
@@ -67,7 +68,8 @@ def all_right(comparisons: Sequence[Comparison]) -> bool:
 def _show(console: Any, comparisons: Sequence[Comparison], result: dict[str, Any]) -> None:
     console.print(
         f"{result['file']}: {result['ranks']} ranks, {result['messages']} messages, max degree "
-        f"{result['max_degree']}, bound {result['bound_bytes']} bytes"
+        f"{result['max_degree']}, bound {result['bound_bytes']} bytes, "
+        f"{result['whole_message_bytes']} for whole messages"
     )
     console.print(comparison_table(comparisons))
     for c in comparisons:

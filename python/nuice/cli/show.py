@@ -46,6 +46,7 @@ def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
         "max_degree_at": _place(bounds.max_degree_at),
         "bound_bytes": bounds.max_port_bytes,
         "bound_bytes_at": _place(bounds.max_port_bytes_at),
+        "whole_message_bytes": _core.whole_message_bytes(matrix),
         "fingerprint": f"{matrix.fingerprint:016x}",
     }
 
@@ -81,6 +82,7 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
         "message size": spread("message_bytes"),
         "least phases": f"{result['max_degree']}{at('max_degree_at')}",
         "least phase bytes": f"{result['bound_bytes']}{at('bound_bytes_at')}",
+        "if none is split": str(result["whole_message_bytes"]),
         "fingerprint": result["fingerprint"],
     }
     if result["plot"]:

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedulers/sized_ports.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <ranges>
+
+#include "core/by_size.hpp"
+
+namespace nuice::sched {
+
+SizedPorts::SizedPorts(const CommMatrix& matrix)
+    : matrix_(matrix),
+      num_senders_(static_cast<Port>(matrix.num_ranks())),
+      ids_(core::ids_by_size(matrix)),
+      sender_(ids_.size()),
+      receiver_(ids_.size()),
+      same_size_end_(ids_.size()),
+      next_(ids_.size() + 1),
+      places_(2 * ids_.size()),
+      num_left_(num_ports(), 0) {
+  std::iota(next_.begin(), next_.end(), Place{0});
+  std::size_t begin = 0;
+  for (Port port = 0; port < num_ports(); ++port) {
+    begin_.push_back(begin);
+    begin += port < num_senders_ ? matrix.sent_by(static_cast<Rank>(port)).size()
+                                 : matrix.received_by(static_cast<Rank>(port - num_senders_)).size();
+  }
+  for (Place place = 0; place < num_messages(); ++place) {
+    sender_[place] = static_cast<Port>(matrix.src(ids_[place]));
+    receiver_[place] = num_senders_ + static_cast<Port>(matrix.dst(ids_[place]));
+    for (const Port port : {sender_[place], receiver_[place]}) {
+      places_[begin_[port] + num_left_[port]++] = place;
+    }
+  }
+  Place end = num_messages();
+  for (Place place = num_messages(); place-- > 0;) {
+    if (place + 1 < num_messages() && bytes(place) != bytes(place + 1)) end = place + 1;
+    same_size_end_[place] = end;
+  }
+}
+
+Place SizedPorts::same_size_begin(Place place) const {
+  const auto places = std::views::iota(Place{0}, place);
+  return *std::ranges::partition_point(places, [&](Place before) { return bytes(before) > bytes(place); });
+}
+
+/// Paths of removed places are shortened as they are followed.
+Place SizedPorts::next_left(Place place) {
+  Place found = place;
+  while (next_[found] != found) found = next_[found];
+  while (place != found) {
+    const Place next = next_[place];
+    next_[place] = found;
+    place = next;
+  }
+  return found;
+}
+
+void SizedPorts::remove(Place place) {
+  next_[place] = place + 1;
+  remove(sender_[place], place);
+  remove(receiver_[place], place);
+}
+
+void SizedPorts::remove(Port port, Place place) {
+  const auto begin = places_.begin() + static_cast<std::ptrdiff_t>(begin_[port]);
+  const auto end = begin + num_left_[port];
+  const auto at = std::lower_bound(begin, end, place);
+  std::copy(at + 1, end, at);
+  --num_left_[port];
+}
+
+}  // namespace nuice::sched
