@@ -2,11 +2,13 @@
 // The extension module nuice._core: its table of contents. One file per topic, in the order of the C++
 // headers.
 #include "bindings.hpp"
+#include "nuice/scheduler.hpp"
 
 NB_MODULE(_core, module) {
   using namespace nuice::python;
   module.doc() = "The C++ library nuice: communication matrices, schedules, their checker and their files.";
   module.attr("MAX_BYTES") = nuice::max_bytes;
+  module.attr("DEFAULT_PHASE_COST_BYTES") = nuice::default_phase_cost_bytes;
   module.attr("NO_RANK") = nuice::no_rank;
 #ifdef NDEBUG
   nb::set_leak_warnings(false);  // a matrix in a global variable lives until the interpreter ends: no error

@@ -45,6 +45,7 @@ from ._core import (
 from .errors import Error
 from .matrix import from_dense, from_scipy, to_dense, to_scipy
 from .planning import Comparison, Plan, compare, load_plan, plan
+from .tradeoff import Frontier, FrontierPoint, frontier
 
 __version__: str  # of the installed package; looked up when it is asked for
 
@@ -55,6 +56,8 @@ __all__ = [
     "CommMatrix",
     "Comparison",
     "Error",
+    "Frontier",
+    "FrontierPoint",
     "Partner",
     "PhaseEntry",
     "PhaseTable",
@@ -72,6 +75,7 @@ __all__ = [
     "find_scheduler",
     "from_dense",
     "from_scipy",
+    "frontier",
     "load_matrix_market",
     "load_plan",
     "load_schedule",

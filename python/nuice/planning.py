@@ -114,16 +114,24 @@ class Comparison:
         return {**self.plan.figures(), "applicable": True}
 
 
-def plan(matrix: CommMatrix, scheduler: str = "rs_n", seed: int = 0, *, repeat: int = 1) -> Plan:
+def plan(
+    matrix: CommMatrix,
+    scheduler: str = "rs_n",
+    seed: int = 0,
+    *,
+    repeat: int = 1,
+    phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
+) -> Plan:
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
-    plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown scheduler (the message
+    phase_cost_bytes is what a phase costs beside its largest transfer, in bytes that could be sent meanwhile;
+    kpbs looks at it. plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown scheduler (the message
     lists the known ones) or one that cannot handle the matrix. A wrong schedule is not raised but reported:
     look at `verified`.
     """
     if repeat < 1:
         raise Error(f"repeat is {repeat}, it must be at least 1")
-    runs = [_core.make_schedule(matrix, scheduler, seed) for _ in range(repeat)]
+    runs = [_core.make_schedule(matrix, scheduler, seed, phase_cost_bytes) for _ in range(repeat)]
     schedule = runs[0][0]
     guarantees = tuple(_core.find_scheduler(scheduler).guarantees)
     return Plan(

@@ -14,7 +14,7 @@
 // numbers: as good as pex, but without the argument about clusters. Cost: O(messages + n).
 #include <vector>
 
-#include "schedulers/pairing.hpp"
+#include "schedulers/graph/pairing.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

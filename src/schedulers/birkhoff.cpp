@@ -9,7 +9,7 @@
 // Phases: at most messages + 2 ranks, since each empties an edge. That is no good schedule where a phase costs much;
 // see kpbs for one that counts phases too.
 // Cost: O(phases * ranks + searches * messages) time in the worst case, searches being short; 32 bytes per piece.
-#include "schedulers/peeling.hpp"
+#include "schedulers/graph/peeling.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

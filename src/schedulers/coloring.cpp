@@ -11,23 +11,15 @@
 // is a partial permutation, and there are n - 1 of them.
 // Cost: O(m log D + n log n log D) expected, no matter how the messages are spread; 32 bytes per message for
 // matrices that are about regular, at most twice that.
-#include <algorithm>
 #include <bit>
 #include <vector>
 
-#include "schedulers/regular_graph.hpp"
+#include "nuice/bounds.hpp"
+#include "schedulers/graph/regular_graph.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
 namespace {
-
-MessageId max_degree(const CommMatrix& matrix) {
-  std::size_t most = 0;
-  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    most = std::max<std::size_t>({most, matrix.sent_by(rank).size(), matrix.received_by(rank).size()});
-  }
-  return static_cast<MessageId>(most);
-}
 
 /// Turns a graph of degree D into D matchings, one behind the other.
 class Decomposition {
@@ -88,12 +80,13 @@ std::vector<PhaseId> phases_by_decomposition(const CommMatrix& matrix, MessageId
 }  // namespace
 
 std::string why_not_coloring(const Problem& problem) {
-  if (2 * std::uint64_t{problem.matrix.num_messages()} + max_degree(problem.matrix) < most_edges) return {};
+  const Bounds bounds = lower_bounds(problem.matrix);
+  if (2 * std::uint64_t{problem.matrix.num_messages()} + bounds.max_degree < most_edges) return {};
   return "more than 2^30 messages";
 }
 
 Schedule make_coloring(const Problem& problem) {
-  const MessageId degree = max_degree(problem.matrix);
+  const MessageId degree = lower_bounds(problem.matrix).max_degree;
   if (degree == 0) return Schedule(problem.matrix.num_ranks());
   const bool is_complete_at_a_rank = degree + 1 == static_cast<MessageId>(problem.matrix.num_ranks());
   const std::vector<PhaseId> phase_of = is_complete_at_a_rank

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "schedulers/rows.hpp"
-#include "schedulers/sized_ports.hpp"
+#include "schedulers/graph/sized_ports.hpp"
 
 namespace nuice::sched {
 namespace {

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schedulers/peeling.hpp"
+#include "schedulers/graph/peeling.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

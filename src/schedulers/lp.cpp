@@ -7,7 +7,7 @@
 // left out; 000, 003 and 004 count them too, 001 table 8 does not. Cost: O(messages + n).
 #include <vector>
 
-#include "schedulers/pairing.hpp"
+#include "schedulers/graph/pairing.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "nuice/bounds.hpp"
-#include "schedulers/peeling.hpp"
+#include "schedulers/graph/peeling.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

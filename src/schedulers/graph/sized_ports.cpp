@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "schedulers/sized_ports.hpp"
+#include "schedulers/graph/sized_ports.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "schedulers/regular_graph.hpp"
+#include "schedulers/graph/regular_graph.hpp"
 
 #include <algorithm>
 

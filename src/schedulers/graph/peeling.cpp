@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "schedulers/peeling.hpp"
+#include "schedulers/graph/peeling.hpp"
 
 #include <algorithm>
 
