@@ -53,7 +53,7 @@ def sources(folder):
 
 
 def layer_of(folder):
-    """The layer that a folder of src/ belongs to: itself, or the nearest one above it; None if there is none."""
+    """The layer of a folder of src: itself, or the nearest one above it; None if there is none."""
     while folder and folder not in ALLOWED:
         folder = folder.rpartition("/")[0]
     return folder or None

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 MAX_BYTES: int = 4611686018427387904
 
+DEFAULT_PHASE_COST_BYTES: int = 16384
+
 NO_RANK: int = -1
 
 class CommMatrix:

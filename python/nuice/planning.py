@@ -125,9 +125,9 @@ def plan(
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
     phase_cost_bytes is what a phase costs beside its largest transfer, in bytes that could be sent meanwhile;
-    kpbs looks at it. plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown scheduler (the message
-    lists the known ones) or one that cannot handle the matrix. A wrong schedule is not raised but reported:
-    look at `verified`.
+    kpbs looks at it. plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
+    scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule is
+    not raised but reported: look at `verified`.
     """
     if repeat < 1:
         raise Error(f"repeat is {repeat}, it must be at least 1")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Between fewest phases and fewest bytes: which schedules are worth having, and which is best for a machine.
 
-In the phase model a schedule costs  alpha * phases + beta * phase_bytes,  where alpha is what a phase costs to start
-and beta the time per byte. No one-port schedule costs less than  alpha * max_degree + beta * max_port_bytes.
+In the phase model a schedule costs  alpha * phases + beta * phase_bytes,  where alpha is what a phase costs
+to start and beta the time per byte. No one-port schedule costs less than
+alpha * max_degree + beta * max_port_bytes.
 
 Usage:
     result = nuice.frontier(matrix, alpha_s=20e-6, beta_s_per_byte=0.8e-9)
@@ -34,7 +35,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The points by ascending phases, the cheapest of them, and the bound on the cost. Equal on all machines."""
+    """The points by ascending phases, the cheapest of them, and the bound on the cost."""
 
     points: tuple[FrontierPoint, ...]
     best: FrontierPoint
@@ -44,7 +45,7 @@ class Frontier:
 def frontier(matrix: CommMatrix, alpha_s: float, beta_s_per_byte: float, seed: int = 0) -> Frontier:
     """Plans with every direct one-port row of the table, and with kpbs for several costs of a phase.
 
-    Raises nuice.Error for a negative or not finite cost, for two that are both 0, or for a matrix without messages.
+    Raises nuice.Error for a negative or not finite cost, two that are both 0, or a matrix without messages.
     Cost: that of all the plans.
     """
     if not (0 <= alpha_s < float("inf") and 0 <= beta_s_per_byte < float("inf")):
@@ -85,7 +86,8 @@ def _candidates(matrix: CommMatrix, alpha_s: float, beta: float) -> list[tuple[s
 
 def _undominated(points: list[FrontierPoint]) -> list[FrontierPoint]:
     kept: list[FrontierPoint] = []
-    for point in sorted(points, key=lambda p: (p.plan.phases, p.plan.phase_bytes, p.plan.plan_seconds)):
+    # The sort is stable: of equal ones the first in the table stays.
+    for point in sorted(points, key=lambda p: (p.plan.phases, p.plan.phase_bytes)):
         if not kept or point.plan.phase_bytes < kept[-1].plan.phase_bytes:
             kept.append(point)
     return kept

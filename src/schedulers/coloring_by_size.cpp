@@ -24,8 +24,8 @@
 #include <limits>
 #include <vector>
 
-#include "schedulers/rows.hpp"
 #include "schedulers/graph/sized_ports.hpp"
+#include "schedulers/rows.hpp"
 
 namespace nuice::sched {
 namespace {

@@ -93,9 +93,10 @@ def _show(console: Any, result: dict[str, Any]) -> None:
         for f in result["points"]
     ]
     console.print(output.table(columns, rows))
+    above = 100 * (result["best"]["cost_to_bound"] - 1)
     console.print(
         f"* cheapest if a phase costs {result['alpha_us']:g} us and a byte {result['beta_ns']:g} ns: "
-        f"{_name(result['best'])}, {100 * (result['best']['cost_to_bound'] - 1):.1f} % above the bound (a model)"
+        f"{_name(result['best'])}, {above:.1f} % above the bound (a model)"
     )
     if result["plan"]:
         console.print(f"plan: {result['plan']}")
