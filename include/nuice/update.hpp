@@ -82,7 +82,8 @@ class DynamicSchedule {
 
 /// A schedule for `after` in which every message that `before` has too keeps its phase where possible; as many phases
 /// as the maximum degree of `after` (compact() is called). Sizes may differ.
-/// Cost: O(messages) to compare and to write down, and that of set() for every pair that is only in one of the two.
+/// Cost: O(messages log degree) to check, compare and write down, about what planning anew with `coloring` takes; and
+/// that of set() for every pair that is only in one of the two.
 /// Throws Error as the constructor does, mismatch if the numbers of ranks differ.
 Schedule update_schedule(const CommMatrix& before, const Schedule& schedule, const CommMatrix& after);
 

@@ -40,6 +40,7 @@ from ._core import (
     schedulers,
     slice,
     slice_all,
+    update_schedule,
     whole_message_bytes,
 )
 from .errors import Error
@@ -92,6 +93,7 @@ __all__ = [
     "slice_all",
     "to_dense",
     "to_scipy",
+    "update_schedule",
     "whole_message_bytes",
 ]
 

@@ -354,6 +354,12 @@ def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0, phase_cost_
     Raises nuice.Error for an unknown scheduler or one that is not applicable.
     """
 
+def update_schedule(before: CommMatrix, schedule: Schedule, after: CommMatrix) -> Schedule:
+    """
+    A schedule for `after` in which every message that `before` has too keeps its phase where possible;
+    as many phases as the maximum degree of `after`. Requires a direct one-port schedule of whole messages.
+    """
+
 def random_regular(num_ranks: int, degree: int, unit_bytes: int = 1024, max_units: int = 1, seed: int = 0) -> CommMatrix:
     """
     Every rank sends `degree` messages and receives `degree`, none to itself (003 fig. 7). Sizes are

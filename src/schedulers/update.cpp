@@ -16,8 +16,8 @@ std::string pair_text(Rank src, Rank dst) {
 }
 
 void require_whole_messages(const CommMatrix& matrix, const Schedule& schedule) {
-  if (const auto violation = check(matrix, schedule, 0)) throw Error(ErrorCode::mismatch, violation->text);
   if (const auto violation = check(matrix, schedule, direct | one_port)) {
+    if (const auto worse = check(matrix, schedule, 0)) throw Error(ErrorCode::mismatch, worse->text);
     throw Error(ErrorCode::not_applicable,
                 "only schedules that are direct and one_port can be updated: " + violation->text);
   }
@@ -66,6 +66,10 @@ DynamicSchedule::DynamicSchedule(const CommMatrix& matrix, const Schedule& sched
       receives_(sends_.size()),
       ranks_of_degree_(1, 2 * sends_.size()) {
   require_whole_messages(matrix, schedule);
+  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
+    sends(rank).reserve(matrix.sent_by(rank).size());
+    receives(rank).reserve(matrix.received_by(rank).size());
+  }
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer& transfer : schedule.transfers(phase)) {
       place(transfer.src, transfer.dst, transfer.bytes(), phase);

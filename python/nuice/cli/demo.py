@@ -188,7 +188,9 @@ def _times_table(methods: list[dict[str, Any]]) -> Any:
 
 def _findings(summary: dict[str, Any]) -> list[str]:
     """What was found, in sentences made of the figures."""
-    one_port = [s for s in summary["schedulers"] if s["applicable"] and s["bytes_to_bound"] is not None]
+    # Those to which the bounds apply: one transfer at a time, and no message forwarded by others.
+    bounded = {"direct", "one_port"}
+    one_port = [s for s in summary["schedulers"] if s["applicable"] and bounded <= set(s["guarantees"])]
     fewest = min(s["phases"] for s in one_port)
     least = min(one_port, key=lambda s: s["phase_bytes"])
     names = ", ".join(s["scheduler"] for s in one_port if s["phases"] == fewest)
