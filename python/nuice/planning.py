@@ -89,8 +89,8 @@ class Plan:
 
     def updated(self, matrix: CommMatrix) -> Plan:
         """A plan for another matrix of as many ranks, made from this one: messages that stay keep their phase
-        where possible, and there are as many phases as the new maximum degree. Takes about as long as planning
-        anew: it is for keeping phases, not for speed.
+        where possible, and there are as many phases as the new maximum degree. Takes about as long as
+        planning anew: it is for keeping phases, not for speed.
 
         Raises nuice.Error if this plan forwards or splits messages or has node contention.
         """
