@@ -49,9 +49,11 @@ build: build/release/.installed build/python/.installed
 demo: build
 	$(BIN)/nuice demo --out demo
 
+# Both at once, each on a core; pytest shows its progress, ctest its last lines.
 test-fast: build
-	ctest --preset release --label-exclude 'mpi|slow|consumer' --parallel $(JOBS) --output-on-failure
-	$(BIN)/python -m pytest -q -m 'not slow' tests/python
+	ctest --preset release --label-exclude 'mpi|slow|consumer' >build/test-fast.log 2>&1 & ctest=$$!; failed=0; \
+	  $(BIN)/python -m pytest -q -m 'not slow' tests/python || failed=1; \
+	  wait $$ctest || failed=1; tail -n 8 build/test-fast.log; exit $$failed
 
 test: build
 	ctest --preset release --output-on-failure
