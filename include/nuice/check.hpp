@@ -15,8 +15,7 @@ enum Guarantee : unsigned {
   direct = 1U << 0,         ///< Every transfer goes straight from a message's source to its destination.
   one_port = 1U << 1,       ///< Every phase is a partial permutation: no node contention (NICE s.2.1).
   fewest_phases = 1U << 2,  ///< As many phases as the maximum degree, which is the least possible.
-  fewest_bytes = 1U
-      << 3,  ///< phase_bytes() is what the busiest rank sends or receives: the least with one_port.
+  fewest_bytes = 1U << 3,   ///< phase_bytes() is what the busiest rank sends or receives: the least there is.
 };
 
 /// "direct one_port"; empty for none.
