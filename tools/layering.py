@@ -30,6 +30,7 @@ HEADERS = {
         "check",
         "random",
         "text_io",
+        "topology",
     },
     "patterns": {"patterns"},
     "schedulers": {"scheduler", "update", "broadcaster"},

@@ -15,5 +15,6 @@
 #include "nuice/schedule.hpp"
 #include "nuice/scheduler.hpp"
 #include "nuice/text_io.hpp"
+#include "nuice/topology.hpp"
 #include "nuice/types.hpp"
 #include "nuice/update.hpp"
