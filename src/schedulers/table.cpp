@@ -169,6 +169,14 @@ constexpr std::array table{
               .randomized = true,
               .why_not = why_not_link_free,
               .make = make_rs_nlh},
+    Scheduler{
+        .name = "link_coloring",
+        .summary = "nearly the fewest phases without link contention: first fit, then phases are dissolved",
+        .source = "NUICE, after Nagata and Braysy 2009",
+        .guarantees = direct | one_port | link_free,
+        .randomized = false,
+        .why_not = why_not_link_free,
+        .make = make_link_coloring},
 };
 
 }  // namespace

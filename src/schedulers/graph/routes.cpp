@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedulers/graph/routes.hpp"
 
+#include <utility>
+
+#include "schedulers/rows.hpp"
+
 namespace nuice::sched {
 
 Routes::Routes(const Problem& problem) {
@@ -21,7 +25,7 @@ Routes::Routes(const Problem& problem) {
   for (LinkId id = 0; id < topology.num_links(); ++id) {
     const MessageId load = crossed_by[static_cast<std::size_t>(id)];
     const std::int64_t slots = load > 1 ? topology.link(id).slots() : 1;
-    if (load <= slots) continue;
+    if (std::cmp_less_equal(load, slots)) continue;
     number_of[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(slots_.size());
     slots_.push_back(slots);
     load_.push_back(load);

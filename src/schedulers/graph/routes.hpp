@@ -6,8 +6,8 @@
 // from 0. Memory: 4 bytes per link of a route, 4 bytes per link of the network.
 #pragma once
 
+#include <algorithm>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "nuice/scheduler.hpp"
@@ -16,7 +16,7 @@ namespace nuice::sched {
 
 class Routes {
  public:
-  /// Requires why_not_link_free() to be empty.
+  /// Requires why_not_link_free() (rows.hpp) to be empty.
   explicit Routes(const Problem& problem);
 
   std::span<const std::int32_t> of(MessageId id) const {
@@ -41,11 +41,10 @@ class LinksOfPhase {
 
   void begin_phase() { ++phase_; }
   bool has_room_for(MessageId id) const {
-    for (const std::int32_t link : routes_.of(id)) {
+    return std::ranges::all_of(routes_.of(id), [this](std::int32_t link) {
       const Use& use = used_[static_cast<std::size_t>(link)];
-      if (use.phase == phase_ && use.count == routes_.slots(link)) return false;
-    }
-    return true;
+      return use.phase != phase_ || use.count < routes_.slots(link);
+    });
   }
   /// Requires has_room_for(id).
   void take(MessageId id) {
@@ -69,8 +68,5 @@ class LinksOfPhase {
   std::uint32_t phase_ = 0;
   std::vector<Use> used_;
 };
-
-/// why_not of the rows that promise link_free.
-std::string why_not_link_free(const Problem& problem);
 
 }  // namespace nuice::sched
