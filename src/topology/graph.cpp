@@ -41,7 +41,7 @@ class GraphTopology final : public NamedTopology {
     std::int32_t at = graph_.home[static_cast<std::size_t>(src)];
     const std::int32_t end = graph_.home[static_cast<std::size_t>(dst)];
     const std::int32_t target = graph_.target_of[static_cast<std::size_t>(end)];
-    for (std::size_t quotient = static_cast<std::size_t>(dst); at != end;) {
+    for (auto quotient = static_cast<std::size_t>(dst); at != end;) {
       const auto is_nearer = [&](LinkId id) {
         return graph_.distance_to(target, link(id).to) + 1 == graph_.distance_to(target, at);
       };

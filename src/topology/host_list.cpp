@@ -24,8 +24,9 @@ std::string expand_range(std::string_view range, std::vector<std::string>& numbe
   if (!core::parse_number(first, low) || !core::parse_number(last, high) || high < low) {
     return quoted(range) + " is no range of numbers";
   }
-  if (high - low >= static_cast<std::uint64_t>(max_vertices) || first.size() > 20)
+  if (high - low >= most_names || std::max(first.size(), last.size()) > most_digits) {
     return quoted(range) + " is too long";
+  }
   for (std::uint64_t number = low; number <= high; ++number) {
     std::string digits = std::to_string(number);
     digits.insert(0, first.size() - std::min(first.size(), digits.size()), '0');
@@ -59,7 +60,7 @@ std::string expand_item(std::string_view item, std::vector<std::string>& names) 
   }
   if (std::ranges::any_of(made,
                           [](const std::string& name) { return name.find(']') != std::string::npos; })) {
-    return "a \"]\" without \"[\"";
+    return R"(a "]" without "[")";
   }
   names.insert(names.end(), made.begin(), made.end());
   return {};
