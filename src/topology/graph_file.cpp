@@ -78,8 +78,9 @@ class GraphFileReader {
       lines_.fail("expected \"" + std::string(words_[0]) + " A B [CAPACITY]\"");
     }
     double capacity = 1;
-    if (words_.size() == 4 &&
-        (!core::parse_number(words_[3], capacity) || !(capacity > 0 && capacity < 1e18))) {
+    const bool good =
+        words_.size() == 3 || (core::parse_number(words_[3], capacity) && capacity > 0 && capacity < 1e18);
+    if (!good) {
       lines_.fail("\"" + std::string(words_[3]) + "\" is no capacity above 0");
     }
     const std::vector<std::string> to = names_in(words_[2]);

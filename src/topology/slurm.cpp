@@ -12,6 +12,7 @@
 // together, a T-th of the hosts below it (1 by default: nothing is thinned).
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "core/file_io.hpp"
 #include "nuice/error.hpp"
@@ -50,7 +51,7 @@ std::string lower(std::string_view word) {
 /// Reads the lines; a backslash at the end of one joins the next to it.
 class SlurmReader {
  public:
-  SlurmReader(std::istream& in, const std::string& name) : in_(in), name_(name) {}
+  SlurmReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
   std::vector<SlurmSwitch> read() {
     std::vector<SlurmSwitch> switches;
@@ -185,7 +186,7 @@ class Cluster {
     if (depth > most_levels)
       fail_at(here.where, "more than " + std::to_string(most_levels) + " levels of switches");
     here.num_hosts = -2;
-    std::int64_t sum = static_cast<std::int64_t>(here.hosts.size());
+    auto sum = static_cast<std::int64_t>(here.hosts.size());
     for (const std::string& child : here.children) {
       sum = std::min(max_vertices, sum + count_hosts(switch_of_name_.at(child), depth + 1));
     }
@@ -210,7 +211,7 @@ Names read_hosts(const std::string& path, const Cluster& cluster) {
     std::int64_t slots = 1;
     const bool good = words.size() == 1 || (words.size() == 2 && words[1].starts_with("slots=") &&
                                             core::parse_number(words[1].substr(6), slots) && slots > 0);
-    if (!good) lines.fail("expected \"HOST\" or \"HOST slots=K\"");
+    if (!good) lines.fail(R"(expected "HOST" or "HOST slots=K")");
     if (static_cast<std::int64_t>(hosts.size()) + slots > max_vertices)
       lines.fail(ErrorCode::limit, "too many ranks");
     hosts.insert(hosts.end(), static_cast<std::size_t>(slots), host);
