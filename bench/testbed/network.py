@@ -149,7 +149,7 @@ def set_switch(is_up: bool) -> None:
 
 
 def counters() -> list[dict[str, int]]:
-    """Per host, since the network is up: TCP segments sent and sent again, packets its switch port dropped."""
+    """Per host, since the network is up: TCP segments sent and sent again, packets that its port dropped."""
     found = []
     for host in range(1, current().hosts + 1):
         lines = _output("ip", "netns", "exec", host_name(host), "cat", "/proc/net/snmp").splitlines()
