@@ -50,7 +50,8 @@ def command(launcher: Launcher, settings: Settings, num_ranks: int, program: lis
 def environment(launcher: Launcher) -> dict[str, str]:
     scratch = STATE / "tmp"
     scratch.mkdir(exist_ok=True)
-    path = f"{Path(launcher.path).parent}:{os.environ.get('PATH', '')}"
+    # Last, so that the user's own programs are found first.
+    path = f"{os.environ.get('PATH', '')}:{Path(launcher.path).parent}"
     return {**os.environ, "TMPDIR": str(scratch), "PATH": path}
 
 
