@@ -118,30 +118,7 @@ def memory_of_all(options):
     return [{"scheduler": name, "peak_bytes_per_message": bytes_per_message(matrix, name)} for name in rows]
 
 
-def updates(options):
-    """Time to follow k new messages, beside making the plan anew. The O(messages) part is in both."""
-    matrix = nuice.random_regular(1024 if options.quick else 16384, 16 if options.quick else 63)
-    plan = nuice.plan(matrix, "coloring")
-    anew = seconds_to_plan(matrix, "coloring", options.runs)
-    src, dst, size = matrix.entries()
-    figures = []
-    for count in (1, 10, 100, 1000):
-        known = set(zip(src.tolist(), dst.tolist(), strict=True))
-        added = []
-        for s in range(count):
-            d = next(d for d in range(matrix.num_ranks) if d != s and (s, d) not in known)
-            added.append((s, d, 1))
-        entries = [*zip(src.tolist(), dst.tolist(), size.tolist(), strict=True), *added]
-        changed = nuice.CommMatrix.from_messages(matrix.num_ranks, entries)
-        updated = [plan.updated(changed) for _ in range(options.runs)]
-        if not all(u.verified for u in updated):
-            raise SystemExit(f"update by {count} messages: {updated[0].violation.text}")
-        seconds = median(u.plan_seconds for u in updated)
-        figures.append({"new_messages": count, "update_seconds": seconds, "to_anew": seconds / anew})
-    return figures
-
-
-def print_tables(figures, memory, updated):
+def print_tables(figures, memory):
     console = Console(width=120)
     table = Table(title="exactly max-degree phases: time to plan (medians)")
     columns = "matrix messages phases ms cgm:ms /cgm rustworkx:ms rustworkx/ours peak:B/message"
@@ -163,8 +140,6 @@ def print_tables(figures, memory, updated):
         )
     console.print(table)
     listed = ", ".join(f"{m['scheduler']} {m['peak_bytes_per_message']:.0f}" for m in memory)
-    listed_updates = ", ".join(f"{u['new_messages']}: {u['to_anew']:.2f}" for u in updated)
-    console.print(f"time to follow k new messages / time to plan anew (16,384 x 63): {listed_updates}")
     console.print(f"peak bytes per message while planning for 16,384 ranks: {listed}")
 
 
@@ -181,12 +156,11 @@ def main():
     steps = track(list(cases(options)), "colouring", console=console, transient=True)
     figures = [measure(name, make, options) for name, make in steps]
     memory = memory_of_all(options)
-    updated = updates(options)
     if options.json:
-        for figure in figures + memory + updated:
+        for figure in figures + memory:
             print(json.dumps(figure))
     else:
-        print_tables(figures, memory, updated)
+        print_tables(figures, memory)
 
 
 if __name__ == "__main__":

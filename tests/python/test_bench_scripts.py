@@ -57,6 +57,19 @@ def test_coloring() -> None:
     assert all(figure >= 24 for figure in memory.values()), "a schedule alone has 24 bytes per message"
 
 
+def test_update() -> None:
+    figures = quick("update.py")
+    changes = [f for f in figures if "change" in f]
+    assert {f["change"] for f in changes} == {"sizes", "mixed", "rewired"}
+    for f in changes:
+        assert f["to_anew"] == pytest.approx(f["update_seconds"] / f["anew_seconds"])
+        assert f["moved"] == 0 or f["change"] != "sizes"
+        assert f["change"] != "rewired" or f["phases"] == f["max_degree"] == 16
+    series = [f for f in figures if "series_entries" in f]
+    assert len(series) == 2
+    assert all(f["phases"] <= f["max_degree"] + f["worst_above"] for f in series)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchange() -> None:
