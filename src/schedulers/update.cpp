@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "nuice/error.hpp"
+#include "schedulers/rows.hpp"
 #include "schedulers/update_state.hpp"
 
 namespace nuice::update {
@@ -20,6 +21,11 @@ std::string pair_text(Rank src, Rank dst) {
 namespace {
 
 constexpr PhaseId no_phase = std::numeric_limits<PhaseId>::max();
+
+/// Moving one message costs about as much as planning this many anew: a path leads to ranks all over the memory.
+constexpr MessageId messages_per_move = 8;
+/// That coloring takes.
+constexpr MessageId most_messages_to_plan_anew = MessageId{1} << 29;
 
 void require_whole_messages(const CommMatrix& matrix, const Schedule& schedule) {
   if (const auto violation = check(matrix, schedule, direct | one_port)) {
@@ -86,6 +92,8 @@ void State::forget_last_changes() {
   asked.clear();
   moves.clear();
   left.clear();
+  is_planned_anew = false;
+  num_moved = 0;
 }
 
 /// `by` is 1 or -1.
@@ -137,7 +145,7 @@ void State::put_in(Rank src, Rank dst) {
 
 std::size_t State::empty_high_phases(std::size_t most_moves) {
   std::size_t moved = 0;
-  for (; moved < most_moves && grid.end_phase() > max_degree(); ++moved) {
+  for (; moved < most_moves && grid.end_phase() > max_degree() && !is_worth_planning_anew(); ++moved) {
     const PhaseId last = grid.end_phase() - 1;
     const Rank src = grid.sender_in_last_phase();
     const Rank dst = grid.receiver_of(src, last);
@@ -146,6 +154,36 @@ std::size_t State::empty_high_phases(std::size_t most_moves) {
     moves.push_back({src, dst, last, find(src, dst)->phase});
   }
   return moved;
+}
+
+bool State::is_worth_planning_anew() const {
+  return moves.size() > 64 + num_messages / messages_per_move && num_messages < most_messages_to_plan_anew;
+}
+
+/// The number of messages that changed phase.
+std::size_t State::finish(bool is_done) {
+  if (!is_done) plan_anew();
+  return is_planned_anew ? num_moved : moves.size();
+}
+
+/// All messages, those that have no phase yet included.
+void State::plan_anew() {
+  const CommMatrix now = matrix();
+  const Schedule schedule = sched::make_coloring({now, 0});
+  grid = sched::PhaseGrid(num_ranks());
+  for (Rank rank = 0; rank < num_ranks(); ++rank)
+    grid.reserve(rank, num_sends[index(rank)], num_receives[index(rank)]);
+  num_moved = 0;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    for (const Transfer& transfer : schedule.transfers(phase)) {
+      const PhaseId before = find(transfer.src, transfer.dst)->phase;
+      if (before != no_phase && before != phase) ++num_moved;
+      place(transfer.src, transfer.dst, phase);
+    }
+  }
+  moves.clear();
+  left.clear();
+  is_planned_anew = true;
 }
 
 namespace {
@@ -234,10 +272,13 @@ Update DynamicSchedule::apply(std::span<const Message> changes) {
       ++update.resized;
     }
   }
-  for (const Message& message : added) state.put_in(message.src, message.dst);
   update.added = added.size();
+  std::size_t placed = 0;
+  for (; placed < added.size() && !state.is_worth_planning_anew(); ++placed)
+    state.put_in(added[placed].src, added[placed].dst);
   state.empty_high_phases(moves_per_change * (update.added + update.removed));
-  update.moved = state.moves.size();
+  update.moved = state.finish(placed == added.size());
+  update.planned_anew = state.is_planned_anew;
   return update;
 }
 
@@ -249,7 +290,7 @@ Update DynamicSchedule::set(Rank src, Rank dst, Bytes bytes) {
 std::size_t DynamicSchedule::compact() {
   state_->forget_last_changes();
   state_->empty_high_phases(std::numeric_limits<std::size_t>::max());
-  return state_->moves.size();
+  return state_->finish(phases_above_max_degree() == 0);
 }
 
 Rank DynamicSchedule::num_ranks() const { return state_->num_ranks(); }

@@ -42,6 +42,11 @@ struct State {
   void take_out(Rank src, Rank dst, PhaseId phase);
   void put_in(Rank src, Rank dst);
   std::size_t empty_high_phases(std::size_t most_moves);
+  /// Paths have become dearer than planning anew.
+  bool is_worth_planning_anew() const;
+  void plan_anew();
+  std::size_t finish(bool is_done);
+  CommMatrix matrix() const;
 
   std::vector<std::vector<Record>> records;  // by sender; by ascending receiver
   sched::PhaseGrid grid;
@@ -53,6 +58,8 @@ struct State {
   MessageId num_messages = 0;
 
   // Of the last change:
+  bool is_planned_anew = false;  // then moves and left are empty, and num_moved counts
+  std::size_t num_moved = 0;
   std::vector<Message> asked;
   std::vector<sched::PhaseMove> moves;
   std::vector<Left> left;

@@ -2,6 +2,7 @@
 // What a DynamicSchedule shows of itself: the check of the last change, one rank's slice, matrix and schedule.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "nuice/error.hpp"
 #include "schedulers/update_state.hpp"
@@ -53,6 +54,21 @@ struct Audit {
     return std::nullopt;
   }
 
+  /// No place is anybody else's, as there are as many of them as messages.
+  std::optional<Violation> all_messages() const {
+    for (Rank rank = 0; rank < state.num_ranks(); ++rank) {
+      for (const State::Record& record : state.records[index(rank)]) {
+        if (auto violation = message(rank, record.dst)) return violation;
+      }
+      const bool has_more = state.grid.sends(rank).size() != state.num_sends[index(rank)] ||
+                            state.grid.receives(rank).size() != state.num_receives[index(rank)];
+      if (has_more)
+        return violation_at(ViolationKind::bad_piece, 0, rank, rank,
+                            "the rank exchanges more than its messages");
+    }
+    return std::nullopt;
+  }
+
   std::optional<Violation> request(const Message& asked) const {
     const auto& [src, dst, bytes] = asked;
     const State::Record* record = src == dst ? nullptr : state.find(src, dst);
@@ -72,6 +88,7 @@ std::optional<Violation> check_changes(const State& state) {
   for (const Message& asked : state.asked) {
     if (auto violation = audit.request(asked)) return violation;
   }
+  if (state.is_planned_anew) return audit.all_messages();
   for (const auto& [src, dst, phase] : state.left) {
     if (auto violation = audit.place_left(src, dst, phase)) return violation;
   }
@@ -80,6 +97,21 @@ std::optional<Violation> check_changes(const State& state) {
     if (auto violation = audit.place_left(src, dst, from)) return violation;
   }
   return std::nullopt;
+}
+
+CommMatrix State::matrix() const {
+  std::vector<Message> messages;
+  messages.reserve(num_messages + self_bytes.size());
+  for (Rank src = 0; src < num_ranks(); ++src) {
+    const auto& row = records[index(src)];
+    const auto behind = std::ranges::lower_bound(row, src, {}, &Record::dst);
+    for (auto record = row.begin(); record != behind; ++record)
+      messages.push_back({src, record->dst, record->bytes});
+    messages.push_back({src, src, self_bytes[index(src)]});
+    for (auto record = behind; record != row.end(); ++record)
+      messages.push_back({src, record->dst, record->bytes});
+  }
+  return CommMatrix::from_messages(num_ranks(), messages);
 }
 
 }  // namespace nuice::update
@@ -93,6 +125,11 @@ std::optional<Violation> DynamicSchedule::check_changes() const { return update:
 
 std::vector<Rank> DynamicSchedule::changed_ranks() const {
   std::vector<Rank> ranks;
+  if (state_->is_planned_anew) {
+    ranks.resize(index(num_ranks()));
+    std::iota(ranks.begin(), ranks.end(), Rank{0});
+    return ranks;
+  }
   const auto add = [&ranks](Rank src, Rank dst) { ranks.insert(ranks.end(), {src, dst}); };
   for (const Message& asked : state_->asked) add(asked.src, asked.dst);
   for (const auto& move : state_->moves) add(move.src, move.dst);
@@ -162,20 +199,7 @@ PhaseTable DynamicSchedule::table(Rank rank) const {
   return table;
 }
 
-CommMatrix DynamicSchedule::matrix() const {
-  std::vector<Message> messages;
-  messages.reserve(num_messages() + state_->self_bytes.size());
-  for (Rank src = 0; src < num_ranks(); ++src) {
-    const auto& row = state_->records[index(src)];
-    const auto behind = std::ranges::lower_bound(row, src, {}, &State::Record::dst);
-    for (auto record = row.begin(); record != behind; ++record)
-      messages.push_back({src, record->dst, record->bytes});
-    messages.push_back({src, src, state_->self_bytes[index(src)]});
-    for (auto record = behind; record != row.end(); ++record)
-      messages.push_back({src, record->dst, record->bytes});
-  }
-  return CommMatrix::from_messages(num_ranks(), messages);
-}
+CommMatrix DynamicSchedule::matrix() const { return state_->matrix(); }
 
 Schedule DynamicSchedule::schedule(const CommMatrix& matrix) const {
   if (matrix.num_ranks() != num_ranks() || matrix.num_messages() != num_messages()) {

@@ -137,6 +137,31 @@ TEST(DynamicSchedule, KeepsMaxDegreePhasesWhereAllRanksAreBusyInAll) {
   expect_right(live, expected.matrix());
 }
 
+/// From one regular matrix to another: every message needs a path, so many that planning anew is cheaper.
+TEST(DynamicSchedule, PlansAnewWherePathsCostMore) {
+  const CommMatrix before = random_regular(200, 12, {}, 1);
+  const CommMatrix after = random_regular(200, 12, {}, 2);
+  std::vector<Message> changes = after.entries();
+  for (const Message& entry : before.entries()) {
+    if (!after.find(entry.src, entry.dst)) changes.push_back({entry.src, entry.dst, 0});
+  }
+  DynamicSchedule live(before, make_schedule(before, "coloring"));
+  const Update update = live.apply(changes);
+  EXPECT_TRUE(update.planned_anew);
+  EXPECT_EQ(live.num_phases(), 12U);
+  EXPECT_EQ(live.changed_ranks().size(), 200U);
+  expect_right(live, after);
+  live.set(0, 1, 50);
+  EXPECT_LE(live.changed_ranks().size(), 60U) << "the next change is a small one again";
+  expect_right(live, live.matrix());
+
+  DynamicSchedule wide(before, make_schedule(before, "lp"));
+  EXPECT_GT(wide.phases_above_max_degree(), 100U);
+  EXPECT_GT(wide.compact(), 0U);
+  EXPECT_EQ(wide.num_phases(), 12U);
+  expect_right(wide, before);
+}
+
 TEST(DynamicSchedule, NewSizesMoveNothing) {
   const CommMatrix matrix = random_regular(40, 9, {}, 1);
   const Schedule schedule = make_schedule(matrix, "coloring");
