@@ -4,7 +4,7 @@
 
 The peer is rustworkx's graph_bipartite_edge_color (Rust; N. Alon, Information Processing Letters 85, 2003),
 which gets its graph ready made; ours includes writing the schedule. Memory is the growth of the process's
-peak while planning, the schedule itself included, per message.
+peak while planning, the schedule itself included, per message and per piece of a message in the schedule.
 
 usage: bench/coloring.py [--runs 5] [--huge] [--quick] [--json]
 """
@@ -73,7 +73,7 @@ def kib_of(field):
     raise SystemExit(f"no {field} in /proc/self/status: memory is measured on Linux only")
 
 
-def bytes_per_message(matrix, scheduler):
+def memory_for(matrix, scheduler):
     # Large blocks go back to the system when freed: none waits in the heap before, none stays in it.
     libc = ctypes.CDLL(None)
     libc.mallopt(-3, 1 << 17)  # M_MMAP_THRESHOLD
@@ -81,9 +81,12 @@ def bytes_per_message(matrix, scheduler):
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = kib_of("VmRSS")
     schedule, _ = nuice.make_schedule(matrix, scheduler, 0)
-    growth = kib_of("VmHWM") - before
-    del schedule
-    return growth * 1024 / matrix.num_messages
+    growth = (kib_of("VmHWM") - before) * 1024
+    return {
+        "peak_bytes_per_message": growth / matrix.num_messages,
+        "pieces_per_message": schedule.num_pieces / matrix.num_messages,
+        "peak_bytes_per_piece": growth / schedule.num_pieces,
+    }
 
 
 def measure(name, make, options):
@@ -92,7 +95,7 @@ def measure(name, make, options):
     plan = nuice.plan(matrix, "coloring")
     if not plan.verified:
         raise SystemExit(f"{name}: {plan.violation.text}")
-    peak = bytes_per_message(matrix, "coloring")
+    peak = memory_for(matrix, "coloring")["peak_bytes_per_message"]
     ours = seconds_to_plan(matrix, "coloring", runs)
     cgm = seconds_to_plan(matrix, "cgm", runs)
     peer = seconds_of_peer(matrix, runs)
@@ -111,11 +114,15 @@ def measure(name, make, options):
 
 
 def memory_of_all(options):
-    """Peak bytes per message of every row that takes the matrix."""
+    """Peak bytes per message, and per piece, of every row; for unequal sizes too, which some rows split."""
     degree = 16 if options.quick else 64
-    matrix = nuice.random_regular(16384, degree)
-    rows = [row.name for row in nuice.schedulers() if not row.why_not(matrix)]
-    return [{"scheduler": name, "peak_bytes_per_message": bytes_per_message(matrix, name)} for name in rows]
+    figures = []
+    for sizes, units in (("equal", 1), ("unequal", 32)):
+        matrix = nuice.random_regular(16384, degree, max_units=units)
+        for row in nuice.schedulers():
+            if not row.why_not(matrix):
+                figures.append({"scheduler": row.name, "sizes": sizes} | memory_for(matrix, row.name))
+    return figures
 
 
 def print_tables(figures, memory):
@@ -139,8 +146,13 @@ def print_tables(figures, memory):
             f"{f['peak_bytes_per_message']:.0f}",
         )
     console.print(table)
-    listed = ", ".join(f"{m['scheduler']} {m['peak_bytes_per_message']:.0f}" for m in memory)
-    console.print(f"peak bytes per message while planning for 16,384 ranks: {listed}")
+    table = Table(title="peak bytes while planning for 16,384 ranks, the schedule included")
+    for column in ["scheduler", "sizes", "per message", "pieces per message", "per piece"]:
+        table.add_column(column, justify="left" if column in ("scheduler", "sizes") else "right")
+    for m in memory:
+        figures = [m["peak_bytes_per_message"], m["pieces_per_message"], m["peak_bytes_per_piece"]]
+        table.add_row(m["scheduler"], m["sizes"], *[f"{figure:.2f}" for figure in figures])
+    console.print(table)
 
 
 def main():

@@ -143,6 +143,9 @@ class Schedule:
     @property
     def num_transfers(self) -> int: ...
 
+    @property
+    def num_pieces(self) -> int: ...
+
     def transfers(self, phase: int) -> list[Transfer]:
         """The transfers of a phase, in their order."""
 
@@ -370,6 +373,10 @@ class Update:
     @property
     def moved(self) -> int:
         """Changes of phase of messages that stay."""
+
+    @property
+    def planned_anew(self) -> bool:
+        """Paths had become dearer than planning anew."""
 
     def __eq__(self, arg: Update, /) -> bool: ...
 
