@@ -52,9 +52,18 @@ def test_coloring() -> None:
         assert f["phases"] == f["max_degree"]
         assert f["to_cgm"] == pytest.approx(f["plan_seconds"] / f["cgm_seconds"])
         assert f["peer_to_ours"] > 0
-    memory = {f["scheduler"]: f["peak_bytes_per_message"] for f in figures if "scheduler" in f}
-    assert memory.keys() == {s.name for s in nuice.schedulers()}
-    assert all(figure >= 24 for figure in memory.values()), "a schedule alone has 24 bytes per message"
+    memory = [f for f in figures if "scheduler" in f]
+    assert {f["scheduler"] for f in memory} == {s.name for s in nuice.schedulers()}
+    assert all(f["peak_bytes_per_piece"] >= 24 for f in memory), "a schedule alone has 24 bytes per piece"
+    assert all(f["pieces_per_message"] >= 1 for f in memory)
+
+
+def test_level_rules() -> None:
+    figures = quick("level_rules.py")
+    assert len(figures) == 17 * 6
+    for f in figures:
+        assert 0.5 < f["bytes_of_rs_n"] < 1
+        assert f["more_percent"] < 15 or f["rule"] != "room of both, 2 (rs_nh)"
 
 
 def test_update() -> None:
