@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which level rule of RS_NH gives the numbers of phases that 004 prints? Tables 5 and 6 against many readings.
+"""Which level rule of RS_NH gives the phases that 004 prints? Tables 5 and 6 against many readings.
 
-The papers say that each phase has a cutoff size and that larger messages send a part (000 s.3.3, 004 s.3.3), not
-how the size is chosen. Two families are tried. "of the sizes": the level is a function of the sizes in the phase.
-"room": a message may be split only if its ranks have `margin` messages fewer left than the busiest; the level is
-the largest message that may not. Printed is by how many percent phases grow over RS_N, and in brackets the phase
-bytes over those of RS_N. Matrices: 32 ranks, every one with d messages of 1 to 32 units (table 5), and points in
-a square that exchange with their neighbours, the more the nearer, of up to 36, 99 and 276 units (as table 6: 3 to
-15 messages a rank, 9 in the mean).
+The papers say that each phase has a cutoff size and that larger messages send a part (000 s.3.3, 004
+s.3.3), not how the size is chosen. Two families are tried. "of the sizes": the level is a function of the
+sizes in the phase. "room": a message may be split only if its ranks have `margin` messages fewer left than
+the busiest; the level is the largest message that may not. Printed is by how many percent phases grow over
+RS_N, and in brackets the phase bytes over those of RS_N. Matrices: 32 ranks, every one with d messages of 1
+to 32 units (table 5), and points in a square that exchange with their neighbours, the more the nearer, of
+up to 36, 99 and 276 units (as table 6: 3 to 15 messages a rank, 9 in the mean).
 
 usage: bench/level_rules.py [--samples 40] [--quick] [--json]
 """
