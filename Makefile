@@ -75,7 +75,9 @@ test: build
 bench: build
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/coloring.py
+	$(BIN)/python bench/update.py
 	$(BIN)/python bench/unequal_sizes.py
+	$(BIN)/python bench/level_rules.py
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/exchange.py
 
