@@ -17,6 +17,7 @@ from ._core import (
     NO_RANK,
     Bounds,
     CommMatrix,
+    DynamicSchedule,
     Link,
     LinkBounds,
     Partner,
@@ -29,6 +30,7 @@ from ._core import (
     Topology,
     TopologyKind,
     Transfer,
+    Update,
     Violation,
     check,
     exchange_serially,
@@ -51,7 +53,6 @@ from ._core import (
     slice,
     slice_all,
     topology_kinds,
-    update_schedule,
     whole_message_bytes,
 )
 from .errors import Error
@@ -68,6 +69,7 @@ __all__ = [
     "Bounds",
     "CommMatrix",
     "Comparison",
+    "DynamicSchedule",
     "Error",
     "Frontier",
     "FrontierPoint",
@@ -84,6 +86,7 @@ __all__ = [
     "Topology",
     "TopologyKind",
     "Transfer",
+    "Update",
     "Violation",
     "check",
     "compare",
@@ -114,7 +117,6 @@ __all__ = [
     "to_dense",
     "to_scipy",
     "topology_kinds",
-    "update_schedule",
     "whole_message_bytes",
 ]
 
