@@ -14,6 +14,7 @@ from pathlib import Path
 ALLOWED = {
     "core": set(),
     "patterns": {"core"},
+    "topology": {"core"},
     "schedulers": {"core"},
     "exchange": {"core"},
     "exchange/mpi": {"core", "schedulers", "exchange"},
@@ -33,6 +34,7 @@ HEADERS = {
         "topology",
     },
     "patterns": {"patterns"},
+    "topology": {"networks"},
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi"},
@@ -109,7 +111,7 @@ def check(root):
     for folder in OUTSIDE:
         for path in sources(root / folder):
             for number, target in includes(path):
-                if target.split("/")[0] in {"core", "schedulers", "patterns", "exchange", "src"}:
+                if target.split("/")[0] in {"core", "schedulers", "patterns", "topology", "exchange", "src"}:
                     problems.append(f"{path.relative_to(root)}:{number}: {target} is not a public header")
     return problems
 

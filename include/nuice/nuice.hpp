@@ -9,6 +9,7 @@
 #include "nuice/comm_matrix.hpp"
 #include "nuice/error.hpp"
 #include "nuice/exchange.hpp"
+#include "nuice/networks.hpp"
 #include "nuice/patterns.hpp"
 #include "nuice/phase_table.hpp"
 #include "nuice/random.hpp"

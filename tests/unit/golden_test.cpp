@@ -8,6 +8,7 @@
 #include "support/golden.hpp"
 #include "support/matrices.hpp"
 #include "support/sizes.hpp"
+#include "support/topologies.hpp"
 
 namespace nuice {
 namespace {
@@ -34,11 +35,14 @@ TEST(Golden, EverySchedulerOn004Table1) {
   std::ostringstream mtx;
   write_matrix_market(mtx, matrix, "004 table 1, 100 bytes a message");
   test::compare_with_golden("004_table1.mtx", mtx.str());
+  const Topology& cube = test::hypercube_for(8);
   for (const Scheduler& scheduler : schedulers()) {
+    const Topology* topology = scheduler.needs_topology() ? &cube : nullptr;
+    const Problem problem{.matrix = matrix, .seed = 1, .topology = topology};
     std::ostringstream out;
     write_schedule(out,
                    {std::string(scheduler.name), 1, scheduler.guarantees, matrix.fingerprint(),
-                    scheduler.make({matrix, 1})},
+                    scheduler.make(problem), topology != nullptr ? cube.name() : ""},
                    matrix);
     test::compare_with_golden("004_table1." + std::string(scheduler.name) + ".plan", out.str());
   }
@@ -67,6 +71,24 @@ TEST(Golden, FewBytes) {
     std::ostringstream out;
     write_schedule(out, {name, 0, find_scheduler(name).guarantees, matrix.fingerprint(), schedule}, matrix);
     test::compare_with_golden("few_bytes." + std::string(name) + ".plan", out.str());
+  }
+}
+
+// The example of docs/algorithms/link-free.md: 004 table 1 on a torus of four by two.
+TEST(Golden, LinkFree) {
+  const CommMatrix matrix = test::table1_of_004(100);
+  const auto torus = make_topology("torus:4x2");
+  EXPECT_EQ(lower_bounds(matrix).max_degree, 5U);
+  EXPECT_EQ(link_bounds(matrix, *torus).phases, 5);
+  EXPECT_EQ(link_rounds(make_schedule(matrix, "coloring"), *torus), 8);
+  for (const auto& [name, phases] : {std::pair{"rs_nl", 7U}, std::pair{"link_coloring", 5U}}) {
+    const Schedule schedule = make_schedule({.matrix = matrix, .seed = 1, .topology = torus.get()}, name);
+    EXPECT_EQ(schedule.num_phases(), phases) << name;
+    std::ostringstream out;
+    write_schedule(out,
+                   {name, 1, find_scheduler(name).guarantees, matrix.fingerprint(), schedule, torus->name()},
+                   matrix);
+    test::compare_with_golden("link_free." + std::string(name) + ".plan", out.str());
   }
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice list: the schedulers and the patterns."""
+"""nuice list: the schedulers, the patterns and the networks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List the schedulers (for plan and compare) and the patterns (for generate)."""
+    """List the schedulers (for plan, compare), the patterns (for generate) and the networks (--topology)."""
     result = {
         "schedulers": [
             {
@@ -32,6 +32,10 @@ def list_all(as_json: AsJson = False) -> None:
             for s in _core.schedulers()
         ],
         "patterns": [dict(zip(("name", "summary", "source"), row, strict=True)) for row in PATTERNS],
+        "topologies": [
+            {"name": k.name, "syntax": k.syntax, "source": k.source, "summary": k.summary}
+            for k in _core.topology_kinds()
+        ],
     }
     output.report(as_json, result, lambda console: _show(console, result))
 
@@ -44,6 +48,8 @@ def _show(console: Any, result: dict[str, Any]) -> None:
     console.print(output.table(("scheduler", "guarantees", "seeded", "source", "summary"), rows, left=5))
     rows = [(p["name"], p["source"], p["summary"]) for p in result["patterns"]]
     console.print(output.table(("pattern", "source", "summary"), rows, left=3))
+    rows = [(k["syntax"], k["source"], k["summary"]) for k in result["topologies"]]
+    console.print(output.table(("network", "source", "summary"), rows, left=3))
     console.print("Sources are papers that README.md lists. All schedules deliver every byte exactly once.")
 
 
