@@ -4,8 +4,8 @@
 
 usage: bench/simulator.py [--ranks N] [--degree D] [--repeat R] [--json]
 
-Bars: 1,024 ranks with 64 messages each in under 5 s, and 100,000 messages per second. Ports and, where the network
-has any, links are shared; sizes are 1 to 32 KB, so that hardly two messages end at the same time.
+Bars: 1,024 ranks with 64 messages each in under 5 s, and 100,000 messages per second. Ports and, where the
+network has any, links are shared; sizes are 1 to 32 KB, so that hardly two messages end at the same time.
 """
 
 from __future__ import annotations

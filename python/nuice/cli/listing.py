@@ -19,7 +19,7 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List the schedulers (for plan and compare), the patterns (for generate) and the machines (for simulate)."""
+    """List schedulers (plan, compare, simulate), patterns (generate) and machines (simulate)."""
     result = {
         "schedulers": [
             {
