@@ -15,6 +15,7 @@ ALLOWED = {
     "core": set(),
     "patterns": {"core"},
     "topology": {"core"},
+    "machine": {"core", "topology"},
     "schedulers": {"core"},
     "exchange": {"core"},
     "exchange/mpi": {"core", "schedulers", "exchange"},
@@ -35,6 +36,7 @@ HEADERS = {
     },
     "patterns": {"patterns"},
     "topology": {"networks"},
+    "machine": {"machine", "simulate"},
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi"},
@@ -42,6 +44,7 @@ HEADERS = {
 MPI_LAYERS = {"exchange/mpi"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["bench", "examples", "python/bindings"]
+INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "exchange", "src"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -111,7 +114,7 @@ def check(root):
     for folder in OUTSIDE:
         for path in sources(root / folder):
             for number, target in includes(path):
-                if target.split("/")[0] in {"core", "schedulers", "patterns", "topology", "exchange", "src"}:
+                if target.split("/")[0] in INSIDE:
                     problems.append(f"{path.relative_to(root)}:{number}: {target} is not a public header")
     return problems
 

@@ -7,8 +7,8 @@
     print(plan.phases, plan.verified, plan.figures())
 
 Matrices: CommMatrix, from_dense, from_scipy, load_matrix_market, random_regular, random_density. Plans: plan,
-compare, load_plan. Networks: make_topology, topology_kinds. What stands behind them: schedulers, check,
-lower_bounds, link_bounds, slice_all. See docs/python.md.
+compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict. What stands behind
+them: schedulers, check, lower_bounds, link_bounds, slice_all. See docs/python.md.
 """
 
 from ._core import (
@@ -20,6 +20,7 @@ from ._core import (
     DynamicSchedule,
     Link,
     LinkBounds,
+    Machine,
     Partner,
     PhaseEntry,
     PhaseTable,
@@ -27,6 +28,7 @@ from ._core import (
     Schedule,
     Scheduler,
     ScheduleRecord,
+    Simulation,
     Topology,
     TopologyKind,
     Transfer,
@@ -35,16 +37,22 @@ from ._core import (
     check,
     exchange_serially,
     find_link_contention,
+    find_machine,
     find_node_contention,
     find_scheduler,
+    link_bound_s,
     link_bounds,
     link_rounds,
+    load_machine,
     load_matrix_market,
     load_schedule,
     lower_bounds,
+    machine_names,
     make_schedule,
     make_topology,
+    parse_machine,
     phase_bytes,
+    port_bound_s,
     random_density,
     random_regular,
     save_matrix_market,
@@ -58,11 +66,13 @@ from ._core import (
 from .errors import Error
 from .matrix import from_dense, from_scipy, to_dense, to_scipy
 from .planning import Comparison, Plan, compare, load_plan, plan
+from .simulation import EXECUTORS, Prediction, predict, simulate, simulate_drs_n
 from .tradeoff import Frontier, FrontierPoint, frontier
 
 __version__: str  # of the installed package; looked up when it is asked for
 
 __all__ = [
+    "EXECUTORS",
     "MAX_BYTES",
     "NO_LINK",
     "NO_RANK",
@@ -75,14 +85,17 @@ __all__ = [
     "FrontierPoint",
     "Link",
     "LinkBounds",
+    "Machine",
     "Partner",
     "PhaseEntry",
     "PhaseTable",
     "Piece",
     "Plan",
+    "Prediction",
     "Schedule",
     "ScheduleRecord",
     "Scheduler",
+    "Simulation",
     "Topology",
     "TopologyKind",
     "Transfer",
@@ -92,26 +105,35 @@ __all__ = [
     "compare",
     "exchange_serially",
     "find_link_contention",
+    "find_machine",
     "find_node_contention",
     "find_scheduler",
     "from_dense",
     "from_scipy",
     "frontier",
+    "link_bound_s",
     "link_bounds",
     "link_rounds",
+    "load_machine",
     "load_matrix_market",
     "load_plan",
     "load_schedule",
     "lower_bounds",
+    "machine_names",
     "make_schedule",
     "make_topology",
+    "parse_machine",
     "phase_bytes",
     "plan",
+    "port_bound_s",
+    "predict",
     "random_density",
     "random_regular",
     "save_matrix_market",
     "save_schedule",
     "schedulers",
+    "simulate",
+    "simulate_drs_n",
     "slice",
     "slice_all",
     "to_dense",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice list: the schedulers, the patterns and the networks."""
+"""nuice list: the schedulers, the patterns, the networks and the machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List the schedulers (for plan, compare), the patterns (for generate) and the networks (--topology)."""
+    """List schedulers (plan, compare, simulate), patterns (generate), networks (--topology), machines (simulate)."""
     result = {
         "schedulers": [
             {
@@ -36,6 +36,10 @@ def list_all(as_json: AsJson = False) -> None:
             {"name": k.name, "syntax": k.syntax, "source": k.source, "summary": k.summary}
             for k in _core.topology_kinds()
         ],
+        "machines": [
+            {"name": m.name, "topology": m.topology, "summary": m.summary}
+            for m in map(_core.find_machine, _core.machine_names())
+        ],
     }
     output.report(as_json, result, lambda console: _show(console, result))
 
@@ -50,6 +54,8 @@ def _show(console: Any, result: dict[str, Any]) -> None:
     console.print(output.table(("pattern", "source", "summary"), rows, left=3))
     rows = [(k["syntax"], k["source"], k["summary"]) for k in result["topologies"]]
     console.print(output.table(("network", "source", "summary"), rows, left=3))
+    rows = [(m["name"], m["topology"], m["summary"]) for m in result["machines"]]
+    console.print(output.table(("machine", "topology", "summary"), rows, left=3))
     console.print("Sources are papers that README.md lists. All schedules deliver every byte exactly once.")
 
 
