@@ -14,6 +14,8 @@ from pathlib import Path
 ALLOWED = {
     "core": set(),
     "patterns": {"core"},
+    "topology": {"core"},
+    "machine": {"core", "topology"},
     "schedulers": {"core"},
     "exchange": {"core"},
     "exchange/mpi": {"core", "schedulers", "exchange"},
@@ -33,6 +35,8 @@ HEADERS = {
         "topology",
     },
     "patterns": {"patterns"},
+    "topology": {"networks"},
+    "machine": {"machine", "simulate"},
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi"},
@@ -40,6 +44,7 @@ HEADERS = {
 MPI_LAYERS = {"exchange/mpi"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["bench", "examples", "python/bindings"]
+INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "exchange", "src"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -109,7 +114,7 @@ def check(root):
     for folder in OUTSIDE:
         for path in sources(root / folder):
             for number, target in includes(path):
-                if target.split("/")[0] in {"core", "schedulers", "patterns", "exchange", "src"}:
+                if target.split("/")[0] in INSIDE:
                     problems.append(f"{path.relative_to(root)}:{number}: {target} is not a public header")
     return problems
 

@@ -411,3 +411,222 @@ def exchange_serially(tables: Sequence[PhaseTable], send: Sequence[Sequence[Anno
     Carries out the phases one after the other. send[r][i] (uint8) belongs to tables[r].destinations[i],
     receive[r][i] to tables[r].sources[i] and is written.
     """
+
+class Machine:
+    """A network and what sending on it costs (docs/machines.md)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def topology(self) -> str: ...
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def duplex(self) -> str: ...
+
+    @property
+    def switching(self) -> str: ...
+
+    def replace(self, **fields) -> Machine:
+        """A copy with other values: machine.replace(start_up_s=1e-6)."""
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def start_up_s(self) -> float: ...
+
+    @property
+    def latency_s(self) -> float: ...
+
+    @property
+    def hop_s(self) -> float: ...
+
+    @property
+    def handshake_s(self) -> float: ...
+
+    @property
+    def send_overhead_s(self) -> float: ...
+
+    @property
+    def receive_overhead_s(self) -> float: ...
+
+    @property
+    def post_receive_s(self) -> float: ...
+
+    @property
+    def async_send_s(self) -> float: ...
+
+    @property
+    def phase_s(self) -> float: ...
+
+    @property
+    def idle_phase_s(self) -> float: ...
+
+    @property
+    def barrier_s(self) -> float: ...
+
+    @property
+    def barrier_level_s(self) -> float: ...
+
+    @property
+    def byte_s(self) -> float: ...
+
+    @property
+    def loss_per_sender(self) -> float: ...
+
+    @property
+    def loss_most(self) -> float: ...
+
+    @property
+    def loss_per_sender_sending(self) -> float: ...
+
+    @property
+    def loss_most_sending(self) -> float: ...
+
+    @property
+    def timeout_s(self) -> float: ...
+
+    @property
+    def copy_byte_s(self) -> float: ...
+
+    @property
+    def memory_slowdown(self) -> float: ...
+
+    @property
+    def am_send_s(self) -> float: ...
+
+    @property
+    def am_latency_s(self) -> float: ...
+
+    @property
+    def am_handler_s(self) -> float: ...
+
+    @property
+    def sends_at_once(self) -> int: ...
+
+    @property
+    def receives_at_once(self) -> int: ...
+
+    @property
+    def queue_senders(self) -> int: ...
+
+    @property
+    def eager_limit(self) -> int: ...
+
+    @property
+    def packet_payload(self) -> int: ...
+
+    @property
+    def packet_header(self) -> int: ...
+
+    @property
+    def buffer_limit(self) -> int: ...
+
+    @property
+    def memory_limit(self) -> int: ...
+
+    @property
+    def copies_parts(self) -> bool: ...
+
+def find_machine(name: str) -> Machine:
+    """The shipped machine of that name, or the one in the file NAME.toml."""
+
+def load_machine(path: str | os.PathLike) -> Machine:
+    """Reads a machine; nuice.Error with "path:line: what is wrong"."""
+
+def parse_machine(text: str, name: str) -> Machine:
+    """Reads a machine from TOML text."""
+
+def machine_names() -> list[str]:
+    """The shipped machines."""
+
+class RankTimes:
+    """What a rank did while a schedule ran on a machine; seconds."""
+
+    @property
+    def finished_s(self) -> float: ...
+
+    @property
+    def software_s(self) -> float: ...
+
+    @property
+    def waiting_s(self) -> float:
+        """Of the processor."""
+
+    @property
+    def blocked_s(self) -> float:
+        """Of the send port: links or the receiver were busy."""
+
+    @property
+    def idle_s(self) -> float:
+        """Neither software nor bytes in either direction."""
+
+    @property
+    def sent_bytes(self) -> int: ...
+
+    @property
+    def received_bytes(self) -> int: ...
+
+class Simulation:
+    """How long a schedule takes on a machine, and where the time goes."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def ranks(self) -> list[RankTimes]:
+        """RankTimes by rank."""
+
+    @property
+    def transfers(self) -> int: ...
+
+    @property
+    def node_contention(self) -> int:
+        """Transfers that found the receiver in use."""
+
+    @property
+    def link_contention(self) -> int:
+        """Transfers that found a link full."""
+
+    @property
+    def timeouts(self) -> int: ...
+
+    @property
+    def inquiries(self) -> int: ...
+
+    @property
+    def refusals(self) -> int: ...
+
+    @property
+    def delivered(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Bytes, by message."""
+
+    def interval_times(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Timeline: begin and end in seconds, by interval."""
+
+    def interval_table(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        Timeline: rank, activity (index into ACTIVITIES), peer, bytes, phase, by interval.
+        """
+
+ACTIVITIES: tuple = ...
+
+def simulate_schedule(matrix: CommMatrix, schedule: Schedule, machine: Machine, executor: str = 'phased', blocking_sends: bool = True, timeline: bool = False) -> Simulation:
+    """
+    Runs a schedule on a machine. Executors: async, phased, barrier, pairwise.
+    """
+
+def simulate_drs_n_on(matrix: CommMatrix, machine: Machine, seed: int = 0, retry_delay_s: float = 0.0, timeline: bool = False) -> Simulation:
+    """Runs the handshaking DRS_N (004 fig. 5), which needs no schedule."""
+
+def port_bound_s(matrix: CommMatrix, machine: Machine) -> float:
+    """Lower bound on the time of any execution, by the busiest port."""
+
+def link_bound_s(matrix: CommMatrix, machine: Machine) -> float:
+    """Lower bound for straight routes, by the busiest link."""

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine: a network and what sending on it costs. The simulator (simulate.hpp) runs schedules on it.
+//
+//   const Machine cm5 = find_machine("cm5-32");        // one of the shipped ones
+//   const Machine mine = load_machine("my.toml");      // docs/machines.md has the keys, units and formulas
+//
+// A message of n bytes that nothing else disturbs takes, over a route of h links,
+//
+//   send_overhead + handshake (above eager_limit) + start_up + wire(n) * byte + latency + h * hop + receive_overhead
+//
+// where wire(n) = n, or ceil(n / packet_payload) * (packet_payload + packet_header) on a network of packets.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nuice/topology.hpp"
+#include "nuice/types.hpp"
+
+namespace nuice {
+
+/// Whether a rank's sending and receiving share the speed of one port.
+enum class Duplex {
+  full,  ///< They do not.
+  paired,  ///< They do, unless the two are an exchange with one partner that both have begun together (iPSC/860).
+  half,  ///< They always do (CM-5: one processor moves the bytes in and out).
+};
+
+enum class Switching {
+  packet,   ///< Messages share ports and links, max-min fair.
+  circuit,  ///< A message holds every link of its route from its first byte to its last; others wait.
+};
+
+/// Times in seconds, sizes in bytes. All at least 0; byte_s is above 0.
+struct Machine {
+  std::string name;
+  std::string summary;
+  std::shared_ptr<const Topology> topology;
+
+  // A message.
+  double start_up_s = 0;          ///< The send port is held for so long before the first byte.
+  double latency_s = 0;           ///< From the last byte out to the last byte in; holds nothing.
+  double hop_s = 0;               ///< More latency for every link of the route.
+  double handshake_s = 0;         ///< A synchronous send begins so long after both sides are ready.
+  Bytes eager_limit = max_bytes;  ///< Up to this size sends are asynchronous, above it synchronous.
+
+  // The processor of a rank: it does one thing at a time.
+  double send_overhead_s = 0;     ///< For every message sent.
+  double receive_overhead_s = 0;  ///< For every message received, after its last byte.
+  double post_receive_s = 0;      ///< For every receive posted.
+  double async_send_s = 0;        ///< For every message sent by the executor async and by DRS_N, besides.
+  double phase_s = 0;             ///< For every phase in which the rank has something to do.
+  double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
+  double barrier_s = 0;           ///< A barrier takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
+  double barrier_level_s = 0;     ///< ... from the last rank's arrival.
+
+  // The port of a rank.
+  double byte_s = 1e-9;      ///< Time per byte on the wire.
+  int sends_at_once = 1;     ///< More wait in their order. 0: any number.
+  int receives_at_once = 0;  ///< More wait for the port. 0: any number, and they share it.
+  Duplex duplex = Duplex::full;
+
+  // The network between the ports.
+  Switching switching = Switching::packet;
+  Bytes packet_payload = 0;  ///< 0: no packets, wire(n) = n.
+  Bytes packet_header = 0;
+
+  // A busy receiver: with k messages coming in, its port moves 1 / (1 + min(loss_per_sender * (k - 1), loss_most))
+  // of its bytes. A message that begins when queue_senders are coming in already begins anew timeout_s later.
+  double loss_per_sender = 0;
+  double loss_most = 0;
+  // While the receiver has bytes on their way out as well, the two numbers for that are taken instead. On half-duplex
+  // machines the loss slows both ways.
+  double loss_per_sender_sending = 0;
+  double loss_most_sending = 0;
+  int queue_senders = 0;  ///< 0: a queue without limit.
+  double timeout_s = 0;
+
+  // Memory.
+  double copy_byte_s = 0;  ///< Copying a byte: of a message that came before its receive was posted, or ...
+  bool copies_parts = false;       ///< ... also when packing and unpacking transfers of several pieces.
+  Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
+  Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; above it ...
+  double memory_slowdown = 1;      ///< ... its port is so many times slower. At least 1.
+
+  // Active messages, for DRS_N.
+  double am_send_s = 0;     ///< The sender's processor.
+  double am_latency_s = 0;  ///< On the way.
+  double am_handler_s = 0;  ///< The receiver's processor, which stops what it is doing.
+};
+
+/// Bytes on the wire for a transfer of `bytes`.
+Bytes wire_bytes(const Machine& machine, Bytes bytes);
+
+/// Throws Error invalid_argument for a machine that makes no sense: without a topology, a negative time, a byte that takes
+/// none, a header without packets, a queue without a timeout. Machines from files have been through this.
+void require_sense(const Machine& machine);
+
+/// Reads a machine from TOML text; `name` stands in errors. Throws Error parse, "name:line: reason", for text that is not
+/// TOML, an unknown key, a missing or wrong unit, a negative or senseless value, an unknown topology.
+Machine parse_machine(std::string_view text, const std::string& name);
+
+/// Reads a machine from a file. Throws as parse_machine, and Error io.
+Machine load_machine(const std::string& path);
+
+/// A machine that is shipped: a name, and the TOML text with the source of every number.
+struct ShippedMachine {
+  std::string_view name;
+  std::string_view text;
+};
+
+/// All shipped machines, by name.
+std::span<const ShippedMachine> shipped_machines();
+
+/// The shipped machine of that name; else, if `name` ends in ".toml", load_machine(name).
+/// Throws Error invalid_argument that lists the known names.
+Machine find_machine(std::string_view name);
+
+}  // namespace nuice

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machines and the simulator. Executors and activities are names in Python.
+#include "nuice/machine.hpp"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <utility>
+
+#include "bindings.hpp"
+#include "nuice/error.hpp"
+#include "nuice/networks.hpp"
+#include "nuice/simulate.hpp"
+
+namespace nuice::python {
+namespace {
+
+using FloatTable = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+std::string_view duplex_name(Duplex duplex) {
+  return duplex == Duplex::full ? "full" : duplex == Duplex::paired ? "paired" : "half";
+}
+
+Duplex find_duplex(const std::string& name) {
+  for (const Duplex duplex : {Duplex::full, Duplex::paired, Duplex::half}) {
+    if (duplex_name(duplex) == name) return duplex;
+  }
+  throw Error(ErrorCode::invalid_argument, "duplex is 'full', 'paired' or 'half', not '" + name + "'");
+}
+
+std::string_view switching_name(Switching switching) {
+  return switching == Switching::packet ? "packet" : "circuit";
+}
+
+Switching find_switching(const std::string& name) {
+  if (name == "packet") return Switching::packet;
+  if (name == "circuit") return Switching::circuit;
+  throw Error(ErrorCode::invalid_argument, "switching is 'packet' or 'circuit', not '" + name + "'");
+}
+
+/// Calls visit(name, member) for every number of a machine.
+template <typename Visit>
+void for_each_number(Visit visit) {
+  for (const auto& [name, member] : std::initializer_list<std::pair<const char*, double Machine::*>>{
+           {"start_up_s", &Machine::start_up_s},
+           {"latency_s", &Machine::latency_s},
+           {"hop_s", &Machine::hop_s},
+           {"handshake_s", &Machine::handshake_s},
+           {"send_overhead_s", &Machine::send_overhead_s},
+           {"receive_overhead_s", &Machine::receive_overhead_s},
+           {"post_receive_s", &Machine::post_receive_s},
+           {"async_send_s", &Machine::async_send_s},
+           {"phase_s", &Machine::phase_s},
+           {"idle_phase_s", &Machine::idle_phase_s},
+           {"barrier_s", &Machine::barrier_s},
+           {"barrier_level_s", &Machine::barrier_level_s},
+           {"byte_s", &Machine::byte_s},
+           {"loss_per_sender", &Machine::loss_per_sender},
+           {"loss_most", &Machine::loss_most},
+           {"loss_per_sender_sending", &Machine::loss_per_sender_sending},
+           {"loss_most_sending", &Machine::loss_most_sending},
+           {"timeout_s", &Machine::timeout_s},
+           {"copy_byte_s", &Machine::copy_byte_s},
+           {"memory_slowdown", &Machine::memory_slowdown},
+           {"am_send_s", &Machine::am_send_s},
+           {"am_latency_s", &Machine::am_latency_s},
+           {"am_handler_s", &Machine::am_handler_s}}) {
+    visit(name, member);
+  }
+  visit("sends_at_once", &Machine::sends_at_once);
+  visit("receives_at_once", &Machine::receives_at_once);
+  visit("queue_senders", &Machine::queue_senders);
+  visit("eager_limit", &Machine::eager_limit);
+  visit("packet_payload", &Machine::packet_payload);
+  visit("packet_header", &Machine::packet_header);
+  visit("buffer_limit", &Machine::buffer_limit);
+  visit("memory_limit", &Machine::memory_limit);
+  visit("copies_parts", &Machine::copies_parts);
+}
+
+void set_field(Machine& machine, const std::string& field, nb::handle value) {
+  if (field == "duplex") return void(machine.duplex = find_duplex(nb::cast<std::string>(value)));
+  if (field == "switching") return void(machine.switching = find_switching(nb::cast<std::string>(value)));
+  if (field == "topology") return void(machine.topology = make_topology(nb::cast<std::string>(value)));
+  if (field == "name") return void(machine.name = nb::cast<std::string>(value));
+  bool found = false;
+  for_each_number([&](const char* name, auto member) {
+    if (field != name) return;
+    machine.*member = nb::cast<std::remove_reference_t<decltype(machine.*member)>>(value);
+    found = true;
+  });
+  if (!found) throw Error(ErrorCode::invalid_argument, "a machine has no field '" + field + "'");
+}
+
+Machine replace(const Machine& machine, const nb::kwargs& fields) {
+  Machine changed = machine;
+  for (const auto [name, value] : fields) set_field(changed, nb::cast<std::string>(name), value);
+  require_sense(changed);
+  return changed;
+}
+
+void register_machine_class(nb::module_& module) {
+  nb::class_<Machine> machine(module, "Machine",
+                              "A network and what sending on it costs (docs/machines.md).");
+  machine.def_ro("name", &Machine::name)
+      .def_ro("summary", &Machine::summary)
+      .def_prop_ro("topology", [](const Machine& m) { return m.topology->name(); })
+      .def_prop_ro("num_ranks", [](const Machine& m) { return m.topology->num_ranks(); })
+      .def_prop_ro("duplex", [](const Machine& m) { return duplex_name(m.duplex); })
+      .def_prop_ro("switching", [](const Machine& m) { return switching_name(m.switching); })
+      .def("replace", &replace, nb::arg("fields"),
+           "A copy with other values: machine.replace(start_up_s=1e-6).")
+      .def("__repr__",
+           [](const Machine& m) { return "<Machine " + m.name + ": " + m.topology->name() + ">"; });
+  for_each_number([&](const char* name, auto member) { machine.def_ro(name, member); });
+}
+
+void register_machines(nb::module_& module) {
+  register_machine_class(module);
+  module.def("find_machine", &find_machine, nb::arg("name"),
+             "The shipped machine of that name, or the one in the file NAME.toml.");
+  module.def(
+      "load_machine", [](const std::filesystem::path& path) { return load_machine(path.string()); },
+      nb::arg("path"), "Reads a machine; nuice.Error with \"path:line: what is wrong\".");
+  module.def("parse_machine", &parse_machine, nb::arg("text"), nb::arg("name"),
+             "Reads a machine from TOML text.");
+  module.def(
+      "machine_names",
+      [] {
+        std::vector<std::string> names;
+        for (const ShippedMachine& machine : shipped_machines()) names.emplace_back(machine.name);
+        return names;
+      },
+      "The shipped machines.");
+}
+
+FloatTable interval_times(const Simulation& run) {
+  auto times = std::make_unique<std::vector<double>>();
+  for (const Interval& i : run.timeline) times->insert(times->end(), {i.begin_s, i.end_s});
+  double* data = times->data();
+  const nb::capsule owner(times.release(),
+                          [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return FloatTable(data, {run.timeline.size(), 2}, owner);
+}
+
+IntTable interval_table(const Simulation& run) {
+  std::vector<std::int64_t> values;
+  for (const Interval& i : run.timeline) {
+    values.insert(values.end(), {i.rank, static_cast<std::int64_t>(i.activity), i.peer, i.bytes, i.phase});
+  }
+  return to_numpy<IntTable>(std::move(values), {run.timeline.size(), 5});
+}
+
+void register_results(nb::module_& module) {
+  nb::class_<RankTimes>(module, "RankTimes", "What a rank did while a schedule ran on a machine; seconds.")
+      .def_ro("finished_s", &RankTimes::finished_s)
+      .def_ro("software_s", &RankTimes::software_s)
+      .def_ro("waiting_s", &RankTimes::waiting_s, "Of the processor.")
+      .def_ro("blocked_s", &RankTimes::blocked_s, "Of the send port: links or the receiver were busy.")
+      .def_ro("idle_s", &RankTimes::idle_s, "Neither software nor bytes in either direction.")
+      .def_ro("sent_bytes", &RankTimes::sent_bytes)
+      .def_ro("received_bytes", &RankTimes::received_bytes);
+  nb::class_<Simulation>(module, "Simulation",
+                         "How long a schedule takes on a machine, and where the time goes.")
+      .def_ro("seconds", &Simulation::seconds)
+      .def_ro("ranks", &Simulation::ranks, "RankTimes by rank.")
+      .def_ro("transfers", &Simulation::transfers)
+      .def_ro("node_contention", &Simulation::node_contention, "Transfers that found the receiver in use.")
+      .def_ro("link_contention", &Simulation::link_contention, "Transfers that found a link full.")
+      .def_ro("timeouts", &Simulation::timeouts)
+      .def_ro("inquiries", &Simulation::inquiries)
+      .def_ro("refusals", &Simulation::refusals)
+      .def_prop_ro(
+          "delivered", [](const Simulation& run) { return to_numpy(run.delivered); }, nb::rv_policy::move,
+          "Bytes, by message.")
+      .def("interval_times", &interval_times, "Timeline: begin and end in seconds, by interval.")
+      .def("interval_table", &interval_table,
+           "Timeline: rank, activity (index into ACTIVITIES), peer, bytes, phase, by interval.");
+}
+
+Executor executor_of(const std::string& name) {
+  if (const auto executor = find_executor(name)) return *executor;
+  throw Error(ErrorCode::invalid_argument,
+              "no executor is called '" + name + "'; known: async, phased, barrier, pairwise");
+}
+
+}  // namespace
+
+void register_machine(nb::module_& module) {
+  register_machines(module);
+  register_results(module);
+  module.attr("ACTIVITIES") = nb::make_tuple("software", "waiting", "sending", "blocked", "receiving");
+  module.def(
+      "simulate_schedule",
+      [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
+         const std::string& executor, bool blocking_sends, bool timeline) {
+        const SimulationOptions options{executor_of(executor), blocking_sends, timeline};
+        const nb::gil_scoped_release release;
+        return simulate(matrix, schedule, machine, options);
+      },
+      nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
+      nb::arg("blocking_sends") = true, nb::arg("timeline") = false,
+      "Runs a schedule on a machine. Executors: async, phased, barrier, pairwise.");
+  module.def(
+      "simulate_drs_n_on",
+      [](const CommMatrix& matrix, const Machine& machine, std::uint64_t seed, double retry_delay_s,
+         bool timeline) { return simulate_drs_n(matrix, machine, {seed, retry_delay_s, timeline}); },
+      nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = 0.0,
+      nb::arg("timeline") = false, without_gil(),
+      "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule.");
+  module.def("port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),
+             "Lower bound on the time of any execution, by the busiest port.");
+  module.def("link_bound_s", &link_bound_s, nb::arg("matrix"), nb::arg("machine"),
+             "Lower bound for straight routes, by the busiest link.");
+}
+
+}  // namespace nuice::python

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The shipped machines, as the build found them.
+#pragma once
+
+#include <span>
+
+#include "nuice/machine.hpp"
+
+namespace nuice::machine {
+
+std::span<const ShippedMachine> catalogue();
+
+}  // namespace nuice::machine

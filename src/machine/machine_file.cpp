@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machines from TOML. One table lists all keys: what the reader accepts, it accepts by being there.
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <variant>
+
+#include "core/file_io.hpp"
+#include "machine/quantity.hpp"
+#include "machine/sense.hpp"
+#include "nuice/error.hpp"
+#include "nuice/machine.hpp"
+#include "nuice/networks.hpp"
+
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace nuice {
+namespace {
+
+using machine::Dimension;
+using machine::parse_quantity;
+
+struct Seconds {
+  double Machine::* member;
+};
+struct PerByte {
+  double Machine::* member;
+  bool above_zero;
+};
+struct Size {
+  Bytes Machine::* member;
+};
+struct Count {
+  int Machine::* member;
+};
+struct Number {
+  double Machine::* member;
+  double least;
+};
+struct Flag {
+  bool Machine::* member;
+};
+struct OneOfDuplex {};
+struct OneOfSwitching {};
+
+struct Key {
+  std::string_view section;
+  std::string_view name;
+  std::variant<Seconds, PerByte, Size, Count, Number, Flag, OneOfDuplex, OneOfSwitching> what;
+};
+
+const Key keys[] = {
+    {"message", "start_up", Seconds{&Machine::start_up_s}},
+    {"message", "latency", Seconds{&Machine::latency_s}},
+    {"message", "hop", Seconds{&Machine::hop_s}},
+    {"message", "handshake", Seconds{&Machine::handshake_s}},
+    {"message", "eager_limit", Size{&Machine::eager_limit}},
+    {"processor", "send_overhead", Seconds{&Machine::send_overhead_s}},
+    {"processor", "receive_overhead", Seconds{&Machine::receive_overhead_s}},
+    {"processor", "post_receive", Seconds{&Machine::post_receive_s}},
+    {"processor", "async_send", Seconds{&Machine::async_send_s}},
+    {"processor", "phase", Seconds{&Machine::phase_s}},
+    {"processor", "idle_phase", Seconds{&Machine::idle_phase_s}},
+    {"processor", "barrier", Seconds{&Machine::barrier_s}},
+    {"processor", "barrier_level", Seconds{&Machine::barrier_level_s}},
+    {"port", "bandwidth", PerByte{&Machine::byte_s, true}},
+    {"port", "sends_at_once", Count{&Machine::sends_at_once}},
+    {"port", "receives_at_once", Count{&Machine::receives_at_once}},
+    {"port", "duplex", OneOfDuplex{}},
+    {"network", "switching", OneOfSwitching{}},
+    {"network", "packet_payload", Size{&Machine::packet_payload}},
+    {"network", "packet_header", Size{&Machine::packet_header}},
+    {"receiver", "loss_per_sender", Number{&Machine::loss_per_sender, 0}},
+    {"receiver", "loss_most", Number{&Machine::loss_most, 0}},
+    {"receiver", "loss_per_sender_sending", Number{&Machine::loss_per_sender_sending, 0}},
+    {"receiver", "loss_most_sending", Number{&Machine::loss_most_sending, 0}},
+    {"receiver", "queue_senders", Count{&Machine::queue_senders}},
+    {"receiver", "timeout", Seconds{&Machine::timeout_s}},
+    {"memory", "copy", PerByte{&Machine::copy_byte_s, false}},
+    {"memory", "copies_parts", Flag{&Machine::copies_parts}},
+    {"memory", "buffer_limit", Size{&Machine::buffer_limit}},
+    {"memory", "limit", Size{&Machine::memory_limit}},
+    {"memory", "slowdown", Number{&Machine::memory_slowdown, 1}},
+    {"active_message", "send", Seconds{&Machine::am_send_s}},
+    {"active_message", "latency", Seconds{&Machine::am_latency_s}},
+    {"active_message", "handler", Seconds{&Machine::am_handler_s}},
+};
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& file) : file_(file) {
+    try {
+      root_ = toml::parse(text, file);
+    } catch (const toml::parse_error& error) {
+      fail(error.source(), std::string(error.description()));
+    }
+  }
+
+  Machine read() {
+    for (const auto& [key, node] : root_) read_top(std::string(key.str()), key.source(), node);
+    if (!machine_.topology) fail(root_.source(), "the key 'topology' is missing");
+    if (!has_bandwidth_) fail(root_.source(), "the key 'bandwidth' of [port] is missing");
+    require_sense();
+    return machine_;
+  }
+
+ private:
+  [[noreturn]] void fail(const toml::source_region& where, const std::string& what) const {
+    throw Error(ErrorCode::parse, file_ + ":" + std::to_string(std::max(1U, where.begin.line)) + ": " + what);
+  }
+
+  void read_top(const std::string& key, const toml::source_region& where, const toml::node& node) {
+    if (key == "summary") {
+      machine_.summary = text_of(key, node);
+    } else if (key == "topology") {
+      try {
+        machine_.topology = make_topology(text_of(key, node));
+      } catch (const Error& error) {
+        fail(node.source(), error.what());
+      }
+    } else if (const toml::table* section = node.as_table()) {
+      for (const auto& [name, value] : *section) {
+        read_key(find_key(key, std::string(name.str()), name.source()), value);
+      }
+    } else {
+      fail(where, "no key is called '" + key + "'; known here: summary, topology, and sections");
+    }
+  }
+
+  const Key& find_key(const std::string& section, const std::string& name, const toml::source_region& where) {
+    std::string sections;
+    std::string known;
+    for (const Key& key : keys) {
+      if (key.section != section) {
+        if (sections.find("[" + std::string(key.section) + "]") == std::string::npos) {
+          sections += " [" + std::string(key.section) + "]";
+        }
+        continue;
+      }
+      if (key.name == name) return key;
+      known += (known.empty() ? "" : ", ") + std::string(key.name);
+    }
+    if (known.empty()) fail(where, "no section is called [" + section + "]; known:" + sections);
+    fail(where, "no key of [" + section + "] is called '" + name + "'; known: " + known);
+  }
+
+  std::string text_of(std::string_view key, const toml::node& node) const {
+    if (const auto text = node.value_exact<std::string>()) return *text;
+    fail(node.source(), std::string(key) + " is text in quotes");
+  }
+
+  void read_key(const Key& key, const toml::node& node) {
+    if (key.name == "bandwidth") has_bandwidth_ = true;
+    std::visit([&](const auto& what) { set(what, key, node); }, key.what);
+  }
+
+  double quantity(const Key& key, const toml::node& node, Dimension dimension,
+                  std::string_view example) const {
+    if (node.is_number())
+      fail(node.source(), std::string(key.name) + " has no unit: write it as " + std::string(example));
+    double value = 0;
+    std::string why;
+    if (!parse_quantity(text_of(key.name, node), dimension, value, why)) {
+      fail(node.source(), std::string(key.name) + ": " + why);
+    }
+    return value;
+  }
+
+  void set(const Seconds& what, const Key& key, const toml::node& node) {
+    machine_.*what.member = quantity(key, node, Dimension::time, "\"88 us\"");
+  }
+  void set(const PerByte& what, const Key& key, const toml::node& node) {
+    const double value = quantity(key, node, Dimension::time_per_byte, "\"4 MB/s\" or \"0.25 us/B\"");
+    if (what.above_zero && value <= 0) fail(node.source(), std::string(key.name) + " must be above 0");
+    machine_.*what.member = value;
+  }
+  void set(const Size& what, const Key& key, const toml::node& node) {
+    const double value = quantity(key, node, Dimension::size, "\"16 KiB\"");
+    if (value != std::floor(value))
+      fail(node.source(), std::string(key.name) + " is no whole number of bytes");
+    if (value > static_cast<double>(max_bytes))
+      fail(node.source(), std::string(key.name) + " is above 2^62 bytes");
+    machine_.*what.member = static_cast<Bytes>(value);
+  }
+  void set(const Count& what, const Key& key, const toml::node& node) {
+    const auto value = node.value_exact<std::int64_t>();
+    if (!value) fail(node.source(), std::string(key.name) + " is a whole number");
+    if (*value < 0 || *value > 1'000'000)
+      fail(node.source(), std::string(key.name) + " is not in 0..1000000");
+    machine_.*what.member = static_cast<int>(*value);
+  }
+  void set(const Number& what, const Key& key, const toml::node& node) {
+    if (!node.is_number()) fail(node.source(), std::string(key.name) + " is a plain number");
+    const double value = *node.value<double>();
+    if (!(value >= what.least && value <= 1e9)) {
+      fail(node.source(), std::string(key.name) + " is not in " + (what.least == 0 ? "0" : "1") + "..1e9");
+    }
+    machine_.*what.member = value;
+  }
+  void set(const Flag& what, const Key& key, const toml::node& node) {
+    const auto value = node.value_exact<bool>();
+    if (!value) fail(node.source(), std::string(key.name) + " is true or false");
+    machine_.*what.member = *value;
+  }
+  void set(const OneOfDuplex&, const Key& key, const toml::node& node) {
+    const std::string text = text_of(key.name, node);
+    if (text == "full") return void(machine_.duplex = Duplex::full);
+    if (text == "paired") return void(machine_.duplex = Duplex::paired);
+    if (text == "half") return void(machine_.duplex = Duplex::half);
+    fail(node.source(), "duplex is \"full\", \"paired\" or \"half\"");
+  }
+  void set(const OneOfSwitching&, const Key& key, const toml::node& node) {
+    const std::string text = text_of(key.name, node);
+    if (text == "packet") return void(machine_.switching = Switching::packet);
+    if (text == "circuit") return void(machine_.switching = Switching::circuit);
+    fail(node.source(), "switching is \"packet\" or \"circuit\"");
+  }
+
+  /// What a single key cannot show; the error names the line of the key that is to blame.
+  void require_sense() const {
+    if (const machine::Senseless wrong = machine::find_senseless(machine_); !wrong.why.empty()) {
+      const toml::node* node = root_[wrong.section][wrong.key].node();
+      fail(node == nullptr ? root_.source() : node->source(), wrong.why);
+    }
+  }
+
+  std::string file_;
+  toml::table root_;
+  Machine machine_;
+  bool has_bandwidth_ = false;
+};
+
+}  // namespace
+
+Machine parse_machine(std::string_view text, const std::string& name) {
+  Machine machine = Reader(text, name).read();
+  machine.name = name;
+  return machine;
+}
+
+Machine load_machine(const std::string& path) {
+  std::ostringstream text;
+  text << core::open_for_reading(path).rdbuf();
+  return parse_machine(text.str(), path);
+}
+
+}  // namespace nuice

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine/quantity.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <span>
+
+namespace nuice::machine {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+  bool is_rate = false;
+};
+
+constexpr Unit times[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+constexpr Unit sizes[] = {{"B", 1},      {"KB", 1e3},      {"MB", 1e6},        {"GB", 1e9},
+                          {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
+constexpr Unit per_byte[] = {{"ns/B", 1e-9},
+                             {"us/B", 1e-6},
+                             {"KB/s", 1e3, true},
+                             {"MB/s", 1e6, true},
+                             {"GB/s", 1e9, true},
+                             {"MiB/s", 1048576, true},
+                             {"GiB/s", 1073741824, true},
+                             {"Mbit/s", 1e6 / 8, true},
+                             {"Gbit/s", 1e9 / 8, true}};
+
+std::span<const Unit> units_of(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::time:
+      return times;
+    case Dimension::size:
+      return sizes;
+    case Dimension::time_per_byte:
+      return per_byte;
+  }
+  return {};
+}
+
+std::string names_of(std::span<const Unit> units) {
+  std::string names;
+  for (const Unit& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  return names;
+}
+
+}  // namespace
+
+bool parse_quantity(std::string_view text, Dimension dimension, double& value, std::string& why) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number)) {
+    why = "'" + std::string(text) + "' does not begin with a number";
+    return false;
+  }
+  std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+  for (const Unit& unit : units_of(dimension)) {
+    if (unit.name != name) continue;
+    if (number < 0 || (unit.is_rate && number == 0)) {
+      why = "'" + std::string(text) + "' must " + (unit.is_rate ? "be above 0" : "not be negative");
+      return false;
+    }
+    value = unit.is_rate ? 1 / (number * unit.factor) : number * unit.factor;
+    return true;
+  }
+  why = name.empty() ? "'" + std::string(text) + "' has no unit"
+                     : "no unit here is called '" + std::string(name) + "'";
+  why += "; units: " + names_of(units_of(dimension));
+  return false;
+}
+
+}  // namespace nuice::machine

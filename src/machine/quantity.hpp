@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers with units: "88 us", "4 MB/s", "0.2 us/B", "16 KiB".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nuice::machine {
+
+enum class Dimension { time, size, time_per_byte };
+
+/// A number, a blank or not, a unit. In seconds, bytes, seconds per byte (rates are turned round).
+/// On failure `why` says what is wrong and what would be right.
+bool parse_quantity(std::string_view text, Dimension dimension, double& value, std::string& why);
+
+}  // namespace nuice::machine

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Laws of all networks (routes are ways of existing links, shortest where promised), those of each kind, and bad specs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <set>
+
+#include "nuice/networks.hpp"
+#include "nuice/random.hpp"
+#include "support/throws.hpp"
+
+namespace nuice {
+namespace {
+
+using Route = std::vector<LinkId>;
+
+Route route_of(const Topology& net, Rank src, Rank dst) {
+  Route route;
+  net.append_route(src, dst, route);
+  return route;
+}
+
+/// Vertices along a route, from the first link's beginning.
+std::vector<std::int32_t> stops_of(const Topology& net, const Route& route) {
+  std::vector<std::int32_t> stops;
+  for (const LinkId id : route) {
+    if (stops.empty()) stops.push_back(net.link(id).from);
+    stops.push_back(net.link(id).to);
+  }
+  return stops;
+}
+
+/// All pairs of small networks, some of large ones.
+template <typename Body>
+void for_pairs(const Topology& net, Body body) {
+  const Rank n = net.num_ranks();
+  if (n <= 96) {
+    for (Rank src = 0; src < n; ++src) {
+      for (Rank dst = 0; dst < n; ++dst) body(src, dst);
+    }
+    return;
+  }
+  Random random(5);
+  for (int i = 0; i < 3000; ++i) {
+    body(static_cast<Rank>(random.below(static_cast<std::uint64_t>(n))),
+         static_cast<Rank>(random.below(static_cast<std::uint64_t>(n))));
+  }
+}
+
+class EveryNetwork : public testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<const Topology> net = make_topology(GetParam());
+};
+
+TEST_P(EveryNetwork, LinksJoinTwoVertices) {
+  EXPECT_EQ(net->name(), GetParam());
+  std::set<std::pair<std::int32_t, std::int32_t>> ends;
+  for (LinkId id = 0; id < net->num_links(); ++id) {
+    const Link link = net->link(id);
+    ASSERT_GE(link.from, 0);
+    ASSERT_GE(link.to, 0);
+    ASSERT_NE(link.from, link.to);
+    ASSERT_GT(link.capacity, 0);
+    ASSERT_TRUE(ends.insert({link.from, link.to}).second)
+        << "two links from " << link.from << " to " << link.to;
+  }
+  for (const auto& [from, to] : ends) ASSERT_TRUE(ends.contains({to, from})) << "cables carry both ways";
+}
+
+TEST_P(EveryNetwork, RoutesAreWays) {
+  std::map<Rank, std::int32_t> leaves;  // where each rank hangs
+  const auto expect_same_leaf = [&leaves](Rank rank, std::int32_t vertex) {
+    ASSERT_EQ(leaves.try_emplace(rank, vertex).first->second, vertex) << "rank " << rank;
+  };
+  for_pairs(*net, [&](Rank src, Rank dst) {
+    const Route route = route_of(*net, src, dst);
+    if (src == dst) {
+      ASSERT_TRUE(route.empty());
+      return;
+    }
+    for (std::size_t i = 0; i < route.size(); ++i) {
+      ASSERT_GE(route[i], 0);
+      ASSERT_LT(route[i], net->num_links());
+      if (i > 0) {
+        ASSERT_EQ(net->link(route[i - 1]).to, net->link(route[i]).from) << src << " -> " << dst;
+      }
+    }
+    const auto stops = stops_of(*net, route);
+    ASSERT_EQ(std::set(stops.begin(), stops.end()).size(), stops.size())
+        << src << " -> " << dst << ": a vertex twice";
+    if (!route.empty()) {
+      expect_same_leaf(src, stops.front());
+      expect_same_leaf(dst, stops.back());
+    }
+  });
+}
+
+TEST_P(EveryNetwork, AppendsAndIsPure) {
+  const Rank last = net->num_ranks() - 1;
+  Route route{7, 8};
+  net->append_route(0, last, route);
+  const Route alone = route_of(*net, 0, last);
+  ASSERT_EQ(route.size(), alone.size() + 2);
+  EXPECT_EQ(Route(route.begin() + 2, route.end()), alone);
+  EXPECT_EQ(route[1], 8);
+  EXPECT_EQ(route_of(*make_topology(GetParam()), 0, last), alone);
+}
+
+/// Links on the shortest ways from `from` to every vertex.
+std::map<std::int32_t, std::size_t> distances_from(const Topology& net, std::int32_t from) {
+  std::map<std::int32_t, std::vector<std::int32_t>> neighbours;
+  for (LinkId id = 0; id < net.num_links(); ++id) neighbours[net.link(id).from].push_back(net.link(id).to);
+  std::map<std::int32_t, std::size_t> distance{{from, 0}};
+  std::queue<std::int32_t> open({from});
+  for (; !open.empty(); open.pop()) {
+    for (const std::int32_t next : neighbours[open.front()]) {
+      if (distance.try_emplace(next, distance[open.front()] + 1).second) open.push(next);
+    }
+  }
+  return distance;
+}
+
+TEST_P(EveryNetwork, RoutesAreShortest) {
+  if (net->num_ranks() > 300) return;
+  for (Rank src = 0; src < net->num_ranks(); src += 1 + net->num_ranks() / 20) {
+    std::map<std::int32_t, std::size_t> distance;
+    for (Rank dst = 0; dst < net->num_ranks(); ++dst) {
+      const auto stops = stops_of(*net, route_of(*net, src, dst));
+      if (stops.empty()) continue;
+      if (distance.empty()) distance = distances_from(*net, stops.front());
+      ASSERT_EQ(stops.size() - 1, distance[stops.back()]) << src << " -> " << dst;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Specs, EveryNetwork,
+                         testing::Values("crossbar:1", "crossbar:9", "hypercube:0", "hypercube:1",
+                                         "hypercube:5", "hypercube:10", "mesh:7", "mesh:4x3", "mesh:1x5x1x2",
+                                         "mesh:3x4x5", "torus:2", "torus:8x8", "torus:5x3x2", "torus:4x1x4x3",
+                                         "fattree:6", "fattree:4x3", "fattree:4x4x4", "fattree:8x4/2",
+                                         "fattree:4x6x5x2/2x3", "fattree:16x64/4", "tree:4x4",
+                                         "tree:3x4x2/2x6", "cm5:1", "cm5:4", "cm5:5", "cm5:32", "cm5:64",
+                                         "cm5:100", "cm5:1024"));
+
+// --- Hypercube, mesh, torus -------------------------------------------------------------------------------------
+
+TEST(Hypercube, MendsTheLowestBitFirst) {
+  const auto net = make_topology("hypercube:4");
+  EXPECT_EQ(net->num_ranks(), 16);
+  EXPECT_EQ(net->num_links(), 64);
+  EXPECT_EQ(stops_of(*net, route_of(*net, 0b0011, 0b1110)),
+            (std::vector<std::int32_t>{0b0011, 0b0010, 0b0110, 0b1110}));
+}
+
+// 000 fig. 1 (b) is a line of processors: P3 -> P8 and P4 -> P5 share edge 4-5.
+TEST(Mesh, LinkContentionOf000Figure1) {
+  const auto net = make_topology("mesh:10");
+  const Route a = route_of(*net, 3, 8);
+  const Route b = route_of(*net, 4, 5);
+  ASSERT_EQ(b.size(), 1U);
+  EXPECT_EQ(net->link(b[0]).from, 4);
+  EXPECT_EQ(net->link(b[0]).to, 5);
+  EXPECT_NE(std::ranges::find(a, b[0]), a.end());
+  const Route back = route_of(*net, 5, 4);
+  EXPECT_EQ(std::ranges::find(a, back[0]), a.end()) << "the other way is another link";
+}
+
+TEST(Mesh, FirstDimensionFirst) {
+  const auto net = make_topology("mesh:4x4x2");
+  EXPECT_EQ(net->num_ranks(), 32);
+  EXPECT_EQ(net->num_links(), 2 * (3 * 8 + 3 * 8 + 1 * 16));
+  // (1, 3, 0) -> (3, 2, 1): x to 3, y to 2, z to 1; rank = x + 4 (y + 4 z)
+  EXPECT_EQ(stops_of(*net, route_of(*net, 1 + 4 * 3, 3 + 4 * (2 + 4))),
+            (std::vector<std::int32_t>{13, 14, 15, 11, 27}));
+}
+
+TEST(Torus, TakesTheShorterWayRoundUpOnATie) {
+  const auto net = make_topology("torus:8x3");
+  EXPECT_EQ(net->num_links(), 2 * (8 * 3 + 3 * 8));
+  EXPECT_EQ(stops_of(*net, route_of(*net, 1, 6)), (std::vector<std::int32_t>{1, 0, 7, 6}));
+  EXPECT_EQ(stops_of(*net, route_of(*net, 6, 2)), (std::vector<std::int32_t>{6, 7, 0, 1, 2}))
+      << "4 either way: up";
+  EXPECT_EQ(stops_of(*net, route_of(*net, 0, 16)), (std::vector<std::int32_t>{0, 16}));
+}
+
+TEST(Torus, TwoInALineAreOneCable) {
+  EXPECT_EQ(make_topology("torus:2x2")->num_links(), make_topology("mesh:2x2")->num_links());
+}
+
+// --- Trees --------------------------------------------------------------------------------------------------------
+
+/// Vertices are numbered from the ranks upwards, so a link goes up where the number grows.
+void expect_up_then_down(const Topology& net) {
+  for_pairs(net, [&](Rank src, Rank dst) {
+    const Route route = route_of(net, src, dst);
+    const auto goes_up = [&](LinkId id) { return net.link(id).to > net.link(id).from; };
+    ASSERT_TRUE(std::ranges::is_partitioned(route, goes_up)) << src << " -> " << dst;
+    ASSERT_EQ(2 * std::ranges::count_if(route, goes_up), static_cast<std::ptrdiff_t>(route.size()));
+  });
+}
+
+TEST(Trees, GoUpThenDown) {
+  for (const char* spec :
+       {"fattree:4x4x4", "fattree:4x6x5x2/2x3", "fattree:8x4/2", "tree:3x4x2/2x6", "cm5:256", "cm5:77"}) {
+    SCOPED_TRACE(spec);
+    expect_up_then_down(*make_topology(spec));
+  }
+}
+
+int most_on_a_link(const Topology& net, const std::vector<Rank>& destinations) {
+  std::map<LinkId, int> load;
+  int most = 0;
+  for (Rank src = 0; src < net.num_ranks(); ++src) {
+    for (const LinkId id : route_of(net, src, destinations[static_cast<std::size_t>(src)])) {
+      most = std::max(most, ++load[id]);
+    }
+  }
+  return most;
+}
+
+TEST(FatTree, ShiftsShareNoLink) {
+  for (const char* spec : {"fattree:4x4x4", "fattree:6x5x3", "fattree:8x8"}) {
+    const auto net = make_topology(spec);
+    const Rank n = net->num_ranks();
+    for (Rank shift = 1; shift < n; ++shift) {
+      std::vector<Rank> to;
+      for (Rank src = 0; src < n; ++src) to.push_back((src + shift) % n);
+      ASSERT_EQ(most_on_a_link(*net, to), 1) << spec << " by " << shift;
+    }
+  }
+}
+
+TEST(FatTree, ThinnedTwoToOneSharesTwoToOne) {
+  const auto net = make_topology("fattree:8x8/2");
+  EXPECT_EQ(net->num_ranks(), 64);
+  EXPECT_EQ(net->num_links(), 2 * 8 * 4);
+  std::vector<Rank> to;
+  for (Rank src = 0; src < 64; ++src) to.push_back((src + 8) % 64);
+  EXPECT_EQ(most_on_a_link(*net, to), 2);
+}
+
+TEST(FatTree, MessagesToOneRankMeetAtOneRoot) {
+  const auto net = make_topology("fattree:4x4x4");
+  for (Rank dst = 0; dst < 64; ++dst) {
+    std::set<std::int32_t> roots;
+    for (Rank src = 0; src < 64; ++src) {
+      const auto stops = stops_of(*net, route_of(*net, src, dst));
+      if (stops.size() == 5) roots.insert(stops[2]);
+    }
+    EXPECT_EQ(roots.size(), 1U);
+  }
+}
+
+// 001 s.2 with ports of 20 MB/s: 10 MB/s each out of a cluster of four, 5 MB/s each out of sixteen and above.
+TEST(Cm5, ThinsTowardsTheRoot) {
+  const auto net = make_topology("cm5:256");
+  const auto capacity_out_of = [&](Rank cluster) {
+    for (LinkId id = 0; id < net->num_links(); ++id) {
+      const Link link = net->link(id);
+      if (link.from > link.to) continue;
+      const Route route = route_of(*net, 0, cluster);
+      if (route[route.size() / 2 - 1] == id) return link.capacity;
+    }
+    return 0.0;
+  };
+  EXPECT_TRUE(route_of(*net, 0, 3).empty());
+  EXPECT_EQ(capacity_out_of(4), 4 * 10 / 20.0);
+  EXPECT_EQ(capacity_out_of(16), 16 * 5 / 20.0);
+  EXPECT_EQ(capacity_out_of(64), 64 * 5 / 20.0);
+  EXPECT_EQ(make_topology("cm5:32")->num_links(), 2 * (8 + 2));
+}
+
+TEST(Tree, CapacitiesAreRanksByThinning) {
+  const auto net = make_topology("tree:3x4x2/2x6");
+  EXPECT_EQ(net->num_ranks(), 24);
+  EXPECT_EQ(net->num_links(), 2 * (8 + 2));
+  EXPECT_DOUBLE_EQ(net->link(0).capacity, 1.5);
+  EXPECT_DOUBLE_EQ(net->link(net->num_links() - 1).capacity, 1.0);
+}
+
+// --- Specs --------------------------------------------------------------------------------------------------------
+
+TEST(Specs, BadOnesAreErrorsOfOneLine) {
+  using enum ErrorCode;
+  EXPECT_ERROR(make_topology(""), invalid_argument, {"unknown kind \"\"", "hypercube:D"});
+  EXPECT_ERROR(make_topology("ring:8"), invalid_argument, {"topology \"ring:8\"", "unknown kind \"ring\""});
+  EXPECT_ERROR(make_topology("crossbar"), invalid_argument,
+               {"\"\" is no whole number", "expected crossbar:N"});
+  EXPECT_ERROR(make_topology("crossbar:0"), invalid_argument, {"\"0\" is no whole number from 1"});
+  EXPECT_ERROR(make_topology("crossbar:-3"), invalid_argument, {"\"-3\""});
+  EXPECT_ERROR(make_topology("hypercube:six"), invalid_argument, {"\"six\"", "hypercube:D"});
+  EXPECT_ERROR(make_topology("hypercube:25"), limit, {"more than 16777216"});
+  EXPECT_ERROR(make_topology("mesh:4x"), invalid_argument, {"\"\" is no whole number", "mesh:K1"});
+  EXPECT_ERROR(make_topology("torus:4x0x2"), invalid_argument, {"\"0\""});
+  EXPECT_ERROR(make_topology("mesh:5000x5000x5000x5000x5000x5000x5000"), limit, {"more than"});
+  EXPECT_ERROR(make_topology("fattree:4x4/3"), invalid_argument,
+               {"thinning 3 : 1 does not divide the 4 children"});
+  EXPECT_ERROR(make_topology("fattree:4x4/2x2"), invalid_argument,
+               {"for 2 levels, there are 1 below the top"});
+  EXPECT_ERROR(make_topology("fattree:4x4/2/2"), invalid_argument, {"more than one \"/\""});
+  EXPECT_ERROR(make_topology("fattree:4000x5000"), limit, {"ranks and switches"});
+  EXPECT_ERROR(make_topology("cm5:1.5"), invalid_argument, {"\"1.5\""});
+}
+
+TEST(Specs, TooSmallIsOneSentence) {
+  const auto net = make_topology("hypercube:3");
+  EXPECT_EQ(why_too_small(*net, 8), "");
+  EXPECT_EQ(why_too_small(*net, 9), "topology hypercube:3 has 8 ranks, the matrix has 9");
+}
+
+// Random text around the alphabet of specs: an error or a network, never a crash.
+TEST(Specs, RandomTextIsRefusedOrMakesANetwork) {
+  Random random(1);
+  const std::string letters = "0123456789x/:,=. -+ah";
+  int made = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const TopologyKind& kind = topology_kinds()[random.below(topology_kinds().size())];
+    if (kind.name == "file" || kind.name == "slurm") continue;
+    std::string spec = std::string(kind.name) + ":";
+    for (std::uint64_t n = random.below(6); n > 0; --n) spec += letters[random.below(letters.size())];
+    try {
+      const auto net = make_topology(spec);
+      ++made;
+      for (LinkId id = net->num_links() - 1; id >= 0; id = -1) EXPECT_GT(net->link(id).capacity, 0);
+      EXPECT_LE(route_of(*net, net->num_ranks() - 1, 0).size(), static_cast<std::size_t>(net->num_links()));
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  }
+  EXPECT_GT(made, 1000);
+}
+
+}  // namespace
+}  // namespace nuice
