@@ -61,6 +61,8 @@ struct Machine {
   int sends_at_once = 1;     ///< More wait in their order. 0: any number.
   int receives_at_once = 0;  ///< More wait for the port. 0: any number, and they share it.
   Duplex duplex = Duplex::full;
+  bool processor_moves_bytes =
+      false;  ///< The port stands still while the processor of its rank works (CM-5).
 
   // The network between the ports.
   Switching switching = Switching::packet;

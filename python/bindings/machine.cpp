@@ -79,6 +79,7 @@ void for_each_number(Visit visit) {
   visit("buffer_limit", &Machine::buffer_limit);
   visit("memory_limit", &Machine::memory_limit);
   visit("copies_parts", &Machine::copies_parts);
+  visit("processor_moves_bytes", &Machine::processor_moves_bytes);
 }
 
 void set_field(Machine& machine, const std::string& field, nb::handle value) {

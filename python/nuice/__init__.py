@@ -7,7 +7,7 @@
     print(plan.phases, plan.verified, plan.figures())
 
 Matrices: CommMatrix, from_dense, from_scipy, load_matrix_market, random_regular, random_density. Plans: plan,
-compare, load_plan. What stands behind them: schedulers, check, lower_bounds, slice_all. See docs/python.md.
+compare, load_plan. Machines: find_machine, simulate, predict. What stands behind them: schedulers, check, lower_bounds, slice_all. See docs/python.md.
 """
 
 from ._core import (
@@ -54,7 +54,7 @@ from ._core import (
 from .errors import Error
 from .matrix import from_dense, from_scipy, to_dense, to_scipy
 from .planning import Comparison, Plan, compare, load_plan, plan
-from .simulation import EXECUTORS, simulate, simulate_drs_n
+from .simulation import EXECUTORS, Prediction, predict, simulate, simulate_drs_n
 from .tradeoff import Frontier, FrontierPoint, frontier
 
 __version__: str  # of the installed package; looked up when it is asked for
@@ -75,6 +75,7 @@ __all__ = [
     "PhaseTable",
     "Piece",
     "Plan",
+    "Prediction",
     "Schedule",
     "ScheduleRecord",
     "Scheduler",
@@ -102,6 +103,7 @@ __all__ = [
     "phase_bytes",
     "plan",
     "port_bound_s",
+    "predict",
     "random_density",
     "random_regular",
     "save_matrix_market",

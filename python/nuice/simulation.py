@@ -5,13 +5,21 @@ Usage:
     run = nuice.simulate(matrix, plan.schedule, "cm5-32", executor="phased")
     run.seconds, run.node_contention, run.ranks[0].idle_s
     nuice.simulate_drs_n(matrix, "cm5-32", seed=1).seconds
+    nuice.predict(matrix, "cm5-32")  # all schedulers, as `nuice simulate` shows them
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
 from . import _core
 from ._core import CommMatrix, Machine, Schedule, Simulation
+from .errors import Error
+from .planning import Plan, plan
 
+DRS_N = "drs_n"
 EXECUTORS = ("async", "phased", "barrier", "pairwise")
 
 
@@ -46,3 +54,108 @@ def simulate_drs_n(
 
 def _machine(machine: Machine | str) -> Machine:
     return _core.find_machine(machine) if isinstance(machine, str) else machine
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What one scheduler comes to on a machine. Not applicable: run is None and reason says why."""
+
+    scheduler: str
+    executor: str
+    plan: Plan | None  # None for drs_n, which needs no schedule
+    run: Simulation | None
+    bound_s: float
+    reason: str = ""
+
+    def figures(self) -> dict[str, Any]:
+        """What `nuice simulate --json` prints for a scheduler."""
+        run = self.run
+        if run is None:
+            return {"scheduler": self.scheduler, "applicable": False, "reason": self.reason}
+        rank_seconds = run.seconds * len(run.ranks)
+        return {
+            "scheduler": self.scheduler,
+            "applicable": True,
+            "executor": self.executor,
+            "phases": None if self.plan is None else self.plan.phases,
+            "verified": None if self.plan is None else self.plan.verified,
+            "seconds": run.seconds,
+            "seconds_to_bound": run.seconds / self.bound_s if self.bound_s else None,
+            "idle_share": sum(r.idle_s for r in run.ranks) / rank_seconds if rank_seconds else 0.0,
+            "waiting_share": sum(r.waiting_s for r in run.ranks) / rank_seconds if rank_seconds else 0.0,
+            "transfers": run.transfers,
+            "node_contention": run.node_contention,
+            "link_contention": run.link_contention,
+            "timeouts": run.timeouts,
+            "inquiries": run.inquiries,
+            "refusals": run.refusals,
+        }
+
+
+def predict(
+    matrix: CommMatrix,
+    machine: Machine | str,
+    schedulers: Iterable[str] | None = None,
+    seed: int = 0,
+    *,
+    executor: str = "auto",
+    blocking_sends: bool = False,
+    timeline: bool = False,
+) -> list[Prediction]:
+    """Simulates each of the schedulers (all of the table, and drs_n, if None), in the order given.
+
+    executor "auto": schedules of one phase run `async`; others `pairwise` on machines whose ports gain by
+    exchanges (duplex "paired"), `phased` elsewhere.
+    """
+    target = _machine(machine)
+    if executor != "auto" and executor not in EXECUTORS:
+        raise Error(f"no executor is called '{executor}'; known: auto, {', '.join(EXECUTORS)}")
+    known = [s.name for s in _core.schedulers()]
+    names = [*known, DRS_N] if schedulers is None else list(schedulers)
+    for name in names:
+        if name != DRS_N:
+            _core.find_scheduler(name)  # an unknown name stops us before any work
+    bound_s = max(_core.port_bound_s(matrix, target), 0.0)
+    return [
+        _predict_drs_n(matrix, target, seed, bound_s, timeline)
+        if name == DRS_N
+        else _predict(matrix, target, name, seed, bound_s, executor, blocking_sends, timeline)
+        for name in names
+    ]
+
+
+def executor_for(plan: Plan, machine: Machine) -> str:
+    """What "auto" means for this plan on this machine."""
+    if plan.phases <= 1:
+        return "async"
+    return "pairwise" if machine.duplex == "paired" else "phased"
+
+
+def _predict(
+    matrix: CommMatrix,
+    machine: Machine,
+    name: str,
+    seed: int,
+    bound_s: float,
+    executor: str,
+    blocking_sends: bool,
+    timeline: bool,
+) -> Prediction:
+    if reason := _core.find_scheduler(name).why_not(matrix, seed):
+        return Prediction(name, executor, None, None, bound_s, reason)
+    made = plan(matrix, name, seed)
+    how = executor_for(made, machine) if executor == "auto" else executor
+    run = simulate(matrix, made.schedule, machine, how, blocking_sends=blocking_sends, timeline=timeline)
+    return Prediction(name, how, made, run, bound_s)
+
+
+def _predict_drs_n(
+    matrix: CommMatrix, machine: Machine, seed: int, bound_s: float, timeline: bool
+) -> Prediction:
+    try:
+        run = simulate_drs_n(matrix, machine, seed, timeline=timeline)
+    except Error as error:
+        if error.code != "not_applicable":
+            raise
+        return Prediction(DRS_N, "handshake", None, None, bound_s, str(error).removeprefix("drs_n: "))
+    return Prediction(DRS_N, "handshake", None, run, bound_s)

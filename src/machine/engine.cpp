@@ -162,6 +162,7 @@ void Engine::work(Rank rank, double seconds) {
   p.work_since = now_;
   p.busy_until = now_ + seconds;
   record_.begin_active(rank, now_);
+  network_.processor_works(rank, true);
   events_.push(p.busy_until, EventKind::work_ends, static_cast<std::uint32_t>(rank), ++p.version);
 }
 
@@ -169,6 +170,7 @@ void Engine::work_ends(Rank rank, std::uint32_t version) {
   Processor& p = processors_[at(rank)];
   if (version != p.version) return;
   p.busy = false;
+  network_.processor_works(rank, false);
   record_.end_active(rank, now_);
   record_.of(rank).software_s += now_ - p.work_since;
   record_.add({rank, Activity::software, p.work_since, now_, no_rank, 0, 0});

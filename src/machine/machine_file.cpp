@@ -70,6 +70,7 @@ const Key keys[] = {
     {"port", "sends_at_once", Count{&Machine::sends_at_once}},
     {"port", "receives_at_once", Count{&Machine::receives_at_once}},
     {"port", "duplex", OneOfDuplex{}},
+    {"port", "processor_moves_bytes", Flag{&Machine::processor_moves_bytes}},
     {"network", "switching", OneOfSwitching{}},
     {"network", "packet_payload", Size{&Machine::packet_payload}},
     {"network", "packet_header", Size{&Machine::packet_header}},

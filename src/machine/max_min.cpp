@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 namespace nuice::machine {
 namespace {
@@ -90,22 +91,18 @@ std::span<const FlowId> MaxMin::settle() {
   return changed_;
 }
 
-/// Raises the rates of the joined flows together; a flow stops at its cap or when a resource that it crosses is full.
+/// Raises the rates of the joined flows together; a flow stops at its limit or when a resource that it crosses is full.
 void MaxMin::fill() {
   prepare();
-  std::size_t next_cap = 0;
   const auto higher = [](const Level& a, const Level& b) {
     return a.rate != b.rate ? a.rate > b.rate : a.resource > b.resource;
   };
   std::make_heap(levels_.begin(), levels_.end(), higher);
-  while (!levels_.empty()) {
+  while (!levels_.empty() && unfrozen_ > 0) {
     std::pop_heap(levels_.begin(), levels_.end(), higher);
     const Level level = levels_.back();
     levels_.pop_back();
-    while (next_cap < by_cap_.size() && flows_[at(by_cap_[next_cap])].cap <= level.rate) {
-      const FlowId flow = by_cap_[next_cap++];
-      if (!flows_[at(flow)].frozen) freeze(flow, flows_[at(flow)].cap, -1);
-    }
+    freeze_limited(level.rate);
     const Resource& r = resources_[at(level.resource)];
     if (r.unfrozen == 0) continue;
     const double rate = std::max(0.0, r.left) / r.unfrozen;
@@ -116,14 +113,37 @@ void MaxMin::fill() {
     }
     freeze_all(level.resource, rate);
   }
-  for (; next_cap < by_cap_.size(); ++next_cap) {
-    const FlowId flow = by_cap_[next_cap];
-    if (!flows_[at(flow)].frozen) freeze(flow, flows_[at(flow)].cap, -1);
+  freeze_limited(std::numeric_limits<double>::infinity());
+}
+
+void MaxMin::freeze_limited(double rate) {
+  for (; next_limit_ < by_limit_.size(); ++next_limit_) {
+    const FlowId flow = by_limit_[next_limit_];
+    const Flow& f = flows_[at(flow)];
+    if (f.limit > rate) return;
+    if (!f.frozen) freeze(flow, f.limit, f.limited_by);
   }
 }
 
-/// Takes the joined flows off their resources and puts the resources that can fill up into the heap.
 void MaxMin::prepare() {
+  take_off();
+  limit_flows();
+  levels_.clear();
+  for (const ResourceId id : touched_) {
+    const Resource& r = resources_[at(id)];
+    if (r.filled > 1 && r.wanted > r.left) levels_.push_back({std::max(0.0, r.left) / r.unfrozen, id});
+  }
+  by_limit_ = joined_;
+  next_limit_ = 0;
+  unfrozen_ = joined_.size();
+  const auto lower = [this](FlowId a, FlowId b) {
+    return flows_[at(a)].limit != flows_[at(b)].limit ? flows_[at(a)].limit < flows_[at(b)].limit : a < b;
+  };
+  if (!std::is_sorted(by_limit_.begin(), by_limit_.end(), lower)) std::ranges::sort(by_limit_, lower);
+}
+
+/// Takes the joined flows off their resources.
+void MaxMin::take_off() {
   ++pass_;
   touched_.clear();
   for (const FlowId flow : joined_) {
@@ -139,21 +159,26 @@ void MaxMin::prepare() {
         r.unfrozen = r.filled = 0;
       }
       r.left += f.rate;
-      r.wanted += f.cap;
       ++r.unfrozen;
       ++r.filled;
     }
   }
-  levels_.clear();
-  for (const ResourceId id : touched_) {
-    const Resource& r = resources_[at(id)];
-    if (r.wanted > r.left) levels_.push_back({std::max(0.0, r.left) / r.unfrozen, id});
+}
+
+/// A resource with a single joined flow only limits that flow; the others are shared.
+void MaxMin::limit_flows() {
+  for (const FlowId flow : joined_) {
+    Flow& f = flows_[at(flow)];
+    f.limit = f.cap;
+    f.limited_by = -1;
+    for (const Use& use : f.over) {
+      const Resource& r = resources_[at(use.resource)];
+      if (r.filled > 1 || r.left >= f.limit) continue;
+      f.limit = std::max(0.0, r.left);
+      f.limited_by = use.resource;
+    }
+    for (const Use& use : f.over) resources_[at(use.resource)].wanted += f.limit;
   }
-  by_cap_ = joined_;
-  const auto lower_cap = [this](FlowId a, FlowId b) {
-    return flows_[at(a)].cap != flows_[at(b)].cap ? flows_[at(a)].cap < flows_[at(b)].cap : a < b;
-  };
-  if (!std::is_sorted(by_cap_.begin(), by_cap_.end(), lower_cap)) std::ranges::sort(by_cap_, lower_cap);
 }
 
 void MaxMin::freeze(FlowId flow, double rate, ResourceId bottleneck) {
@@ -161,6 +186,7 @@ void MaxMin::freeze(FlowId flow, double rate, ResourceId bottleneck) {
   f.filled = rate;
   f.filled_bottleneck = bottleneck;
   f.frozen = true;
+  --unfrozen_;
   for (const Use& use : f.over) {
     Resource& r = resources_[at(use.resource)];
     r.left -= rate;
@@ -173,8 +199,8 @@ void MaxMin::freeze_all(ResourceId resource, double rate) {
   for (const Entry& entry : resources_[at(resource)].flows) {
     const Flow& f = flows_[at(entry.flow)];
     if (f.joined != round_ || f.frozen) continue;
-    if (f.cap <= rate) {
-      freeze(entry.flow, f.cap, -1);
+    if (f.limit <= rate) {
+      freeze(entry.flow, f.limit, f.limited_by);
     } else {
       freeze(entry.flow, rate, resource);
     }

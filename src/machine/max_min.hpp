@@ -48,10 +48,12 @@ class MaxMin {
   struct Flow {
     double cap = 0;
     double rate = 0;
-    double filled = 0;  // the rate that is being worked out
     ResourceId bottleneck = -1;
+    double filled = 0;  // the rate that is being worked out
     ResourceId filled_bottleneck = -1;
-    std::uint32_t joined = 0;  // the round in which it is filled anew
+    double limit = 0;            // cap, or less where it is the only one to be filled on a resource ...
+    ResourceId limited_by = -1;  // ... this one
+    std::uint32_t joined = 0;    // the round in which it is filled anew
     bool frozen = false;
     bool present = false;
     std::vector<Use> over;
@@ -79,7 +81,9 @@ class MaxMin {
   void join_all(const Resource& resource);
   void fill();
   void prepare();
-  void push_level(ResourceId resource);
+  void take_off();
+  void limit_flows();
+  void freeze_limited(double rate);
   void freeze(FlowId flow, double rate, ResourceId bottleneck);
   void freeze_all(ResourceId resource, double rate);
   bool extend();
@@ -90,7 +94,9 @@ class MaxMin {
   std::vector<Resource> resources_;
   std::vector<FlowId> joined_;
   std::vector<FlowId> changed_;
-  std::vector<FlowId> by_cap_;
+  std::vector<FlowId> by_limit_;
+  std::size_t next_limit_ = 0;  // into by_limit_
+  std::size_t unfrozen_ = 0;    // of the joined flows
   std::vector<ResourceId> touched_;
   std::vector<Level> levels_;  // heap
   std::uint32_t round_ = 1;    // of settle()

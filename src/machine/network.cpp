@@ -119,8 +119,8 @@ void Network::begin(TransferId id, double now) {
   ++ports_[at(journey.dst)].receiving;
   ++ports_[at(journey.src)].moving_out;
   incoming_[at(journey.dst)].push_back(id);
-  set_receiver_capacity(journey.dst);
-  set_receiver_capacity(journey.src);
+  set_port_speed(journey.dst);
+  set_port_speed(journey.src);
   if (free_flows_.empty()) {
     free_flows_.push_back(static_cast<FlowId>(transfer_of_flow_.size()));
     transfer_of_flow_.push_back(0);
@@ -144,7 +144,8 @@ void Network::list_resources(TransferId id) {
   resources_.clear();
   if (own_ways) {
     resources_.push_back(receive_port(journey.dst));
-    if (machine_.sends_at_once != 1) resources_.push_back(send_port(journey.src));
+    if (machine_.sends_at_once != 1 || machine_.processor_moves_bytes)
+      resources_.push_back(send_port(journey.src));
   } else {
     resources_.push_back(whole_port(journey.src));
     resources_.push_back(whole_port(journey.dst));
@@ -168,16 +169,22 @@ void Network::note_contention(TransferId id) {
   ++counts_.link_contention;
 }
 
-void Network::set_receiver_capacity(Rank rank) {
-  if (machine_.loss_per_sender == 0 && machine_.loss_per_sender_sending == 0) return;
+void Network::processor_works(Rank rank, bool works) {
+  if (!machine_.processor_moves_bytes) return;
+  ports_[at(rank)].paused = works;
+  set_port_speed(rank);
+}
+
+void Network::set_port_speed(Rank rank) {
   const Port& port = ports_[at(rank)];
   const int others = std::max(0, port.receiving - 1);
   const double loss = port.moving_out == 0
                           ? std::min(machine_.loss_per_sender * others, machine_.loss_most)
                           : std::min(machine_.loss_per_sender_sending * others, machine_.loss_most_sending);
-  const double capacity = speed_ / slowdown_[at(rank)] / (1 + loss);
-  rates_.set_capacity(receive_port(rank), capacity);
-  rates_.set_capacity(whole_port(rank), capacity);
+  const double speed = port.paused ? 0 : speed_ / slowdown_[at(rank)];
+  rates_.set_capacity(receive_port(rank), speed / (1 + loss));
+  rates_.set_capacity(whole_port(rank), speed / (1 + loss));
+  rates_.set_capacity(send_port(rank), speed);
 }
 
 void Network::flow_ends(TransferId id, std::uint32_t version, double now) {
@@ -217,8 +224,8 @@ void Network::leave_flow(TransferId id) {
   --ports_[at(journey.dst)].receiving;
   --ports_[at(journey.src)].moving_out;
   std::erase(incoming_[at(journey.dst)], id);
-  set_receiver_capacity(journey.dst);
-  set_receiver_capacity(journey.src);
+  set_port_speed(journey.dst);
+  set_port_speed(journey.src);
   if (!circuits()) return;
   for (const LinkId link : routes_of_[id]) ++wires_[at(link)].free;
 }

@@ -48,6 +48,8 @@ class Network {
   void flow_ends(TransferId id, std::uint32_t version, double now);
   /// The processor of `rank` does something else for so long: what it is receiving takes so much longer.
   void interrupt(Rank rank, double seconds, double now);
+  /// While it works, and if it is the processor that moves the bytes, the port of `rank` stands still.
+  void processor_works(Rank rank, bool works);
   /// To be called when all events of a time are done, before the next ones.
   void settle(double now);
 
@@ -76,6 +78,7 @@ class Network {
     int sending = 0;
     int receiving = 0;   // holding the port, bytes moving
     int moving_out = 0;  // bytes moving
+    bool paused = false;
     std::deque<TransferId> to_send;
     std::deque<TransferId> to_receive;  // waiting for the receive port
   };
@@ -98,7 +101,7 @@ class Network {
   void begin(TransferId id, double now);
   void list_resources(TransferId id);
   void note_contention(TransferId id);
-  void set_receiver_capacity(Rank rank);
+  void set_port_speed(Rank rank);
   void finish(TransferId id, double now);
   void leave_flow(TransferId id);
   void wake_receivers(Rank rank, double now);

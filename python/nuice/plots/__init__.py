@@ -8,6 +8,7 @@ No display and no pyplot: nothing here changes the state of a program that draws
 
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
+from .runs import draw_runs
 from .style import save_figure
 from .times import draw_times
 
@@ -15,6 +16,7 @@ __all__ = [
     "draw_comparison",
     "draw_matrix",
     "draw_mesh",
+    "draw_runs",
     "draw_timeline",
     "draw_times",
     "save_figure",

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice simulate: how long schedules take on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from .. import _core
+from ..files import OutputFiles
+from ..simulation import DRS_N, Prediction, predict
+from . import output
+from .options import AsJson, MatrixFile, Plot, Seed
+
+
+def simulate(
+    file: MatrixFile,
+    machine: Annotated[
+        str, typer.Option(metavar="NAME", help="A shipped machine (nuice list), or a file NAME.toml.")
+    ],
+    schedulers: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Only these, in this order; drs_n may be among them.")
+    ] = "all",
+    executor: Annotated[
+        str, typer.Option(metavar="E", help="auto, async, phased, barrier or pairwise (docs/machines.md).")
+    ] = "auto",
+    blocking: Annotated[
+        bool, typer.Option("--blocking", help="A rank's next send waits until the one before has left.")
+    ] = False,
+    seed: Seed = 0,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> int:
+    """Simulate schedules on a machine: time, ratio to the bound, idle time, contention.
+
+    The bound is the busiest port's bytes at the port's speed; no execution is faster. Exit code 1 if a
+    schedule is wrong.
+    """
+    names = None if schedulers == "all" else [n.strip() for n in schedulers.split(",") if n.strip()]
+    matrix = _core.load_matrix_market(file)
+    target = _core.find_machine(machine)
+    with OutputFiles() as out:
+        picture = out.picture(plot)
+        predictions = predict(
+            matrix,
+            target,
+            names,
+            seed,
+            executor=executor,
+            blocking_sends=blocking,
+            timeline=picture is not None,
+        )
+        if picture:
+            from ..plots import draw_runs, save_figure
+
+            save_figure(draw_runs(predictions, target.name), picture)
+    result = {
+        "file": str(file),
+        "machine": target.name,
+        "topology": target.topology,
+        "seed": seed,
+        "ranks": matrix.num_ranks,
+        "messages": matrix.num_messages,
+        "port_bound_seconds": _core.port_bound_s(matrix, target),
+        "link_bound_seconds": _core.link_bound_s(matrix, target),
+        "schedulers": [p.figures() for p in predictions],
+        "plot": str(plot) if plot else None,
+    }
+    output.report(as_json, result, lambda console: _show(console, predictions, result))
+    return 0 if all(p.plan.verified for p in predictions if p.plan is not None) else 1
+
+
+def _show(console: Any, predictions: Sequence[Prediction], result: dict[str, Any]) -> None:
+    console.print(
+        f"{result['file']}: {result['ranks']} ranks, {result['messages']} messages, simulated on "
+        f"{result['machine']} ({result['topology']})"
+    )
+    bounds = f"bound: {output.time_text(result['port_bound_seconds'])} by the busiest port"
+    if result["link_bound_seconds"]:
+        bounds += f", {output.time_text(result['link_bound_seconds'])} by the busiest link"
+    console.print(bounds)
+    console.print(_table([f for f in result["schedulers"] if f["applicable"]]))
+    for p in predictions:
+        if p.run is None:
+            console.print(f"{p.scheduler} is not applicable: {p.reason}")
+        elif p.scheduler == DRS_N:
+            console.print(f"{DRS_N}: {p.run.inquiries} inquiries, {p.run.refusals} refused")
+        elif p.plan is not None and p.plan.violation is not None:
+            console.print(f"{p.scheduler} is wrong: {p.plan.violation.text}")
+    if result["plot"]:
+        console.print(f"picture: {result['plot']}")
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Any:
+    columns = ["scheduler", "executor", "time", "/ bound", "phases", "idle", "node cont.", "link cont."]
+    any_timeouts = any(f["timeouts"] for f in rows)
+    if any_timeouts:
+        columns.append("timeouts")
+    cells = [
+        [
+            f["scheduler"],
+            f["executor"],
+            output.time_text(f["seconds"]),
+            output.ratio_text(f["seconds_to_bound"]),
+            "-" if f["phases"] is None else str(f["phases"]),
+            f"{100 * f['idle_share']:.0f} %",
+            str(f["node_contention"]),
+            str(f["link_contention"]),
+            *([str(f["timeouts"])] if any_timeouts else []),
+        ]
+        for f in rows
+    ]
+    return output.table(columns, cells, left=2)
+
+
+def register(app: typer.Typer) -> None:
+    epilog = (
+        "nuice simulate halo.mtx --machine cm5-32\n\n"
+        "nuice simulate halo.mtx --machine ethernet-10g --schedulers ac,rs_n,coloring --plot runs.png"
+    )
+    app.command("simulate", epilog=epilog)(simulate)
