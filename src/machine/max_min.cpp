@@ -9,12 +9,14 @@ namespace nuice::machine {
 namespace {
 
 constexpr double slack = 1e-9;    // relative: below it two rates are the same, a resource is full
+constexpr double noise = 1e-12;   // of a resource's scale: what rounding leaves of a rate of 0
 constexpr int local_passes = 24;  // after so many the rest of the flows join at once
 
 }  // namespace
 
 MaxMin::MaxMin(std::vector<double> capacities) : resources_(capacities.size()) {
-  for (std::size_t r = 0; r < capacities.size(); ++r) resources_[r].capacity = capacities[r];
+  for (std::size_t r = 0; r < capacities.size(); ++r)
+    resources_[r].capacity = resources_[r].scale = capacities[r];
 }
 
 void MaxMin::join(FlowId flow) {
@@ -32,6 +34,7 @@ void MaxMin::set_capacity(ResourceId resource, double capacity) {
   Resource& r = resources_[at(resource)];
   if (r.capacity == capacity) return;
   r.capacity = capacity;
+  r.scale = std::max(r.scale, capacity);
   if (r.full || r.load > capacity * (1 - slack)) join_all(r);
 }
 
@@ -156,6 +159,7 @@ void MaxMin::take_off() {
         touched_.push_back(use.resource);
         r.left = r.capacity - r.load;
         r.wanted = r.fastest = 0;
+        r.level = -1;
         r.unfrozen = r.filled = 0;
       }
       r.left += f.rate;
@@ -193,6 +197,7 @@ void MaxMin::freeze(FlowId flow, double rate, ResourceId bottleneck) {
     r.fastest = std::max(r.fastest, rate);
     --r.unfrozen;
   }
+  if (bottleneck >= 0) resources_[at(bottleneck)].level = std::max(resources_[at(bottleneck)].level, rate);
 }
 
 void MaxMin::freeze_all(ResourceId resource, double rate) {
@@ -215,15 +220,17 @@ bool MaxMin::extend() {
 }
 
 void MaxMin::extend_over(ResourceId id) {
+  constexpr double all = std::numeric_limits<double>::infinity();
   Resource& r = resources_[at(id)];
-  r.full_now = r.left <= slack * r.capacity;
+  r.full_now = r.left <= slack * r.scale;
   if (r.filled == r.flows.size() || (!r.full_now && !r.full)) return;
+  const bool overfull = r.left < -slack * r.scale;
+  const double too_fast = r.level < 0 ? all : r.level * (1 + slack) + noise * r.scale;
+  const double too_slow = r.full_now ? r.fastest * (1 - slack) - noise * r.scale : all;
   for (const Entry& entry : r.flows) {
     const Flow& f = flows_[at(entry.flow)];
     if (f.joined == round_) continue;
-    const bool too_fast = r.full_now && f.rate > r.fastest * (1 + slack);
-    const bool too_slow = f.bottleneck == id && (!r.full_now || f.rate < r.fastest * (1 - slack));
-    if (too_fast || too_slow) join(entry.flow);
+    if (overfull || f.rate > too_fast || (f.bottleneck == id && f.rate < too_slow)) join(entry.flow);
   }
 }
 

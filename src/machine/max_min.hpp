@@ -60,6 +60,7 @@ class MaxMin {
   };
   struct Resource {
     double capacity = 0;
+    double scale = 0;  // the largest capacity that it has had: what rounding is measured by
     double load = 0;
     bool full = false;
     bool full_now = false;  // after the filling that is being checked
@@ -67,6 +68,7 @@ class MaxMin {
     double left = 0;     // what the filling may still hand out
     double wanted = 0;   // sum of the caps of the flows filled
     double fastest = 0;  // among the flows filled
+    double level = 0;    // of the flows filled whose bottleneck it is; -1 if there are none
     std::uint32_t unfrozen = 0;
     std::uint32_t filled = 0;  // how many of its flows are filled
     std::vector<Entry> flows;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machine files: what is read, and that what makes no sense is refused with its line.
+#include <gtest/gtest.h>
+
+#include "nuice/error.hpp"
+#include "nuice/machine.hpp"
+#include "nuice/topology.hpp"
+
+namespace nuice {
+namespace {
+
+constexpr std::string_view good = R"(summary = "a test"
+topology = "hypercube:4"
+[message]
+start_up = "88 us"
+eager_limit = "16 KiB"
+[port]
+bandwidth = "4 MB/s"
+duplex = "paired"
+[network]
+switching = "circuit"
+packet_payload = "16 B"
+packet_header = "4 B"
+[memory]
+copy = "0.5 ns/B"
+)";
+
+TEST(MachineFile, NumbersComeInTheirUnits) {
+  const Machine machine = parse_machine(good, "test");
+  EXPECT_EQ(machine.name, "test");
+  EXPECT_EQ(machine.summary, "a test");
+  EXPECT_EQ(machine.topology->num_ranks(), 16);
+  EXPECT_DOUBLE_EQ(machine.start_up_s, 88e-6);
+  EXPECT_EQ(machine.eager_limit, 16384);
+  EXPECT_DOUBLE_EQ(machine.byte_s, 0.25e-6);
+  EXPECT_EQ(machine.duplex, Duplex::paired);
+  EXPECT_EQ(machine.switching, Switching::circuit);
+  EXPECT_DOUBLE_EQ(machine.copy_byte_s, 0.5e-9);
+  EXPECT_EQ(wire_bytes(machine, 17), 40);
+}
+
+TEST(MachineFile, EveryShippedMachineIsSound) {
+  EXPECT_GE(shipped_machines().size(), 8U);
+  for (const ShippedMachine& shipped : shipped_machines()) {
+    const Machine machine = find_machine(shipped.name);
+    EXPECT_FALSE(machine.summary.empty()) << shipped.name;
+    EXPECT_NO_THROW(require_sense(machine));
+  }
+}
+
+struct Wrong {
+  std::string from;  // in `good`
+  std::string to;
+  std::string says;  // part of the error
+};
+
+class WrongFile : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongFile, IsRefusedWithItsLine) {
+  std::string text(good);
+  const std::size_t at = text.find(GetParam().from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, GetParam().from.size(), GetParam().to);
+  try {
+    parse_machine(text, "bad.toml");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::parse);
+    EXPECT_NE(std::string(error.what()).find(GetParam().says), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).rfind("bad.toml:", 0), 0U) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongFile,
+    testing::Values(
+        Wrong{"start_up = ", "startup = ",
+              "bad.toml:4: no key of [message] is called 'startup'; known: start_up"},
+        Wrong{"[message]", "[massage]", "no section is called [massage]; known: [message]"},
+        Wrong{"summary = ", "sumary = ", "bad.toml:1: no key is called 'sumary'"},
+        Wrong{"\"88 us\"", "88", "bad.toml:4: start_up has no unit: write it as \"88 us\""},
+        Wrong{"\"88 us\"", "\"88\"", "bad.toml:4: start_up: '88' has no unit; units: ns, us, ms, s"},
+        Wrong{"\"88 us\"", "\"88 km\"", "bad.toml:4: start_up: no unit here is called 'km'"},
+        Wrong{"\"88 us\"", "\"88 MB/s\"", "bad.toml:4: start_up: no unit here is called 'MB/s'"},
+        Wrong{"\"88 us\"", "\"-88 us\"", "bad.toml:4: start_up: '-88 us' must not be negative"},
+        Wrong{"\"88 us\"", "\"nan us\"", "bad.toml:4: start_up: 'nan us' does not begin with a number"},
+        Wrong{"\"88 us\"", "\"1e999 us\"", "bad.toml:4: start_up"},
+        Wrong{"\"88 us\"", "\"\"", "bad.toml:4: start_up: '' does not begin with a number"},
+        Wrong{"\"16 KiB\"", "\"0.3 B\"", "bad.toml:5: eager_limit is no whole number of bytes"},
+        Wrong{"\"16 KiB\"", "\"1e30 B\"", "bad.toml:5: eager_limit is above 2^62 bytes"},
+        Wrong{"\"4 MB/s\"", "\"0 MB/s\"", "bad.toml:7: bandwidth: '0 MB/s' must be above 0"},
+        Wrong{"\"4 MB/s\"", "\"0 ns/B\"", "bad.toml:7: bandwidth must be above 0"},
+        Wrong{"bandwidth = \"4 MB/s\"", "", "the key 'bandwidth' of [port] is missing"},
+        Wrong{"topology = \"hypercube:4\"", "", "the key 'topology' is missing"},
+        Wrong{"hypercube:4", "hypercube:x", "bad.toml:2: topology"},
+        Wrong{"\"paired\"", "\"both\"", "bad.toml:8: duplex is"},
+        Wrong{"\"circuit\"", "7", "bad.toml:10: switching is text in quotes"},
+        Wrong{"packet_payload = \"16 B\"", "", "bad.toml:12: packet_header without packet_payload"},
+        Wrong{"[memory]", "[memory]\nslowdown = 0.5", "bad.toml:14: slowdown is not in 1..1e9"},
+        Wrong{"[memory]", "[memory]\nslowdown = 2", "bad.toml:14: slowdown needs a limit"},
+        Wrong{"[memory]", "[receiver]\nqueue_senders = 2\n[memory]",
+              "bad.toml:14: queue_senders needs a timeout"},
+        Wrong{"[memory]", "[receiver]\nqueue_senders = -1\n[memory]", "bad.toml:14: queue_senders is not in"},
+        Wrong{"[memory]", "[receiver]\nloss_per_sender = 0.1\n[memory]",
+              "bad.toml:14: loss_per_sender needs"},
+        Wrong{"[memory]", "[memory", "bad.toml:13"}));
+
+TEST(MachineFile, UnknownNamesAreRefusedWithTheKnownOnes) {
+  try {
+    find_machine("cm6");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("cm5-32"), std::string::npos);
+  }
+  EXPECT_THROW(load_machine("no-such-file.toml"), Error);
+}
+
+}  // namespace
+}  // namespace nuice
