@@ -27,20 +27,24 @@ def names() -> list[str]:
 
 def source(name: str) -> str:
     """What stands at the head of the file, as one text."""
-    return " ".join(line[1:].strip() for line in _lines(name) if line.startswith("#"))
+    return " ".join(line[1:].strip() for line in _lines(_FOLDER / f"{name}.csv") if line.startswith("#"))
 
 
 def table(name: str) -> list[dict[str, Any]]:
     """One dictionary per row, in the order of the file."""
-    rows = csv.DictReader(line for line in _lines(name) if not line.startswith("#"))
-    return [{key: _value(word) for key, word in row.items()} for row in rows]
+    if name not in names():
+        raise Error(f"no printed table {name!r}; there are {', '.join(names())}")
+    return rows(_FOLDER / f"{name}.csv")
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The same for any such file."""
+    table = csv.DictReader(line for line in _lines(path) if not line.startswith("#"))
+    return [{key: _value(word) for key, word in row.items()} for row in table]
 
 
 @cache
-def _lines(name: str) -> tuple[str, ...]:
-    path = _FOLDER / f"{name}.csv"
-    if not path.is_file():
-        raise Error(f"no printed table {name!r}; there are {', '.join(names())}")
+def _lines(path: Path) -> tuple[str, ...]:
     return tuple(path.read_text(encoding="utf-8").splitlines())
 
 
