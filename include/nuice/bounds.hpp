@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nuice/comm_matrix.hpp"
+#include "nuice/topology.hpp"
 
 namespace nuice {
 
@@ -35,5 +36,20 @@ Bounds lower_bounds(const CommMatrix& matrix);
 /// Schedules that split messages may go below W, down to max_port_bytes.
 /// Not part of Bounds because it takes longer: O(m log m) time, 20 bytes per message.
 Bytes whole_message_bytes(const CommMatrix& matrix);
+
+/// What no direct schedule without link contention can beat, for the link that is most in the way.
+struct LinkBounds {
+  /// Messages over a link divided by its slots, rounded up: no fewer phases, because each message crosses it in some
+  /// phase and at most slots() of them in the same.
+  std::int64_t phases = 0;
+  LinkId phases_at = no_link;  ///< The first such link; no_link if no route has links.
+  /// Bytes over a link divided by its slots, rounded up: no fewer phase_bytes().
+  Bytes bytes = 0;
+  LinkId bytes_at = no_link;
+};
+
+/// O(lengths of all routes + num_links) time, 16 bytes per link.
+/// Throws Error mismatch if the topology has fewer ranks than the matrix.
+LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology);
 
 }  // namespace nuice

@@ -13,6 +13,7 @@
 
 #include "nuice/check.hpp"
 #include "nuice/schedule.hpp"
+#include "nuice/topology.hpp"
 
 namespace nuice {
 
@@ -25,6 +26,11 @@ struct Problem {
   /// What a phase costs besides its largest transfer, as the bytes that could be sent in that time: alpha / beta. Only
   /// schedulers that weigh phases against bytes (kpbs) look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
+  /// The network, rank i of the matrix being its rank i. Rows that promise link_free need one; the others do not look.
+  const Topology* topology = nullptr;
+  /// Whether two ranks that have messages for each other exchange them in the same phase, for machines that gain by it
+  /// (iPSC/860, 000 s.6). Only rs_nl looks at it; lp, gs and others pair anyway.
+  bool prefer_pairs = false;
 };
 
 /// A row. `make` is a pure function: the same problem gives the same schedule on every platform.
@@ -36,6 +42,8 @@ struct Scheduler {
   bool randomized;                         ///< Whether the seed matters.
   std::string (*why_not)(const Problem&);  ///< Empty if applicable, otherwise the reason in one sentence.
   Schedule (*make)(const Problem&);        ///< Requires why_not() to be empty.
+
+  bool needs_topology() const { return (guarantees & link_free) != 0; }
 };
 
 /// All rows, in a fixed order.
@@ -47,5 +55,6 @@ const Scheduler& find_scheduler(std::string_view name);
 /// find_scheduler + why_not + make. Throws Error invalid_argument or not_applicable.
 Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed = 0,
                        Bytes phase_cost_bytes = default_phase_cost_bytes);
+Schedule make_schedule(const Problem& problem, std::string_view name);
 
 }  // namespace nuice

@@ -9,7 +9,8 @@
 //   nuice-schedule 1
 //   scheduler rs_n
 //   seed 7
-//   guarantees direct one_port
+//   guarantees direct one_port link_free
+//   topology hypercube:2                only where link_free is among the guarantees: the network it holds on
 //   ranks 4
 //   matrix 8a0c15b1d3f2e907
 //   phases 2
@@ -45,9 +46,12 @@ struct ScheduleRecord {
   unsigned guarantees = 0;               ///< Guarantee flags that it claims.
   std::uint64_t matrix_fingerprint = 0;  ///< CommMatrix::fingerprint() of the matrix it is for.
   Schedule schedule;
+  std::string topology =
+      {};  ///< Topology::name() of the network that link_free holds on; empty without link_free.
 };
 
-/// Needs the matrix that the schedule is for; throws Error mismatch if it is another one.
+/// Reading needs the matrix that the schedule is for and throws Error mismatch if it is another one. Writing throws Error
+/// invalid_argument for a scheduler that is not one word, and for link_free without a topology or the other way round.
 ScheduleRecord read_schedule(std::istream& in, const std::string& name, const CommMatrix& matrix);
 void write_schedule(std::ostream& out, const ScheduleRecord& record, const CommMatrix& matrix);
 ScheduleRecord load_schedule(const std::string& path, const CommMatrix& matrix);

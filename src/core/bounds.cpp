@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/by_size.hpp"
+#include "nuice/error.hpp"
 
 namespace nuice {
 namespace {
@@ -60,6 +61,46 @@ Bytes whole_message_bytes(const CommMatrix& matrix) {
     sum += matrix.bytes(id);
   }
   return sum;
+}
+
+LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology) {
+  if (topology.num_ranks() < matrix.num_ranks()) {
+    throw Error(ErrorCode::mismatch, "topology " + topology.name() + " has " +
+                                         std::to_string(topology.num_ranks()) + " ranks, the matrix has " +
+                                         std::to_string(matrix.num_ranks()));
+  }
+  struct Load {
+    std::int64_t messages = 0;
+    Bytes bytes = 0;  // of all messages at most, so no overflow
+  };
+  std::vector<Load> loads(static_cast<std::size_t>(topology.num_links()));
+  std::vector<LinkId> route;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    route.clear();
+    topology.append_route(matrix.src(id), matrix.dst(id), route);
+    for (const LinkId link : route) {
+      Load& load = loads[static_cast<std::size_t>(link)];
+      ++load.messages;
+      load.bytes += matrix.bytes(id);
+    }
+  }
+  LinkBounds bounds;
+  for (LinkId link = 0; link < topology.num_links(); ++link) {
+    const Load& load = loads[static_cast<std::size_t>(link)];
+    if (load.messages == 0) continue;
+    const std::int64_t slots = topology.link(link).slots();
+    const std::int64_t phases = (load.messages - 1) / slots + 1;
+    const Bytes bytes = (load.bytes - 1) / slots + 1;
+    if (phases > bounds.phases) {
+      bounds.phases = phases;
+      bounds.phases_at = link;
+    }
+    if (bytes > bounds.bytes) {
+      bounds.bytes = bytes;
+      bounds.bytes_at = link;
+    }
+  }
+  return bounds;
 }
 
 }  // namespace nuice

@@ -14,26 +14,22 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/link_use.hpp"
+#include "core/violation_text.hpp"
+#include "nuice/error.hpp"
+
 namespace nuice {
 namespace {
+
+using core::at_transfer;
+using core::LinkUse;
+using core::text;
 
 constexpr std::array guarantee_table{std::pair{direct, std::string_view{"direct"}},
                                      std::pair{one_port, std::string_view{"one_port"}},
                                      std::pair{fewest_phases, std::string_view{"fewest_phases"}},
-                                     std::pair{fewest_bytes, std::string_view{"fewest_bytes"}}};
-
-std::string text(Rank rank) { return "rank " + std::to_string(rank); }
-std::string text(Rank src, Rank dst) { return text(src) + " -> " + text(dst); }
-std::string text(const Message& message) { return "message " + text(message.src, message.dst); }
-std::string bytes_text(Bytes offset, Bytes bytes) {
-  return "bytes [" + std::to_string(offset) + ", " + std::to_string(offset + bytes) + ")";
-}
-
-Violation at_transfer(ViolationKind kind, PhaseId phase, Rank src, Rank dst, const std::string& what) {
-  Violation violation{.kind = kind, .phase = phase, .src = src, .dst = dst};
-  violation.text = "phase " + std::to_string(phase) + ": " + what;
-  return violation;
-}
+                                     std::pair{fewest_bytes, std::string_view{"fewest_bytes"}},
+                                     std::pair{link_free, std::string_view{"link_free"}}};
 
 Violation at_piece(ViolationKind kind, PhaseId phase, const Transfer& transfer, const Message& message,
                    const Piece& piece, const std::string& what) {
@@ -145,7 +141,8 @@ class Holdings {
     violation.offset = where.begin;
     violation.bytes = where.end - where.begin;
     violation.text = "after the last phase: " + text(message) + ": " +
-                     bytes_text(violation.offset, violation.bytes) + " are still at " + text(where.rank);
+                     core::bytes_text(violation.offset, violation.bytes) + " are still at " +
+                     text(where.rank);
     return violation;
   }
 
@@ -184,13 +181,13 @@ class Holdings {
       if (segment.rank != transfer.src) {
         return at_piece(ViolationKind::not_held, phase, transfer, message,
                         {piece.message, segment.begin, segment.end - segment.begin},
-                        text(message) + ": " + bytes_text(segment.begin, segment.end - segment.begin) +
+                        text(message) + ": " + core::bytes_text(segment.begin, segment.end - segment.begin) +
                             " are not at " + text(transfer.src) + " but at " + text(segment.rank));
       }
       if (segment.since > phase) {
         return at_piece(ViolationKind::not_held, phase, transfer, message,
                         {piece.message, segment.begin, segment.end - segment.begin},
-                        text(message) + ": " + bytes_text(segment.begin, segment.end - segment.begin) +
+                        text(message) + ": " + core::bytes_text(segment.begin, segment.end - segment.begin) +
                             " reach " + text(transfer.src) + " in the same phase");
       }
       segment.rank = transfer.dst;
@@ -291,6 +288,8 @@ std::string_view violation_name(ViolationKind kind) {
       return "too_many_phases";
     case ViolationKind::too_many_bytes:
       return "too_many_bytes";
+    case ViolationKind::link_contention:
+      return "link_contention";
     case ViolationKind::wrong_num_ranks:
       return "wrong_num_ranks";
   }
@@ -304,6 +303,15 @@ std::optional<Violation> find_node_contention(const Schedule& schedule, PhaseId 
     if (auto violation = ports.use(phase, transfer.src, transfer.dst)) return violation;
   }
   return std::nullopt;
+}
+
+std::optional<Violation> find_link_contention(const Schedule& schedule, PhaseId phase,
+                                              const Topology& topology) {
+  core::require_ranks(topology, schedule.num_ranks());
+  for (const Transfer& transfer : schedule.transfers(phase)) {
+    if (auto violation = check_ends(phase, transfer, schedule.num_ranks())) return violation;
+  }
+  return LinkUse(topology).find_contention(schedule, phase);
 }
 
 namespace {
@@ -321,14 +329,17 @@ std::optional<Violation> check_transfer(PhaseId phase, const Transfer& transfer,
   return std::nullopt;
 }
 
-std::optional<Violation> check_phases(const CommMatrix& matrix, const Schedule& schedule,
-                                      unsigned guarantees) {
+std::optional<Violation> check_phases(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
+                                      LinkUse* links) {
   Ports ports(matrix.num_ranks());
   Holdings holdings(matrix);
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer& transfer : schedule.transfers(phase)) {
       if (auto violation = check_transfer(phase, transfer, matrix, guarantees, ports, holdings))
         return violation;
+    }
+    if (links != nullptr) {
+      if (auto violation = links->find_contention(schedule, phase)) return violation;
     }
   }
   return holdings.find_undelivered(schedule.num_phases());
@@ -367,14 +378,24 @@ std::optional<Violation> check_phase_bytes(const CommMatrix& matrix, const Sched
 
 }  // namespace
 
-std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees) {
+std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
+                               const Topology* topology) {
+  std::optional<LinkUse> links;
+  if ((guarantees & link_free) != 0) {
+    if (topology == nullptr)
+      throw Error(ErrorCode::invalid_argument, "link_free can only be checked with a topology");
+    core::require_ranks(*topology, schedule.num_ranks());
+    links.emplace(*topology);
+  }
   if (schedule.num_ranks() != matrix.num_ranks()) {
     Violation violation{.kind = ViolationKind::wrong_num_ranks};
     violation.text = "the schedule is for " + std::to_string(schedule.num_ranks()) +
                      " ranks, the matrix has " + std::to_string(matrix.num_ranks());
     return violation;
   }
-  if (auto violation = check_phases(matrix, schedule, guarantees)) return violation;
+  if (auto violation = check_phases(matrix, schedule, guarantees, links ? &*links : nullptr)) {
+    return violation;
+  }
   if ((guarantees & fewest_phases) != 0) {
     if (auto violation = check_num_phases(matrix, schedule)) return violation;
   }

@@ -32,6 +32,7 @@ class ScheduleReader {
     record.scheduler = std::string(word_after("scheduler"));
     record.seed = number_after<std::uint64_t>("seed");
     record.guarantees = read_guarantees();
+    if ((record.guarantees & link_free) != 0) record.topology = text_after("topology");
     const Rank num_ranks = number_after<Rank>("ranks");
     record.matrix_fingerprint = number_after<std::uint64_t>("matrix", 16);
     check_same_matrix(num_ranks, record.matrix_fingerprint);
@@ -67,6 +68,14 @@ class ScheduleReader {
     next(key);
     if (words_.size() != 2 || words_[0] != key) lines_.fail("expected \"" + std::string(key) + " VALUE\"");
     return words_[1];
+  }
+
+  /// All that follows the key, blanks included.
+  std::string text_after(std::string_view key) {
+    next(std::string(key) + " TEXT");
+    if (words_.size() < 2 || words_[0] != key) lines_.fail("expected \"" + std::string(key) + " TEXT\"");
+    const auto begin = static_cast<std::size_t>(words_[1].data() - line_.data());
+    return line_.substr(begin);
   }
 
   template <typename T>
@@ -162,10 +171,20 @@ void write_schedule(std::ostream& out, const ScheduleRecord& record, const CommM
     throw Error(ErrorCode::invalid_argument,
                 "\"" + record.scheduler + "\" is no name for a scheduler: one word");
   }
+  const bool names_topology = !record.topology.empty();
+  if (names_topology != ((record.guarantees & link_free) != 0)) {
+    throw Error(ErrorCode::invalid_argument,
+                names_topology ? "a topology is written only for schedules that are link_free"
+                               : "a schedule that is link_free must name its topology");
+  }
+  if (record.topology.find_first_of("\r\n") != std::string::npos) {
+    throw Error(ErrorCode::invalid_argument, "the name of a topology is one line");
+  }
   const Schedule& schedule = record.schedule;
   const std::string guarantees = guarantee_names(record.guarantees);
   out << "nuice-schedule " << format_version << "\nscheduler " << record.scheduler << "\nseed " << record.seed
-      << "\nguarantees" << (guarantees.empty() ? "" : " ") << guarantees << "\nranks " << schedule.num_ranks()
+      << "\nguarantees" << (guarantees.empty() ? "" : " ") << guarantees
+      << (names_topology ? "\ntopology " : "") << record.topology << "\nranks " << schedule.num_ranks()
       << "\nmatrix " << hex(record.matrix_fingerprint) << "\nphases " << schedule.num_phases() << '\n';
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     const auto transfers = schedule.transfers(phase);

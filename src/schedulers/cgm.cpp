@@ -10,44 +10,10 @@
 // destinations (003 s.4); always at most twice the maximum degree minus one phases. 8 bytes per message.
 #include <vector>
 
-#include "nuice/random.hpp"
+#include "schedulers/graph/compressed_rows.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
-namespace {
-
-/// CCOM with prt: row `src` holds the ids of its messages that are not yet scheduled, in the first left(src)
-/// places.
-class CompressedRows {
- public:
-  CompressedRows(const CommMatrix& matrix, Random& random) : ids_(matrix.num_messages()) {
-    begin_.reserve(static_cast<std::size_t>(matrix.num_ranks()));
-    for (MessageId id = 0; id < matrix.num_messages(); ++id) ids_[id] = id;
-    for (Rank src = 0; src < matrix.num_ranks(); ++src) {
-      const auto sent = matrix.sent_by(src);
-      begin_.push_back(sent.empty() ? 0 : sent.front());
-      left_.push_back(static_cast<MessageId>(sent.size()));
-      random.shuffle(row(src));
-    }
-  }
-
-  std::span<MessageId> row(Rank src) {
-    const auto index = static_cast<std::size_t>(src);
-    return {ids_.data() + begin_[index], left_[index]};
-  }
-  void remove(Rank src, MessageId& entry) {
-    entry = row(src).back();
-    --left_[static_cast<std::size_t>(src)];
-  }
-
- private:
-  std::vector<MessageId> ids_;
-  std::vector<MessageId> begin_;
-  std::vector<MessageId> left_;  // prt + 1
-};
-
-}  // namespace
-
 Schedule make_compact_masking(const Problem& problem) {
   const CommMatrix& matrix = problem.matrix;
   const Rank num_ranks = matrix.num_ranks();

@@ -25,5 +25,9 @@ Schedule make_coloring_by_size(const Problem& problem);
 Schedule make_slices(const Problem& problem);
 std::string why_not_kpbs(const Problem& problem);
 Schedule make_kpbs(const Problem& problem);
+std::string why_not_link_free(const Problem& problem);
+Schedule make_rs_nl(const Problem& problem);
+Schedule make_rs_nlh(const Problem& problem);
+Schedule make_link_coloring(const Problem& problem);
 
 }  // namespace nuice::sched

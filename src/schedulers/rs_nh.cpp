@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RS_NH, random scheduling avoiding node contention with heaps (000 s.3.3; 004 s.3.3), for messages of
-// unequal size.
+// unequal size; and RS_NLH (000 s.3.3), which avoids link contention as well.
 //
 // In a phase all wait for the largest transfer. So, as the papers say: each rank sends its largest message
 // first, which brings messages of about the same size together; and each phase has a cutoff size, its level:
@@ -15,6 +15,9 @@
 //     left than the busiest rank. Then they still have fewer than that one after the phase, so splitting
 //     costs hardly any phases. The level is the largest message without room, but no less than the mean of
 //     the phase, so that parts do not become tiny, and a multiple of 64 bytes.
+//   * RS_NLH takes an entry only if its route crosses no link that the phase has filled, and a link counts like a rank:
+//     a message has room if also each of its links has at least two messages per slot fewer left than the busiest rank
+//     or link.
 // At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
 // rows sorted; 24 bytes per message beside the schedule.
 #include <algorithm>
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "nuice/random.hpp"
+#include "schedulers/graph/routes.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -102,16 +106,56 @@ class SortedRows {
   std::vector<MessageId> to_receive_;  // by receiver
 };
 
-/// A partial permutation for each phase, as in RS_N.
+/// The links of RS_NLH: which are full in a phase, and what is left to cross them.
+class Links {
+ public:
+  explicit Links(const Problem& problem) : routes_(problem), of_phase_(routes_) {
+    for (std::size_t link = 0; link < routes_.num_links(); ++link) {
+      to_cross_.push_back(routes_.load(static_cast<std::int32_t>(link)));
+    }
+  }
+
+  LinksOfPhase& of_phase() { return of_phase_; }
+  void finish(MessageId id) {
+    for (const std::int32_t link : routes_.of(id)) --to_cross_[static_cast<std::size_t>(link)];
+  }
+  /// Phases that the messages left on the busiest link need.
+  MessageId most_left() const {
+    MessageId most = 0;
+    for (std::size_t link = 0; link < to_cross_.size(); ++link) {
+      most = std::max(most, phases_left(static_cast<std::int32_t>(link)));
+    }
+    return most;
+  }
+  /// The same for the busiest link that this message crosses.
+  MessageId most_left_for(MessageId id) const {
+    MessageId most = 0;
+    for (const std::int32_t link : routes_.of(id)) most = std::max(most, phases_left(link));
+    return most;
+  }
+
+ private:
+  MessageId phases_left(std::int32_t link) const {
+    const auto slots = static_cast<MessageId>(routes_.slots(link));  // fewer than messages cross it
+    return (to_cross_[static_cast<std::size_t>(link)] + slots - 1) / slots;
+  }
+
+  Routes routes_;
+  LinksOfPhase of_phase_;
+  std::vector<MessageId> to_cross_;  // by link: messages with bytes left
+};
+
+/// A partial permutation for each phase, as in RS_N; without link contention if there are links.
 class Partners {
  public:
-  explicit Partners(const CommMatrix& matrix)
-      : matrix_(matrix), taken_in_(static_cast<std::size_t>(matrix.num_ranks()), 0) {}
+  Partners(const CommMatrix& matrix, LinksOfPhase* links)
+      : matrix_(matrix), links_(links), taken_in_(static_cast<std::size_t>(matrix.num_ranks()), 0) {}
 
   /// Each row's largest entry whose receiver is free, rows in turn from `first` on. Valid until the next
   /// call.
   const std::vector<Pick>& pick(SortedRows& rows, Rank first) {
     ++phase_;
+    if (links_ != nullptr) links_->begin_phase();
     picks_.clear();
     const Rank num_ranks = matrix_.num_ranks();
     Rank src = first;
@@ -119,6 +163,10 @@ class Partners {
       for (Entry& entry : rows.row(src) | std::views::reverse) {
         PhaseId& taken = taken_in_[static_cast<std::size_t>(matrix_.dst(entry.id))];
         if (taken == phase_) continue;
+        if (links_ != nullptr) {
+          if (!links_->has_room_for(entry.id)) continue;
+          links_->take(entry.id);
+        }
         taken = phase_;
         picks_.push_back({src, &entry});
         break;
@@ -129,19 +177,25 @@ class Partners {
 
  private:
   const CommMatrix& matrix_;
+  LinksOfPhase* links_;            // may be null
   PhaseId phase_ = 0;              // from 1 on
   std::vector<PhaseId> taken_in_;  // by receiver: phase in which it was last taken
   std::vector<Pick> picks_;
 };
 
-/// See above. Requires picks.
-Bytes choose_level(const SortedRows& rows, const std::vector<Pick>& picks) {
-  const MessageId most_left = rows.most_left_of_a_rank();
+/// See above. Requires picks; `links` may be null.
+Bytes choose_level(const SortedRows& rows, const Links* links, const std::vector<Pick>& picks) {
+  const auto left_around = [&](const Pick& pick) {
+    const MessageId at_ranks = rows.left_of_its_ranks(pick);
+    return links == nullptr ? at_ranks : std::max(at_ranks, links->most_left_for(pick.entry->id));
+  };
+  const MessageId most_left = links == nullptr ? rows.most_left_of_a_rank()
+                                               : std::max(rows.most_left_of_a_rank(), links->most_left());
   Bytes sum = 0;  // of all messages at most, so no overflow
   Bytes largest_without_room = 0;
   for (const Pick& pick : picks) {
     sum += pick.entry->left;
-    const bool has_room = rows.left_of_its_ranks(pick) + 2 <= most_left;
+    const bool has_room = left_around(pick) + 2 <= most_left;
     if (!has_room) largest_without_room = std::max(largest_without_room, pick.entry->left);
   }
   const Bytes mean = (sum - 1) / static_cast<Bytes>(picks.size()) + 1;
@@ -149,29 +203,39 @@ Bytes choose_level(const SortedRows& rows, const std::vector<Pick>& picks) {
   return (level - 1) / level_unit_bytes * level_unit_bytes + level_unit_bytes;
 }
 
-}  // namespace
-
-Schedule make_rs_nh(const Problem& problem) {
+/// `links` may be null.
+Schedule make_by_level(const Problem& problem, Links* links) {
   const CommMatrix& matrix = problem.matrix;
   Random random(problem.seed);
   SortedRows rows(matrix, random);
-  Partners partners(matrix);
+  Partners partners(matrix, links == nullptr ? nullptr : &links->of_phase());
   Schedule schedule(matrix.num_ranks());
   schedule.reserve(matrix.num_messages());  // and a few more for the parts
   for (MessageId left = matrix.num_messages(); left > 0;) {
     const auto first = static_cast<Rank>(random.below(static_cast<std::uint64_t>(matrix.num_ranks())));
     const std::vector<Pick>& picks = partners.pick(rows, first);
-    const Bytes level = choose_level(rows, picks);
+    const Bytes level = choose_level(rows, links, picks);
     schedule.begin_phase();
     for (const Pick& pick : picks) {
       const MessageId id = pick.entry->id;
       const Bytes bytes = std::min(level, pick.entry->left);
       const Piece piece{id, matrix.bytes(id) - pick.entry->left, bytes};
       schedule.add(pick.src, matrix.dst(id), {&piece, 1});
-      if (rows.send(pick, bytes)) --left;
+      if (!rows.send(pick, bytes)) continue;
+      if (links != nullptr) links->finish(id);
+      --left;
     }
   }
   return schedule;
+}
+
+}  // namespace
+
+Schedule make_rs_nh(const Problem& problem) { return make_by_level(problem, nullptr); }
+
+Schedule make_rs_nlh(const Problem& problem) {
+  Links links(problem);
+  return make_by_level(problem, &links);
 }
 
 }  // namespace nuice::sched

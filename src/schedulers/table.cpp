@@ -154,6 +154,29 @@ constexpr std::array table{
               .randomized = false,
               .why_not = why_not_kpbs,
               .make = make_kpbs},
+    Scheduler{
+        .name = "rs_nl",
+        .summary = "rs_n that also keeps the links of a network free: no two routes of a phase share one",
+        .source = "000 s.2.1, s.3.3",
+        .guarantees = direct | one_port | link_free,
+        .randomized = true,
+        .why_not = why_not_link_free,
+        .make = make_rs_nl},
+    Scheduler{.name = "rs_nlh",
+              .summary = "rs_nh without link contention: for unequal sizes, large messages in parts",
+              .source = "000 s.3.3",
+              .guarantees = direct | one_port | link_free,
+              .randomized = true,
+              .why_not = why_not_link_free,
+              .make = make_rs_nlh},
+    Scheduler{
+        .name = "link_coloring",
+        .summary = "nearly the fewest phases without link contention: first fit, then phases are dissolved",
+        .source = "NUICE, after Nagata and Braysy 2009",
+        .guarantees = direct | one_port | link_free,
+        .randomized = false,
+        .why_not = why_not_link_free,
+        .make = make_link_coloring},
 };
 
 }  // namespace
@@ -172,8 +195,11 @@ const Scheduler& find_scheduler(std::string_view name) {
 
 Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed,
                        Bytes phase_cost_bytes) {
+  return make_schedule(Problem{matrix, seed, phase_cost_bytes}, name);
+}
+
+Schedule make_schedule(const Problem& problem, std::string_view name) {
   const Scheduler& scheduler = find_scheduler(name);
-  const Problem problem{matrix, seed, phase_cost_bytes};
   if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
     throw Error(ErrorCode::not_applicable, std::string(name) + ": " + reason);
   }

@@ -17,5 +17,8 @@ Made make_torus(const Spec& spec);
 Made make_fat_tree(const Spec& spec);
 Made make_tree(const Spec& spec);
 Made make_cm5(const Spec& spec);
+Made make_dragonfly(const Spec& spec);
+Made make_from_file(const Spec& spec);
+Made make_from_slurm(const Spec& spec);
 
 }  // namespace nuice::topo

@@ -38,6 +38,16 @@ constexpr std::array table{
     Row{{"cm5", "cm5:N", "N ranks in clusters of four, thinned 2 : 1 above 4 and above 16, as on the CM-5",
          "001 s.2, fig. 1"},
         topo::make_cm5},
+    Row{{"dragonfly", "dragonfly:a=A,h=H,p=P[,g=G]",
+         "G groups of A routers with P ranks and H global cables each; minimal routing",
+         "Kim et al., ISCA 2008"},
+        topo::make_dragonfly},
+    Row{{"file", "file:NAME", "any network from a text file, shortest ways", "docs/networks.md"},
+        topo::make_from_file},
+    Row{{"slurm", "slurm:FILE[,hosts=FILE2][,thin=T]",
+         "switches and hosts of Slurm's topology.conf, shortest ways",
+         "slurm.schedmd.com/topology.conf.html"},
+        topo::make_from_slurm},
 };
 
 constexpr auto kinds = [] {

@@ -9,6 +9,7 @@
 #include "exchange/split_schedule.hpp"
 #include "nuice/nuice.hpp"
 #include "support/matrices.hpp"
+#include "support/topologies.hpp"
 
 namespace nuice {
 namespace {
@@ -29,8 +30,11 @@ TEST_P(SerialExchangeOf, DeliversEveryByteAndTouchesNoOther) {
   int carried_out = 0;
   for (const auto& [name, matrix] : test::all_matrices()) {
     if (lower_bounds(matrix).total_bytes > 1'000'000) continue;
-    const Problem problem{matrix, 11};
     const Scheduler& scheduler = find_scheduler(GetParam());
+    const Problem problem{
+        .matrix = matrix,
+        .seed = 11,
+        .topology = scheduler.needs_topology() ? &test::hypercube_for(matrix.num_ranks()) : nullptr};
     if (!scheduler.why_not(problem).empty()) continue;
     SCOPED_TRACE(name);
     expect_delivered(slice_all(matrix, scheduler.make(problem)));

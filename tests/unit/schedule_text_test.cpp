@@ -4,6 +4,7 @@
 #include "nuice/nuice.hpp"
 #include "support/matrices.hpp"
 #include "support/throws.hpp"
+#include "support/topologies.hpp"
 
 namespace nuice {
 namespace {
@@ -19,8 +20,13 @@ ScheduleRecord read(const std::string& text, const CommMatrix& matrix) {
 }
 
 ScheduleRecord record_of(const CommMatrix& matrix, const Scheduler& scheduler, std::uint64_t seed) {
-  return {std::string(scheduler.name), seed, scheduler.guarantees, matrix.fingerprint(),
-          scheduler.make({matrix, seed})};
+  const Topology* topology = scheduler.needs_topology() ? &test::hypercube_for(matrix.num_ranks()) : nullptr;
+  return {std::string(scheduler.name),
+          seed,
+          scheduler.guarantees,
+          matrix.fingerprint(),
+          scheduler.make({.matrix = matrix, .seed = seed, .topology = topology}),
+          topology != nullptr ? topology->name() : ""};
 }
 
 TEST(ScheduleText, ReadsWhatItWrites) {
@@ -32,6 +38,7 @@ TEST(ScheduleText, ReadsWhatItWrites) {
       EXPECT_EQ(again.scheduler, record.scheduler);
       EXPECT_EQ(again.seed, 3U);
       EXPECT_EQ(again.guarantees, record.guarantees);
+      EXPECT_EQ(again.topology, record.topology);
       EXPECT_EQ(again.matrix_fingerprint, matrix.fingerprint());
     }
   }

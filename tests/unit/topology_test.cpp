@@ -10,28 +10,15 @@
 
 #include "nuice/networks.hpp"
 #include "nuice/random.hpp"
+#include "support/routes.hpp"
 #include "support/throws.hpp"
 
 namespace nuice {
 namespace {
 
-using Route = std::vector<LinkId>;
-
-Route route_of(const Topology& net, Rank src, Rank dst) {
-  Route route;
-  net.append_route(src, dst, route);
-  return route;
-}
-
-/// Vertices along a route, from the first link's beginning.
-std::vector<std::int32_t> stops_of(const Topology& net, const Route& route) {
-  std::vector<std::int32_t> stops;
-  for (const LinkId id : route) {
-    if (stops.empty()) stops.push_back(net.link(id).from);
-    stops.push_back(net.link(id).to);
-  }
-  return stops;
-}
+using test::Route;
+using test::route_of;
+using test::stops_of;
 
 /// All pairs of small networks, some of large ones.
 template <typename Body>
@@ -124,7 +111,7 @@ std::map<std::int32_t, std::size_t> distances_from(const Topology& net, std::int
 }
 
 TEST_P(EveryNetwork, RoutesAreShortest) {
-  if (net->num_ranks() > 300) return;
+  if (net->num_ranks() > 300 || net->name().starts_with("dragonfly")) return;  // that promises something else
   for (Rank src = 0; src < net->num_ranks(); src += 1 + net->num_ranks() / 20) {
     std::map<std::int32_t, std::size_t> distance;
     for (Rank dst = 0; dst < net->num_ranks(); ++dst) {
@@ -281,6 +268,42 @@ TEST(Tree, CapacitiesAreRanksByThinning) {
   EXPECT_DOUBLE_EQ(net->link(net->num_links() - 1).capacity, 1.0);
 }
 
+// --- Dragonfly ----------------------------------------------------------------------------------------------------
+
+TEST(Dragonfly, RoutesAreLocalGlobalLocal) {
+  for (const char* spec :
+       {"dragonfly:a=4,h=2,p=2", "dragonfly:a=4,h=2,p=2,g=5", "dragonfly:a=3,h=2,p=4,g=3"}) {
+    const auto net = make_topology(spec);
+    const Rank a = spec[12] - '0';
+    const auto group_of = [&](std::int32_t vertex) { return (vertex - net->num_ranks()) / a; };
+    for_pairs(*net, [&](Rank src, Rank dst) {
+      const auto stops = stops_of(*net, route_of(*net, src, dst));
+      if (stops.empty()) return;
+      std::string kinds;
+      for (std::size_t i = 1; i < stops.size(); ++i)
+        kinds += group_of(stops[i]) == group_of(stops[i - 1]) ? 'l' : 'g';
+      ASSERT_TRUE(std::set<std::string>({"l", "g", "lg", "gl", "lgl"}).contains(kinds)) << kinds;
+    });
+  }
+}
+
+TEST(Dragonfly, SizesOfKimEtAl) {
+  const auto net = make_topology("dragonfly:a=4,h=2,p=2");  // their figure 5: 72 terminals in nine groups
+  EXPECT_EQ(net->num_ranks(), 72);
+  EXPECT_EQ(net->num_links(), 9 * (4 * 3 + 8));
+}
+
+TEST(Dragonfly, SpreadsOverSeveralCablesBetweenGroups) {
+  const auto net = make_topology("dragonfly:a=4,h=2,p=2,g=3");  // four cables between any two groups
+  std::set<LinkId> between;
+  for (Rank dst = 8; dst < 16; ++dst) {
+    for (const LinkId id : route_of(*net, 0, dst)) {
+      if ((net->link(id).from - 24) / 4 != (net->link(id).to - 24) / 4) between.insert(id);
+    }
+  }
+  EXPECT_EQ(between.size(), 4U);
+}
+
 // --- Specs --------------------------------------------------------------------------------------------------------
 
 TEST(Specs, BadOnesAreErrorsOfOneLine) {
@@ -303,6 +326,16 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("fattree:4x4/2/2"), invalid_argument, {"more than one \"/\""});
   EXPECT_ERROR(make_topology("fattree:4000x5000"), limit, {"ranks and switches"});
   EXPECT_ERROR(make_topology("cm5:1.5"), invalid_argument, {"\"1.5\""});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2"), invalid_argument, {"a=, h= and p= must be given"});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,a=4"), invalid_argument, {"\"a=\" is given twice"});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,q=2"), invalid_argument, {"\"q=2\" is none of"});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,g=10"), invalid_argument,
+               {"10 groups", "reach 8 others"});
+  EXPECT_ERROR(make_topology("dragonfly:a=4000,h=4000,p=1"), limit, {"more than"});
+  EXPECT_ERROR(make_topology("file:"), invalid_argument, {"name of the file is missing"});
+  EXPECT_ERROR(make_topology("file:/no/such/file.net"), io, {"/no/such/file.net"});
+  EXPECT_ERROR(make_topology("slurm:x.conf,thin=0"), invalid_argument, {"\"0\" is no capacity above 0"});
+  EXPECT_ERROR(make_topology("slurm:x.conf,hosts="), invalid_argument, {"neither hosts=FILE nor thin=T"});
 }
 
 TEST(Specs, TooSmallIsOneSentence) {

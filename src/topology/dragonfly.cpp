@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dragonfly with minimal routing (Kim, Dally, Scott and Abts, ISCA 2008).
+//
+// g groups of a routers; each router has p ranks, a cable to every other router of its group, and h global cables. A
+// group's a h global ports, router by router, go to the other groups in ascending order, as many rounds as fit: port j
+// of group i leads in round j / (g - 1) to group t = j mod (g - 1), or t + 1 where t >= i. Ports that fill no round stay
+// open. The largest network has g = a h + 1 groups and one cable between any two; a = 2 p = 2 h is balanced.
+//
+// Minimal routing: inside the group to the router with the cable to dst's group, over it, inside that group to dst's
+// router. With several rounds a message takes the cable of round dst mod rounds.
+#include <utility>
+
+#include "topology/kinds.hpp"
+
+namespace nuice::topo {
+namespace {
+
+struct Shape {
+  Rank a;  // routers in a group
+  Rank h;  // global cables of a router
+  Rank p;  // ranks on a router
+  Rank g;  // groups
+  Rank rounds() const { return g > 1 ? a * h / (g - 1) : 0; }
+};
+
+class Dragonfly final : public NamedTopology {
+ public:
+  Dragonfly(const Spec& spec, const Shape& shape)
+      : NamedTopology(spec, std::int64_t{shape.a} * shape.p * shape.g, num_links_of(shape)),
+        shape_(shape),
+        rounds_(shape.rounds()),
+        ports_(rounds_ * (shape.g - 1)),
+        first_global_(shape.g * shape.a * (shape.a - 1)) {}
+
+  static std::int64_t num_links_of(const Shape& shape) {
+    const std::int64_t local = std::int64_t{shape.a} * (shape.a - 1);
+    return shape.g * (local + std::int64_t{shape.rounds()} * (shape.g - 1));
+  }
+
+  Link link(LinkId id) const override {
+    if (id < first_global_) {
+      const Rank router = id / (shape_.a - 1);  // of all
+      const Rank other = id % (shape_.a - 1);
+      const Rank here = router % shape_.a;
+      return {vertex(router), vertex(router - here + skip(other, here)), 1};
+    }
+    const Rank group = (id - first_global_) / ports_;
+    const Rank port = (id - first_global_) % ports_;
+    const Rank to = skip(port % (shape_.g - 1), group);
+    const Rank port_there = port / (shape_.g - 1) * (shape_.g - 1) + place_of(group, to);
+    return {vertex(group * shape_.a + port / shape_.h), vertex(to * shape_.a + port_there / shape_.h), 1};
+  }
+
+  void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
+    Rank at = src / shape_.p;  // router
+    const Rank end = dst / shape_.p;
+    const Rank group = at / shape_.a;
+    const Rank to = end / shape_.a;
+    if (group != to) {
+      const Rank first_port = dst % rounds_ * (shape_.g - 1);
+      const Rank port = first_port + place_of(to, group);
+      append_local(at, group * shape_.a + port / shape_.h, route);
+      route.push_back(first_global_ + group * ports_ + port);
+      at = to * shape_.a + (first_port + place_of(group, to)) / shape_.h;
+    }
+    append_local(at, end, route);
+  }
+
+ private:
+  std::int32_t vertex(Rank router) const { return num_ranks() + router; }
+  /// The i-th number that is not `left_out`, and back.
+  static Rank skip(Rank i, Rank left_out) { return i < left_out ? i : i + 1; }
+  static Rank place_of(Rank number, Rank left_out) { return number < left_out ? number : number - 1; }
+
+  /// Requires routers of one group.
+  void append_local(Rank from, Rank to, std::vector<LinkId>& route) const {
+    if (from != to) route.push_back(from * (shape_.a - 1) + place_of(to % shape_.a, from % shape_.a));
+  }
+
+  Shape shape_;
+  Rank rounds_;  // cables between any two groups
+  Rank ports_;   // of a group that are used
+  LinkId first_global_;
+};
+
+}  // namespace
+
+Made make_dragonfly(const Spec& spec) {
+  std::int64_t a = 0;
+  std::int64_t h = 0;
+  std::int64_t p = 0;
+  std::int64_t g = 0;
+  for (const std::string_view part : split_at(spec.arguments, ',')) {
+    std::int64_t* const value = part.starts_with("a=")   ? &a
+                                : part.starts_with("h=") ? &h
+                                : part.starts_with("p=") ? &p
+                                : part.starts_with("g=") ? &g
+                                                         : nullptr;
+    if (value == nullptr) spec.fail("\"" + std::string(part) + "\" is none of a=, h=, p=, g=");
+    if (*value != 0) spec.fail("\"" + std::string(part.substr(0, 2)) + "\" is given twice");
+    *value = spec.parse_count(part.substr(2));
+  }
+  if (a == 0 || h == 0 || p == 0) spec.fail("a=, h= and p= must be given");
+  const std::int64_t ports = saturating_product(a, h);
+  if (g == 0) g = ports + 1;
+  if (g > ports + 1) {
+    spec.fail(std::to_string(g) + " groups, but the " + std::to_string(ports) +
+              " global cables of a group reach " + std::to_string(ports) + " others");
+  }
+  const std::int64_t routers = saturating_product(a, g);
+  spec.check_size(saturating_product(routers, p + 1), 0);
+  const std::int64_t links_per_router = (a - 1) + h;
+  spec.check_size(routers, saturating_product(routers, links_per_router));
+  const Shape shape{static_cast<Rank>(a), static_cast<Rank>(h), static_cast<Rank>(p), static_cast<Rank>(g)};
+  return std::make_unique<Dragonfly>(spec, shape);
+}
+
+}  // namespace nuice::topo

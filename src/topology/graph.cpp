@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topology/graph.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "nuice/error.hpp"
+
+namespace nuice::topo {
+namespace {
+
+constexpr std::uint16_t far_away = std::numeric_limits<std::uint16_t>::max();
+constexpr std::size_t most_distances = std::size_t{1} << 29;
+
+/// What build() has worked out.
+struct Graph {
+  Rank num_ranks = 0;
+  std::vector<std::string> names;       // by vertex: ranks, then switches
+  std::vector<Link> links;              // without those of ranks that hang on one switch
+  std::vector<std::int32_t> home;       // by rank: the switch that it hangs on, or itself
+  std::vector<std::size_t> first_out;   // by vertex, and one more
+  std::vector<LinkId> out;              // by vertex, ascending
+  std::vector<std::int32_t> target_of;  // by vertex that is some rank's home: its row of `distance`
+  std::vector<std::uint16_t> distance;  // by target, then vertex: links from there to the target
+  std::uint16_t distance_to(std::int32_t target, std::int32_t from) const {
+    return distance[static_cast<std::size_t>(target) * names.size() + static_cast<std::size_t>(from)];
+  }
+};
+
+class GraphTopology final : public NamedTopology {
+ public:
+  GraphTopology(const Spec& spec, Graph graph)
+      : NamedTopology(spec, graph.num_ranks, static_cast<std::int64_t>(graph.links.size())),
+        graph_(std::move(graph)) {}
+
+  Link link(LinkId id) const override { return graph_.links[static_cast<std::size_t>(id)]; }
+
+  void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
+    std::int32_t at = graph_.home[static_cast<std::size_t>(src)];
+    const std::int32_t end = graph_.home[static_cast<std::size_t>(dst)];
+    const std::int32_t target = graph_.target_of[static_cast<std::size_t>(end)];
+    for (auto quotient = static_cast<std::size_t>(dst); at != end;) {
+      const auto is_nearer = [&](LinkId id) {
+        return graph_.distance_to(target, link(id).to) + 1 == graph_.distance_to(target, at);
+      };
+      const std::size_t begin = graph_.first_out[static_cast<std::size_t>(at)];
+      const std::size_t out_end = graph_.first_out[static_cast<std::size_t>(at) + 1];
+      std::size_t count = 0;
+      for (std::size_t i = begin; i < out_end; ++i) count += is_nearer(graph_.out[i]) ? 1 : 0;
+      std::size_t skip = quotient % count;
+      quotient /= count;
+      std::size_t i = begin;
+      while (!is_nearer(graph_.out[i]) || skip-- > 0) ++i;
+      route.push_back(graph_.out[i]);
+      at = link(graph_.out[i]).to;
+    }
+  }
+
+  std::string vertex_name(std::int32_t vertex) const override {
+    const std::string& name = graph_.names[static_cast<std::size_t>(vertex)];
+    return vertex < graph_.num_ranks ? "rank " + std::to_string(vertex) + ", " + name : name;
+  }
+
+ private:
+  Graph graph_;
+};
+
+/// A rank hangs on a switch if its only links are one there and one back, as fast as its port: those are no links then.
+std::vector<std::int32_t> find_homes(const Graph& graph) {
+  std::vector<int> num_out(graph.names.size(), 0);
+  std::vector<int> num_in(graph.names.size(), 0);
+  std::vector<std::int32_t> out_to(graph.names.size(), no_rank);
+  std::vector<std::int32_t> in_from(graph.names.size(), no_rank);
+  for (const Link& link : graph.links) {
+    const auto from = static_cast<std::size_t>(link.from);
+    const auto to = static_cast<std::size_t>(link.to);
+    num_out[from] += link.capacity < 1 ? 2 : 1;  // one that is slower than a port matters
+    num_in[to] += link.capacity < 1 ? 2 : 1;
+    out_to[from] = link.to;
+    in_from[to] = link.from;
+  }
+  std::vector<std::int32_t> home;
+  for (Rank rank = 0; rank < graph.num_ranks; ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    const bool hangs =
+        num_out[i] == 1 && num_in[i] == 1 && out_to[i] == in_from[i] && out_to[i] >= graph.num_ranks;
+    home.push_back(hangs ? out_to[i] : rank);
+  }
+  return home;
+}
+
+void drop_cables_of_hanging_ranks(Graph& graph) {
+  const auto hangs = [&graph](std::int32_t vertex) {
+    return vertex < graph.num_ranks && graph.home[static_cast<std::size_t>(vertex)] != vertex;
+  };
+  std::erase_if(graph.links, [&](const Link& link) { return hangs(link.from) || hangs(link.to); });
+}
+
+/// Ids of links by one of their ends: (first of each vertex, ids).
+std::pair<std::vector<std::size_t>, std::vector<LinkId>> links_by(const Graph& graph,
+                                                                  std::int32_t Link::* end) {
+  std::vector<std::size_t> first(graph.names.size() + 1, 0);
+  for (const Link& link : graph.links) ++first[static_cast<std::size_t>(link.*end) + 1];
+  for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  std::vector<std::size_t> place(first.begin(), first.end() - 1);
+  std::vector<LinkId> ids(graph.links.size());
+  for (std::size_t id = 0; id < graph.links.size(); ++id) {
+    ids[place[static_cast<std::size_t>(graph.links[id].*end)]++] = static_cast<LinkId>(id);
+  }
+  return {std::move(first), std::move(ids)};
+}
+
+/// Breadth first from each home, backwards over the links.
+void find_distances(Graph& graph, const std::string& origin) {
+  const auto [first_in, in] = links_by(graph, &Link::to);
+  std::vector<std::int32_t> open;
+  for (const std::int32_t home : graph.home) {
+    std::int32_t& target = graph.target_of[static_cast<std::size_t>(home)];
+    if (target != no_rank) continue;
+    target = static_cast<std::int32_t>(graph.distance.size() / graph.names.size());
+    const std::size_t row = graph.distance.size();
+    graph.distance.resize(row + graph.names.size(), far_away);
+    graph.distance[row + static_cast<std::size_t>(home)] = 0;
+    open.assign(1, home);
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const auto at = static_cast<std::size_t>(open[i]);
+      for (std::size_t k = first_in[at]; k < first_in[at + 1]; ++k) {
+        const std::int32_t before = graph.links[static_cast<std::size_t>(in[k])].from;
+        std::uint16_t& distance = graph.distance[row + static_cast<std::size_t>(before)];
+        if (distance != far_away) continue;
+        distance = static_cast<std::uint16_t>(graph.distance[row + at] + 1);
+        if (distance == far_away) throw Error(ErrorCode::limit, origin + ": a way of more than 65534 links");
+        open.push_back(before);
+      }
+    }
+  }
+}
+
+void require_all_reachable(const Graph& graph, const std::string& origin) {
+  std::int32_t next_target = 0;  // targets are numbered in the order of ranks
+  for (Rank dst = 0; dst < graph.num_ranks; ++dst) {
+    const std::int32_t target =
+        graph.target_of[static_cast<std::size_t>(graph.home[static_cast<std::size_t>(dst)])];
+    if (target != next_target) continue;
+    ++next_target;
+    for (Rank src = 0; src < graph.num_ranks; ++src) {
+      if (graph.distance_to(target, graph.home[static_cast<std::size_t>(src)]) != far_away) continue;
+      throw Error(ErrorCode::parse, origin + ": no way leads from " +
+                                        graph.names[static_cast<std::size_t>(src)] + " to " +
+                                        graph.names[static_cast<std::size_t>(dst)]);
+    }
+  }
+}
+
+}  // namespace
+
+GraphBuilder::Vertex GraphBuilder::add_rank(const std::string& name) {
+  is_rank_.push_back(true);
+  names_.push_back(name);
+  return static_cast<Vertex>(is_rank_.size() - 1);
+}
+
+GraphBuilder::Vertex GraphBuilder::add_switch(const std::string& name) {
+  is_rank_.push_back(false);
+  names_.push_back(name);
+  return static_cast<Vertex>(is_rank_.size() - 1);
+}
+
+std::unique_ptr<const Topology> GraphBuilder::build(const Spec& spec, const std::string& origin) const {
+  spec.check_size(static_cast<std::int64_t>(num_vertices()), static_cast<std::int64_t>(num_links()));
+  Graph graph;
+  std::vector<std::int32_t> vertex_of(num_vertices());  // ranks first
+  for (const bool ranks : {true, false}) {
+    for (std::size_t i = 0; i < num_vertices(); ++i) {
+      if (is_rank_[i] != ranks) continue;
+      vertex_of[i] = static_cast<std::int32_t>(graph.names.size());
+      graph.names.push_back(names_[i]);
+    }
+    if (ranks) graph.num_ranks = static_cast<Rank>(graph.names.size());
+  }
+  if (graph.num_ranks == 0) throw Error(ErrorCode::parse, origin + ": there are no ranks");
+  for (const Link& link : links_) {
+    graph.links.push_back({vertex_of[static_cast<std::size_t>(link.from)],
+                           vertex_of[static_cast<std::size_t>(link.to)], link.capacity});
+  }
+  graph.home = find_homes(graph);
+  drop_cables_of_hanging_ranks(graph);
+  graph.target_of.assign(graph.names.size(), no_rank);
+  std::vector<std::int32_t> targets = graph.home;
+  std::ranges::sort(targets);
+  const auto num_targets = static_cast<std::size_t>(std::ranges::unique(targets).begin() - targets.begin());
+  if (num_targets * graph.names.size() > most_distances) {
+    throw Error(ErrorCode::limit, origin + ": more than 2^29 distances between switches to keep");
+  }
+  std::tie(graph.first_out, graph.out) = links_by(graph, &Link::from);
+  find_distances(graph, origin);
+  require_all_reachable(graph, origin);
+  return std::make_unique<GraphTopology>(spec, std::move(graph));
+}
+
+}  // namespace nuice::topo

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Networks from files: what they read, how they route, and that bad ones are refused with their line.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "nuice/networks.hpp"
+#include "nuice/random.hpp"
+#include "support/routes.hpp"
+#include "support/throws.hpp"
+
+namespace nuice {
+namespace {
+
+using test::route_of;
+using test::stops_of;
+
+class NetworkFiles : public testing::Test {
+ protected:
+  NetworkFiles() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder = std::filesystem::path(testing::TempDir()) / (std::string("nuice_networks_") + test->name());
+    std::filesystem::create_directories(folder);
+  }
+  ~NetworkFiles() override { std::filesystem::remove_all(folder); }
+
+  /// Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder / name) << text;
+    return (folder / name).string();
+  }
+  std::unique_ptr<const Topology> graph(const std::string& text) const {
+    return make_topology("file:" + write("a.net", "nuice-network 1\n" + text));
+  }
+  std::unique_ptr<const Topology> slurm(const std::string& text, const std::string& options = "") const {
+    return make_topology("slurm:" + write("topology.conf", text) + options);
+  }
+  void expect_graph_error(const std::string& text, std::initializer_list<std::string> parts,
+                          ErrorCode code = ErrorCode::parse) const {
+    EXPECT_ERROR(graph(text), code, parts);
+  }
+  void expect_slurm_error(const std::string& text, std::initializer_list<std::string> parts) const {
+    EXPECT_ERROR(slurm(text), ErrorCode::parse, parts);
+  }
+
+  std::filesystem::path folder;
+};
+
+std::vector<std::string> named_stops(const Topology& net, Rank src, Rank dst) {
+  std::vector<std::string> names;
+  for (const std::int32_t vertex : stops_of(net, route_of(net, src, dst)))
+    names.push_back(net.vertex_name(vertex));
+  return names;
+}
+
+// --- file:NAME ----------------------------------------------------------------------------------------------------
+
+TEST_F(NetworkFiles, TheExampleOfTheDocs) {
+  const auto net = graph(
+      "rank n[0-3]\nswitch left right   # two of them\n\ncable n[0-1] left\ncable n[2-3] right\n"
+      "cable left right 2.5\nlink n0 right 0.5\n");
+  EXPECT_EQ(net->num_ranks(), 4);
+  EXPECT_EQ(net->num_links(), 2 + 2 + 1)
+      << "n0 has three links, so they count; n1, n2, n3 hang on one switch";
+  EXPECT_TRUE(route_of(*net, 2, 3).empty());
+  EXPECT_EQ(named_stops(*net, 1, 2), (std::vector<std::string>{"left", "right"}));
+  EXPECT_EQ(named_stops(*net, 0, 2), (std::vector<std::string>{"rank 0, n0", "right"}));
+  EXPECT_EQ(named_stops(*net, 2, 0), (std::vector<std::string>{"right", "left", "rank 0, n0"}));
+  std::multiset<double> capacities;
+  for (LinkId id = 0; id < net->num_links(); ++id) capacities.insert(net->link(id).capacity);
+  EXPECT_EQ(capacities, (std::multiset<double>{0.5, 1, 1, 2.5, 2.5}));
+}
+
+/// The links of a network as a file; ranks that hang on a switch are given cables by `leaf_of`.
+template <typename LeafOf>
+std::string text_of(const Topology& net, LeafOf leaf_of) {
+  std::ostringstream out;
+  std::set<std::int32_t> switches;
+  for (LinkId id = 0; id < net.num_links(); ++id) {
+    for (const std::int32_t end : {net.link(id).from, net.link(id).to}) {
+      if (end >= net.num_ranks()) switches.insert(end);
+    }
+  }
+  out << "rank v[0-" << net.num_ranks() - 1 << "]\n";
+  for (const std::int32_t vertex : switches) out << "switch v" << vertex << '\n';
+  for (Rank rank = 0; rank < net.num_ranks(); ++rank) {
+    if (leaf_of(rank) != rank) out << "cable v" << rank << " v" << leaf_of(rank) << '\n';
+  }
+  for (LinkId id = 0; id < net.num_links(); ++id) {
+    const Link link = net.link(id);
+    out << "link v" << link.from << " v" << link.to << ' ' << link.capacity << '\n';
+  }
+  return out.str();
+}
+
+// The rule for equal ways is d-mod-k in a fat tree.
+TEST_F(NetworkFiles, FatTreesAreRoutedAsTheKind) {
+  for (const char* spec : {"fattree:4x4x4", "fattree:8x4/2", "fattree:4x6x2/2x3", "tree:4x4x2/2"}) {
+    const auto tree = make_topology(spec);
+    const Rank per_leaf = spec[spec[0] == 'f' ? 8 : 5] - '0';
+    const auto same = graph(text_of(*tree, [&](Rank rank) { return tree->num_ranks() + rank / per_leaf; }));
+    ASSERT_EQ(same->num_links(), tree->num_links());
+    for (Rank src = 0; src < tree->num_ranks(); ++src) {
+      for (Rank dst = 0; dst < tree->num_ranks(); ++dst) {
+        ASSERT_EQ(route_of(*same, src, dst), route_of(*tree, src, dst))
+            << spec << ": " << src << " -> " << dst;
+      }
+    }
+  }
+}
+
+TEST_F(NetworkFiles, RoutesAreShortestOnDirectNetworks) {
+  for (const char* spec : {"hypercube:5", "torus:5x4", "mesh:3x3x3"}) {
+    const auto net = make_topology(spec);
+    const auto same = graph(text_of(*net, [](Rank rank) { return rank; }));
+    for (Rank src = 0; src < net->num_ranks(); ++src) {
+      for (Rank dst = 0; dst < net->num_ranks(); ++dst) {
+        const auto stops = stops_of(*same, route_of(*same, src, dst));
+        ASSERT_EQ(stops.size(), stops_of(*net, route_of(*net, src, dst)).size());
+        if (src == dst) continue;
+        ASSERT_EQ(stops.front(), src);
+        ASSERT_EQ(stops.back(), dst);
+      }
+    }
+  }
+}
+
+TEST_F(NetworkFiles, BadGraphsAreRefusedWithTheirLine) {
+  EXPECT_ERROR(make_topology("file:" + write("b.net", "nuice-network 2\n")), ErrorCode::parse,
+               {"b.net:1: expected \"nuice-network 1\""});
+  EXPECT_ERROR(make_topology("file:" + write("b.net", "")), ErrorCode::parse,
+               {"expected \"nuice-network 1\""});
+  expect_graph_error("", {"a.net", "there are no ranks"});
+  expect_graph_error("switch s\n", {"there are no ranks"});
+  expect_graph_error("rank a\nrank a\n", {"a.net:3: \"a\" is declared twice"});
+  expect_graph_error("rank\n", {"a.net:2: expected \"rank NAME...\""});
+  expect_graph_error("rank a b\nedge a b\n", {"a.net:3: \"edge\" is none of"});
+  expect_graph_error("rank a b\ncable a\n", {"a.net:3: expected \"cable A B [CAPACITY]\""});
+  expect_graph_error("rank a b\ncable a c\n", {"a.net:3: no rank or switch is called \"c\""});
+  expect_graph_error("rank a b\ncable a b 0\n", {"a.net:3: \"0\" is no capacity above 0"});
+  expect_graph_error("rank a b\ncable a b nan\n", {"a.net:3: \"nan\" is no capacity above 0"});
+  expect_graph_error("rank a b\ncable a a\n", {"a.net:3: \"a\" cannot be connected with itself"});
+  expect_graph_error("rank a b\n", {"a.net: no way leads from b to a"});
+  expect_graph_error("rank a b\nlink a b\n", {"a.net: no way leads from b to a"});
+  expect_graph_error("rank a[3-1]\n", {"a.net:2: \"3-1\" is no range of numbers"});
+  expect_graph_error("rank a[0-3\n", {"has no \"]\""});
+  expect_graph_error("rank a[0-99999999999]\n", {"\"0-99999999999\" is too long"});
+  expect_graph_error("rank a[0-1048575][0-1048575]\n", {"too many names"});
+}
+
+// --- slurm:FILE ---------------------------------------------------------------------------------------------------
+
+constexpr const char* two_levels =
+    "# a cluster\n"
+    "SwitchName=leaf0 Nodes=n[00-03]\n"
+    "SwitchName=leaf1 Nodes=n[04-06],login LinkSpeed=900\n"
+    "switchname=spine \\\n"
+    "  Switches=leaf[0-1]\n";
+
+TEST_F(NetworkFiles, SlurmSwitchesAreATree) {
+  const auto net = slurm(two_levels);
+  EXPECT_EQ(net->num_ranks(), 8);
+  EXPECT_EQ(net->num_links(), 4);
+  EXPECT_TRUE(route_of(*net, 0, 3).empty());
+  EXPECT_EQ(named_stops(*net, 1, 7), (std::vector<std::string>{"leaf0", "spine", "leaf1"}));
+  EXPECT_EQ(net->vertex_name(7), "rank 7, login");
+  EXPECT_EQ(net->link(0).capacity, 4) << "not thinned: all hosts below";
+  EXPECT_EQ(slurm(two_levels, ",thin=2.5")->link(0).capacity, 4 / 2.5);
+}
+
+TEST_F(NetworkFiles, HostsGiveTheOrderOfRanks) {
+  const std::string hosts = write("hosts", "login\nn05 slots=2   # shares its cable\n\nn00\n");
+  const auto net = slurm(two_levels, ",hosts=" + hosts);
+  EXPECT_EQ(net->num_ranks(), 4);
+  EXPECT_EQ(named_stops(*net, 1, 3), (std::vector<std::string>{"n05", "leaf1", "spine", "leaf0"}));
+  EXPECT_TRUE(route_of(*net, 1, 2).empty()) << "ranks of one host";
+  EXPECT_EQ(net->link(route_of(*net, 1, 0).at(0)).capacity, 1);
+  EXPECT_ERROR(slurm(two_levels, ",hosts=" + write("bad", "n00\nn77\n")), ErrorCode::parse,
+               {"bad:2: no switch has a host \"n77\""});
+  EXPECT_ERROR(slurm(two_levels, ",hosts=" + write("bad", "n00 slots=0\n")), ErrorCode::parse,
+               {"bad:1: expected \"HOST\" or \"HOST slots=K\""});
+}
+
+TEST_F(NetworkFiles, SwitchesWithSeveralParentsSpread) {
+  const auto net = slurm(
+      "SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\nSwitchName=s0 Switches=a,b\nSwitchName=s1 "
+      "Switches=a,b\n",
+      ",thin=2");
+  std::set<std::string> tops;
+  for (Rank dst = 4; dst < 8; ++dst) tops.insert(named_stops(*net, 0, dst).at(1));
+  EXPECT_EQ(tops, (std::set<std::string>{"s0", "s1"}));
+  EXPECT_EQ(net->link(0).capacity, 1) << "four hosts, thinned by two, over two cables";
+}
+
+TEST_F(NetworkFiles, BadSlurmFilesAreRefusedWithTheirLine) {
+  expect_slurm_error("", {"there are no ranks"});
+  expect_slurm_error("Nodes=n0\n", {"topology.conf:1: SwitchName= is missing"});
+  expect_slurm_error("\nSwitchName=a\n", {"topology.conf:2: switch \"a\" has neither"});
+  expect_slurm_error("SwitchName=a Nodes=n0\nSwitchName=a Nodes=n1\n",
+                     {"conf:2: switch \"a\" is described at", "conf:1"});
+  expect_slurm_error("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n0\n",
+                     {"conf:2: host \"n0\" hangs on \"a\" too"});
+  expect_slurm_error("SwitchName=a Nodes=n0 Switches=c\n", {"conf:1: no switch is called \"c\""});
+  expect_slurm_error("BlockName=a Nodes=n0\n", {"conf:1: \"BlockName=a\" is none of"});
+  expect_slurm_error("SwitchName=a Switches=b\nSwitchName=b Switches=a Nodes=n[0-1]\n", {"is below itself"});
+  expect_slurm_error("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n1\n", {"no way leads from"});
+  expect_slurm_error("SwitchName=a Nodes=n[0-\n", {"conf:1: \"[0-\" has no \"]\""});
+  expect_slurm_error("SwitchName=a Nodes=,\n", {"a name is missing"});
+}
+
+// Good files with random bytes changed: a network or an Error of one line, never a crash.
+TEST_F(NetworkFiles, DamagedFilesAreRefusedOrMakeANetwork) {
+  const std::string graph_text =
+      "nuice-network 1\nrank n[0-3]\nswitch s t\ncable n[0-1] s\ncable n[2-3] t\ncable s t 2.5\nlink n0 t "
+      "0.5\n";
+  const std::string letters = "0123456789[]-,.=#\\ \nnstrankSwitch";
+  Random random(3);
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const bool is_graph = i % 2 == 0;
+    std::string text = is_graph ? graph_text : two_levels;
+    for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+      const std::size_t at = random.below(text.size());
+      switch (random.below(3)) {
+        case 0:
+          text[at] = letters[random.below(letters.size())];
+          break;
+        case 1:
+          text.erase(at, random.below(8));
+          break;
+        default:
+          text.insert(at, 1, letters[random.below(letters.size())]);
+      }
+    }
+    try {
+      const auto net = make_topology((is_graph ? "file:" : "slurm:") + write("damaged", text));
+      for (Rank dst = 0; dst < std::min(net->num_ranks(), 20); ++dst) {
+        for (const LinkId id : route_of(*net, net->num_ranks() - 1, dst)) ASSERT_LT(id, net->num_links());
+      }
+    } catch (const Error& error) {
+      ++refused;
+      ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_GT(refused, 500);
+}
+
+}  // namespace
+}  // namespace nuice
