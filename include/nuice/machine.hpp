@@ -90,7 +90,9 @@ struct Machine {
   // Active messages, for DRS_N.
   double am_send_s = 0;     ///< The sender's processor.
   double am_latency_s = 0;  ///< On the way.
-  double am_handler_s = 0;  ///< The receiver's processor, which stops what it is doing.
+  double am_handler_s =
+      0;  ///< The receiver's processor, which stops what it is doing; at most half of the time.
+  double am_retry_s = 0;  ///< A refused rank of DRS_N waits so long before its next inquiry.
 };
 
 /// Bytes on the wire for a transfer of `bytes`.

@@ -39,8 +39,8 @@ struct SimulationOptions {
 };
 
 struct DrsOptions {
-  std::uint64_t seed = 0;    ///< Draws every rank's order of destinations.
-  double retry_delay_s = 0;  ///< A refused rank waits so long before its next inquiry.
+  std::uint64_t seed = 0;                              ///< Draws every rank's order of destinations.
+  std::optional<double> retry_delay_s = std::nullopt;  ///< In place of the machine's am_retry_s.
   bool record_timeline = false;
 };
 

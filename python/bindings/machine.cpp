@@ -3,11 +3,12 @@
 #include "nuice/machine.hpp"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "bindings.hpp"
@@ -67,7 +68,8 @@ void for_each_number(Visit visit) {
            {"memory_slowdown", &Machine::memory_slowdown},
            {"am_send_s", &Machine::am_send_s},
            {"am_latency_s", &Machine::am_latency_s},
-           {"am_handler_s", &Machine::am_handler_s}}) {
+           {"am_handler_s", &Machine::am_handler_s},
+           {"am_retry_s", &Machine::am_retry_s}}) {
     visit(name, member);
   }
   visit("sends_at_once", &Machine::sends_at_once);
@@ -207,9 +209,10 @@ void register_machine(nb::module_& module) {
       "Runs a schedule on a machine. Executors: async, phased, barrier, pairwise.");
   module.def(
       "simulate_drs_n_on",
-      [](const CommMatrix& matrix, const Machine& machine, std::uint64_t seed, double retry_delay_s,
+      [](const CommMatrix& matrix, const Machine& machine, std::uint64_t seed,
+         std::optional<double> retry_delay_s,
          bool timeline) { return simulate_drs_n(matrix, machine, {seed, retry_delay_s, timeline}); },
-      nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = 0.0,
+      nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = nb::none(),
       nb::arg("timeline") = false, without_gil(),
       "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule.");
   module.def("port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),

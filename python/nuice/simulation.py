@@ -45,10 +45,13 @@ def simulate_drs_n(
     machine: Machine | str,
     seed: int = 0,
     *,
-    retry_delay_s: float = 0.0,
+    retry_delay_s: float | None = None,
     timeline: bool = False,
 ) -> Simulation:
-    """Runs the handshaking DRS_N of 004 fig. 5: no schedule, each rank asks its receivers for leave."""
+    """Runs the handshaking DRS_N of 004 fig. 5: no schedule, each rank asks its receivers for leave.
+
+    A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None.
+    """
     return _core.simulate_drs_n_on(matrix, _machine(machine), seed, retry_delay_s, timeline)
 
 

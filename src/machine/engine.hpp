@@ -84,6 +84,7 @@ class Engine : private Watcher {
     bool locked = false;
     bool answered = false;
     bool granted = false;
+    double handler_until = 0;  // when it can take the next inquiry
   };
   static constexpr std::uint32_t no_transfer = ~0U;
 
@@ -124,7 +125,7 @@ class Engine : private Watcher {
   void finish_handshake(Processor& processor);
   void inquiry(Rank rank);
   void release(Rank rank);
-  void interrupt(Rank rank);
+  double interrupt(Rank rank);
 
   const Machine& machine_;
   Program program_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The distributed scheduling of 004 fig. 5: test-and-set of the receiver's lock by an active message, then the message,
 // then another active message that resets the lock. Refused, a rank asks its next destination.
+#include <algorithm>
 #include <utility>
 
 #include "machine/engine.hpp"
@@ -82,9 +83,8 @@ void Engine::finish_handshake(Processor& p) {
 void Engine::inquiry(Rank rank) {
   Processor& asker = processors_[at(rank)];
   const Rank receiver = program_.moves[asker.to_send[asker.trying]].dst;
-  interrupt(receiver);
   asker.granted = !std::exchange(processors_[at(receiver)].locked, true);
-  events_.push(now_ + machine_.am_handler_s + machine_.am_latency_s, EventKind::answer,
+  events_.push(interrupt(receiver) + machine_.am_latency_s, EventKind::answer,
                static_cast<std::uint32_t>(rank));
 }
 
@@ -93,16 +93,23 @@ void Engine::release(Rank rank) {
   processors_[at(rank)].locked = false;
 }
 
-/// A handler runs: what the processor does, or is receiving, takes so much longer.
-void Engine::interrupt(Rank rank) {
-  if (machine_.am_handler_s == 0) return;
+/// A handler runs: what the processor does, or is receiving, takes so much longer. Returns when the handler is done.
+/// Handlers run one after the other, and between two of them the processor has as much time for its own work: however
+/// many ask, it gets on.
+double Engine::interrupt(Rank rank) {
+  const double cost = machine_.am_handler_s;
+  if (cost == 0) return now_;
   Processor& p = processors_[at(rank)];
-  record_.of(rank).software_s += machine_.am_handler_s;
-  network_.interrupt(rank, machine_.am_handler_s, now_);
-  if (!p.busy) return;
-  record_.of(rank).software_s -= machine_.am_handler_s;  // counted with the work that it makes longer
-  p.busy_until += machine_.am_handler_s;
-  events_.push(p.busy_until, EventKind::work_ends, static_cast<std::uint32_t>(rank), ++p.version);
+  const double begin = std::max(now_, p.handler_until);
+  p.handler_until = begin + 2 * cost;
+  network_.interrupt(rank, cost, now_);
+  if (p.busy) {  // counted with the work that it makes longer
+    p.busy_until += cost;
+    events_.push(p.busy_until, EventKind::work_ends, static_cast<std::uint32_t>(rank), ++p.version);
+  } else {
+    record_.of(rank).software_s += cost;
+  }
+  return begin + cost;
 }
 
 }  // namespace nuice::machine

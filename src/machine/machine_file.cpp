@@ -88,6 +88,7 @@ const Key keys[] = {
     {"active_message", "send", Seconds{&Machine::am_send_s}},
     {"active_message", "latency", Seconds{&Machine::am_latency_s}},
     {"active_message", "handler", Seconds{&Machine::am_handler_s}},
+    {"active_message", "retry", Seconds{&Machine::am_retry_s}},
 };
 
 class Reader {

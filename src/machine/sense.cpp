@@ -14,29 +14,14 @@ namespace {
 bool possible(double value) { return value >= 0 && std::isfinite(value); }
 
 bool all_possible(const Machine& m) {
-  const auto values = {m.start_up_s,
-                       m.latency_s,
-                       m.hop_s,
-                       m.handshake_s,
-                       m.send_overhead_s,
-                       m.receive_overhead_s,
-                       m.post_receive_s,
-                       m.async_send_s,
-                       m.phase_s,
-                       m.idle_phase_s,
-                       m.barrier_s,
-                       m.barrier_level_s,
-                       m.byte_s,
-                       m.loss_per_sender,
-                       m.loss_most,
-                       m.timeout_s,
-                       m.copy_byte_s,
-                       m.memory_slowdown,
-                       m.am_send_s,
-                       m.am_latency_s,
-                       m.am_handler_s,
-                       m.loss_most_sending,
-                       m.loss_per_sender_sending};
+  const auto values = {m.start_up_s,     m.latency_s,         m.hop_s,
+                       m.handshake_s,    m.send_overhead_s,   m.receive_overhead_s,
+                       m.post_receive_s, m.async_send_s,      m.phase_s,
+                       m.idle_phase_s,   m.barrier_s,         m.barrier_level_s,
+                       m.byte_s,         m.loss_per_sender,   m.loss_most,
+                       m.timeout_s,      m.copy_byte_s,       m.memory_slowdown,
+                       m.am_send_s,      m.am_latency_s,      m.am_handler_s,
+                       m.am_retry_s,     m.loss_most_sending, m.loss_per_sender_sending};
   return std::ranges::all_of(values, possible) && m.eager_limit >= 0 && m.packet_payload >= 0 &&
          m.packet_header >= 0 && m.buffer_limit >= 0 && m.memory_limit >= 0 && m.sends_at_once >= 0 &&
          m.receives_at_once >= 0 && m.queue_senders >= 0;

@@ -104,7 +104,7 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
   }
   Engine engine(machine, machine::compile_drs_n(matrix, machine), slowdowns(matrix, machine),
                 options.record_timeline);
-  engine.set_handshakes(std::move(to_send), options.retry_delay_s);
+  engine.set_handshakes(std::move(to_send), options.retry_delay_s.value_or(machine.am_retry_s));
   std::vector<Bytes> delivered(matrix.num_messages());
   Simulation result = engine.run([&](TransferId id) { delivered[id] += matrix.bytes(id); });
   result.delivered = std::move(delivered);

@@ -387,6 +387,18 @@ TEST(SimulateDrsN, DeliversEverythingToOneSenderAtATime) {
   }
 }
 
+TEST(SimulateDrsN, GetsOnHoweverManyAsk) {
+  Machine machine = plain("crossbar:32");
+  machine.am_send_s = machine.am_handler_s = 10e-6;
+  machine.am_latency_s = 5e-6;
+  const CommMatrix matrix = random_regular(32, 31, {.unit_bytes = 1000}, 1);
+  const Simulation eager = simulate_drs_n(matrix, machine, {});
+  EXPECT_LT(eager.seconds, 1);
+  EXPECT_GT(eager.refusals, 1000U);
+  machine.am_retry_s = 1e-3;
+  EXPECT_LT(simulate_drs_n(matrix, machine, {}).refusals, eager.refusals / 2);
+}
+
 TEST(SimulateDrsN, OneMessageIsAskedForAndReleased) {
   Machine machine = plain("crossbar:2");
   machine.am_send_s = 1e-6;
