@@ -25,7 +25,7 @@ def quick(script: str, *words: str) -> list[dict]:
 
 def test_planning() -> None:
     figures = quick("planning.py", "--schedulers", "all")
-    assert {f["scheduler"] for f in figures} == {s.name for s in nuice.schedulers()}
+    assert {f["scheduler"] for f in figures} == {s.name for s in nuice.schedulers() if not s.needs_topology}
     for f in figures:
         assert f["plan_seconds"] > 0
         if f["scheduler"] == "coloring":
@@ -53,7 +53,7 @@ def test_coloring() -> None:
         assert f["to_cgm"] == pytest.approx(f["plan_seconds"] / f["cgm_seconds"])
         assert f["peer_to_ours"] > 0
     memory = {f["scheduler"]: f["peak_bytes_per_message"] for f in figures if "scheduler" in f}
-    assert memory.keys() == {s.name for s in nuice.schedulers()}
+    assert memory.keys() == {s.name for s in nuice.schedulers() if not s.needs_topology}
     assert all(figure >= 24 for figure in memory.values()), "a schedule alone has 24 bytes per message"
 
 
