@@ -65,7 +65,7 @@ def test_no_schedule_has_fewer_phases_than_the_degree(name: str) -> None:
 
 
 def test_tables_of_the_same_case_in_two_papers_agree() -> None:
-    """003 table 2 and 004 table 4 measured AC and LP at the same d and sizes, on other software: within 15 %."""
+    """003 and 004 measured AC and LP at the same d and sizes, on other software: within 15 %."""
     older = {(row["degree"], row["bytes"]): row for row in papers.table("003_tables2_3")}
     compared = 0
     for row in papers.table("004_table4"):

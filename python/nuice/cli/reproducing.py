@@ -85,10 +85,10 @@ def _show(
     overall = result["overall"]
     if overall:
         console.print(
-            "costs of exchanges on the CM-5, messages up to 32 KiB: "
-            f"{overall['cells']} cells, median error {_percent(overall['median_error'])} "
-            f"({_percent(overall['median_error_predicted'])} over the {overall['predicted_cells']} not fitted), "
-            f"{_share(overall['pairs_ordered_as_printed'], overall['pairs_apart'])} ordered as printed"
+            f"cost of exchanges on the CM-5, messages up to 32 KiB: {overall['cells']} cells, median error "
+            f"{_percent(overall['median_error'])}; {overall['predicted_cells']} cells were not fitted, their "
+            f"median error {_percent(overall['median_error_predicted'])}; "
+            f"{_share(overall['pairs_ordered_as_printed'], overall['pairs_apart'])} pairs ordered as printed"
         )
     if result["plot"]:
         console.print(f"picture: {result['plot']}")
@@ -97,6 +97,7 @@ def _show(
 def _show_one(console: Any, found: reproduction.Reproduction) -> None:
     console.print(f"{found.name}: {found.title}")
     for part in found.parts:
+        console.print(_part_title(part))
         console.print(_part_table(part))
     for claim in found.claims:
         console.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text}")
@@ -118,12 +119,16 @@ def _part_table(part: reproduction.Part) -> Any:
         [*(str(value) for _, value in row), *(found.get(column, "-") for column in columns)]
         for row, found in rows.items()
     ]
+    return output.table([*keys, *columns], lines, left=len(keys))
+
+
+def _part_title(part: reproduction.Part) -> str:
     title = f"  {part.title}, {part.unit}: ours [printed]"
     if part.timed_here:
         title += "; ours is of this computer, not of a CM-5"
     if any(cell.fitted for cell in part.cells):
         title += "; * the machine was fitted to it"
-    return output.table([*keys, *columns], lines, left=len(keys), title=title)
+    return title
 
 
 def _summary_table(results: list[reproduction.Reproduction]) -> Any:
