@@ -70,7 +70,8 @@ struct Machine {
   Bytes packet_header = 0;
 
   // A busy receiver: with k messages coming in, its port moves 1 / (1 + min(loss_per_sender * (k - 1), loss_most))
-  // of its bytes. A message that begins when queue_senders are coming in already begins anew timeout_s later.
+  // of its bytes. A message that finds queue_senders coming in already, which with it have more than queue bytes, begins
+  // anew timeout_s later.
   double loss_per_sender = 0;
   double loss_most = 0;
   // While the receiver has bytes on their way out as well, the two numbers for that are taken instead. On half-duplex
@@ -78,6 +79,7 @@ struct Machine {
   double loss_per_sender_sending = 0;
   double loss_most_sending = 0;
   int queue_senders = 0;  ///< 0: a queue without limit.
+  Bytes queue = 0;
   double timeout_s = 0;
 
   // Memory.

@@ -75,6 +75,7 @@ void for_each_number(Visit visit) {
   visit("sends_at_once", &Machine::sends_at_once);
   visit("receives_at_once", &Machine::receives_at_once);
   visit("queue_senders", &Machine::queue_senders);
+  visit("queue", &Machine::queue);
   visit("eager_limit", &Machine::eager_limit);
   visit("packet_payload", &Machine::packet_payload);
   visit("packet_header", &Machine::packet_header);

@@ -635,6 +635,9 @@ class Machine:
     def am_handler_s(self) -> float: ...
 
     @property
+    def am_retry_s(self) -> float: ...
+
+    @property
     def sends_at_once(self) -> int: ...
 
     @property
@@ -642,6 +645,9 @@ class Machine:
 
     @property
     def queue_senders(self) -> int: ...
+
+    @property
+    def queue(self) -> int: ...
 
     @property
     def eager_limit(self) -> int: ...
@@ -660,6 +666,9 @@ class Machine:
 
     @property
     def copies_parts(self) -> bool: ...
+
+    @property
+    def processor_moves_bytes(self) -> bool: ...
 
 def find_machine(name: str) -> Machine:
     """The shipped machine of that name, or the one in the file NAME.toml."""
@@ -749,7 +758,7 @@ def simulate_schedule(matrix: CommMatrix, schedule: Schedule, machine: Machine, 
     Runs a schedule on a machine. Executors: async, phased, barrier, pairwise.
     """
 
-def simulate_drs_n_on(matrix: CommMatrix, machine: Machine, seed: int = 0, retry_delay_s: float = 0.0, timeline: bool = False) -> Simulation:
+def simulate_drs_n_on(matrix: CommMatrix, machine: Machine, seed: int = 0, retry_delay_s: float | None = None, timeline: bool = False) -> Simulation:
     """Runs the handshaking DRS_N (004 fig. 5), which needs no schedule."""
 
 def port_bound_s(matrix: CommMatrix, machine: Machine) -> float:

@@ -79,6 +79,7 @@ const Key keys[] = {
     {"receiver", "loss_per_sender_sending", Number{&Machine::loss_per_sender_sending, 0}},
     {"receiver", "loss_most_sending", Number{&Machine::loss_most_sending, 0}},
     {"receiver", "queue_senders", Count{&Machine::queue_senders}},
+    {"receiver", "queue", Size{&Machine::queue}},
     {"receiver", "timeout", Seconds{&Machine::timeout_s}},
     {"memory", "copy", PerByte{&Machine::copy_byte_s, false}},
     {"memory", "copies_parts", Flag{&Machine::copies_parts}},

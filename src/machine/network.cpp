@@ -75,7 +75,9 @@ void Network::port_ready(TransferId id, double now) {
 
 bool Network::turned_away(TransferId id, double now) {
   Journey& journey = journeys_[id];
-  if (has_room(machine_.queue_senders, ports_[at(journey.dst)].receiving)) return false;
+  const Port& receiver = ports_[at(journey.dst)];
+  if (has_room(machine_.queue_senders, receiver.receiving)) return false;
+  if (receiver.wire_in + journey.wire <= static_cast<double>(machine_.queue)) return false;
   ++counts_.timeouts;
   if (!std::exchange(journey.counted_node, true)) ++counts_.node_contention;
   if (!std::exchange(journey.blocked, true)) watcher_.blocked(id, now);
@@ -117,6 +119,7 @@ void Network::begin(TransferId id, double now) {
     for (const LinkId link : routes_of_[id]) --wires_[at(link)].free;
   }
   ++ports_[at(journey.dst)].receiving;
+  ports_[at(journey.dst)].wire_in += journey.wire;
   ++ports_[at(journey.src)].moving_out;
   incoming_[at(journey.dst)].push_back(id);
   set_port_speed(journey.dst);
@@ -222,6 +225,7 @@ void Network::leave_flow(TransferId id) {
   rates_.remove(journey.flow);
   free_flows_.push_back(std::exchange(journey.flow, -1));
   --ports_[at(journey.dst)].receiving;
+  ports_[at(journey.dst)].wire_in -= journey.wire;  // whole numbers: exact
   --ports_[at(journey.src)].moving_out;
   std::erase(incoming_[at(journey.dst)], id);
   set_port_speed(journey.dst);

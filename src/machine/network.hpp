@@ -79,6 +79,7 @@ class Network {
     int receiving = 0;   // holding the port, bytes moving
     int moving_out = 0;  // bytes moving
     bool paused = false;
+    double wire_in = 0;  // bytes of the messages that are coming in, whole messages
     std::deque<TransferId> to_send;
     std::deque<TransferId> to_receive;  // waiting for the receive port
   };

@@ -125,6 +125,8 @@ TEST(Simulate, AFullQueueCostsTimeouts) {
   const Simulation result = run(messages(3, {{1, 0, 1000}, {2, 0, 1000}}), machine);
   expect_close(result.seconds, 10e-6 + 0.2 + 1000e-6);
   EXPECT_EQ(result.timeouts, 1U);
+  machine.queue = 2000;  // both fit
+  expect_close(run(messages(3, {{1, 0, 1000}, {2, 0, 1000}}), machine).seconds, 10e-6 + 2000e-6);
 }
 
 TEST(Simulate, SharedLinksAreMaxMinFair) {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,3 +88,15 @@ def test_exchange() -> None:
                 if g["method"] == "alltoallv" and g["pattern"] == f["pattern"]
             )
         )
+
+
+def test_simulator() -> None:
+    figures = quick("simulator.py")
+    assert {f["topology"].split(":")[0] for f in figures} == {"crossbar", "hypercube", "fattree", "torus"}
+    assert all(f["messages_per_second"] > 0 and f["seconds_to_port_bound"] >= 1 for f in figures)
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="not installed: smpirun (libsimgrid-dev)")
+def test_simgrid_agrees() -> None:
+    for f in quick("simgrid_check.py"):
+        assert f["ratio"] == pytest.approx(1, rel=0.1)
