@@ -72,6 +72,16 @@ def test_coloring() -> None:
     assert all(figure >= 24 for figure in memory.values()), "a schedule alone has 24 bytes per message"
 
 
+def test_link_free() -> None:
+    figures = quick("link_free.py")
+    assert len(figures) == 3
+    for f in figures:
+        assert f["bound"] <= f["link_coloring_rounds"] <= f["rs_nl_rounds"]
+        assert f["coloring_rounds"] > f["rs_nl_rounds"]
+        assert 0 <= f["at_bound"] <= 1
+        assert f["link_coloring_seconds"] > 0
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchange() -> None:
