@@ -45,6 +45,20 @@ def test_unequal_sizes() -> None:
         assert rows["rs_nh"]["bytes_of_bound"] < rows["rs_n"]["bytes_of_bound"]
 
 
+def test_fit_machines() -> None:
+    """The shipped machine has the values that the fit finds."""
+    done = subprocess.run(
+        [sys.executable, BENCH / "fit_machines.py", "--json", "--check"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout
+    found = {line["name"]: line["value"] for line in map(json.loads, done.stdout.splitlines())}
+    assert found["byte_s"] == pytest.approx(nuice.find_machine("cm5-32").byte_s, rel=0.02)
+    assert {"loss_per_sender", "async_send_s", "raw.send_overhead_s"} <= found.keys()
+
+
 def test_coloring() -> None:
     figures = quick("coloring.py")
     matrices = [f for f in figures if "matrix" in f]

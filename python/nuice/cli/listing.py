@@ -19,7 +19,7 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List schedulers (plan, compare, simulate), patterns (generate), networks (--topology), machines (simulate)."""
+    """List schedulers (plan, compare), patterns (generate), networks (--topology), machines (simulate)."""
     result = {
         "schedulers": [
             {
