@@ -49,10 +49,10 @@ void register_schedulers(nb::module_& module) {
       .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
       .def(
           "why_not",
-          [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed) {
-            return s.why_not({matrix, seed});
+          [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes) {
+            return s.why_not({matrix, seed, phase_cost_bytes});
           },
-          nb::arg("matrix"), nb::arg("seed") = 0,
+          nb::arg("matrix"), nb::arg("seed") = 0, nb::arg("phase_cost_bytes") = default_phase_cost_bytes,
           "Empty if applicable, otherwise the reason in one sentence.")
       .def("__repr__", [](const Scheduler& s) { return "<Scheduler " + std::string(s.name) + ">"; });
   module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All rows, in a fixed order.");
@@ -64,10 +64,12 @@ void register_schedulers(nb::module_& module) {
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
       "phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it.\n"
       "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
-  module.def("update_schedule", &update_schedule, nb::arg("before"), nb::arg("schedule"), nb::arg("after"),
-             without_gil(),
-             "A schedule for `after` in which every message that `before` has too keeps its phase where possible;\n"
-             "as many phases as the maximum degree of `after`. Requires a direct one-port schedule of whole messages.");
+  module.def(
+      "update_schedule", &update_schedule, nb::arg("before"), nb::arg("schedule"), nb::arg("after"),
+      without_gil(),
+      "A schedule for `after` in which every message that `before` has too keeps its phase where possible;\n"
+      "as many phases as the maximum degree of `after`. Requires a direct one-port schedule of whole "
+      "messages.");
 }
 
 }  // namespace nuice::python
