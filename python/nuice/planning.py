@@ -175,15 +175,21 @@ def load_plan(path: str | PathLike[str], matrix: CommMatrix) -> Plan:
 
 
 def compare(
-    matrix: CommMatrix, schedulers: Iterable[str] | None = None, seed: int = 0, *, repeat: int = 3
+    matrix: CommMatrix,
+    schedulers: Iterable[str] | None = None,
+    seed: int = 0,
+    *,
+    repeat: int = 3,
+    phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
 ) -> list[Comparison]:
     """plan() with each of the schedulers (all of the table if None), in the order given."""
     names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)
     rows = [_core.find_scheduler(name) for name in names]  # an unknown name stops us before any work
     result = []
     for row in rows:
-        reason = row.why_not(matrix, seed)
-        made = None if reason else plan(matrix, row.name, seed, repeat=repeat)
+        reason = row.why_not(matrix, seed, phase_cost_bytes)
+        cost = phase_cost_bytes
+        made = None if reason else plan(matrix, row.name, seed, repeat=repeat, phase_cost_bytes=cost)
         result.append(Comparison(row.name, made, reason))
     return result
 

@@ -13,7 +13,7 @@ from ..files import OutputFiles
 from ..planning import Comparison
 from ..planning import compare as compare_all
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed
+from .options import AsJson, MatrixFile, PhaseCostBytes, Plot, Seed
 
 
 def compare(
@@ -22,6 +22,7 @@ def compare(
         str | None, typer.Option(metavar="A,B,...", help="Only these, in this order; all if not given.")
     ] = None,
     seed: Seed = 0,
+    phase_cost_bytes: PhaseCostBytes = _core.DEFAULT_PHASE_COST_BYTES,
     repeat: Annotated[
         int, typer.Option(min=1, metavar="R", help="Planning time is the median of R runs.")
     ] = 5,
@@ -39,7 +40,7 @@ def compare(
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:
         picture = out.picture(plot)
-        comparisons = compare_all(matrix, names, seed, repeat=repeat)
+        comparisons = compare_all(matrix, names, seed, repeat=repeat, phase_cost_bytes=phase_cost_bytes)
         if picture:
             from ..plots import draw_comparison, save_figure
 
@@ -49,6 +50,7 @@ def compare(
     result = {
         "file": str(file),
         "seed": seed,
+        "phase_cost_bytes": phase_cost_bytes,
         "ranks": matrix.num_ranks,
         "messages": matrix.num_messages,
         "max_degree": bounds.max_degree,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .._core import MAX_BYTES
+from .._core import DEFAULT_PHASE_COST_BYTES, MAX_BYTES
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
@@ -41,6 +41,17 @@ Seed = Annotated[
     int,
     typer.Option(
         parser=whole_number(0, 2**64 - 1), metavar="S", help="The same seed gives the same result everywhere."
+    ),
+]
+PhaseCostBytes = Annotated[
+    int,
+    typer.Option(
+        "--phase-cost-bytes",
+        parser=whole_number(0, MAX_BYTES),
+        metavar="BYTES",
+        help="What a phase costs beside its largest transfer, as bytes that could be sent meanwhile "
+        f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs weighs phases against bytes by it.",
+        show_default=False,
     ),
 ]
 UnitBytes = Annotated[

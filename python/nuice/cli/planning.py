@@ -13,13 +13,14 @@ from ..files import OutputFiles
 from ..planning import Plan
 from ..planning import plan as make_plan
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed
+from .options import AsJson, MatrixFile, PhaseCostBytes, Plot, Seed
 
 
 def plan(
     file: MatrixFile,
     scheduler: Annotated[str, typer.Option(metavar="NAME", help="A name that `nuice list` shows.")] = "rs_n",
     seed: Seed = 0,
+    phase_cost_bytes: PhaseCostBytes = _core.DEFAULT_PHASE_COST_BYTES,
     plan_file: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PLAN", help="Write the schedule to this file.")
     ] = None,
@@ -34,7 +35,7 @@ def plan(
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:
         plan_name, picture = out.optional(plan_file), out.picture(plot)
-        result = make_plan(matrix, scheduler, seed)
+        result = make_plan(matrix, scheduler, seed, phase_cost_bytes=phase_cost_bytes)
         if plan_name and result.verified:
             result.save(plan_name)
         if picture:
@@ -44,6 +45,7 @@ def plan(
     figures = {
         "file": str(file),
         **result.figures(),
+        "phase_cost_bytes": phase_cost_bytes,
         "violation": result.violation.text if result.violation else None,
         "plan": str(plan_file) if plan_file and result.verified else None,
         "plot": str(plot) if plot else None,
