@@ -15,6 +15,7 @@ from ._core import (
     NO_RANK,
     Bounds,
     CommMatrix,
+    DynamicSchedule,
     Part,
     Partner,
     PhaseEntry,
@@ -24,6 +25,7 @@ from ._core import (
     Scheduler,
     ScheduleRecord,
     Transfer,
+    Update,
     Violation,
     check,
     exchange_serially,
@@ -41,7 +43,6 @@ from ._core import (
     schedulers,
     slice,
     slice_all,
-    update_schedule,
     whole_message_bytes,
 )
 from .errors import Error
@@ -57,6 +58,7 @@ __all__ = [
     "Bounds",
     "CommMatrix",
     "Comparison",
+    "DynamicSchedule",
     "Error",
     "Frontier",
     "FrontierPoint",
@@ -70,6 +72,7 @@ __all__ = [
     "ScheduleRecord",
     "Scheduler",
     "Transfer",
+    "Update",
     "Violation",
     "check",
     "compare",
@@ -95,7 +98,6 @@ __all__ = [
     "slice_all",
     "to_dense",
     "to_scipy",
-    "update_schedule",
     "whole_message_bytes",
 ]
 
