@@ -57,6 +57,7 @@ class PlannedMethod : public Method {
     const bool windowed = spec.executor == mpi::Executor::async;
     return {.scheduler = spec.scheduler,
             .seed = options.seed,
+            .phase_cost_bytes = options.phase_cost_bytes,
             .executor = spec.executor,
             .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0};
   }

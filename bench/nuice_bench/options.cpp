@@ -73,6 +73,12 @@ Parsed parse_command_line(int argc, const char* const* argv) {
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
+  app.add_option(
+         "--phase-cost-bytes", options.phase_cost_bytes,
+         "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; kpbs looks "
+         "at it")
+      ->check(CLI::Range(Bytes{0}, max_bytes))
+      ->capture_default_str();
   app.add_flag("--json", options.json, "one JSON object per method and line, nothing else on stdout");
   try {
     app.parse(argc, argv);

@@ -28,6 +28,7 @@ struct Options {
   int reps = 20;
   int warmup = 2;
   std::uint64_t seed = 0;
+  Bytes phase_cost_bytes = default_phase_cost_bytes;
   int max_sends_in_flight = 0;
   bool json = false;
 };

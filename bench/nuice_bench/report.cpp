@@ -79,6 +79,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
           {"scheduler", planned ? Json(result.spec.scheduler) : Json()},
           {"executor", planned ? Json(executor_of(result)) : Json()},
           {"seed", options.seed},
+          {"phase_cost_bytes", options.phase_cost_bytes},
           {"reps", options.reps},
           {"warmup", options.warmup},
           {"max_sends_in_flight", options.max_sends_in_flight},

@@ -23,6 +23,7 @@
 #include "nuice/bounds.hpp"
 #include "nuice/exchange.hpp"
 #include "nuice/phase_table.hpp"
+#include "nuice/scheduler.hpp"
 
 namespace nuice::mpi {
 
@@ -42,6 +43,10 @@ Executor find_executor(std::string_view name);
 struct PlanOptions {
   std::string scheduler = "rs_n";  ///< A name of nuice::schedulers().
   std::uint64_t seed = 0;
+  /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha / beta);
+  /// only kpbs looks at it. Between 0 and max_bytes.
+  Bytes phase_cost_bytes = default_phase_cost_bytes;
+  /// Schedulers that forward messages (rex) need phased or barrier.
   Executor executor = Executor::phased;
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
@@ -55,10 +60,14 @@ struct PlanOptions {
 struct PlanInfo {
   std::string scheduler;
   std::uint64_t seed = 0;
+  Bytes phase_cost_bytes = default_phase_cost_bytes;
   Executor executor = Executor::phased;
   MessageId num_messages = 0;  ///< Of all ranks, those to themselves not counted.
   PhaseId num_phases = 0;
   Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer.
+  /// The most bytes that one rank keeps for others during an exchange, in memory that bind() takes; 0 if no
+  /// message is forwarded.
+  Bytes staged_bytes = 0;
   Bounds bounds;
   double gather_s = 0;    ///< Time to learn the matrix.
   double schedule_s = 0;  ///< Time to make the schedule and this rank's table.
@@ -78,18 +87,19 @@ class Plan {
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
   ///   limit             sizes or sums above max_bytes, a rank out of memory
   ///   mismatch          options that differ between ranks
-  ///   not_applicable    the scheduler cannot handle this matrix
+  ///   not_applicable    the scheduler cannot handle this matrix, or forwards messages and the executor is async
   ///   state             MPI is not initialized, or is finalized
   ///   mpi               MPI's own error, after which the ranks may not be able to agree
   Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options = {});
 
   /// Collective over parent. A plan for a schedule of your own, of which every rank gives its slice: one loaded
   /// from a file and cut with nuice::slice(), or one that the ranks have made together. Messages may be split
-  /// into pieces over several phases. options.scheduler and options.seed are only names here. Cost as above:
-  /// every rank gathers what all ranks send, O(ranks + pieces); the check is always made.
+  /// into pieces over several phases and forwarded by other ranks. options.scheduler, seed and phase_cost_bytes
+  /// are only names here. Cost as above: every rank gathers what all ranks send, O(ranks + pieces); the check is
+  /// always made.
   /// Throws Error, the same on all ranks: mismatch where table and communicator, or the tables of two ranks,
-  /// do not belong together (pair and phase are named) or a byte is not delivered exactly once; otherwise as
-  /// above.
+  /// do not belong together (pair and phase are named) or a byte is not delivered exactly once, or is sent on by
+  /// a rank that does not have it; otherwise as above.
   static Plan from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options = {});
 
   Plan(Plan&&) noexcept;
@@ -107,7 +117,8 @@ class Plan {
 
   /// Collective. Makes the persistent requests for these buffers. send[i] belongs to destinations()[i],
   /// receive[i] to sources()[i]; the memory must stay valid until Exchange::free(). A plan may be bound any
-  /// number of times, and its exchanges may be under way together.
+  /// number of times, and its exchanges may be under way together. Where messages are forwarded, takes memory
+  /// for what this rank keeps for others: nuice::staged_bytes(table()).
   /// Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers or one that is null
   /// or too small (the pair is named); limit where a piece is larger than this MPI can send; state after
   /// free().

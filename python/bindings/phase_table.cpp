@@ -9,7 +9,22 @@
 
 namespace nuice::python {
 
+namespace {
+
+nb::object range_of(PartRange parts) {
+  return nb::module_::import_("builtins")
+      .attr("range")(parts.begin, std::uint64_t{parts.begin} + parts.count);
+}
+
+}  // namespace
+
 void register_phase_table(nb::module_& module) {
+  nb::class_<Part>(module, "Part", "A byte range of the message from src to dst, as part of a transfer.")
+      .def_ro("src", &Part::src)
+      .def_ro("dst", &Part::dst)
+      .def_ro("offset", &Part::offset)
+      .def_ro("bytes", &Part::bytes)
+      .def(nb::self == nb::self);
   nb::class_<PhaseEntry>(
       module, "PhaseEntry",
       "One line of a phase table. Offsets count from the start of the buffer for that partner;\n"
@@ -21,6 +36,14 @@ void register_phase_table(nb::module_& module) {
       .def_ro("recv_partner", &PhaseEntry::recv_partner)
       .def_ro("recv_bytes", &PhaseEntry::recv_bytes)
       .def_ro("recv_offset", &PhaseEntry::recv_offset)
+      .def_prop_ro(
+          "send_parts", [](const PhaseEntry& entry) { return range_of(entry.send_parts); },
+          nb::sig("def send_parts(self) -> range"),
+          "Which of the table's parts the send carries; empty where it is the message to send_partner "
+          "itself.")
+      .def_prop_ro(
+          "recv_parts", [](const PhaseEntry& entry) { return range_of(entry.recv_parts); },
+          nb::sig("def recv_parts(self) -> range"), "Likewise.")
       .def(nb::self == nb::self);
   nb::class_<Partner>(module, "Partner", "A rank to send to or to receive from, and how many bytes in all.")
       .def_ro("rank", &Partner::rank)
@@ -33,6 +56,8 @@ void register_phase_table(nb::module_& module) {
       .def_ro("destinations", &PhaseTable::destinations, "By ascending rank, the rank itself included.")
       .def_ro("sources", &PhaseTable::sources, "By ascending rank, the rank itself included.")
       .def_ro("entries", &PhaseTable::entries, "By ascending phase.")
+      .def_ro("parts", &PhaseTable::parts, "Of all entries; empty if nothing is forwarded.")
+      .def_prop_ro("staged_bytes", &staged_bytes, "Bytes that the rank keeps for others during an exchange.")
       .def(nb::self == nb::self);
   module.def(
       "slice",
@@ -41,7 +66,9 @@ void register_phase_table(nb::module_& module) {
         return slice(matrix, schedule, rank);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("rank"), without_gil(),
-      "The phase table of one rank. Raises nuice.Error if the schedule forwards messages.");
+      "The phase table of one rank. Raises nuice.Error if the schedule takes bytes back to their source or "
+      "on from\n"
+      "their destination.");
   module.def("slice_all", &slice_all, nb::arg("matrix"), nb::arg("schedule"), without_gil(),
              "The phase tables of all ranks in one pass.");
 }

@@ -49,10 +49,15 @@ void register_schedulers(nb::module_& module) {
       .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
       .def(
           "why_not",
-          [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, const Topology* topology) {
-            return s.why_not({.matrix = matrix, .seed = seed, .topology = topology});
+          [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes,
+             const Topology* topology) {
+            return s.why_not({.matrix = matrix,
+                              .seed = seed,
+                              .phase_cost_bytes = phase_cost_bytes,
+                              .topology = topology});
           },
-          nb::arg("matrix"), nb::arg("seed") = 0, nb::arg("topology").none() = nb::none(),
+          nb::arg("matrix"), nb::arg("seed") = 0, nb::arg("phase_cost_bytes") = default_phase_cost_bytes,
+          nb::arg("topology").none() = nb::none(),
           "Empty if applicable, otherwise the reason in one sentence.")
       .def("__repr__", [](const Scheduler& s) { return "<Scheduler " + std::string(s.name) + ">"; });
   module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All rows, in a fixed order.");

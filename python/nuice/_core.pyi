@@ -161,6 +161,23 @@ class Schedule:
 def phase_bytes(schedule: Schedule) -> int:
     """Sum over the phases of the largest transfer."""
 
+class Part:
+    """A byte range of the message from src to dst, as part of a transfer."""
+
+    @property
+    def src(self) -> int: ...
+
+    @property
+    def dst(self) -> int: ...
+
+    @property
+    def offset(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def __eq__(self, arg: Part, /) -> bool: ...
+
 class PhaseEntry:
     """
     One line of a phase table. Offsets count from the start of the buffer for that partner;
@@ -187,6 +204,16 @@ class PhaseEntry:
 
     @property
     def recv_offset(self) -> int: ...
+
+    @property
+    def send_parts(self) -> range:
+        """
+        Which of the table's parts the send carries; empty where it is the message to send_partner itself.
+        """
+
+    @property
+    def recv_parts(self) -> range:
+        """Likewise."""
 
     def __eq__(self, arg: PhaseEntry, /) -> bool: ...
 
@@ -225,11 +252,20 @@ class PhaseTable:
     def entries(self) -> list[PhaseEntry]:
         """By ascending phase."""
 
+    @property
+    def parts(self) -> list[Part]:
+        """Of all entries; empty if nothing is forwarded."""
+
+    @property
+    def staged_bytes(self) -> int:
+        """Bytes that the rank keeps for others during an exchange."""
+
     def __eq__(self, arg: PhaseTable, /) -> bool: ...
 
 def slice(matrix: CommMatrix, schedule: Schedule, rank: int) -> PhaseTable:
     """
-    The phase table of one rank. Raises nuice.Error if the schedule forwards messages.
+    The phase table of one rank. Raises nuice.Error if the schedule takes bytes back to their source or on from
+    their destination.
     """
 
 def slice_all(matrix: CommMatrix, schedule: Schedule) -> list[PhaseTable]:
@@ -461,7 +497,7 @@ class Scheduler:
     def randomized(self) -> bool:
         """Whether the seed matters."""
 
-    def why_not(self, matrix: CommMatrix, seed: int = 0, topology: Topology | None = None) -> str:
+    def why_not(self, matrix: CommMatrix, seed: int = 0, phase_cost_bytes: int = 16384, topology: Topology | None = None) -> str:
         """Empty if applicable, otherwise the reason in one sentence."""
 
     def __repr__(self) -> str: ...

@@ -229,6 +229,7 @@ def compare(
     *,
     repeat: int = 3,
     topology: Topology | str | None = None,
+    phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
 ) -> list[Comparison]:
     """plan() with each of the schedulers (all of the table if None), in the order given."""
     network = _network(topology, matrix)
@@ -236,8 +237,13 @@ def compare(
     rows = [_core.find_scheduler(name) for name in names]  # an unknown name stops us before any work
     result = []
     for row in rows:
-        reason = row.why_not(matrix, seed, network)
-        made = None if reason else plan(matrix, row.name, seed, repeat=repeat, topology=network)
+        reason = row.why_not(matrix, seed, phase_cost_bytes, network)
+        cost = phase_cost_bytes
+        made = (
+            None
+            if reason
+            else plan(matrix, row.name, seed, repeat=repeat, topology=network, phase_cost_bytes=cost)
+        )
         result.append(Comparison(row.name, made, reason))
     return result
 

@@ -3,6 +3,8 @@
 // receive.
 #include "nuice/phase_table.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 
 #include "nuice/error.hpp"
@@ -10,13 +12,27 @@
 namespace nuice {
 namespace {
 
-void check_direct(const CommMatrix& matrix, const Transfer& transfer, const Piece& piece) {
-  const Message message = matrix.message(piece.message);
-  if (message.src == transfer.src && message.dst == transfer.dst) return;
-  throw Error(ErrorCode::not_applicable,
-              "the message of rank " + std::to_string(message.src) + " -> rank " +
-                  std::to_string(message.dst) + " is forwarded by rank " + std::to_string(transfer.src) +
-                  " to rank " + std::to_string(transfer.dst) + "; a phase table holds direct transfers only");
+/// Whether the transfer carries nothing but the message between its two ranks.
+bool is_straight(const CommMatrix& matrix, const Transfer& transfer) {
+  return std::ranges::all_of(transfer.pieces, [&](const Piece& piece) {
+    return matrix.src(piece.message) == transfer.src && matrix.dst(piece.message) == transfer.dst;
+  });
+}
+
+/// A table has one place for each byte at a rank: it is sent from its source's buffer and ends in that of its
+/// destination.
+void check_way(const CommMatrix& matrix, PhaseId phase, const Transfer& transfer) {
+  for (const Piece& piece : transfer.pieces) {
+    const Message message = matrix.message(piece.message);
+    if (transfer.dst != message.src && transfer.src != message.dst) continue;
+    throw Error(
+        ErrorCode::not_applicable,
+        "phase " + std::to_string(phase) + ", rank " + std::to_string(transfer.src) + " -> rank " +
+            std::to_string(transfer.dst) + ": the message of rank " + std::to_string(message.src) +
+            " -> rank " + std::to_string(message.dst) +
+            (transfer.dst == message.src ? " comes back to its source" : " goes on from its destination") +
+            "; a phase table has no place for that");
+  }
 }
 
 /// Fills one rank's table. Sends and receives of one phase go into the same entries as far as they last.
@@ -29,17 +45,36 @@ class TableBuilder {
     phase_ = phase;
     next_send_ = next_recv_ = table_.entries.size();
   }
-  void add_send(Rank partner, const Piece& piece) {
-    PhaseEntry& entry = entry_at(next_send_++);
-    entry.send_partner = partner;
-    entry.send_bytes = piece.bytes;
-    entry.send_offset = piece.offset;
+  /// As many sends as the transfer has pieces, or one with parts.
+  void add_send(const CommMatrix& matrix, const Transfer& transfer, bool straight) {
+    if (!straight) {
+      PhaseEntry& entry = entry_at(next_send_++);
+      entry.send_partner = transfer.dst;
+      entry.send_parts = add_parts(matrix, transfer);
+      entry.send_bytes = transfer.bytes();
+      return;
+    }
+    for (const Piece& piece : transfer.pieces) {
+      PhaseEntry& entry = entry_at(next_send_++);
+      entry.send_partner = transfer.dst;
+      entry.send_bytes = piece.bytes;
+      entry.send_offset = piece.offset;
+    }
   }
-  void add_recv(Rank partner, const Piece& piece) {
-    PhaseEntry& entry = entry_at(next_recv_++);
-    entry.recv_partner = partner;
-    entry.recv_bytes = piece.bytes;
-    entry.recv_offset = piece.offset;
+  void add_recv(const CommMatrix& matrix, const Transfer& transfer, bool straight) {
+    if (!straight) {
+      PhaseEntry& entry = entry_at(next_recv_++);
+      entry.recv_partner = transfer.src;
+      entry.recv_parts = add_parts(matrix, transfer);
+      entry.recv_bytes = transfer.bytes();
+      return;
+    }
+    for (const Piece& piece : transfer.pieces) {
+      PhaseEntry& entry = entry_at(next_recv_++);
+      entry.recv_partner = transfer.src;
+      entry.recv_bytes = piece.bytes;
+      entry.recv_offset = piece.offset;
+    }
   }
   PhaseTable take() { return std::move(table_); }
 
@@ -64,6 +99,18 @@ class TableBuilder {
     while (at != partners.end() && at->rank < self.rank) ++at;
     partners.insert(at, self);
   }
+  PartRange add_parts(const CommMatrix& matrix, const Transfer& transfer) {
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    if (transfer.pieces.size() > most - table_.parts.size())
+      throw Error(ErrorCode::limit, "rank " + std::to_string(table_.rank) + " forwards more than " +
+                                        std::to_string(most) + " pieces");
+    const PartRange range{static_cast<std::uint32_t>(table_.parts.size()),
+                          static_cast<std::uint32_t>(transfer.pieces.size())};
+    for (const Piece& piece : transfer.pieces)
+      table_.parts.push_back(
+          {matrix.src(piece.message), matrix.dst(piece.message), piece.offset, piece.bytes});
+    return range;
+  }
   PhaseEntry& entry_at(std::size_t index) {
     if (index == table_.entries.size()) table_.entries.push_back({.phase = phase_});
     return table_.entries[index];
@@ -82,11 +129,10 @@ PhaseTable slice(const CommMatrix& matrix, const Schedule& schedule, Rank rank) 
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     builder.begin_phase(phase);
     for (const Transfer& transfer : schedule.transfers(phase)) {
-      for (const Piece& piece : transfer.pieces) {
-        check_direct(matrix, transfer, piece);
-        if (transfer.src == rank) builder.add_send(transfer.dst, piece);
-        if (transfer.dst == rank) builder.add_recv(transfer.src, piece);
-      }
+      const bool straight = is_straight(matrix, transfer);
+      if (!straight) check_way(matrix, phase, transfer);
+      if (transfer.src == rank) builder.add_send(matrix, transfer, straight);
+      if (transfer.dst == rank) builder.add_recv(matrix, transfer, straight);
     }
   }
   return builder.take();
@@ -108,17 +154,24 @@ std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& sche
   };
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer& transfer : schedule.transfers(phase)) {
-      for (const Piece& piece : transfer.pieces) {
-        check_direct(matrix, transfer, piece);
-        builder_in(transfer.src, phase).add_send(transfer.dst, piece);
-        builder_in(transfer.dst, phase).add_recv(transfer.src, piece);
-      }
+      const bool straight = is_straight(matrix, transfer);
+      if (!straight) check_way(matrix, phase, transfer);
+      builder_in(transfer.src, phase).add_send(matrix, transfer, straight);
+      builder_in(transfer.dst, phase).add_recv(matrix, transfer, straight);
     }
   }
   std::vector<PhaseTable> tables;
   tables.reserve(builders.size());
   for (TableBuilder& builder : builders) tables.push_back(builder.take());
   return tables;
+}
+
+Bytes staged_bytes(const PhaseTable& table) {
+  Bytes bytes = 0;
+  for (const PhaseEntry& entry : table.entries)
+    for (const Part& part : table.parts_in(entry.recv_parts))
+      if (part.dst != table.rank) bytes = part.bytes > max_bytes - bytes ? max_bytes : bytes + part.bytes;
+  return bytes;
 }
 
 }  // namespace nuice

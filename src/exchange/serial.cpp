@@ -4,13 +4,15 @@
 //   check that tables and buffers belong together
 //   copy every message to itself
 //   for each phase: pair the sends with the receives of the same (src, dst), in order; copy
-//   check that every message was carried in full
+//   check that every message was carried in full, and that no rank has kept what it was to forward
 //
-// O(entries log entries_per_phase + num_phases * num_ranks) time.
+// Forwarded bytes are put away as they arrive, and can be taken out once, from the next phase on.
+// O((entries + parts) log + num_phases * num_ranks) time; a copy of the forwarded bytes.
 #include <algorithm>
 #include <cstring>
 #include <string>
 
+#include "exchange/kept.hpp"
 #include "nuice/error.hpp"
 #include "nuice/exchange.hpp"
 
@@ -20,10 +22,6 @@ namespace {
 using Tables = std::span<const PhaseTable>;
 using SendBuffers = std::span<const std::vector<SendBuffer>>;
 using ReceiveBuffers = std::span<const std::vector<ReceiveBuffer>>;
-
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 [[noreturn]] void fail(ErrorCode code, const std::string& text) {
   throw Error(code, "exchange_serially: " + text);
@@ -44,6 +42,23 @@ void check_partners(const std::vector<Partner>& partners, Rank num_ranks, const 
   if (!ascending || !in_range) fail(ErrorCode::mismatch, what + " are not ranks in ascending order");
 }
 
+void check_parts(const PhaseTable& table, Rank num_ranks) {
+  const auto is_rank = [&](Rank rank) { return rank >= 0 && rank < num_ranks; };
+  const bool real = std::ranges::all_of(table.parts, [&](const Part& part) {
+    return is_rank(part.src) && is_rank(part.dst) && part.bytes > 0 && part.bytes <= max_bytes &&
+           part.offset >= 0 && part.offset <= max_bytes - part.bytes;
+  });
+  const auto inside = [&](PartRange range) {
+    return range.begin <= table.parts.size() && range.count <= table.parts.size() - range.begin;
+  };
+  const bool fits = std::ranges::all_of(table.entries, [&](const PhaseEntry& entry) {
+    return inside(entry.send_parts) && inside(entry.recv_parts);
+  });
+  if (!real || !fits)
+    fail(ErrorCode::mismatch,
+         "the parts of rank " + std::to_string(table.rank) + " are not parts of messages");
+}
+
 void check_tables(Tables tables) {
   const auto num_ranks = static_cast<Rank>(tables.size());
   for (Rank rank = 0; rank < num_ranks; ++rank) {
@@ -58,6 +73,7 @@ void check_tables(Tables tables) {
                                     std::to_string(tables[0].num_phases));
     check_partners(table.destinations, num_ranks, "the destinations of rank " + std::to_string(rank));
     check_partners(table.sources, num_ranks, "the sources of rank " + std::to_string(rank));
+    check_parts(table, num_ranks);
     if (!std::ranges::is_sorted(table.entries, {}, &PhaseEntry::phase) ||
         (!table.entries.empty() && table.entries.back().phase >= table.num_phases))
       fail(ErrorCode::mismatch, "the entries of rank " + std::to_string(rank) +
@@ -94,6 +110,7 @@ struct Half {
   Rank dst;
   Bytes bytes;
   Bytes offset;
+  PartRange parts;
 };
 
 bool by_pair(const Half& a, const Half& b) { return std::pair(a.src, a.dst) < std::pair(b.src, b.dst); }
@@ -106,7 +123,12 @@ bool by_pair(const Half& a, const Half& b) { return std::pair(a.src, a.dst) < st
 class SerialExchange {
  public:
   SerialExchange(Tables tables, SendBuffers send, ReceiveBuffers receive)
-      : tables_(tables), send_(send), receive_(receive), next_entry_(tables.size()), carried_(tables.size()) {
+      : tables_(tables),
+        send_(send),
+        receive_(receive),
+        next_entry_(tables.size()),
+        carried_(tables.size()),
+        kept_(tables.size()) {
     for (std::size_t rank = 0; rank < tables.size(); ++rank)
       carried_[rank].resize(tables[rank].sources.size());
   }
@@ -117,8 +139,10 @@ class SerialExchange {
     for (PhaseId phase = 0; phase < num_phases; ++phase) {
       collect(phase);
       copy_matched(phase);
+      for (Kept& kept : kept_) kept.end_phase();
     }
     check_all_carried();
+    check_nothing_kept();
   }
 
  private:
@@ -148,9 +172,11 @@ class SerialExchange {
            ++next_entry_[i]) {
         const PhaseEntry& entry = table.entries[next_entry_[i]];
         if (entry.send_partner != no_rank)
-          sends_.push_back({table.rank, entry.send_partner, entry.send_bytes, entry.send_offset});
+          sends_.push_back(
+              {table.rank, entry.send_partner, entry.send_bytes, entry.send_offset, entry.send_parts});
         if (entry.recv_partner != no_rank)
-          receives_.push_back({entry.recv_partner, table.rank, entry.recv_bytes, entry.recv_offset});
+          receives_.push_back(
+              {entry.recv_partner, table.rank, entry.recv_bytes, entry.recv_offset, entry.recv_parts});
       }
     }
     std::ranges::stable_sort(sends_, by_pair);
@@ -174,29 +200,66 @@ class SerialExchange {
           phase, send,
           std::to_string(send.bytes) + " bytes are sent, " + std::to_string(receive.bytes) + " are expected");
     if (!valid_rank(send.src) || !valid_rank(send.dst)) fail_at(phase, send, "no such pair of ranks");
-    const auto src = static_cast<std::size_t>(send.src);
-    const auto dst = static_cast<std::size_t>(send.dst);
-    const std::size_t to = find_partner(tables_[src].destinations, send.dst);
-    const std::size_t from = find_partner(tables_[dst].sources, send.src);
-    check_range(tables_[src].destinations, to, phase, send, "send");
-    check_range(tables_[dst].sources, from, phase, receive, "receive");
-    std::memcpy(static_cast<std::byte*>(receive_[dst][from].data) + receive.offset,
-                static_cast<const std::byte*>(send_[src][to].data) + send.offset,
-                static_cast<std::size_t>(send.bytes));
-    carried_[dst][from] += send.bytes;
+    if (send.parts.count > 0 || receive.parts.count > 0) return copy_parts(phase, send, receive);
+    const Part whole{send.src, send.dst, send.offset, send.bytes};
+    const auto at_src = sent_from(phase, send, whole);
+    const auto at_dst = received_in(phase, receive, {send.src, send.dst, receive.offset, receive.bytes});
+    std::memcpy(at_dst, at_src, static_cast<std::size_t>(send.bytes));
   }
 
+  void copy_parts(PhaseId phase, const Half& send, const Half& receive) {
+    const auto sent = tables_[index(send.src)].parts_in(send.parts);
+    const auto expected = tables_[index(receive.dst)].parts_in(receive.parts);
+    if (!std::ranges::equal(sent, expected))
+      fail_at(phase, send, "the parts that are sent are not those that are expected");
+    for (const Part& part : sent) copy_part(phase, send, part);
+  }
+
+  void copy_part(PhaseId phase, const Half& half, const Part& part) {
+    std::vector<std::byte> bytes;
+    if (part.src == half.src) {
+      const auto from = sent_from(phase, half, part);
+      bytes.assign(from, from + part.bytes);
+    } else {
+      bytes = kept_[index(half.src)].take(part);
+      if (bytes.empty()) fail_at(phase, half, part_name(part) + " are not there to be sent on");
+    }
+    if (part.dst == half.dst) {
+      std::ranges::copy(bytes, received_in(phase, half, part));
+    } else {
+      kept_[index(half.dst)].put(part, std::move(bytes));
+    }
+  }
+
+  /// Where part.src has these bytes.
+  const std::byte* sent_from(PhaseId phase, const Half& half, const Part& part) const {
+    const auto src = index(part.src);
+    const std::size_t to = find_partner(tables_[src].destinations, part.dst);
+    check_range(tables_[src].destinations, to, phase, half, part, "send");
+    return static_cast<const std::byte*>(send_[src][to].data) + part.offset;
+  }
+
+  /// Where part.dst wants these bytes. They count as carried.
+  std::byte* received_in(PhaseId phase, const Half& half, const Part& part) {
+    const auto dst = index(part.dst);
+    const std::size_t from = find_partner(tables_[dst].sources, part.src);
+    check_range(tables_[dst].sources, from, phase, half, part, "receive");
+    carried_[dst][from] += part.bytes;
+    return static_cast<std::byte*>(receive_[dst][from].data) + part.offset;
+  }
+
+  static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
   bool valid_rank(Rank rank) const { return rank >= 0 && static_cast<std::size_t>(rank) < tables_.size(); }
 
   static void check_range(const std::vector<Partner>& partners, std::size_t at, PhaseId phase,
-                          const Half& half, const std::string& kind) {
+                          const Half& half, const Part& part, const std::string& kind) {
     const Bytes room = at < partners.size() ? partners[at].bytes : 0;
     const bool inside =
-        half.offset >= 0 && half.bytes > 0 && half.offset <= room && half.bytes <= room - half.offset;
+        part.offset >= 0 && part.bytes > 0 && part.offset <= room && part.bytes <= room - part.offset;
     if (!inside)
       fail_at(phase, half,
-              "a " + kind + " of " + std::to_string(half.bytes) + " bytes at offset " +
-                  std::to_string(half.offset) + " of a message of " + std::to_string(room));
+              "a " + kind + " of " + std::to_string(part.bytes) + " bytes at offset " +
+                  std::to_string(part.offset) + " of a message of " + std::to_string(room));
   }
 
   void check_all_carried() const {
@@ -208,11 +271,19 @@ class SerialExchange {
                                         std::to_string(source.bytes) + " bytes");
   }
 
+  void check_nothing_kept() const {
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      if (const std::string rest = kept_[i].find_rest(); !rest.empty())
+        fail(ErrorCode::mismatch,
+             "after the last phase: " + rest + " are still at rank " + std::to_string(i));
+  }
+
   Tables tables_;
   SendBuffers send_;
   ReceiveBuffers receive_;
   std::vector<std::size_t> next_entry_;      // by rank: first entry of a phase not yet carried out
   std::vector<std::vector<Bytes>> carried_;  // by rank and source
+  std::vector<Kept> kept_;                   // by rank
   std::vector<Half> sends_;
   std::vector<Half> receives_;
 };

@@ -45,9 +45,7 @@ TEST_P(SerialExchangeOf, DeliversEveryByteAndTouchesNoOther) {
 
 std::vector<std::string_view> scheduler_names() {
   std::vector<std::string_view> names;
-  for (const Scheduler& scheduler : schedulers()) {
-    if ((scheduler.guarantees & direct) != 0) names.push_back(scheduler.name);  // others have no slices
-  }
+  for (const Scheduler& scheduler : schedulers()) names.push_back(scheduler.name);
   return names;
 }
 
@@ -80,8 +78,7 @@ struct WrongTables {
   const char* text;  // must be in the error
 };
 
-void expect_mismatch(const WrongTables& wrong) {
-  std::vector<PhaseTable> tables = small_tables();
+void expect_mismatch(const WrongTables& wrong, std::vector<PhaseTable> tables) {
   World world(tables);  // of the tables as they should be
   wrong.spoil(tables);
   try {
@@ -124,7 +121,54 @@ TEST(SerialExchange, NamesTheFirstFaultOfWrongSlices) {
       {"phase beyond the last", [](auto& t) { t[1].entries[0].phase = 1; }, "entries of rank 1"},
       {"unsorted sources", [](auto& t) { std::swap(t[2].sources[0], t[2].sources[1]); }, "sources of rank 2"},
   };
-  for (const WrongTables& wrong : cases) expect_mismatch(wrong);
+  for (const WrongTables& wrong : cases) expect_mismatch(wrong, small_tables());
+}
+
+/// 0 -> 2 with 8 bytes over rank 1, which gets them with 4 of its own and sends them on in two phases.
+std::vector<PhaseTable> forwarding_tables() {
+  const CommMatrix matrix = matrix_of(3, {{0, 2, 8}, {0, 1, 4}});
+  Schedule schedule(3);
+  schedule.add(0, 1, std::vector<Piece>{{1, 0, 8}, {0, 0, 4}});
+  schedule.begin_phase();
+  schedule.add(1, 2, std::vector<Piece>{{1, 0, 5}});
+  schedule.begin_phase();
+  schedule.add(1, 2, std::vector<Piece>{{1, 5, 3}});
+  return slice_all(matrix, schedule);
+}
+
+TEST(SerialExchange, CarriesForwardedMessagesInParts) { expect_delivered(forwarding_tables()); }
+
+TEST(SerialExchange, NamesTheFirstFaultOfForwarding) {
+  const std::vector<WrongTables> cases = {
+      {"sent in the phase of its arrival",
+       [](auto& t) {
+         t[1].entries[1].phase = 0;
+         t[2].entries[0].phase = 0;
+       },
+       "phase 0, rank 1 -> rank 2: bytes [0, 5) of message rank 0 -> rank 2 are not there"},
+      {"sent on twice",
+       [](auto& t) {
+         t[1].parts[3] = t[1].parts[2];
+         t[2].parts[1] = t[2].parts[0];
+         t[1].entries[2].send_bytes = t[2].entries[1].recv_bytes = 5;
+       },
+       "phase 2, rank 1 -> rank 2: bytes [0, 5) of message rank 0 -> rank 2 are not there"},
+      {"never sent on",
+       [](auto& t) {
+         t[1].entries.pop_back();
+         t[2].entries.pop_back();
+       },
+       "rank 0 -> rank 2: the phases carry 5 of 8 bytes"},
+      {"other parts at the receiver", [](auto& t) { std::swap(t[1].parts[0], t[1].parts[1]); },
+       "phase 0, rank 0 -> rank 1: the parts that are sent are not those that are expected"},
+      {"parts at one end only", [](auto& t) { t[1].entries[0].recv_parts = {}; },
+       "phase 0, rank 0 -> rank 1: the parts that are sent are not those that are expected"},
+      {"part of no message", [](auto& t) { t[0].parts[0].offset = t[1].parts[0].offset = 1; },
+       "a send of 8 bytes at offset 1 of a message of 8"},
+      {"part of no rank", [](auto& t) { t[0].parts[0].dst = 3; }, "the parts of rank 0"},
+      {"outside the parts", [](auto& t) { t[2].entries[0].recv_parts = {1, 2}; }, "the parts of rank 2"},
+  };
+  for (const WrongTables& wrong : cases) expect_mismatch(wrong, forwarding_tables());
 }
 
 TEST(SerialExchange, PairsSeveralEntriesOfOnePairInOrder) {

@@ -52,6 +52,7 @@ TEST(SteadyState, DoesNotAllocate) {
             0);
   EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::phased}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::barrier}), 0);
+  EXPECT_EQ(allocations_of_steady_state({.scheduler = "rex", .executor = mpi::Executor::phased}), 0);
 }
 
 }  // namespace

@@ -101,6 +101,13 @@ class CommandLine(Bench):
         lines = self.lines(4, "--matrix", self.matrix, *options)
         self.assertEqual([line["max_sends_in_flight"] for line in lines], [1, 1])
 
+    def test_forwarding_and_the_cost_of_a_phase(self):
+        options = ("--schedulers", "rex,rex:barrier,rex:async,kpbs", "--reps", "2", "--phase-cost-bytes", "7")
+        lines = self.lines(4, "--matrix", self.matrix, *options)
+        self.assertEqual([line["verified"] for line in lines], [True, True, None, True])
+        self.assertIn("use the executor phased or barrier", lines[2]["refused"])
+        self.assertEqual({line["phase_cost_bytes"] for line in lines}, {7})
+
     def test_one_rank_and_nothing_to_send(self):
         head = "%%MatrixMarket matrix coordinate integer general\n"
         alone = self.write("alone.mtx", head + "1 1 1\n1 1 99\n")

@@ -110,6 +110,7 @@ TEST(CommandLine, FaultsAreNamedAndGiveExitCode2) {
            {"--matrix m --reps 0", "--reps"},
            {"--matrix m --warmup -1", "--warmup"},
            {"--matrix m --seed x", "--seed"},
+           {"--matrix m --phase-cost-bytes -1", "--phase-cost-bytes"},
            {"--matrix m --whatever", "--whatever"}}) {
     const Parsed parsed = parse(line);
     EXPECT_FALSE(parsed.options) << line;

@@ -60,6 +60,8 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.executor = mpi::Executor::barrier});
   expect_option_refused("PlanOptions::max_sends_in_flight differs: 0" + on + "3 on " + last_rank(),
                         {.max_sends_in_flight = 3});
+  expect_option_refused("PlanOptions::phase_cost_bytes differs: 16384" + on + "7 on " + last_rank(),
+                        {.phase_cost_bytes = 7});
   expect_option_refused("PlanOptions::check differs: 1" + on + "0 on " + last_rank(), {.check = false});
 }
 
@@ -72,6 +74,9 @@ TEST(Errors, WrongOptionsAreRefused) {
   expect("max_sends_in_flight is negative: -1",
          {.executor = mpi::Executor::async, .max_sends_in_flight = -1});
   expect("max_sends_in_flight is for the executor async, not phased", {.max_sends_in_flight = 2});
+  expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: -1", {.phase_cost_bytes = -1});
+  expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: 4611686018427387905",
+         {.phase_cost_bytes = max_bytes + 1});
   expect("PlanOptions::executor has the unknown value 17", {.executor = static_cast<mpi::Executor>(17)});
 }
 
@@ -79,7 +84,6 @@ TEST(Errors, ASchedulerThatCannotIsRefused) {
   // Some rows say no to more messages than a test can have, so this only asks for agreement with why_not().
   const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), std::vector<Message>{});
   for (const Scheduler& scheduler : schedulers()) {
-    if ((scheduler.guarantees & direct) == 0) continue;
     const PlanOptions options{.scheduler = std::string(scheduler.name)};
     const std::string reason = scheduler.why_not({matrix, 0});
     if (reason.empty()) {
@@ -91,9 +95,12 @@ TEST(Errors, ASchedulerThatCannotIsRefused) {
   }
 }
 
-TEST(Errors, ASchedulerThatForwardsIsRefused) {
-  test::expect_same_error(ErrorCode::not_applicable, "rex: forwards messages over other ranks",
-                          [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex"}); });
+TEST(Errors, ASchedulerThatForwardsNeedsPhases) {
+  test::expect_same_error(
+      ErrorCode::not_applicable,
+      "rex forwards messages over other ranks, which takes phases one after the other: use the executor "
+      "phased",
+      [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = mpi::Executor::async}); });
 }
 
 TEST(Errors, WrongCommunicatorsAreRefused) {

@@ -61,6 +61,53 @@ TEST(FromTable, RunsTheScheduleOfAnyScheduler) {
   expect_exchanged(matrix, make_schedule(matrix, "coloring"), {.scheduler = "loaded"});
 }
 
+/// Split messages, forwarded: everything goes to the next rank first, in pieces, and from there where it is for. Two
+/// phases each; a transfer carries pieces of several messages, some of them at their destination.
+Schedule detour_schedule(const CommMatrix& matrix) {
+  const Rank n = matrix.num_ranks();
+  Schedule schedule(n);
+  for (const bool second_half : {false, true}) {
+    const auto half = [&](MessageId id) {
+      const Bytes middle = matrix.bytes(id) / 2;
+      return second_half ? Piece{id, middle, matrix.bytes(id) - middle} : Piece{id, 0, middle};
+    };
+    schedule.begin_phase();
+    for (Rank src = 0; src < n; ++src) {
+      std::vector<Piece> pieces;
+      for (const MessageId id : matrix.sent_by(src)) pieces.push_back(half(id));
+      if (!pieces.empty()) schedule.add(src, (src + 1) % n, pieces);
+    }
+  }
+  for (Rank distance = 1; distance < n; ++distance) {
+    schedule.begin_phase();
+    for (Rank at = 0; at < n; ++at) {
+      const Rank src = (at + n - 1) % n;
+      const Rank dst = (at + distance) % n;
+      const auto id = matrix.find(src, dst);
+      if (!id || dst == src) continue;
+      schedule.add(at, dst, std::vector<Piece>{{*id, 0, matrix.bytes(*id)}});  // both halves at once
+    }
+  }
+  return schedule;
+}
+
+TEST(FromTable, CarriesForwardedMessages) {
+  const CommMatrix matrix = complete(test::world_size(), 10'000);
+  for (const auto executor : {mpi::Executor::phased, mpi::Executor::barrier}) {
+    expect_exchanged(matrix, make_schedule(matrix, "rex"), {.scheduler = "loaded", .executor = executor});
+    expect_exchanged(matrix, detour_schedule(matrix), {.scheduler = "detour", .executor = executor});
+  }
+}
+
+TEST(FromTable, RefusesForwardingAtOnce) {
+  if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
+  const CommMatrix matrix = complete(test::world_size(), 10);
+  const PhaseTable table = slice(matrix, detour_schedule(matrix), test::world_rank());
+  test::expect_same_error(ErrorCode::not_applicable, "the schedule forwards messages over other ranks", [&] {
+    mpi::Plan::from_table(MPI_COMM_WORLD, table, {.executor = mpi::Executor::async});
+  });
+}
+
 /// Tables of a ring: rank r sends 100 bytes to rank r + 1, in two pieces in two phases.
 PhaseTable ring_table() {
   const Rank n = test::world_size();
@@ -134,6 +181,51 @@ TEST(FromTable, RefusesTablesThatDoNotFitTogether) {
   test::expect_same_error(ErrorCode::invalid_argument, last,
                           [&] { mpi::Plan::from_table(MPI_COMM_WORLD, table); });
   EXPECT_NO_THROW(mpi::Plan::from_table(MPI_COMM_WORLD, ring_table()));
+}
+
+/// Rank 0 -> rank 2 with 8 bytes over rank 1, which gets them with 4 of its own and sends them on in two phases.
+PhaseTable forwarding_table() {
+  const CommMatrix matrix =
+      CommMatrix::from_messages(test::world_size(), std::vector<Message>{{0, 1, 4}, {0, 2, 8}});
+  Schedule schedule(test::world_size());
+  schedule.add(0, 1, std::vector<Piece>{{1, 0, 8}, {0, 0, 4}});
+  schedule.begin_phase();
+  schedule.add(1, 2, std::vector<Piece>{{1, 0, 5}});
+  schedule.begin_phase();
+  schedule.add(1, 2, std::vector<Piece>{{1, 5, 3}});
+  return slice(matrix, schedule, test::world_rank());
+}
+
+TEST(FromTable, RefusesForwardingThatDoesNotFitTogether) {
+  if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
+  const std::vector<WrongTable> cases = {
+      {[](PhaseTable& t) { std::swap(t.parts[0], t.parts[1]); },
+       "phase 0, rank 0 -> rank 1, part 0: 8 bytes at offset 0 of the message of rank 0 -> rank 2 is sent, 4 "
+       "bytes"},
+      {[](PhaseTable& t) { t.entries[0].recv_parts = {}; },
+       "phase 0, rank 0 -> rank 1, part 0: 8 bytes at offset 0 of the message of rank 0 -> rank 2 is sent, "
+       "nothing"},
+      {[](PhaseTable& t) { t.entries[0].recv_parts.count = 1; },
+       "rank 1 has parts in phase 0 that do not add up"},
+      {[](PhaseTable& t) { t.entries[0].recv_parts.begin = 3; },
+       "rank 1 has parts in phase 0 that do not add up"},
+      {[](PhaseTable& t) { t.parts[2].bytes = 6; }, "rank 1 has parts in phase 1 that do not add up"},
+      {[](PhaseTable& t) { t.parts[2].offset = 1; },
+       "phase 2: transfer rank 1 -> rank 2: message rank 0 -> rank 2: bytes [5, 6) are not at rank 1 but at "
+       "rank 2"},
+      {[](PhaseTable& t) { t.entries[1].phase = 0; }, "has 3 phases, the ranks send in 2"},
+      {[](PhaseTable& t) { t.parts[2].src = 1; }, "phase 1, rank 1 -> rank 2: a send of no message"},
+      {[](PhaseTable& t) { t.parts[3].dst = 77; }, "phase 2, rank 1 -> rank 2: a send of no message"},
+      {[](PhaseTable& t) { t.entries[2].send_parts = {}; },
+       "phase 2, rank 1 -> rank 2: a send of no message"},
+      {[](PhaseTable& t) { t.entries[2].send_partner = no_rank; }, "phases"},
+  };
+  for (const auto& [spoil, text] : cases) {
+    PhaseTable table = forwarding_table();
+    if (test::world_rank() == 1) spoil(table);
+    test::expect_same_error(ErrorCode::mismatch, text, [&] { mpi::Plan::from_table(MPI_COMM_WORLD, table); });
+  }
+  EXPECT_NO_THROW(mpi::Plan::from_table(MPI_COMM_WORLD, forwarding_table()));
 }
 
 TEST(FromTable, RefusesTablesThatFitTogetherButDoNotDeliver) {

@@ -63,6 +63,19 @@ TEST(Plan, TellsWhatItKnows) {
   }
 }
 
+TEST(Plan, PhaseCostReachesTheScheduler) {
+  // Large messages: without a cost kpbs splits them, with a high one it does not.
+  const CommMatrix matrix =
+      random_density(test::world_size(), 0.9, {.unit_bytes = 1 << 20, .max_units = 9}, 2);
+  for (const Bytes cost : {Bytes{0}, max_bytes}) {
+    const mpi::Plan plan = plan_for(matrix, {.scheduler = "kpbs", .phase_cost_bytes = cost});
+    const Schedule schedule = make_schedule(matrix, "kpbs", 0, cost);
+    EXPECT_EQ(plan.info().phase_cost_bytes, cost);
+    EXPECT_EQ(plan.info().num_phases, schedule.num_phases());
+    EXPECT_EQ(plan.table(), slice(matrix, schedule, test::world_rank()));
+  }
+}
+
 TEST(Plan, UsesTheRanksOfItsCommunicator) {
   const Rank n = test::world_size();
   MPI_Comm reversed = MPI_COMM_NULL;

@@ -181,6 +181,22 @@ def test_plan_and_check(nuice_main, matrix_file: Path, tmp_path: Path, scheduler
     assert "right" in checked.out
 
 
+def test_phase_cost_decides_whether_kpbs_splits(nuice_main, tmp_path: Path) -> None:
+    sizes = nuice.random_density(8, 0.9, unit_bytes=100_000, max_units=9, seed=2)
+    nuice.save_matrix_market(tmp_path / "a.mtx", sizes)
+    phases = {}
+    for cost in (0, 2**62):
+        option = ("--phase-cost-bytes", str(cost), "--json")
+        planned = nuice_main("plan", "a.mtx", "--scheduler", "kpbs", *option).json()
+        (row,) = (compared := nuice_main("compare", "a.mtx", "--schedulers", "kpbs", *option).json())[
+            "schedulers"
+        ]
+        assert planned["phase_cost_bytes"] == compared["phase_cost_bytes"] == cost
+        assert planned["phases"] == row["phases"]
+        phases[cost] = planned["phases"]
+    assert phases[0] > phases[2**62] == nuice.lower_bounds(sizes).max_degree
+
+
 def test_plan_draws(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
     text = nuice_command("plan", "a.mtx", "--plot", "a.png", "-o", "a.plan")
     assert (text.status, text.err) == (0, "")
@@ -228,6 +244,8 @@ BAD = (
     ("show bad.mtx", "bad.mtx:3: ", "parse"),
     ("plan a.mtx --scheduler nope -o new.plan --plot new.png", "rs_n", "invalid_argument"),
     ("plan a.mtx --seed -1", "seed", "invalid_argument"),
+    ("plan a.mtx --phase-cost-bytes -1 -o new.plan", "--phase-cost-bytes", "invalid_argument"),
+    ("compare a.mtx --phase-cost-bytes 4611686018427387905", "--phase-cost-bytes", "invalid_argument"),
     ("plan a.mtx --plot picture.gif", "picture.gif", "invalid_argument"),
     ("plan a.mtx -o no/folder.plan", "no/folder.plan", "io"),
     ("plan a.mtx -o new.plan --plot no/folder.png", "no/folder.png", "io"),

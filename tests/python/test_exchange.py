@@ -24,7 +24,7 @@ def send_buffers(matrix: nuice.CommMatrix) -> list[dict[int, np.ndarray]]:
     return buffers
 
 
-@pytest.mark.parametrize("name", [row.name for row in nuice.schedulers() if "direct" in row.guarantees])
+@pytest.mark.parametrize("name", [row.name for row in nuice.schedulers()])
 @given(matrix=comm_matrices(max_ranks=8, max_bytes=300), seed=st.integers(0, 50))
 def test_what_arrives_is_what_was_sent(name: str, matrix: nuice.CommMatrix, seed: int) -> None:
     received = plan_with(name, matrix, seed).exchange(send_buffers(matrix))
@@ -41,10 +41,15 @@ def test_bytes_and_other_buffers_can_be_sent() -> None:
     assert received[0][1].tobytes() == b"abc"
 
 
-def test_forwarded_messages_have_no_phase_tables_yet() -> None:
-    plan = nuice.plan(nuice.CommMatrix.from_messages(4, [(0, 3, 8)]), "rex")
-    with pytest.raises(nuice.Error, match="rank 0 -> rank 3 is forwarded"):
-        plan.exchange([{3: b"12345678"}, {}, {}, {}])
+def test_forwarded_messages_are_parts_of_a_phase_table() -> None:
+    matrix = nuice.CommMatrix.from_messages(4, [(0, 3, 8), (0, 2, 4)])
+    plan = nuice.plan(matrix, "rex")
+    table = plan.tables[2]
+    (entry,) = [e for e in table.entries if e.send_partner == 3]
+    carried = [table.parts[i] for i in entry.send_parts]
+    assert [(part.src, part.dst, part.offset, part.bytes) for part in carried] == [(0, 3, 0, 8)]
+    assert table.staged_bytes == 8
+    assert plan.exchange([{3: b"12345678", 2: b"abcd"}, {}, {}, {}])[3][0].tobytes() == b"12345678"
 
 
 def test_wrong_buffers_are_named() -> None:

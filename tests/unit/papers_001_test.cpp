@@ -191,10 +191,17 @@ TEST(IrregularPattern, GreedyLetsNoMessageWaitWhileBothItsRanksAreIdle) {
   }
 }
 
-TEST(RecursiveExchange, HasNoPhaseTableYetAndSaysWhy) {
-  const CommMatrix matrix = test::matrix_of(4, {{0, 3, 5}});
-  EXPECT_ERROR(slice(matrix, make_schedule(matrix, "rex"), 0), ErrorCode::not_applicable,
-               {"rank 0 -> rank 3 is forwarded", "direct transfers only"});
+TEST(RecursiveExchange, NeedsOneTransferPerRankAndStepHoweverManyMessages) {
+  const CommMatrix matrix = random_regular(16, 15, {.unit_bytes = 3, .max_units = 1}, 1);
+  for (const PhaseTable& table : slice_all(matrix, make_schedule(matrix, "rex"))) {
+    ASSERT_EQ(table.entries.size(), 4U);
+    for (const PhaseEntry& entry : table.entries) {
+      EXPECT_EQ(entry.send_parts.count, 8U);  // s.3.3: messages of n N / 2
+      EXPECT_EQ(entry.send_bytes, 24);
+    }
+    // A rank receives n / 2 messages in each of log2 n steps, n - 1 of them for itself.
+    EXPECT_EQ(staged_bytes(table), (4 * 8 - 15) * 3);
+  }
 }
 
 }  // namespace

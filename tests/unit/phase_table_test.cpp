@@ -69,15 +69,61 @@ TEST(PhaseTable, OneAsynchronousPhaseHasManyEntries) {
   for (const PhaseEntry& entry : table.entries) EXPECT_EQ(entry.phase, 0U);
 }
 
-TEST(PhaseTable, RefusesForwardedMessages) {
-  const CommMatrix matrix = test::matrix_of(3, {{0, 2, 8}});
+/// Rank 1 gets 8 bytes for rank 2 together with 4 of its own, and sends the 8 on in two phases.
+Schedule forwarding_schedule(const CommMatrix& matrix) {
+  const MessageId own = matrix.find(0, 1).value();
+  const MessageId other = matrix.find(0, 2).value();
   Schedule schedule(3);
-  const Piece whole{0, 0, 8};
-  schedule.add(0, 1, {&whole, 1});
+  schedule.add(0, 1, std::vector<Piece>{{other, 0, 8}, {own, 0, 4}});
   schedule.begin_phase();
-  schedule.add(1, 2, {&whole, 1});
-  EXPECT_ERROR(slice(matrix, schedule, 0), ErrorCode::not_applicable, {"rank 0 -> rank 2", "forwarded"});
-  EXPECT_ERROR(slice_all(matrix, schedule), ErrorCode::not_applicable, {"forwarded"});
+  schedule.add(1, 2, std::vector<Piece>{{other, 0, 5}});
+  schedule.begin_phase();
+  schedule.add(1, 2, std::vector<Piece>{{other, 5, 3}});
+  return schedule;
+}
+
+TEST(PhaseTable, ForwardedMessagesAreParts) {
+  const CommMatrix matrix = test::matrix_of(3, {{0, 2, 8}, {0, 1, 4}});
+  const auto tables = slice_all(matrix, forwarding_schedule(matrix));
+  const PhaseTable& source = tables[0];
+  ASSERT_EQ(source.entries.size(), 1U);
+  EXPECT_EQ(source.entries[0].send_bytes, 12);
+  EXPECT_EQ(source.parts, (std::vector<Part>{{0, 2, 0, 8}, {0, 1, 0, 4}}));
+  EXPECT_EQ(staged_bytes(source), 0);
+
+  const PhaseTable& between = tables[1];
+  ASSERT_EQ(between.entries.size(), 3U);
+  EXPECT_EQ(between.entries[0].recv_parts, (PartRange{0, 2}));
+  EXPECT_EQ(between.entries[0].send_partner, no_rank);
+  EXPECT_EQ(between.entries[1].send_parts, (PartRange{2, 1}));
+  EXPECT_EQ(between.parts_in(between.entries[2].send_parts)[0], (Part{0, 2, 5, 3}));
+  EXPECT_EQ(between.sources, (std::vector<Partner>{{0, 4}}));
+  EXPECT_TRUE(between.destinations.empty());
+  EXPECT_EQ(staged_bytes(between), 8);
+
+  const PhaseTable& destination = tables[2];
+  EXPECT_EQ(destination.sources, (std::vector<Partner>{{0, 8}}));
+  EXPECT_EQ(destination.entries[1].recv_partner, 1);
+  EXPECT_EQ(destination.entries[1].recv_parts, (PartRange{1, 1}));
+  EXPECT_EQ(staged_bytes(destination), 0);
+}
+
+TEST(PhaseTable, RefusesWaysBackToTheSourceAndOnFromTheDestination) {
+  const CommMatrix matrix = test::matrix_of(3, {{0, 2, 8}});
+  const Piece whole{0, 0, 8};
+  const auto along = [&](const std::vector<Rank>& way) {
+    Schedule schedule(3);
+    for (std::size_t hop = 0; hop + 1 < way.size(); ++hop) {
+      schedule.begin_phase();
+      schedule.add(way[hop], way[hop + 1], {&whole, 1});
+    }
+    EXPECT_FALSE(check(matrix, schedule, 0));  // right, and still nobody makes such a schedule
+    return schedule;
+  };
+  EXPECT_ERROR(slice(matrix, along({0, 1, 0, 2}), 2), ErrorCode::not_applicable,
+               {"phase 1, rank 1 -> rank 0", "rank 0 -> rank 2 comes back to its source"});
+  EXPECT_ERROR(slice_all(matrix, along({0, 2, 1, 2})), ErrorCode::not_applicable,
+               {"phase 1, rank 2 -> rank 1", "goes on from its destination"});
 }
 
 }  // namespace

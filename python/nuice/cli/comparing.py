@@ -13,7 +13,7 @@ from ..files import OutputFiles
 from ..planning import Comparison
 from ..planning import compare as compare_all
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed, TopologySpec
+from .options import AsJson, MatrixFile, PhaseCostBytes, Plot, Seed, TopologySpec
 
 
 def compare(
@@ -23,6 +23,7 @@ def compare(
     ] = None,
     seed: Seed = 0,
     topology: TopologySpec = None,
+    phase_cost_bytes: PhaseCostBytes = _core.DEFAULT_PHASE_COST_BYTES,
     repeat: Annotated[
         int, typer.Option(min=1, metavar="R", help="Planning time is the median of R runs.")
     ] = 5,
@@ -42,7 +43,9 @@ def compare(
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:
         picture = out.picture(plot)
-        comparisons = compare_all(matrix, names, seed, repeat=repeat, topology=topology)
+        comparisons = compare_all(
+            matrix, names, seed, repeat=repeat, topology=topology, phase_cost_bytes=phase_cost_bytes
+        )
         if picture:
             from ..plots import draw_comparison, save_figure
 
@@ -56,6 +59,7 @@ def compare(
         "topology": topology,
         "link_bound_phases": links.phases if links else None,
         "link_bound_bytes": links.bytes if links else None,
+        "phase_cost_bytes": phase_cost_bytes,
         "ranks": matrix.num_ranks,
         "messages": matrix.num_messages,
         "max_degree": bounds.max_degree,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .._core import MAX_BYTES
+from .._core import DEFAULT_PHASE_COST_BYTES, MAX_BYTES
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
@@ -47,6 +47,17 @@ TopologySpec = Annotated[
     str | None,
     typer.Option(
         "--topology", metavar="SPEC", help="A network: hypercube:6, torus:8x8, file:NAME, ... (`nuice list`)."
+    ),
+]
+PhaseCostBytes = Annotated[
+    int,
+    typer.Option(
+        "--phase-cost-bytes",
+        parser=whole_number(0, MAX_BYTES),
+        metavar="BYTES",
+        help="What a phase costs beside its largest transfer, as bytes that could be sent meanwhile "
+        f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs weighs phases against bytes by it.",
+        show_default=False,
     ),
 ]
 UnitBytes = Annotated[

@@ -13,7 +13,7 @@ from ..files import OutputFiles
 from ..planning import Plan
 from ..planning import plan as make_plan
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed, TopologySpec
+from .options import AsJson, MatrixFile, PhaseCostBytes, Plot, Seed, TopologySpec
 
 
 def plan(
@@ -25,6 +25,7 @@ def plan(
         bool,
         typer.Option("--pairs", help="rs_nl: ranks with messages for each other exchange them in one phase."),
     ] = False,
+    phase_cost_bytes: PhaseCostBytes = _core.DEFAULT_PHASE_COST_BYTES,
     plan_file: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PLAN", help="Write the schedule to this file.")
     ] = None,
@@ -42,7 +43,14 @@ def plan(
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:
         plan_name, picture = out.optional(plan_file), out.picture(plot)
-        result = make_plan(matrix, scheduler, seed, topology=topology, prefer_pairs=pairs)
+        result = make_plan(
+            matrix,
+            scheduler,
+            seed,
+            topology=topology,
+            prefer_pairs=pairs,
+            phase_cost_bytes=phase_cost_bytes,
+        )
         if plan_name and result.verified:
             result.save(plan_name)
         if picture:
@@ -52,6 +60,7 @@ def plan(
     figures = {
         "file": str(file),
         **result.figures(),
+        "phase_cost_bytes": phase_cost_bytes,
         "violation": result.violation.text if result.violation else None,
         "plan": str(plan_file) if plan_file and result.verified else None,
         "plot": str(plot) if plot else None,

@@ -7,6 +7,7 @@
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/exchange_state.hpp"
 #include "exchange/mpi/plan_state.hpp"
+#include "exchange/mpi/stage.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
@@ -107,25 +108,25 @@ int tag_limit() {
 /// Makes the requests of one exchange, in the order of the table.
 class Exchange::State::RequestMaker {
  public:
-  RequestMaker(State& exchange, int tag, bool synchronous)
-      : exchange_(exchange), tag_(tag), synchronous_(synchronous) {}
+  RequestMaker(State& exchange, const PhaseTable& table, int tag, bool synchronous)
+      : exchange_(exchange), table_(table), stage_(table), tag_(tag), synchronous_(synchronous) {}
 
-  void make(const PhaseTable& table, std::span<const Partner> destinations, std::span<const SendBuffer> send,
+  void make(std::span<const Partner> destinations, std::span<const SendBuffer> send,
             std::span<const ReceiveBuffer> receive) {
     const BufferFinder send_to(destinations, send);
-    const BufferFinder receive_from(std::span<const Partner>(table.sources), receive);
-    exchange_.receives.reserve(table.entries.size());
-    exchange_.sends.reserve(table.entries.size());
+    const BufferFinder receive_from(std::span<const Partner>(table_.sources), receive);
+    exchange_.receives.reserve(table_.entries.size());
+    exchange_.sends.reserve(table_.entries.size());
     std::vector<Rank> sources;
     std::vector<Rank> targets;
-    for (const PhaseEntry& entry : table.entries) {
-      if (entry.recv_partner != no_rank) {
-        add_receive(entry, receive_from.find(entry.recv_partner));
-        sources.push_back(entry.recv_partner);
-      }
+    for (const PhaseEntry& entry : table_.entries) {
       if (entry.send_partner != no_rank) {
-        add_send(entry, send_to.find(entry.send_partner));
+        add_send(entry.send_partner, places_to_send(entry, send_to));
         targets.push_back(entry.send_partner);
+      }
+      if (entry.recv_partner != no_rank) {
+        add_receive(entry.recv_partner, places_to_receive(entry, receive_from));
+        sources.push_back(entry.recv_partner);
       }
     }
     exchange_.receives_repeat = has_repeats(std::move(sources));
@@ -133,47 +134,101 @@ class Exchange::State::RequestMaker {
     const Rank rank = exchange_.comm->rank();
     exchange_.self.from = send_to.find(rank).data;
     exchange_.self.to = receive_from.find(rank).data;
-    for (const Partner& source : table.sources)
+    for (const Partner& source : table_.sources)
       if (source.rank == rank) exchange_.self.bytes = static_cast<std::size_t>(source.bytes);
+    exchange_.stage = stage_.release();
   }
 
  private:
-  void add_receive(const PhaseEntry& entry, const ReceiveBuffer& buffer) {
-    const auto [count, type] = extent_of(entry.recv_bytes, entry.recv_partner, exchange_.comm->rank());
-    void* const at = static_cast<std::byte*>(buffer.data) + entry.recv_offset;
+  /// Blocks that lie one behind the other are joined.
+  using Places = std::vector<Block>;
+
+  static Block block_in(const void* buffer, Bytes offset, Bytes bytes) {
+    // MPI takes the address of what it only reads as one that it might write to, within a datatype.
+    return {const_cast<std::byte*>(static_cast<const std::byte*>(buffer)) + offset, bytes};
+  }
+
+  Places places_to_send(const PhaseEntry& entry, const BufferFinder<SendBuffer>& send_to) {
+    if (entry.send_parts.count == 0)
+      return {block_in(send_to.find(entry.send_partner).data, entry.send_offset, entry.send_bytes)};
+    Places places;
+    for (const Part& part : table_.parts_in(entry.send_parts)) {
+      if (part.src == table_.rank) {
+        places.push_back(block_in(send_to.find(part.dst).data, part.offset, part.bytes));
+      } else {
+        stage_.take(part, places);
+      }
+    }
+    return joined(places);
+  }
+
+  Places places_to_receive(const PhaseEntry& entry, const BufferFinder<ReceiveBuffer>& receive_from) {
+    if (entry.recv_parts.count == 0)
+      return {block_in(receive_from.find(entry.recv_partner).data, entry.recv_offset, entry.recv_bytes)};
+    Places places;
+    for (const Part& part : table_.parts_in(entry.recv_parts))
+      places.push_back(part.dst == table_.rank
+                           ? block_in(receive_from.find(part.src).data, part.offset, part.bytes)
+                           : stage_.put(part));
+    return joined(places);
+  }
+
+  static Places joined(const Places& places) {
+    Places result;
+    for (const Block& block : places) {
+      const bool touches = !result.empty() && result.back().at + result.back().bytes == block.at;
+      if (touches) {
+        result.back().bytes += block.bytes;
+      } else {
+        result.push_back(block);
+      }
+    }
+    return result;
+  }
+
+  void add_receive(Rank from, const Places& places) {
+    const Memory memory = memory_of(places, from, exchange_.comm->rank());
     MPI_Request request;
-    must(MPI_Recv_init(at, count, type, entry.recv_partner, tag_, exchange_.comm->get(), &request),
+    must(MPI_Recv_init(memory.at, memory.count, memory.type, from, tag_, exchange_.comm->get(), &request),
          "MPI_Recv_init");
     exchange_.receives.adopt(request);
   }
 
-  void add_send(const PhaseEntry& entry, const SendBuffer& buffer) {
-    const auto [count, type] = extent_of(entry.send_bytes, exchange_.comm->rank(), entry.send_partner);
-    const void* const at = static_cast<const std::byte*>(buffer.data) + entry.send_offset;
+  void add_send(Rank to, const Places& places) {
+    const Memory memory = memory_of(places, exchange_.comm->rank(), to);
+    const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
     MPI_Request request;
-    if (synchronous_) {
-      must(MPI_Ssend_init(at, count, type, entry.send_partner, tag_, exchange_.comm->get(), &request),
-           "MPI_Ssend_init");
-    } else {
-      must(MPI_Send_init(at, count, type, entry.send_partner, tag_, exchange_.comm->get(), &request),
-           "MPI_Send_init");
-    }
+    must(init(memory.at, memory.count, memory.type, to, tag_, exchange_.comm->get(), &request),
+         synchronous_ ? "MPI_Ssend_init" : "MPI_Send_init");
     exchange_.sends.adopt(request);
   }
 
-  /// Count and datatype for a piece. A derived type lives as long as the exchange.
-  std::pair<int, MPI_Datatype> extent_of(Bytes bytes, Rank src, Rank dst) {
+  /// As MPI wants it.
+  struct Memory {
+    void* at;
+    int count;
+    MPI_Datatype type;
+  };
+
+  /// A derived type lives as long as the exchange.
+  Memory memory_of(const Places& places, Rank src, Rank dst) {
     try {
-      Extent extent = Extent::of(bytes);
-      const std::pair result{extent.count, extent.type.get()};
-      if (result.second != MPI_BYTE) exchange_.types.push_back(std::move(extent.type));
-      return result;
+      if (places.size() > 1) {
+        exchange_.types.push_back(Datatype::of_blocks(places));
+        return {MPI_BOTTOM, 1, exchange_.types.back().get()};
+      }
+      Extent extent = Extent::of(places[0].bytes);
+      const Memory memory{places[0].at, extent.count, extent.type.get()};
+      if (memory.type != MPI_BYTE) exchange_.types.push_back(std::move(extent.type));
+      return memory;
     } catch (const Error& error) {
       throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
     }
   }
 
   State& exchange_;
+  const PhaseTable& table_;
+  Stage stage_;
   int tag_;
   bool synchronous_;
 };
@@ -189,8 +244,8 @@ Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuf
     exchange->comm = plan.comm;
     exchange->step_ends = make_steps(plan.table, plan.info.executor);
     const auto limit = static_cast<std::size_t>(plan.max_sends_in_flight);
-    Exchange::State::RequestMaker(*exchange, plan.next_tag, limit > 0)
-        .make(plan.table, plan.destinations, send, receive);
+    Exchange::State::RequestMaker(*exchange, plan.table, plan.next_tag, limit > 0)
+        .make(plan.destinations, send, receive);
     exchange->window.resize(std::min(limit, exchange->sends.size()), MPI_REQUEST_NULL);
   });
   // Each exchange has its own communicator for barriers, as nonblocking collectives are matched by the order

@@ -31,6 +31,7 @@ struct Exchange::State {
   // Fixed by bind(). Destroyed in the opposite order: the requests before what they were made of.
   std::shared_ptr<const Communicator> comm;
   std::unique_ptr<const Communicator> barrier_comm;  // only for Executor::barrier
+  std::unique_ptr<std::byte[]> stage;                // what is forwarded waits here
   std::vector<Datatype> types;
   Requests receives;                // in the order of the table
   Requests sends;                   // likewise

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans for schedules that others made. The ranks' tables are put together to the whole schedule again: the
-// senders' halves make it, nuice::check() judges it, and cutting it anew must give the receivers' halves.
+// senders' halves make it, nuice::check() judges it (also every hop of what is forwarded), and cutting it anew
+// must give the receivers' halves.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -29,6 +30,24 @@ void check_partners(const std::vector<Partner>& partners, Rank rank, const std::
          " by ascending rank, with more than 0 bytes each");
 }
 
+/// That the parts of each transfer are in the table, add up to it, and need no offset.
+void check_parts(const PhaseTable& table) {
+  const auto fits = [&](PartRange range, Bytes bytes, Bytes offset) {
+    if (range.count == 0) return true;
+    if (range.begin > table.parts.size() || range.count > table.parts.size() - range.begin) return false;
+    for (const Part& part : table.parts_in(range)) {
+      if (part.bytes <= 0 || part.bytes > bytes) return false;
+      bytes -= part.bytes;
+    }
+    return bytes == 0 && offset == 0;
+  };
+  for (const PhaseEntry& entry : table.entries)
+    if (!fits(entry.send_parts, entry.send_bytes, entry.send_offset) ||
+        !fits(entry.recv_parts, entry.recv_bytes, entry.recv_offset))
+      fail("the table of rank " + std::to_string(table.rank) + " has parts in phase " +
+           std::to_string(entry.phase) + " that do not add up to their transfer");
+}
+
 /// What can be said of a table without the others.
 void check_table(const Communicator& comm, const PhaseTable& table) {
   const std::string who = "the table of rank " + std::to_string(comm.rank());
@@ -37,6 +56,7 @@ void check_table(const Communicator& comm, const PhaseTable& table) {
          " of " + std::to_string(table.num_ranks));
   check_partners(table.destinations, comm.rank(), "destinations");
   check_partners(table.sources, comm.rank(), "sources");
+  check_parts(table);
   if (!std::ranges::is_sorted(table.entries, {}, &PhaseEntry::phase))
     fail(who + " has entries that are not in the order of phases");
   if (!table.entries.empty() && table.entries.back().phase >= table.num_phases)
@@ -44,15 +64,47 @@ void check_table(const Communicator& comm, const PhaseTable& table) {
          std::to_string(table.num_phases));
 }
 
-// A send as it is gathered: the sender is known by the place.
-enum SendField { field_phase, field_dst, field_offset, field_bytes, num_fields };
+// A piece of a send as it is gathered: the sender is known by the place. A send of several pieces is as many
+// records, the first of which says how many.
+enum PieceField {
+  field_phase,
+  field_dst,
+  field_message_src,
+  field_message_dst,
+  field_offset,
+  field_bytes,
+  field_num_pieces,
+  num_fields
+};
 
 std::vector<std::int64_t> pack_sends(const PhaseTable& table) {
-  std::vector<std::int64_t> sends;
-  for (const PhaseEntry& entry : table.entries)
-    if (entry.send_partner != no_rank)
-      sends.insert(sends.end(), {entry.phase, entry.send_partner, entry.send_offset, entry.send_bytes});
-  return sends;
+  std::vector<std::int64_t> pieces;
+  for (const PhaseEntry& entry : table.entries) {
+    if (entry.send_partner == no_rank) continue;
+    const Part whole{table.rank, entry.send_partner, entry.send_offset, entry.send_bytes};
+    const auto parts = entry.send_parts.count > 0 ? table.parts_in(entry.send_parts) : std::span(&whole, 1);
+    std::int64_t num_pieces = std::ssize(parts);
+    for (const Part& part : parts) {
+      pieces.insert(pieces.end(), {entry.phase, entry.send_partner, part.src, part.dst, part.offset,
+                                   part.bytes, num_pieces});
+      num_pieces = 0;
+    }
+  }
+  return pieces;
+}
+
+Piece piece_of(const CommMatrix& matrix, Rank sender, std::span<const std::int64_t> record) {
+  const auto is_rank = [&](std::int64_t rank) { return rank >= 0 && rank < matrix.num_ranks(); };
+  const auto dst = static_cast<Rank>(record[field_dst]);
+  const bool real = is_rank(dst) && dst != sender && is_rank(record[field_message_src]) &&
+                    is_rank(record[field_message_dst]);
+  const auto id = real ? matrix.find(static_cast<Rank>(record[field_message_src]),
+                                     static_cast<Rank>(record[field_message_dst]))
+                       : std::nullopt;
+  if (!id)
+    fail("phase " + std::to_string(record[field_phase]) + ", " + pair_name(sender, dst) +
+         ": a send of no message");
+  return {*id, record[field_offset], record[field_bytes]};
 }
 
 /// The schedule of which all ranks gave their sends. Inside a phase the order is that of the ranks, then that
@@ -67,25 +119,33 @@ Schedule assemble(const CommMatrix& matrix, const Gathered& sends) {
   for (Rank src = 0; src < matrix.num_ranks(); ++src)
     for (int i = sends.begin[static_cast<std::size_t>(src)];
          i < sends.begin[static_cast<std::size_t>(src) + 1]; ++i)
-      order.push_back({src, i});
+      if (sends.record(i)[field_num_pieces] > 0) order.push_back({src, i});
   const auto phase_of = [&](const Send& send) { return sends.record(send.record)[field_phase]; };
   std::ranges::stable_sort(order, {}, phase_of);
 
   Schedule schedule(matrix.num_ranks());
   std::int64_t phase = -1;
+  std::vector<Piece> pieces;
   for (const Send& send : order) {
     const auto record = sends.record(send.record);
     if (record[field_phase] != phase) schedule.begin_phase();
     phase = record[field_phase];
     const auto dst = static_cast<Rank>(record[field_dst]);
-    const bool real = dst >= 0 && dst < matrix.num_ranks() && dst != send.src;
-    const auto id = real ? matrix.find(send.src, dst) : std::nullopt;
-    if (!id)
-      fail("phase " + std::to_string(phase) + ", " + pair_name(send.src, dst) + ": a send of no message");
-    const Piece piece{*id, record[field_offset], record[field_bytes]};
-    schedule.add(send.src, dst, {&piece, 1});
+    pieces.clear();
+    for (int i = 0; i < record[field_num_pieces]; ++i)
+      pieces.push_back(piece_of(matrix, send.src, sends.record(send.record + i)));
+    schedule.add(send.src, dst, pieces);
   }
   return schedule;
+}
+
+bool forwards(const CommMatrix& matrix, const Schedule& schedule) {
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
+    for (const Transfer& transfer : schedule.transfers(phase))
+      for (const Piece& piece : transfer.pieces)
+        if (matrix.src(piece.message) != transfer.src || matrix.dst(piece.message) != transfer.dst)
+          return true;
+  return false;
 }
 
 struct Receive {
@@ -93,8 +153,12 @@ struct Receive {
   Rank src;
   Bytes offset;
   Bytes bytes;
+  std::span<const Part> parts;
   auto key() const { return std::tuple(phase, src); }
-  friend bool operator==(const Receive&, const Receive&) = default;
+  friend bool operator==(const Receive& a, const Receive& b) {
+    return a.key() == b.key() && a.offset == b.offset && a.bytes == b.bytes &&
+           std::ranges::equal(a.parts, b.parts);
+  }
 };
 
 /// Sorted by phase and source; those of one source in one phase keep their order, in which they will be
@@ -103,7 +167,8 @@ std::vector<Receive> receives_of(const PhaseTable& table) {
   std::vector<Receive> receives;
   for (const PhaseEntry& entry : table.entries)
     if (entry.recv_partner != no_rank)
-      receives.push_back({entry.phase, entry.recv_partner, entry.recv_offset, entry.recv_bytes});
+      receives.push_back({entry.phase, entry.recv_partner, entry.recv_offset, entry.recv_bytes,
+                          table.parts_in(entry.recv_parts)});
   std::ranges::stable_sort(receives, {}, &Receive::key);
   return receives;
 }
@@ -112,6 +177,20 @@ std::string describe(const Receive& receive, Rank dst, const std::string& verb) 
   return "phase " + std::to_string(receive.phase) + ", " + pair_name(receive.src, dst) + ": " +
          std::to_string(receive.bytes) + " bytes at offset " + std::to_string(receive.offset) + " are " +
          verb;
+}
+
+std::string describe(const Part& part) {
+  return std::to_string(part.bytes) + " bytes at offset " + std::to_string(part.offset) +
+         " of the message of " + pair_name(part.src, part.dst);
+}
+
+/// Both are the same transfer, and its bytes are as many.
+[[noreturn]] void fail_in_parts(const Receive& sent, const Receive& expected, Rank dst) {
+  const auto [s, e] = std::ranges::mismatch(sent.parts, expected.parts);
+  const auto text = [](auto at, auto end) { return at == end ? "nothing" : describe(*at); };
+  fail("phase " + std::to_string(sent.phase) + ", " + pair_name(sent.src, dst) + ", part " +
+       std::to_string(s - sent.parts.begin()) + ": " + text(s, sent.parts.end()) + " is sent, " +
+       text(e, expected.parts.end()) + " is expected");
 }
 
 void check_receives(const PhaseTable& mine, const PhaseTable& sent) {
@@ -124,6 +203,7 @@ void check_receives(const PhaseTable& mine, const PhaseTable& sent) {
   if (no_more_expected || (!no_more_coming && c->key() < e->key()))
     fail(describe(*c, mine.rank, "sent, but not expected"));
   if (no_more_coming || e->key() < c->key()) fail(describe(*e, mine.rank, "expected, but not sent"));
+  if (c->offset == e->offset && c->bytes == e->bytes) fail_in_parts(*c, *e, mine.rank);
   fail(describe(*c, mine.rank, "sent") + ", " + std::to_string(e->bytes) + " at offset " +
        std::to_string(e->offset) + " are expected");
 }
@@ -169,7 +249,8 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
     if (!same_phases)
       fail("the table of rank " + std::to_string(comm.rank()) + " has " + std::to_string(table.num_phases) +
            " phases, the ranks send in " + std::to_string(schedule.num_phases()));
-    if (const auto violation = check(matrix, schedule, direct)) fail(violation->text);
+    if (const auto violation = check(matrix, schedule, 0)) fail(violation->text);
+    if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", options.executor);
     const PhaseTable sent = slice(matrix, schedule, comm.rank());
     check_sources(table, sent);
     check_receives(table, sent);

@@ -22,9 +22,12 @@ constexpr std::array<ExecutorName, 3> executor_names = {{
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 5> numbers = {
-      static_cast<std::int64_t>(mine.scheduler.size()), static_cast<std::int64_t>(mine.seed),
-      static_cast<std::int64_t>(mine.executor), mine.max_sends_in_flight, mine.check ? 1 : 0};
+  std::array<std::int64_t, 6> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
+                                         static_cast<std::int64_t>(mine.seed),
+                                         static_cast<std::int64_t>(mine.executor),
+                                         mine.max_sends_in_flight,
+                                         mine.check ? 1 : 0,
+                                         mine.phase_cost_bytes};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.scheduler.resize(static_cast<std::size_t>(numbers[0]));
@@ -33,6 +36,7 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.executor = static_cast<Executor>(numbers[2]);
   first.max_sends_in_flight = static_cast<int>(numbers[3]);
   first.check = numbers[4] != 0;
+  first.phase_cost_bytes = numbers[5];
   return first;
 }
 
@@ -69,6 +73,8 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
                   std::string(executor_name(mine.executor)), rank);
     require_equal("max_sends_in_flight", std::to_string(first.max_sends_in_flight),
                   std::to_string(mine.max_sends_in_flight), rank);
+    require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
+                  std::to_string(mine.phase_cost_bytes), rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
   });
 }
@@ -78,6 +84,9 @@ void check_options(const PlanOptions& options) {
   if (executor_name(options.executor) == "unknown")
     throw Error(ErrorCode::invalid_argument, "PlanOptions::executor has the unknown value " +
                                                  std::to_string(static_cast<int>(options.executor)));
+  if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
+    throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
+                                                 std::to_string(options.phase_cost_bytes));
   if (window < 0)
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::max_sends_in_flight is negative: " + std::to_string(window));

@@ -46,30 +46,46 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
     throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + "given twice");
 }
 
-/// Executors work from phase tables. All ranks have the same options, so all of them throw.
-void require_direct(const Scheduler& scheduler) {
-  if ((scheduler.guarantees & direct) != 0) return;
-  throw Error(ErrorCode::not_applicable, std::string(scheduler.name) +
-                                             ": forwards messages over other ranks; the MPI executors carry "
-                                             "direct transfers only");
-}
-
 /// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
 void require_correct(const CommMatrix& matrix, const Schedule& schedule, const Scheduler& scheduler) {
-  if (const auto violation = check(matrix, schedule, scheduler.guarantees | direct))
+  if (const auto violation = check(matrix, schedule, scheduler.guarantees))
     throw Error(ErrorCode::mismatch,
                 "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
 }
 
+/// The most bytes that a rank keeps for others, as staged_bytes() has it for one rank.
+Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
+  std::vector<Bytes> staged(static_cast<std::size_t>(matrix.num_ranks()), 0);
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    for (const Transfer& transfer : schedule.transfers(phase)) {
+      Bytes& at_dst = staged[static_cast<std::size_t>(transfer.dst)];
+      for (const Piece& piece : transfer.pieces)
+        if (transfer.dst != matrix.dst(piece.message))
+          at_dst = piece.bytes > max_bytes - at_dst ? max_bytes : at_dst + piece.bytes;
+    }
+  }
+  return std::ranges::max(staged);
+}
+
 }  // namespace
+
+void require_phases_to_forward(const std::string& who, Executor executor) {
+  if (executor != Executor::async) return;
+  throw Error(ErrorCode::not_applicable,
+              who +
+                  " forwards messages over other ranks, which takes phases one after the other: use the "
+                  "executor phased or barrier, not async");
+}
 
 void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
   info.scheduler = options.scheduler;
   info.seed = options.seed;
+  info.phase_cost_bytes = options.phase_cost_bytes;
   info.executor = options.executor;
   info.num_messages = matrix.num_messages();
   info.num_phases = schedule.num_phases();
   info.phase_bytes = phase_bytes(schedule);
+  info.staged_bytes = most_staged_bytes(matrix, schedule);
   info.bounds = lower_bounds(matrix);
   max_sends_in_flight = options.max_sends_in_flight;
 }
@@ -90,7 +106,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   require_equal_options(comm, options);
   check_options(options);
   const Scheduler& scheduler = find_scheduler(options.scheduler);
-  require_direct(scheduler);
+  if ((scheduler.guarantees & direct) == 0) require_phases_to_forward(options.scheduler, options.executor);
   all_or_none(comm, [&] {
     check_destinations(comm, destinations);
     state_->destinations.assign(destinations.begin(), destinations.end());
@@ -102,7 +118,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   double schedule_s = 0;
   double check_s = 0;
   all_or_none(comm, [&] {
-    const Schedule schedule = make_schedule(matrix, scheduler.name, options.seed);
+    const Schedule schedule = make_schedule(matrix, scheduler.name, options.seed, options.phase_cost_bytes);
     state_->table = slice(matrix, schedule, comm.rank());
     schedule_s = watch.lap();
     if (options.check) require_correct(matrix, schedule, scheduler);

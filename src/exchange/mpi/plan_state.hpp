@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "exchange/mpi/communicator.hpp"
@@ -24,6 +25,9 @@ struct Plan::State {
   /// Collective. Sets the times to their maxima over the ranks.
   void agree_on_times(double gather_s, double schedule_s, double check_s);
 };
+
+/// Throws Error not_applicable for the executor async: it sends at once what is only to arrive.
+void require_phases_to_forward(const std::string& who, Executor executor);
 
 /// Seconds since the last call; the first counts from construction.
 class StopWatch {

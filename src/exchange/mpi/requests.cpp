@@ -17,6 +17,26 @@ Datatype Datatype::contiguous(int count, MPI_Datatype of) {
   return type;
 }
 
+Datatype Datatype::of_blocks(std::span<const Block> blocks, int max_count) {
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> addresses;
+  for (const Block& block : blocks) {
+    for (Bytes begin = 0; begin < block.bytes; begin += max_count) {
+      lengths.push_back(static_cast<int>(std::min<Bytes>(max_count, block.bytes - begin)));
+      must(MPI_Get_address(block.at + begin, &addresses.emplace_back()), "MPI_Get_address");
+    }
+  }
+  if (lengths.size() > INT_MAX)
+    throw Error(ErrorCode::limit,
+                std::to_string(lengths.size()) + " pieces in one transfer are more than MPI can send");
+  Datatype type(MPI_DATATYPE_NULL, true);
+  must(MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), addresses.data(), MPI_BYTE,
+                                &type.type_),
+       "MPI_Type_create_hindexed");
+  must(MPI_Type_commit(&type.type_), "MPI_Type_commit");
+  return type;
+}
+
 Datatype::~Datatype() {
   if (owned_ && type_ != MPI_DATATYPE_NULL && !is_finalized()) MPI_Type_free(&type_);
 }

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,11 +13,21 @@
 
 namespace nuice::mpi {
 
+/// Some bytes of this process.
+struct Block {
+  std::byte* at;
+  Bytes bytes;
+};
+
 /// A committed datatype, or one of MPI's own, which is not freed.
 class Datatype {
  public:
   static Datatype predefined(MPI_Datatype type) { return Datatype(type, false); }
   static Datatype contiguous(int count, MPI_Datatype of);
+  /// All blocks, one behind the other, as one element that is sent from MPI_BOTTOM: MPI itself picks the bytes
+  /// up where they lie. Throws Error limit for more than INT_MAX of them; a block above max_count bytes counts
+  /// as several.
+  static Datatype of_blocks(std::span<const Block> blocks, int max_count = 1 << 30);
 
   Datatype(Datatype&& other) noexcept
       : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)), owned_(std::exchange(other.owned_, false)) {}
