@@ -68,6 +68,7 @@ bench: build
 	$(BIN)/python bench/coloring.py
 	$(BIN)/python bench/unequal_sizes.py
 	$(BIN)/python bench/bytes.py
+	$(BIN)/python bench/link_free.py
 	$(BIN)/python bench/exchange.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')

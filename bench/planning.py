@@ -21,7 +21,7 @@ from rich.table import Table
 
 import nuice
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(nuice.__file__).parent / "data/papers"
 DEGREES = [1, 2, 4, 8, 16, 24, 31, 32, 64, 96, 127, 128, 256, 384, 511, 1023]
 
 
@@ -68,7 +68,7 @@ def measure(num_ranks, degree, samples, names):
 
 def all_figures(ranks, samples, names):
     table4 = {(row["ranks"], row["degree"]): row["phases"] for row in printed("003_table4.csv")}
-    table23 = {row["degree"]: row for row in printed("003_tables2_3.csv")}
+    table23 = {row["degree"]: row for row in printed("003_tables2_3_plans.csv")}
     cases = [(n, d) for n in ranks for d in degrees_for(n)]
     figures = []
     for num_ranks, degree in track(cases, "planning", console=Console(stderr=True), transient=True):

@@ -20,7 +20,7 @@ from rich.table import Table
 
 import nuice
 
-DATA = Path(__file__).parent / "data/004_tables5_6.csv"
+DATA = Path(nuice.__file__).parent / "data/papers/004_tables5_6_plans.csv"
 NUM_RANKS = 32
 DEGREES = (4, 16, 31)
 MESHES = (2800, 9428, 53961)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nuice/comm_matrix.hpp"
+#include "nuice/schedule.hpp"
 #include "nuice/topology.hpp"
 
 namespace nuice {
@@ -51,5 +52,14 @@ struct LinkBounds {
 /// O(lengths of all routes + num_links) time, 16 bytes per link.
 /// Throws Error mismatch if the topology has fewer ranks than the matrix.
 LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology);
+
+/// How many phases a schedule takes if transfers that share a link wait for each other:
+///
+///   sum over phases of max(1, most transfers over a link / its slots, rounded up)
+///
+/// num_phases() for a schedule without link contention; never less than LinkBounds::phases for a direct one.
+/// Throws Error mismatch if the topology has fewer ranks than the schedule, invalid_argument for a transfer whose ends
+/// are no ranks. O(lengths of all routes + num_links).
+std::int64_t link_rounds(const Schedule& schedule, const Topology& topology);
 
 }  // namespace nuice

@@ -25,6 +25,7 @@ void register_matrix(nb::module_& module);
 void register_schedule(nb::module_& module);
 void register_phase_table(nb::module_& module);
 void register_check(nb::module_& module);
+void register_networks(nb::module_& module);
 void register_schedulers(nb::module_& module);
 void register_patterns(nb::module_& module);
 void register_files(nb::module_& module);

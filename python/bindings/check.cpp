@@ -67,6 +67,9 @@ void register_violation(nb::module_& module) {
       .def_ro("message_dst", &Violation::message_dst)
       .def_ro("offset", &Violation::offset)
       .def_ro("bytes", &Violation::bytes)
+      .def_ro("link", &Violation::link, "Where transfers meet: a number for Topology.link(), or NO_LINK.")
+      .def_ro("other_src", &Violation::other_src, "Ends of an earlier transfer over that link.")
+      .def_ro("other_dst", &Violation::other_dst)
       .def_ro("text", &Violation::text, "One sentence with all of it.")
       .def("__repr__", [](const Violation& v) { return "<Violation: " + v.text + ">"; });
 }
@@ -78,15 +81,26 @@ void register_check(nb::module_& module) {
   register_violation(module);
   module.def(
       "check",
-      [](const CommMatrix& matrix, const Schedule& schedule, const std::vector<std::string>& guarantees) {
+      [](const CommMatrix& matrix, const Schedule& schedule, const std::vector<std::string>& guarantees,
+         const Topology* topology) {
         const unsigned flags = guarantee_flags(guarantees);
         const nb::gil_scoped_release release;
-        return check(matrix, schedule, flags);
+        return check(matrix, schedule, flags, topology);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("guarantees") = std::vector<std::string>{},
+      nb::arg("topology").none() = nb::none(),
       "The first violation, or None if the schedule delivers every byte of the matrix exactly once and "
       "keeps\n"
-      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\", \"fewest_bytes\").");
+      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\", \"fewest_bytes\", and with a topology\n"
+      "\"link_free\").");
+  module.def(
+      "find_link_contention",
+      [](const Schedule& schedule, PhaseId phase, const Topology& topology) {
+        if (phase >= schedule.num_phases()) throw nb::index_error("no phase has that number");
+        return find_link_contention(schedule, phase, topology);
+      },
+      nb::arg("schedule"), nb::arg("phase"), nb::arg("topology"), without_gil(),
+      "The first transfer of the phase that is one too many on a link, or None.");
   module.def(
       "find_node_contention",
       [](const Schedule& schedule, PhaseId phase) {

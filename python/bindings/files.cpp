@@ -17,16 +17,18 @@ void register_record(nb::module_& module) {
       .def(
           "__init__",
           [](ScheduleRecord* self, const CommMatrix& matrix, Schedule schedule, std::string scheduler,
-             std::uint64_t seed, const std::vector<std::string>& guarantees) {
-            new (self) ScheduleRecord{std::move(scheduler), seed, guarantee_flags(guarantees),
-                                      matrix.fingerprint(), std::move(schedule)};
+             std::uint64_t seed, const std::vector<std::string>& guarantees, std::string topology) {
+            new (self) ScheduleRecord{std::move(scheduler),        seed,
+                                      guarantee_flags(guarantees), matrix.fingerprint(),
+                                      std::move(schedule),         std::move(topology)};
           },
           nb::arg("matrix"), nb::arg("schedule"), nb::arg("scheduler"), nb::arg("seed"),
-          nb::arg("guarantees"))
+          nb::arg("guarantees"), nb::arg("topology") = "")
       .def_ro("scheduler", &ScheduleRecord::scheduler)
       .def_ro("seed", &ScheduleRecord::seed)
       .def_prop_ro("guarantees", [](const ScheduleRecord& r) { return guarantee_list(r.guarantees); })
       .def_ro("matrix_fingerprint", &ScheduleRecord::matrix_fingerprint)
+      .def_ro("topology", &ScheduleRecord::topology, "Name of the network of link_free, or empty.")
       .def_prop_ro("schedule", [](const ScheduleRecord& r) { return r.schedule; });
 }
 

@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   module.attr("MAX_BYTES") = nuice::max_bytes;
   module.attr("DEFAULT_PHASE_COST_BYTES") = nuice::default_phase_cost_bytes;
   module.attr("NO_RANK") = nuice::no_rank;
+  module.attr("NO_LINK") = nuice::no_link;
 #ifdef NDEBUG
   nb::set_leak_warnings(false);  // a matrix in a global variable lives until the interpreter ends: no error
 #endif
@@ -17,6 +18,7 @@ NB_MODULE(_core, module) {
   register_matrix(module);
   register_schedule(module);
   register_phase_table(module);
+  register_networks(module);
   register_check(module);
   register_schedulers(module);
   register_patterns(module);

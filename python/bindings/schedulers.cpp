@@ -18,9 +18,9 @@ namespace {
 /// The clock runs around `make` alone: what it costs to plan, without looking the row up or crossing
 /// languages.
 std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::string& name, std::uint64_t seed,
-                                       Bytes phase_cost_bytes) {
+                                       Bytes phase_cost_bytes, const Topology* topology, bool prefer_pairs) {
   const Scheduler& scheduler = find_scheduler(name);
-  const Problem problem{matrix, seed, phase_cost_bytes};
+  const Problem problem{matrix, seed, phase_cost_bytes, topology, prefer_pairs};
   if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
     throw Error(ErrorCode::not_applicable, name + ": " + reason);
   }
@@ -46,13 +46,14 @@ void register_schedulers(nb::module_& module) {
       .def_prop_ro(
           "guarantees", [](const Scheduler& s) { return guarantee_list(s.guarantees); },
           "What every schedule of this row keeps.")
+      .def_prop_ro("needs_topology", &Scheduler::needs_topology, "Whether it promises link_free.")
       .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
       .def(
           "why_not",
-          [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed) {
-            return s.why_not({matrix, seed});
+          [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, const Topology* topology) {
+            return s.why_not({.matrix = matrix, .seed = seed, .topology = topology});
           },
-          nb::arg("matrix"), nb::arg("seed") = 0,
+          nb::arg("matrix"), nb::arg("seed") = 0, nb::arg("topology").none() = nb::none(),
           "Empty if applicable, otherwise the reason in one sentence.")
       .def("__repr__", [](const Scheduler& s) { return "<Scheduler " + std::string(s.name) + ">"; });
   module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All rows, in a fixed order.");
@@ -60,14 +61,19 @@ void register_schedulers(nb::module_& module) {
              "The row with that name; nuice.Error lists the known names.");
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
-      nb::arg("phase_cost_bytes") = default_phase_cost_bytes, without_gil(),
+      nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),
+      nb::arg("prefer_pairs") = false, without_gil(),
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
-      "phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it.\n"
+      "phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it. Rows that "
+      "promise\n"
+      "link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
       "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
-  module.def("update_schedule", &update_schedule, nb::arg("before"), nb::arg("schedule"), nb::arg("after"),
-             without_gil(),
-             "A schedule for `after` in which every message that `before` has too keeps its phase where possible;\n"
-             "as many phases as the maximum degree of `after`. Requires a direct one-port schedule of whole messages.");
+  module.def(
+      "update_schedule", &update_schedule, nb::arg("before"), nb::arg("schedule"), nb::arg("after"),
+      without_gil(),
+      "A schedule for `after` in which every message that `before` has too keeps its phase where possible;\n"
+      "as many phases as the maximum degree of `after`. Requires a direct one-port schedule of whole "
+      "messages.");
 }
 
 }  // namespace nuice::python

@@ -16,6 +16,8 @@ DEFAULT_PHASE_COST_BYTES: int = 16384
 
 NO_RANK: int = -1
 
+NO_LINK: int = -1
+
 class CommMatrix:
     """
     Who sends how many bytes to whom: COM(src, dst) = bytes. Immutable.
@@ -230,6 +232,105 @@ def slice(matrix: CommMatrix, schedule: Schedule, rank: int) -> PhaseTable:
 def slice_all(matrix: CommMatrix, schedule: Schedule) -> list[PhaseTable]:
     """The phase tables of all ranks in one pass."""
 
+class Link:
+    """
+    One direction of a cable. Vertices below num_ranks are ranks, others switches.
+    """
+
+    @property
+    def src(self) -> int:
+        """Vertex where it begins."""
+
+    @property
+    def dst(self) -> int:
+        """Vertex where it ends."""
+
+    @property
+    def capacity(self) -> float:
+        """Transfers at the same time at the full speed of a rank's port."""
+
+    @property
+    def slots(self) -> int:
+        """
+        Transfers of one phase without link contention: 1 or the whole capacity.
+        """
+
+    def __repr__(self) -> str: ...
+
+class Topology:
+    """A network with static routing; make_topology() makes one."""
+
+    @property
+    def name(self) -> str:
+        """What make_topology() was given."""
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def num_links(self) -> int: ...
+
+    def link(self, id: int) -> Link: ...
+
+    def route(self, src: int, dst: int) -> list[int]:
+        """
+        Numbers of the links that a transfer crosses, in order. A rank's own port is no link.
+        """
+
+    def vertex_name(self, vertex: int) -> str:
+        """"rank 5", "switch 2", or a file's name for it."""
+
+    def __repr__(self) -> str: ...
+
+class TopologyKind:
+    """A row of the table of kinds of networks."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def syntax(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+class LinkBounds:
+    """What no direct schedule without link contention can beat."""
+
+    @property
+    def phases(self) -> int:
+        """Most messages over a link, per slot."""
+
+    @property
+    def phases_at(self) -> int:
+        """That link; -1 if no route has links."""
+
+    @property
+    def bytes(self) -> int:
+        """Most bytes over a link, per slot."""
+
+    @property
+    def bytes_at(self) -> int: ...
+
+def link_bounds(matrix: CommMatrix, topology: Topology) -> LinkBounds:
+    """Lower bounds on phases and phase_bytes from the busiest link."""
+
+def link_rounds(schedule: Schedule, topology: Topology) -> int:
+    """
+    Phases that a schedule takes if transfers that share a link wait for each other.
+    """
+
+def topology_kinds() -> list[TopologyKind]:
+    """All kinds of networks, in a fixed order."""
+
+def make_topology(spec: str) -> Topology:
+    """
+    The network that "hypercube:6", "torus:8x8" or "file:NAME" stands for (docs/networks.md).
+    """
+
 class Busiest:
     """Where a bound is reached."""
 
@@ -298,15 +399,32 @@ class Violation:
     def bytes(self) -> int: ...
 
     @property
+    def link(self) -> int:
+        """Where transfers meet: a number for Topology.link(), or NO_LINK."""
+
+    @property
+    def other_src(self) -> int:
+        """Ends of an earlier transfer over that link."""
+
+    @property
+    def other_dst(self) -> int: ...
+
+    @property
     def text(self) -> str:
         """One sentence with all of it."""
 
     def __repr__(self) -> str: ...
 
-def check(matrix: CommMatrix, schedule: Schedule, guarantees: Sequence[str] = []) -> Violation | None:
+def check(matrix: CommMatrix, schedule: Schedule, guarantees: Sequence[str] = [], topology: Topology | None = None) -> Violation | None:
     """
     The first violation, or None if the schedule delivers every byte of the matrix exactly once and keeps
-    the guarantees ("direct", "one_port", "fewest_phases", "fewest_bytes").
+    the guarantees ("direct", "one_port", "fewest_phases", "fewest_bytes", and with a topology
+    "link_free").
+    """
+
+def find_link_contention(schedule: Schedule, phase: int, topology: Topology) -> Violation | None:
+    """
+    The first transfer of the phase that is one too many on a link, or None.
     """
 
 def find_node_contention(schedule: Schedule, phase: int) -> Violation | None:
@@ -333,10 +451,14 @@ class Scheduler:
         """What every schedule of this row keeps."""
 
     @property
+    def needs_topology(self) -> bool:
+        """Whether it promises link_free."""
+
+    @property
     def randomized(self) -> bool:
         """Whether the seed matters."""
 
-    def why_not(self, matrix: CommMatrix, seed: int = 0) -> str:
+    def why_not(self, matrix: CommMatrix, seed: int = 0, topology: Topology | None = None) -> str:
         """Empty if applicable, otherwise the reason in one sentence."""
 
     def __repr__(self) -> str: ...
@@ -347,10 +469,11 @@ def schedulers() -> list[Scheduler]:
 def find_scheduler(name: str) -> Scheduler:
     """The row with that name; nuice.Error lists the known names."""
 
-def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0, phase_cost_bytes: int = 16384) -> tuple[Schedule, float]:
+def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0, phase_cost_bytes: int = 16384, topology: Topology | None = None, prefer_pairs: bool = False) -> tuple[Schedule, float]:
     """
     (schedule, seconds that making it took). The same arguments give the same schedule everywhere.
-    phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it.
+    phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it. Rows that promise
+    link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.
     Raises nuice.Error for an unknown scheduler or one that is not applicable.
     """
 
@@ -374,7 +497,7 @@ def random_density(num_ranks: int, density: float, unit_bytes: int = 1024, max_u
 class ScheduleRecord:
     """A schedule with what a later reader must know of it."""
 
-    def __init__(self, matrix: CommMatrix, schedule: Schedule, scheduler: str, seed: int, guarantees: Sequence[str]) -> None: ...
+    def __init__(self, matrix: CommMatrix, schedule: Schedule, scheduler: str, seed: int, guarantees: Sequence[str], topology: str = '') -> None: ...
 
     @property
     def scheduler(self) -> str: ...
@@ -387,6 +510,10 @@ class ScheduleRecord:
 
     @property
     def matrix_fingerprint(self) -> int: ...
+
+    @property
+    def topology(self) -> str:
+        """Name of the network of link_free, or empty."""
 
     @property
     def schedule(self) -> Schedule: ...

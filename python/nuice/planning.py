@@ -22,7 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._core import Bounds, CommMatrix, PhaseTable, Schedule, ScheduleRecord, Violation
+from ._core import (
+    Bounds,
+    CommMatrix,
+    LinkBounds,
+    PhaseTable,
+    Schedule,
+    ScheduleRecord,
+    Topology,
+    Violation,
+)
 from .errors import Error
 
 
@@ -37,6 +46,7 @@ class Plan:
     guarantees: tuple[str, ...]
     plan_seconds: float
     violation: Violation | None
+    topology: Topology | None = None
 
     @property
     def verified(self) -> bool:
@@ -57,13 +67,23 @@ class Plan:
         return _core.lower_bounds(self.matrix)
 
     @cached_property
+    def link_bounds(self) -> LinkBounds | None:
+        """Of the busiest link; None without a topology."""
+        return None if self.topology is None else _core.link_bounds(self.matrix, self.topology)
+
+    @cached_property
+    def link_rounds(self) -> int | None:
+        """Phases that it takes if transfers that share a link wait for each other; None if no topology."""
+        return None if self.topology is None else _core.link_rounds(self.schedule, self.topology)
+
+    @cached_property
     def tables(self) -> list[PhaseTable]:
         """The slice of every rank."""
         return _core.slice_all(self.matrix, self.schedule)
 
     def figures(self) -> dict[str, Any]:
         """What `nuice plan --json` prints. The ratios to the bounds are None for schedules that are not
-        one_port: the bounds hold for one transfer at a time."""
+        one_port: the bounds hold for one transfer at a time. A topology adds figures of its links."""
         bounds = self.bounds
         one_port = "one_port" in self.guarantees
         return {
@@ -80,11 +100,29 @@ class Plan:
             "bytes_to_bound": _ratio(self.phase_bytes, bounds.max_port_bytes) if one_port else None,
             "plan_seconds": self.plan_seconds,
             "verified": self.verified,
+            **self._link_figures(),
+        }
+
+    def _link_figures(self) -> dict[str, Any]:
+        links = self.link_bounds
+        if self.topology is None or links is None or self.link_rounds is None:
+            return {}
+        bound = max(self.bounds.max_degree, links.phases)
+        bounded = {"direct", "one_port"} <= set(self.guarantees)
+        return {
+            "topology": self.topology.name,
+            "link_bound_phases": links.phases,
+            "link_bound_bytes": links.bytes,
+            "link_rounds": self.link_rounds,
+            "rounds_to_bound": _ratio(self.link_rounds, bound) if bounded else None,
         }
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the schedule in the project's text format (docs/formats.md)."""
-        record = ScheduleRecord(self.matrix, self.schedule, self.scheduler, self.seed, list(self.guarantees))
+        network = self.topology.name if self.topology and "link_free" in self.guarantees else ""
+        record = ScheduleRecord(
+            self.matrix, self.schedule, self.scheduler, self.seed, list(self.guarantees), network
+        )
         _core.save_schedule(path, record, self.matrix)
 
     def updated(self, matrix: CommMatrix) -> Plan:
@@ -136,17 +174,25 @@ def plan(
     *,
     repeat: int = 1,
     phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
+    topology: Topology | str | None = None,
+    prefer_pairs: bool = False,
 ) -> Plan:
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
     phase_cost_bytes is what a phase costs beside its largest transfer, in bytes that could be sent meanwhile;
-    kpbs looks at it. plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
+    kpbs looks at it. A topology ("torus:8x8", or a Topology) is needed by schedulers that promise link_free;
+    the others ignore it, but their plan has the figures of its links. prefer_pairs asks rs_nl for exchanges
+    in pairs. plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
     scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule is
     not raised but reported: look at `verified`.
     """
     if repeat < 1:
         raise Error(f"repeat is {repeat}, it must be at least 1")
-    runs = [_core.make_schedule(matrix, scheduler, seed, phase_cost_bytes) for _ in range(repeat)]
+    network = _network(topology, matrix)
+    runs = [
+        _core.make_schedule(matrix, scheduler, seed, phase_cost_bytes, network, prefer_pairs)
+        for _ in range(repeat)
+    ]
     schedule = runs[0][0]
     guarantees = tuple(_core.find_scheduler(scheduler).guarantees)
     return Plan(
@@ -156,36 +202,63 @@ def plan(
         seed=seed,
         guarantees=guarantees,
         plan_seconds=median(seconds for _, seconds in runs),
-        violation=_core.check(matrix, schedule, guarantees),
+        violation=_core.check(matrix, schedule, guarantees, network),
+        topology=network,
     )
 
 
-def load_plan(path: str | PathLike[str], matrix: CommMatrix) -> Plan:
-    """Reads a plan for this matrix and checks it against the guarantees that the file claims."""
+def load_plan(path: str | PathLike[str], matrix: CommMatrix, topology: Topology | str | None = None) -> Plan:
+    """Reads a plan for this matrix and checks it against the guarantees that the file claims.
+
+    A file that claims link_free names its network. With a topology the plan must be link_free on that one,
+    whatever the file says.
+    """
     record = _core.load_schedule(path, matrix)
+    guarantees = tuple(record.guarantees)
+    network = _network(topology or record.topology or None, matrix)
+    if topology is not None and "link_free" not in guarantees:
+        guarantees += ("link_free",)
     return Plan(
         matrix=matrix,
         schedule=record.schedule,
         scheduler=record.scheduler,
         seed=record.seed,
-        guarantees=tuple(record.guarantees),
+        guarantees=guarantees,
         plan_seconds=0.0,
-        violation=_core.check(matrix, record.schedule, record.guarantees),
+        violation=_core.check(matrix, record.schedule, guarantees, network),
+        topology=network,
     )
 
 
 def compare(
-    matrix: CommMatrix, schedulers: Iterable[str] | None = None, seed: int = 0, *, repeat: int = 3
+    matrix: CommMatrix,
+    schedulers: Iterable[str] | None = None,
+    seed: int = 0,
+    *,
+    repeat: int = 3,
+    topology: Topology | str | None = None,
 ) -> list[Comparison]:
     """plan() with each of the schedulers (all of the table if None), in the order given."""
+    network = _network(topology, matrix)
     names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)
     rows = [_core.find_scheduler(name) for name in names]  # an unknown name stops us before any work
     result = []
     for row in rows:
-        reason = row.why_not(matrix, seed)
-        made = None if reason else plan(matrix, row.name, seed, repeat=repeat)
+        reason = row.why_not(matrix, seed, network)
+        made = None if reason else plan(matrix, row.name, seed, repeat=repeat, topology=network)
         result.append(Comparison(row.name, made, reason))
     return result
+
+
+def _network(topology: Topology | str | None, matrix: CommMatrix) -> Topology | None:
+    """The network that it stands for, if it is large enough for the matrix."""
+    network = _core.make_topology(topology) if isinstance(topology, str) else topology
+    if network is not None and network.num_ranks < matrix.num_ranks:
+        raise Error(
+            f"topology {network.name} has {network.num_ranks} ranks, the matrix has {matrix.num_ranks}",
+            "mismatch",
+        )
+    return network
 
 
 def _ratio(value: int, bound: int) -> float | None:

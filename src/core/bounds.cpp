@@ -17,6 +17,13 @@ Bytes sum_bytes(const CommMatrix& matrix, const Ids& ids) {
   return sum;
 }
 
+void require_ranks(const Topology& topology, Rank num_ranks, const std::string& who_has) {
+  if (topology.num_ranks() >= num_ranks) return;
+  throw Error(ErrorCode::mismatch, "topology " + topology.name() + " has " +
+                                       std::to_string(topology.num_ranks()) + " ranks, " + who_has + " " +
+                                       std::to_string(num_ranks));
+}
+
 void raise(Bounds& bounds, Rank rank, Direction direction, MessageId degree, Bytes bytes) {
   if (degree > bounds.max_degree) {
     bounds.max_degree = degree;
@@ -64,11 +71,7 @@ Bytes whole_message_bytes(const CommMatrix& matrix) {
 }
 
 LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology) {
-  if (topology.num_ranks() < matrix.num_ranks()) {
-    throw Error(ErrorCode::mismatch, "topology " + topology.name() + " has " +
-                                         std::to_string(topology.num_ranks()) + " ranks, the matrix has " +
-                                         std::to_string(matrix.num_ranks()));
-  }
+  require_ranks(topology, matrix.num_ranks(), "the matrix has");
   struct Load {
     std::int64_t messages = 0;
     Bytes bytes = 0;  // of all messages at most, so no overflow
@@ -101,6 +104,34 @@ LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology) {
     }
   }
   return bounds;
+}
+
+std::int64_t link_rounds(const Schedule& schedule, const Topology& topology) {
+  require_ranks(topology, schedule.num_ranks(), "the schedule is for");
+  std::vector<std::int64_t> load(static_cast<std::size_t>(topology.num_links()), 0);
+  std::vector<LinkId> crossed;
+  std::int64_t sum = 0;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    crossed.clear();
+    for (const Transfer& transfer : schedule.transfers(phase)) {
+      if (std::min(transfer.src, transfer.dst) < 0 ||
+          std::max(transfer.src, transfer.dst) >= schedule.num_ranks()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "phase " + std::to_string(phase) + ": transfer rank " + std::to_string(transfer.src) +
+                        " -> rank " + std::to_string(transfer.dst) + " has an end that is no rank");
+      }
+      topology.append_route(transfer.src, transfer.dst, crossed);
+    }
+    for (const LinkId link : crossed) ++load[static_cast<std::size_t>(link)];
+    std::int64_t rounds = 1;
+    for (const LinkId link : crossed) {
+      std::int64_t& transfers = load[static_cast<std::size_t>(link)];
+      if (transfers > rounds) rounds = std::max(rounds, (transfers - 1) / topology.link(link).slots() + 1);
+      transfers = 0;
+    }
+    sum += rounds;
+  }
+  return sum;
 }
 
 }  // namespace nuice

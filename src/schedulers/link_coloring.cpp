@@ -15,7 +15,7 @@
 // for vehicles. It stops at the bound or when its work is used up, which is counted, not timed, so that plans are the
 // same everywhere; what it has reached until then is kept.
 //
-// Cost: O(m log m + sum of routes * phases / 64) for step 1; for step 2 at most 1000 times the sum of routes and at most
+// Cost: O(m log m + sum of routes * phases / 64) for step 1; for step 2 at most 400 times the sum of routes and at most
 // 1.5 * 10^8 steps of about 5 ns. 4 bytes per port or link and phase.
 #include <algorithm>
 #include <bit>
@@ -83,7 +83,7 @@ class Ejection {
       : packing_(packing),
         trouble_(num_messages, 1),
         seen_(num_messages, 0),
-        work_left_(std::min(1.5e8, 2e5 + 1000 * static_cast<double>(packing.num_needs_of_all()))) {}
+        work_left_(std::min(1.5e8, 2e5 + 400 * static_cast<double>(packing.num_needs_of_all()))) {}
 
   /// One phase fewer; false if the work did not suffice, and some messages are nowhere then.
   bool remove_phase() {

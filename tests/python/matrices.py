@@ -57,3 +57,14 @@ def delivers_all(matrix: nuice.CommMatrix, phases: Sequence[Sequence[nuice.Trans
 
 def phases_of(schedule: nuice.Schedule) -> list[list[nuice.Transfer]]:
     return [schedule.transfers(phase) for phase in range(schedule.num_phases)]
+
+
+def network_for(matrix: nuice.CommMatrix, name: str) -> str | None:
+    """The smallest hypercube if the scheduler needs a network; test_networks.py tries others."""
+    if not nuice.find_scheduler(name).needs_topology:
+        return None
+    return f"hypercube:{max(matrix.num_ranks - 1, 0).bit_length()}"
+
+
+def plan_with(name: str, matrix: nuice.CommMatrix, seed: int = 0) -> nuice.Plan:
+    return nuice.plan(matrix, name, seed, topology=network_for(matrix, name))

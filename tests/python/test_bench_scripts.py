@@ -26,7 +26,7 @@ def quick(script: str, *words: str) -> list[dict]:
 
 def test_planning() -> None:
     figures = quick("planning.py", "--schedulers", "all")
-    assert {f["scheduler"] for f in figures} == {s.name for s in nuice.schedulers()}
+    assert {f["scheduler"] for f in figures} == {s.name for s in nuice.schedulers() if not s.needs_topology}
     for f in figures:
         assert f["plan_seconds"] > 0
         if f["scheduler"] == "coloring":
@@ -45,6 +45,20 @@ def test_unequal_sizes() -> None:
         assert rows["rs_nh"]["bytes_of_bound"] < rows["rs_n"]["bytes_of_bound"]
 
 
+def test_fit_machines() -> None:
+    """The shipped machine has the values that the fit finds."""
+    done = subprocess.run(
+        [sys.executable, BENCH / "fit_machines.py", "--json", "--check"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout
+    found = {line["name"]: line["value"] for line in map(json.loads, done.stdout.splitlines())}
+    assert found["byte_s"] == pytest.approx(nuice.find_machine("cm5-32").byte_s, rel=0.02)
+    assert {"loss_per_sender", "async_send_s", "raw.send_overhead_s"} <= found.keys()
+
+
 def test_coloring() -> None:
     figures = quick("coloring.py")
     matrices = [f for f in figures if "matrix" in f]
@@ -54,8 +68,18 @@ def test_coloring() -> None:
         assert f["to_cgm"] == pytest.approx(f["plan_seconds"] / f["cgm_seconds"])
         assert f["peer_to_ours"] > 0
     memory = {f["scheduler"]: f["peak_bytes_per_message"] for f in figures if "scheduler" in f}
-    assert memory.keys() == {s.name for s in nuice.schedulers()}
+    assert memory.keys() == {s.name for s in nuice.schedulers() if not s.needs_topology}
     assert all(figure >= 24 for figure in memory.values()), "a schedule alone has 24 bytes per message"
+
+
+def test_link_free() -> None:
+    figures = quick("link_free.py")
+    assert len(figures) == 3
+    for f in figures:
+        assert f["bound"] <= f["link_coloring_rounds"] <= f["rs_nl_rounds"]
+        assert f["coloring_rounds"] > f["rs_nl_rounds"]
+        assert 0 <= f["at_bound"] <= 1
+        assert f["link_coloring_seconds"] > 0
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import nuice
-from matrices import comm_matrices, delivers_all, phases_of
+from matrices import comm_matrices, delivers_all, phases_of, plan_with
 from nuice import Piece, Transfer
 
 
@@ -17,7 +17,7 @@ def changed_schedules(draw: st.DrawFn) -> tuple[nuice.CommMatrix, list[list[Tran
     """A small matrix and the phases of a schedule for it, after up to three changes of any kind."""
     matrix = draw(comm_matrices(max_ranks=5, max_bytes=4).filter(lambda m: m.num_messages > 0))
     name = draw(st.sampled_from([row.name for row in nuice.schedulers()]))
-    phases = phases_of(nuice.plan(matrix, name, draw(st.integers(0, 100))).schedule)
+    phases = phases_of(plan_with(name, matrix, draw(st.integers(0, 100))).schedule)
     for _ in range(draw(st.integers(0, 3))):
         phases = draw(st.sampled_from((drop, repeat, redirect, shift, split, forward, reverse)))(
             draw, matrix, phases

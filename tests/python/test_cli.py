@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import nuice
+from matrices import plan_with
 from nuice import Piece, Transfer
 
 MATRIX = nuice.random_regular(8, 3, unit_bytes=100, max_units=9, seed=1)
@@ -30,7 +31,8 @@ def test_list(nuice_command) -> None:
     result = nuice_command("list", "--json").json()
     assert [s["name"] for s in result["schedulers"]] == [s.name for s in nuice.schedulers()]
     assert [p["name"] for p in result["patterns"]] == ["random", "density", "airfoil"]
-    for row in nuice.schedulers():
+    assert [k["syntax"] for k in result["topologies"]] == [k.syntax for k in nuice.topology_kinds()]
+    for row in (*nuice.schedulers(), *nuice.topology_kinds()):
         assert row.summary in text.out  # wide enough: nothing is folded without a terminal
 
 
@@ -154,8 +156,10 @@ def test_show_counts_messages_of_ranks_to_themselves_apart(nuice_command, tmp_pa
 @pytest.mark.parametrize("scheduler", [row.name for row in nuice.schedulers()])
 def test_plan_and_check(nuice_main, matrix_file: Path, tmp_path: Path, scheduler: str) -> None:
     words = ["plan", "a.mtx", "--scheduler", scheduler, "--seed", "5", "-o", "a.plan"]
+    if nuice.find_scheduler(scheduler).needs_topology:
+        words += ["--topology", "hypercube:3"]
     result = nuice_main(*words, "--json").json()
-    expected = nuice.plan(MATRIX, scheduler, 5)
+    expected = plan_with(scheduler, MATRIX, 5)
     for name in (
         "scheduler",
         "seed",
@@ -206,7 +210,8 @@ def test_check_names_the_first_violation(nuice_command, matrix_file: Path, tmp_p
 
 
 def test_compare(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
-    result = nuice_command("compare", "a.mtx", "--plot", "c.png", "--json").json()
+    words = ("compare", "a.mtx", "--topology", "torus:4x2", "--plot", "c.png", "--json")
+    result = nuice_command(*words).json()
     assert [row["scheduler"] for row in result["schedulers"]] == [row.name for row in nuice.schedulers()]
     assert all(row["verified"] for row in result["schedulers"])
     assert is_png(tmp_path / "c.png")
@@ -240,6 +245,12 @@ BAD = (
     ("check bad.mtx a.mtx", "bad.mtx:1: ", "parse"),
     ("check other.plan a.mtx", "another matrix", "mismatch"),
     ("compare a.mtx --schedulers lp,nope --plot new.png", "nope", "invalid_argument"),
+    ("plan a.mtx --topology ring:8", 'unknown kind "ring"', "invalid_argument"),
+    ("plan a.mtx --topology torus:8xq", "torus:8xq", "invalid_argument"),
+    ("plan a.mtx --topology file:bad.mtx -o new.plan", "bad.mtx:1: ", "parse"),
+    ("plan a.mtx --topology hypercube:2 -o new.plan", "has 4 ranks, the matrix has 8", "mismatch"),
+    ("plan a.mtx --scheduler rs_nl -o new.plan", "needs a network", "not_applicable"),
+    ("compare a.mtx --topology mesh:7", "mesh:7 has 7 ranks", "mismatch"),
     ("compare a.mtx --repeat 0", "repeat", "invalid_argument"),
     ("generate random --ranks 4 --degree 4 -o new.mtx", "degree", "invalid_argument"),
     (

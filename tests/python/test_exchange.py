@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nuice
-from matrices import comm_matrices
+from matrices import comm_matrices, plan_with
 
 
 def payload(src: int, dst: int, size: int) -> np.ndarray:
@@ -27,7 +27,7 @@ def send_buffers(matrix: nuice.CommMatrix) -> list[dict[int, np.ndarray]]:
 @pytest.mark.parametrize("name", [row.name for row in nuice.schedulers() if "direct" in row.guarantees])
 @given(matrix=comm_matrices(max_ranks=8, max_bytes=300), seed=st.integers(0, 50))
 def test_what_arrives_is_what_was_sent(name: str, matrix: nuice.CommMatrix, seed: int) -> None:
-    received = nuice.plan(matrix, name, seed).exchange(send_buffers(matrix))
+    received = plan_with(name, matrix, seed).exchange(send_buffers(matrix))
     expected = {
         (s, d): payload(s, d, b).tobytes() for s, d, b in zip(*map(list, matrix.entries()), strict=True)
     }

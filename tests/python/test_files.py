@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nuice
-from matrices import comm_matrices
+from matrices import comm_matrices, plan_with
 from nuice.files import OutputFiles
 
 HEADER = "%%MatrixMarket matrix coordinate integer general\n"
@@ -118,7 +118,7 @@ def test_no_text_after_the_header_crashes_the_reader(text: str, tmp_path: Path) 
 @pytest.mark.parametrize("name", [row.name for row in nuice.schedulers()])
 @given(matrix=comm_matrices(), seed=st.integers(0, 2**64 - 1))
 def test_plans_come_back_as_they_were(name: str, matrix: nuice.CommMatrix, seed: int, tmp_path: Path) -> None:
-    plan = nuice.plan(matrix, name, seed)
+    plan = plan_with(name, matrix, seed)
     plan.save(tmp_path / "a.plan")
     again = nuice.load_plan(tmp_path / "a.plan", matrix)
     assert again.schedule == plan.schedule

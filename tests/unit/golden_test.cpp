@@ -74,6 +74,24 @@ TEST(Golden, FewBytes) {
   }
 }
 
+// The example of docs/algorithms/link-free.md: 004 table 1 on a torus of four by two.
+TEST(Golden, LinkFree) {
+  const CommMatrix matrix = test::table1_of_004(100);
+  const auto torus = make_topology("torus:4x2");
+  EXPECT_EQ(lower_bounds(matrix).max_degree, 5U);
+  EXPECT_EQ(link_bounds(matrix, *torus).phases, 5);
+  EXPECT_EQ(link_rounds(make_schedule(matrix, "coloring"), *torus), 8);
+  for (const auto& [name, phases] : {std::pair{"rs_nl", 7U}, std::pair{"link_coloring", 5U}}) {
+    const Schedule schedule = make_schedule({.matrix = matrix, .seed = 1, .topology = torus.get()}, name);
+    EXPECT_EQ(schedule.num_phases(), phases) << name;
+    std::ostringstream out;
+    write_schedule(out,
+                   {name, 1, find_scheduler(name).guarantees, matrix.fingerprint(), schedule, torus->name()},
+                   matrix);
+    test::compare_with_golden("link_free." + std::string(name) + ".plan", out.str());
+  }
+}
+
 TEST(Golden, PhaseTablesOn004Table1) {
   const CommMatrix matrix = test::table1_of_004(100);
   test::compare_with_golden("004_table1.lp.cpt", table_text(matrix, make_schedule(matrix, "lp")));

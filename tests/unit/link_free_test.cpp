@@ -120,6 +120,17 @@ TEST(LinkBounds, OfABottleneck) {
   EXPECT_EQ(link_bounds(matrix, *make_topology("crossbar:6")).phases_at, no_link);
 }
 
+TEST(LinkRounds, CountWhatWaits) {
+  const CommMatrix matrix = test::matrix_of(16, {{0, 4, 1}, {1, 5, 1}, {2, 10, 1}, {3, 11, 1}, {4, 0, 1}});
+  const auto cm5 = make_topology("cm5:16");
+  EXPECT_EQ(link_rounds(at_once(matrix), *cm5), 2) << "four out of a cluster, two at a time";
+  EXPECT_EQ(link_rounds(at_once(matrix), *make_topology("crossbar:16")), 1);
+  EXPECT_EQ(link_rounds(Schedule(16), *cm5), 0);
+  const Schedule apart = make_schedule({.matrix = matrix, .topology = cm5.get()}, "rs_nl");
+  EXPECT_EQ(link_rounds(apart, *cm5), apart.num_phases());
+  EXPECT_ERROR(link_rounds(at_once(matrix), *make_topology("mesh:3")), ErrorCode::mismatch, {"mesh:3"});
+}
+
 // --- Rows -----------------------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> link_free_rows() {
@@ -157,6 +168,7 @@ TEST_P(LinkFree, OnEveryNetwork) {
       const LinkBounds bounds = link_bounds(matrix, *net);
       ASSERT_GE(schedule.num_phases(), bounds.phases);
       ASSERT_GE(phase_bytes(schedule), bounds.bytes);
+      ASSERT_EQ(link_rounds(schedule, *net), schedule.num_phases());
     }
   }
 }

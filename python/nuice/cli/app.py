@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from . import checking, comparing, demo, frontier, generate, listing, planning, show, simulating
+from . import (
+    checking,
+    comparing,
+    demo,
+    frontier,
+    generate,
+    listing,
+    planning,
+    reproducing,
+    show,
+    simulating,
+)
 
 app = typer.Typer(
     help="Plan irregular exchanges on distributed-memory machines: who sends how much to whom goes in, "
@@ -43,5 +54,17 @@ def common(
     pass
 
 
-for command_group in (listing, generate, show, planning, checking, comparing, frontier, simulating, demo):
+_GROUPS = (
+    listing,
+    generate,
+    show,
+    planning,
+    checking,
+    comparing,
+    frontier,
+    simulating,
+    reproducing,
+    demo,
+)
+for command_group in _GROUPS:
     command_group.register(app)

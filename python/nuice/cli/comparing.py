@@ -13,7 +13,7 @@ from ..files import OutputFiles
 from ..planning import Comparison
 from ..planning import compare as compare_all
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed
+from .options import AsJson, MatrixFile, Plot, Seed, TopologySpec
 
 
 def compare(
@@ -22,6 +22,7 @@ def compare(
         str | None, typer.Option(metavar="A,B,...", help="Only these, in this order; all if not given.")
     ] = None,
     seed: Seed = 0,
+    topology: TopologySpec = None,
     repeat: Annotated[
         int, typer.Option(min=1, metavar="R", help="Planning time is the median of R runs.")
     ] = 5,
@@ -31,7 +32,9 @@ def compare(
     """Compare schedulers on a matrix: phases, bytes and planning time, each schedule checked.
 
     Ratios are to the lower bounds for ranks that send and receive one message at a time; schedulers that do
-    not keep to that (ac) have none. Exit code 1 if a schedule is wrong.
+    not keep to that (ac) have none. With a network, rounds are the phases that a schedule takes if transfers
+    that share a link wait for each other; their bound is that of the ports or of the busiest link.
+    Exit code 1 if a schedule is wrong.
     """
     names = (
         [name.strip() for name in schedulers.split(",") if name.strip()] if schedulers is not None else None
@@ -39,16 +42,20 @@ def compare(
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:
         picture = out.picture(plot)
-        comparisons = compare_all(matrix, names, seed, repeat=repeat)
+        comparisons = compare_all(matrix, names, seed, repeat=repeat, topology=topology)
         if picture:
             from ..plots import draw_comparison, save_figure
 
             title = f"{file.name}: {matrix.num_ranks} ranks, {matrix.num_messages} messages"
             save_figure(draw_comparison(comparisons, title), picture)
     bounds = _core.lower_bounds(matrix)
+    links = next((c.plan.link_bounds for c in comparisons if c.plan is not None), None)
     result = {
         "file": str(file),
         "seed": seed,
+        "topology": topology,
+        "link_bound_phases": links.phases if links else None,
+        "link_bound_bytes": links.bytes if links else None,
         "ranks": matrix.num_ranks,
         "messages": matrix.num_messages,
         "max_degree": bounds.max_degree,
@@ -71,6 +78,11 @@ def _show(console: Any, comparisons: Sequence[Comparison], result: dict[str, Any
         f"{result['max_degree']}, bound {result['bound_bytes']} bytes, "
         f"{result['whole_message_bytes']} for whole messages"
     )
+    if result["topology"] and result["link_bound_phases"] is not None:
+        console.print(
+            f"{result['topology']}: busiest link {result['link_bound_phases']} phases, "
+            f"{result['link_bound_bytes']} bytes at least"
+        )
     console.print(comparison_table(comparisons))
     for c in comparisons:
         if c.plan is None:
@@ -82,22 +94,35 @@ def _show(console: Any, comparisons: Sequence[Comparison], result: dict[str, Any
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> Any:
-    columns = ("scheduler", "phases", "/ max degree", "phase bytes", "/ bound", "time to plan", "verified")
+    figures = [c.figures() for c in comparisons if c.plan is not None]
+    with_links = any("topology" in f for f in figures)
+    columns = (
+        "scheduler",
+        "phases",
+        "/ max degree",
+        *(("rounds", "/ bound") if with_links else ()),
+        "phase bytes",
+        "/ bound",
+        "time to plan",
+        "verified",
+    )
     rows = [
         (
             f["scheduler"],
             str(f["phases"]),
             output.ratio_text(f["phases_to_max_degree"]),
+            *((str(f["link_rounds"]), output.ratio_text(f["rounds_to_bound"])) if with_links else ()),
             str(f["phase_bytes"]),
             output.ratio_text(f["bytes_to_bound"]),
             output.time_text(f["plan_seconds"]),
             output.verdict_text(f["verified"]),
         )
-        for f in (c.figures() for c in comparisons if c.plan is not None)
+        for f in figures
     ]
     return output.table(columns, rows)
 
 
 def register(app: typer.Typer) -> None:
-    epilog = "nuice compare halo.mtx --plot halo.png\n\nnuice compare halo.mtx --schedulers rs_n,coloring"
+    epilog = "nuice compare halo.mtx --plot halo.png\n\nnuice compare halo.mtx --schedulers rs_n,coloring\n\n"
+    epilog += "nuice compare halo.mtx --topology torus:8x8"
     app.command("compare", epilog=epilog)(compare)

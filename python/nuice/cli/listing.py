@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice list: the schedulers, the patterns and the machines."""
+"""nuice list: the schedulers, the patterns, the networks and the machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List schedulers (plan, compare, simulate), patterns (generate) and machines (simulate)."""
+    """List schedulers (plan, compare), patterns (generate), networks (--topology), machines (simulate)."""
     result = {
         "schedulers": [
             {
@@ -32,6 +32,10 @@ def list_all(as_json: AsJson = False) -> None:
             for s in _core.schedulers()
         ],
         "patterns": [dict(zip(("name", "summary", "source"), row, strict=True)) for row in PATTERNS],
+        "topologies": [
+            {"name": k.name, "syntax": k.syntax, "source": k.source, "summary": k.summary}
+            for k in _core.topology_kinds()
+        ],
         "machines": [
             {"name": m.name, "topology": m.topology, "summary": m.summary}
             for m in map(_core.find_machine, _core.machine_names())
@@ -48,6 +52,8 @@ def _show(console: Any, result: dict[str, Any]) -> None:
     console.print(output.table(("scheduler", "guarantees", "seeded", "source", "summary"), rows, left=5))
     rows = [(p["name"], p["source"], p["summary"]) for p in result["patterns"]]
     console.print(output.table(("pattern", "source", "summary"), rows, left=3))
+    rows = [(k["syntax"], k["source"], k["summary"]) for k in result["topologies"]]
+    console.print(output.table(("network", "source", "summary"), rows, left=3))
     rows = [(m["name"], m["topology"], m["summary"]) for m in result["machines"]]
     console.print(output.table(("machine", "topology", "summary"), rows, left=3))
     console.print("Sources are papers that README.md lists. All schedules deliver every byte exactly once.")

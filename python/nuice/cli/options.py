@@ -43,6 +43,12 @@ Seed = Annotated[
         parser=whole_number(0, 2**64 - 1), metavar="S", help="The same seed gives the same result everywhere."
     ),
 ]
+TopologySpec = Annotated[
+    str | None,
+    typer.Option(
+        "--topology", metavar="SPEC", help="A network: hypercube:6, torus:8x8, file:NAME, ... (`nuice list`)."
+    ),
+]
 UnitBytes = Annotated[
     int, typer.Option("--unit", parser=whole_number(1, MAX_BYTES), metavar="BYTES", help="Bytes per unit.")
 ]

@@ -77,5 +77,17 @@ def ratio_text(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.2f}"
 
 
+def link_lines(figures: Mapping[str, Any]) -> dict[str, str]:
+    """What a network adds to a plan's figures; nothing without one."""
+    if "topology" not in figures:
+        return {}
+    return {
+        "network": figures["topology"],
+        "link bounds": f"{figures['link_bound_phases']} phases, {figures['link_bound_bytes']} bytes",
+        "rounds": f"{figures['link_rounds']}  (phases, if transfers that share a link wait for each other)",
+        "rounds / bound": ratio_text(figures["rounds_to_bound"]),
+    }
+
+
 def verdict_text(verified: bool) -> str:
     return "yes" if verified else "NO"

@@ -13,13 +13,18 @@ from ..files import OutputFiles
 from ..planning import Plan
 from ..planning import plan as make_plan
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed
+from .options import AsJson, MatrixFile, Plot, Seed, TopologySpec
 
 
 def plan(
     file: MatrixFile,
     scheduler: Annotated[str, typer.Option(metavar="NAME", help="A name that `nuice list` shows.")] = "rs_n",
     seed: Seed = 0,
+    topology: TopologySpec = None,
+    pairs: Annotated[
+        bool,
+        typer.Option("--pairs", help="rs_nl: ranks with messages for each other exchange them in one phase."),
+    ] = False,
     plan_file: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PLAN", help="Write the schedule to this file.")
     ] = None,
@@ -28,13 +33,16 @@ def plan(
 ) -> int:
     """Plan an exchange: make a schedule for a matrix, check it, and show how far it is from the bounds.
 
+    Schedulers that promise link_free need a network (--topology); for the others it only adds figures of its
+    links. Rank i of the matrix is rank i of the network.
+
     The picture shows the phases as a timeline: which rank sends to whom, and how long a phase lasts if every
     rank has one port.
     """
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:
         plan_name, picture = out.optional(plan_file), out.picture(plot)
-        result = make_plan(matrix, scheduler, seed)
+        result = make_plan(matrix, scheduler, seed, topology=topology, prefer_pairs=pairs)
         if plan_name and result.verified:
             result.save(plan_name)
         if picture:
@@ -60,6 +68,7 @@ def _show(console: Any, plan: Plan, figures: dict[str, Any]) -> None:
         "phases": f"{figures['phases']}  (max degree {figures['max_degree']})",
         "phase bytes": f"{figures['phase_bytes']}  (bound {figures['bound_bytes']})",
         "bytes / bound": output.ratio_text(figures["bytes_to_bound"]),
+        **output.link_lines(figures),
         "time to plan": output.time_text(figures["plan_seconds"]),
         "verified": output.verdict_text(plan.verified)
         + (f": {figures['violation']}" if plan.violation else ""),
@@ -72,6 +81,7 @@ def _show(console: Any, plan: Plan, figures: dict[str, Any]) -> None:
 
 def register(app: typer.Typer) -> None:
     epilog = (
-        "nuice plan halo.mtx --scheduler coloring -o halo.plan --plot halo.png\n\nnuice plan halo.mtx --json"
+        "nuice plan halo.mtx --scheduler coloring -o halo.plan --plot halo.png\n\n"
+        "nuice plan halo.mtx --scheduler link_coloring --topology hypercube:3\n\nnuice plan halo.mtx --json"
     )
     app.command("plan", epilog=epilog)(plan)

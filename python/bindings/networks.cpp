@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Networks: the kinds, a network from its spec, its links and routes, and the bounds that they give.
+#include "nuice/networks.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "nuice/bounds.hpp"
+
+namespace nuice::python {
+namespace {
+
+Link checked_link(const Topology& topology, LinkId id) {
+  if (id < 0 || id >= topology.num_links()) {
+    throw nb::index_error(
+        ("link " + std::to_string(id) + " is outside 0.." + std::to_string(topology.num_links() - 1))
+            .c_str());
+  }
+  return topology.link(id);
+}
+
+std::vector<LinkId> route(const Topology& topology, Rank src, Rank dst) {
+  require_rank(src, topology.num_ranks());
+  require_rank(dst, topology.num_ranks());
+  std::vector<LinkId> links;
+  topology.append_route(src, dst, links);
+  return links;
+}
+
+void register_topology(nb::module_& module) {
+  nb::class_<Link>(module, "Link",
+                   "One direction of a cable. Vertices below num_ranks are ranks, others switches.")
+      .def_ro("src", &Link::from, "Vertex where it begins.")
+      .def_ro("dst", &Link::to, "Vertex where it ends.")
+      .def_ro("capacity", &Link::capacity, "Transfers at the same time at the full speed of a rank's port.")
+      .def_prop_ro("slots", &Link::slots,
+                   "Transfers of one phase without link contention: 1 or the whole capacity.")
+      .def("__repr__", [](const Link& l) {
+        return "<Link " + std::to_string(l.from) + " -> " + std::to_string(l.to) + ">";
+      });
+  nb::class_<Topology>(module, "Topology", "A network with static routing; make_topology() makes one.")
+      .def_prop_ro("name", &Topology::name, "What make_topology() was given.")
+      .def_prop_ro("num_ranks", &Topology::num_ranks)
+      .def_prop_ro("num_links", &Topology::num_links)
+      .def("link", &checked_link, nb::arg("id"))
+      .def("route", &route, nb::arg("src"), nb::arg("dst"),
+           "Numbers of the links that a transfer crosses, in order. A rank's own port is no link.")
+      .def("vertex_name", &Topology::vertex_name, nb::arg("vertex"),
+           "\"rank 5\", \"switch 2\", or a file's name for it.")
+      .def("__repr__", [](const Topology& t) { return "<Topology " + t.name() + ">"; });
+  nb::class_<TopologyKind>(module, "TopologyKind", "A row of the table of kinds of networks.")
+      .def_ro("name", &TopologyKind::name)
+      .def_ro("syntax", &TopologyKind::syntax)
+      .def_ro("summary", &TopologyKind::summary)
+      .def_ro("source", &TopologyKind::source);
+}
+
+void register_bounds(nb::module_& module) {
+  nb::class_<LinkBounds>(module, "LinkBounds", "What no direct schedule without link contention can beat.")
+      .def_ro("phases", &LinkBounds::phases, "Most messages over a link, per slot.")
+      .def_ro("phases_at", &LinkBounds::phases_at, "That link; -1 if no route has links.")
+      .def_ro("bytes", &LinkBounds::bytes, "Most bytes over a link, per slot.")
+      .def_ro("bytes_at", &LinkBounds::bytes_at);
+  module.def("link_bounds", &link_bounds, nb::arg("matrix"), nb::arg("topology"), without_gil(),
+             "Lower bounds on phases and phase_bytes from the busiest link.");
+  module.def("link_rounds", &link_rounds, nb::arg("schedule"), nb::arg("topology"), without_gil(),
+             "Phases that a schedule takes if transfers that share a link wait for each other.");
+}
+
+}  // namespace
+
+void register_networks(nb::module_& module) {
+  register_topology(module);
+  register_bounds(module);
+  module.def(
+      "topology_kinds",
+      [] { return std::vector<TopologyKind>(topology_kinds().begin(), topology_kinds().end()); },
+      "All kinds of networks, in a fixed order.");
+  module.def(
+      "make_topology",
+      [](const std::string& spec) {
+        // Python owns it; nothing that it can call changes it.
+        return const_cast<Topology*>(make_topology(spec).release());  // NOLINT(*-const-cast)
+      },
+      nb::arg("spec"), nb::rv_policy::take_ownership, without_gil(),
+      "The network that \"hypercube:6\", \"torus:8x8\" or \"file:NAME\" stands for (docs/networks.md).");
+}
+
+}  // namespace nuice::python

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reproduced tables as curves: printed numbers as marks, ours as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Error
+from ..reproduce.report import Cell, Part, Reproduction
+from .style import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ACROSS = 3
+
+
+def draw_reproductions(results: Sequence[Reproduction]) -> Figure:
+    """One picture per table and group of rows (all keys but the last), the last key along the x axis."""
+    panels = [panel for result in results for panel in _panels(result)]
+    if not panels:
+        raise Error("nothing to draw: the figures asked for have claims, no printed numbers")
+    down = -(-len(panels) // _ACROSS)
+    figure = new_figure(5 * min(_ACROSS, len(panels)), 3.6 * down)
+    for place, (title, part, cells) in enumerate(panels, 1):
+        _draw(figure.add_subplot(down, min(_ACROSS, len(panels)), place), title, part, cells)
+    figure.suptitle("marks: printed, lines: simulated")
+    return figure
+
+
+def _panels(result: Reproduction) -> list[tuple[str, Part, list[Cell]]]:
+    panels = []
+    for part in result.parts:
+        if part.timed_here:
+            continue
+        groups: dict[Any, list[Cell]] = {}
+        for cell in part.cells:
+            groups.setdefault(cell.row[:-1], []).append(cell)
+        for group, cells in groups.items():
+            where = ", ".join(f"{key} {value}" for key, value in group)
+            panels.append((f"{result.name}: {where or part.title}", part, cells))
+    return panels
+
+
+def _draw(axes: Any, title: str, part: Part, cells: list[Cell]) -> None:
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    for index, column in enumerate(columns):
+        of_column = [cell for cell in cells if cell.column == column]
+        x = [cell.row[-1][1] for cell in of_column]
+        colour = COLOURS[index % len(COLOURS)]
+        axes.plot(x, [cell.printed for cell in of_column], "o", color=colour, markersize=4)
+        axes.plot(x, [cell.ours for cell in of_column], "-", color=colour, linewidth=1.2, label=column)
+    axes.set_xscale("log", base=2)
+    if all(cell.printed > 0 and cell.ours > 0 for cell in cells):
+        axes.set_yscale("log")
+    axes.set_title(title, fontsize=9)
+    axes.set_xlabel(cells[0].row[-1][0], fontsize=8)
+    axes.set_ylabel(part.unit, fontsize=8)
+    axes.tick_params(labelsize=8)
+    axes.legend(fontsize=7, frameon=False)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""000, figures 2, 3 and 12 to 17: NICE on a 32-node CM-5 and a 64-node iPSC/860. No numbers are printed:
+claims.
+
+What the text says of the figures, as sentences. Figures 16 and 17 show where each algorithm is the fastest;
+their axes are not in the text, so only what s.6, s.7 and 003's text say of the regions is held against the
+simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import mean, stdev
+
+from .._core import CommMatrix
+from . import patterns
+from .paper003 import MACHINE, permutation_spread
+from .report import Claim, Reproduction
+from .runs import Lab
+
+CUBE = "ipsc860-64"
+ON_CM5 = ("ac", "lp", "rs_n", "rs_nh")
+ON_CUBE = ("ac", "lp", "rs_n", "rs_nl", "rs_nh", "rs_nlh")
+
+
+def _times(
+    lab: Lab, machine: str, algorithms: Sequence[str], make: Callable[[int], CommMatrix]
+) -> dict[str, float]:
+    return {name: lab.mean_ms(machine, name, make) for name in algorithms}
+
+
+def _text(times: dict[str, float]) -> str:
+    return ", ".join(f"{name} {time:.3g}" for name, time in sorted(times.items(), key=lambda t: t[1])) + " ms"
+
+
+def _lowest(times: dict[str, float]) -> str:
+    return min(times, key=times.__getitem__)
+
+
+def figure2(lab: Lab, quick: bool) -> Reproduction:
+    return permutation_spread("000-fig2", lab, quick)
+
+
+def figure3(lab: Lab, quick: bool) -> Reproduction:
+    """Permutations on 32 nodes of an iPSC/860: circuits block each other, and yet."""
+    samples = 100 if quick else 1000
+    times = [lab.run(CUBE, "rs_n", patterns.permutation(1024, seed), seed) for seed in range(samples)]
+    free = lab.run(CUBE, "lp", patterns.to_one(1, 1024), 0)
+    return Reproduction(
+        "000-fig3",
+        "permutations of 1 KiB on a 32-node iPSC/860",
+        claims=[
+            Claim(
+                "a random permutation still performs reasonably: on average under five messages' time",
+                mean(times) < 5 * free,
+                f"mean {mean(times):.3f}, most {max(times):.3f} ms; one message {free:.3f} ms; "
+                f"standard deviation {100 * stdev(times) / mean(times):.0f} % of the mean",
+            )
+        ],
+    )
+
+
+def figure12(lab: Lab, quick: bool) -> Reproduction:
+    """Sizes of 1 to 32 units on the CM-5."""
+    claims = []
+    for degree in (4, 16):
+        for unit in (1024,) if quick else (128, 1024):
+            times = _times(lab, MACHINE, ON_CM5, lambda s, d=degree, u=unit: patterns.non_uniform(d, u, s))
+            claims.append(
+                Claim(
+                    f"d = {degree}, unit {unit} bytes: splitting large messages (RS_NH) is the fastest",
+                    _lowest(times) == "rs_nh",
+                    _text(times),
+                )
+            )
+    return Reproduction("000-fig12", "messages of 1 to 32 units on a 32-node CM-5", claims=claims)
+
+
+def figure13(lab: Lab, quick: bool) -> Reproduction:
+    """d = 32 on a 64-node iPSC/860: pairs exchange both ways at once."""
+    claims = []
+    for unit in (256,) if quick else (64, 256, 1024):
+        times = _times(lab, CUBE, ON_CUBE, lambda s, u=unit: patterns.non_uniform(32, u, s, 64))
+        others = {name: time for name, time in times.items() if name not in ("lp", "rs_nlh")}
+        where = f"d = 32, unit {unit} bytes: LP is faster than"
+        claims += [
+            Claim(f"{where} AC, RS_N, RS_NL and RS_NH", times["lp"] < min(others.values()), _text(times)),
+            Claim(f"{where} RS_NLH", times["lp"] < times["rs_nlh"], _text(times)),
+        ]
+    return Reproduction(
+        "000-fig13", "messages of 1 to 32 units, d = 32, on a 64-node iPSC/860", claims=claims
+    )
+
+
+def figure14(lab: Lab, quick: bool) -> Reproduction:
+    """Airfoil meshes on the CM-5."""
+    claims = []
+    for points, unit in ((2800, 512),) if quick else ((2800, 512), (9428, 256), (53961, 128)):
+        times = _times(lab, MACHINE, ON_CM5, lambda s, p=points, u=unit: patterns.like_mesh(p, u, s))
+        claims.append(
+            Claim(
+                f"{points} points, unit {unit} bytes: RS_NH is the fastest",
+                _lowest(times) == "rs_nh",
+                _text(times),
+            )
+        )
+    return Reproduction("000-fig14", "airfoil meshes on a 32-node CM-5", claims=claims)
+
+
+def figure15(lab: Lab, quick: bool) -> Reproduction:
+    """The largest mesh on a 64-node iPSC/860."""
+    claims = []
+    for unit in (64,) if quick else (16, 64, 256):
+        times = _times(lab, CUBE, ON_CUBE, lambda s, u=unit: patterns.like_mesh(53961, u, s, 64))
+        claims.append(
+            Claim(
+                f"unit {unit} bytes: a schedule with split messages (RS_NH or RS_NLH) is the fastest",
+                _lowest(times) in ("rs_nh", "rs_nlh"),
+                _text(times),
+            )
+        )
+    return Reproduction("000-fig15", "airfoil mesh of 53961 points on a 64-node iPSC/860", claims=claims)
+
+
+def _region(
+    lab: Lab,
+    machine: str,
+    algorithms: Sequence[str],
+    make: Callable[[int], CommMatrix],
+    where: str,
+    expected: tuple[str, ...],
+) -> Claim:
+    times = _times(lab, machine, algorithms, make)
+    return Claim(f"{where}: {' or '.join(expected)} is the fastest", _lowest(times) in expected, _text(times))
+
+
+def figure16(lab: Lab, quick: bool) -> Reproduction:
+    """Regions on the CM-5."""
+    ranks = patterns.RANKS
+    claims = [
+        _region(lab, MACHINE, ON_CM5[:3], lambda s, d=d, b=b: patterns.uniform(d, b, s, ranks), where, best)
+        for d, b, where, best in (
+            (4, 4096, "few large messages (d = 4, 4 KiB)", ("rs_n",)),
+            (16, 4096, "d = 16, 4 KiB", ("rs_n",)),
+            (31, 256, "all to all (d = 31, 256 bytes)", ("lp",)),
+            (31, 4096, "all to all (d = 31, 4 KiB)", ("lp",)),
+        )
+    ]
+    return Reproduction("000-fig16", "where each algorithm is the fastest on a 32-node CM-5", claims=claims)
+
+
+def figure17(lab: Lab, quick: bool) -> Reproduction:
+    """Regions on the iPSC/860."""
+    avoiding = ("rs_nl", "rs_nlh")
+    claims = [
+        _region(lab, CUBE, ON_CUBE[:4], lambda s, d=d, b=b: patterns.uniform(d, b, s, 64), where, best)
+        for d, b, where, best in (
+            (2, 16, "few small messages (d = 2, 16 bytes)", ("ac",)),
+            (4, 16384, "few large messages (d = 4, 16 KiB)", avoiding),
+            (63, 16384, "all to all (d = 63, 16 KiB)", ("lp",)),
+        )
+    ]
+    return Reproduction(
+        "000-fig17", "where each algorithm is the fastest on a 64-node iPSC/860", claims=claims
+    )

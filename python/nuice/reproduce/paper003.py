@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""003, tables 1 to 4 and figures 1 and 8 to 10: LP, GM and CGM on a 32-node CM-5."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import correlation, mean, median, stdev
+
+from .. import _core, papers
+from .._core import CommMatrix
+from . import patterns
+from .report import Claim, Part, Reproduction
+from .runs import Lab
+from .tables import Row, cells, printed, renamed
+
+MACHINE = "cm5-32"
+ONE_PERMUTATION = "cm5-32/permutation"  # without the package
+ALGORITHMS = ("ac", "lp", "gm", "cgm")
+FITTED_COLUMN = "ac"  # of table 2; see bench/fit_machines.py
+NO_SPREAD = "ours all cost the same: the CM-5 draws ways at random, our fat links stand for the mean of that"
+QUICK_BYTES = (256, 16384)
+
+
+def table1(lab: Lab, quick: bool) -> Reproduction:
+    """One permutation. The machine is fitted to the averages; the spread is the network's."""
+    rows = printed("003_table1", quick, "bytes", QUICK_BYTES)
+    times = {row["bytes"]: _permutations(lab, row["bytes"]) for row in rows}
+
+    def part(title: str, measure: dict[str, Callable[[list[float]], float]]) -> Part:
+        found = cells(
+            rows,
+            ("bytes",),
+            tuple(measure),
+            lambda row, column: measure[column](times[row["bytes"]]),
+            fitted=lambda row, column: column == "average_ms",
+            largest=lambda row: row["bytes"],
+        )
+        return Part(f"{title} over {2 * lab.seeds} permutations (printed: 1,000)", "ms", found)
+
+    parts = [part("mean", {"average_ms": mean}), part("extremes", {"max_ms": max, "min_ms": min})]
+    return Reproduction("003-table1", "one permutation on a 32-node CM-5", parts, notes=[NO_SPREAD])
+
+
+def _permutations(lab: Lab, num_bytes: int) -> list[float]:
+    return [
+        lab.run(ONE_PERMUTATION, "cgm", patterns.permutation(num_bytes, seed), seed)
+        for seed in range(2 * lab.seeds)
+    ]
+
+
+def table2(lab: Lab, quick: bool) -> Reproduction:
+    return _exchange(lab, quick, "003-table2", (4, 8))
+
+
+def table3(lab: Lab, quick: bool) -> Reproduction:
+    return _exchange(lab, quick, "003-table3", (16, 24))
+
+
+def _exchange(lab: Lab, quick: bool, name: str, degrees: tuple[int, int]) -> Reproduction:
+    rows = [row for row in printed("003_tables2_3", quick, "bytes", QUICK_BYTES) if row["degree"] in degrees]
+
+    def ours(row: Row, algorithm: str) -> float:
+        return lab.mean_ms(
+            MACHINE, algorithm, lambda seed: patterns.uniform(row["degree"], row["bytes"], seed)
+        )
+
+    times = cells(
+        rows,
+        ("degree", "bytes"),
+        ALGORITHMS,
+        ours,
+        largest=lambda row: row["bytes"],
+        fitted=lambda row, column: column == FITTED_COLUMN and row["degree"] in (4, 8),
+    )
+    plans = [row for row in papers.table("003_tables2_3_plans") if row["degree"] in degrees]
+    scheduled = ALGORITHMS[1:]
+    phases = cells(
+        [renamed(row, "_phases") for row in plans],
+        ("degree",),
+        scheduled,
+        lambda row, name: lab.mean_phases(name, lambda seed: patterns.uniform(row["degree"], 1024, seed)),
+    )
+    planning = cells(
+        [renamed(row, "_ms") for row in plans],
+        ("degree",),
+        scheduled,
+        lambda row, name: _planning_ms(name, patterns.RANKS, row["degree"], lab.seeds),
+    )
+    return Reproduction(
+        name,
+        f"exchange on a 32-node CM-5, {degrees[0]} and {degrees[1]} messages per node",
+        [
+            Part("cost of the exchange", "ms", times),
+            Part("phases", "phases", phases),
+            Part("cost of scheduling", "ms", planning, timed_here=True),
+        ],
+    )
+
+
+def planning_ms(algorithm: str, matrices: Sequence[CommMatrix]) -> float:
+    """Median time of planning on this computer."""
+    return 1e3 * median(
+        _core.make_schedule(matrix, algorithm, seed)[1] for seed, matrix in enumerate(matrices)
+    )
+
+
+def _planning_ms(algorithm: str, ranks: int, degree: int, samples: int) -> float:
+    return planning_ms(algorithm, [patterns.uniform(degree, 1024, seed, ranks) for seed in range(samples)])
+
+
+def table4(lab: Lab, quick: bool) -> Reproduction:
+    """Phases and planning cost of CGM up to 512 ranks."""
+    rows = [row for row in papers.table("003_table4") if not quick or row["ranks"] == 32]
+
+    def samples(row: Row) -> int:  # large matrices differ little from each other
+        return max(1, min(lab.seeds, 100_000 // (row["ranks"] * row["degree"])))
+
+    def phases(row: Row, _: str) -> float:
+        few = Lab(samples(row))
+        return few.mean_phases("cgm", lambda seed: patterns.uniform(row["degree"], 1024, seed, row["ranks"]))
+
+    def milliseconds(row: Row, _: str) -> float:
+        return _planning_ms("cgm", row["ranks"], row["degree"], samples(row))
+
+    keys = ("ranks", "degree")
+    parts = [
+        Part("phases of CGM", "phases", cells(rows, keys, ("phases",), phases)),
+        Part("cost of scheduling", "ms", cells(rows, keys, ("schedule_ms",), milliseconds), timed_here=True),
+    ]
+    return Reproduction("003-table4", "CGM: phases and scheduling cost", parts)
+
+
+def figure1(lab: Lab, quick: bool) -> Reproduction:
+    return permutation_spread("003-fig1", lab, quick)
+
+
+def permutation_spread(name: str, lab: Lab, quick: bool) -> Reproduction:
+    """003 fig. 1 = 000 fig. 2: 5,000 permutations of 1 KiB."""
+    samples = 100 if quick else 1000
+    times = [lab.run(MACHINE, "cgm", patterns.permutation(1024, seed), seed) for seed in range(samples)]
+    average = mean(times)
+    near = sum(abs(t / average - 1) <= 0.05 for t in times)
+    text = next(row for row in papers.table("texts") if row["unit"] == "ms")
+    cell = cells(
+        [{"bytes": 1024, "mean": text["value"]}],
+        ("bytes",),
+        ("mean",),
+        lambda *_: average,
+        fitted=lambda *_: True,
+    )
+    return Reproduction(
+        name,
+        "permutations of 1 KiB in the program, on a 32-node CM-5",
+        [Part(f"mean over {samples} permutations (printed: 5,000)", "ms", cell)],
+        [
+            Claim(
+                "more than 99.5 % of random permutations cost within 5 % of the mean",
+                near >= 0.995 * samples,
+                f"{near} of {samples}; standard deviation {100 * stdev(times) / average:.2f} %",
+            )
+        ],
+        [NO_SPREAD],
+    )
+
+
+def figure9(lab: Lab, quick: bool) -> Reproduction:
+    """Scheduling cost over cost of the exchange: printed tables divided, beside this computer's planning."""
+    rows = [row for row in papers.table("003_tables2_3") if row["bytes"] in (16, 1024, 4096, 8192)]
+    plans = {row["degree"]: row for row in papers.table("003_tables2_3_plans")}
+    worst_small = max(plans[r["degree"]]["cgm_ms"] / r["cgm"] for r in rows if r["bytes"] == 16)
+    ours = {d: _planning_ms("cgm", 32, d, lab.seeds) for d in plans}
+    simulated = {
+        d: lab.mean_ms(MACHINE, "cgm", lambda seed, d=d: patterns.uniform(d, 16, seed)) for d in plans
+    }
+    share = max(ours[d] / simulated[d] for d in plans)
+    return Reproduction(
+        "003-fig9",
+        "scheduling cost as a share of the exchange's",
+        claims=[
+            Claim(
+                "CGM's scheduling costs at most about one exchange of 16-byte messages",
+                worst_small <= 1.05,
+                f"printed tables: {worst_small:.2f}; on this computer, faster than a CM-5 node, {share:.4f}",
+            )
+        ],
+    )
+
+
+def figure10(lab: Lab, quick: bool) -> Reproduction:
+    """Scheduling time / n against d ln d, in the figure's range: a straight line."""
+    rows = [
+        row
+        for row in papers.table("003_table4")
+        if 0 < row["degree"] * math.log(row["degree"]) < 150 and (not quick or row["ranks"] == 32)
+    ]
+    growth = [row["degree"] * math.log(row["degree"]) for row in rows]
+    theirs = correlation(growth, [row["schedule_ms"] / row["ranks"] for row in rows])
+    here = correlation(
+        growth, [_planning_ms("cgm", row["ranks"], row["degree"], 7) / row["ranks"] for row in rows]
+    )
+    return Reproduction(
+        "003-fig10",
+        "CGM's scheduling cost divided by n, against d ln d",
+        claims=[
+            Claim(
+                "scheduling costs O(d n ln d): time / n lies on a straight line (correlation above 0.95)",
+                theirs > 0.95 and here > 0.95,
+                f"correlation printed {theirs:.3f}, on this computer {here:.3f}",
+            )
+        ],
+    )
+
+
+def figure8(lab: Lab, quick: bool) -> Reproduction:
+    """The curves of tables 2 and 3 for d = 4, 8, 24: which is lowest where."""
+    claims = []
+    for degree in (4, 8, 24):
+        for num_bytes in (256, 8192) if quick else (256, 2048, 8192, 32768):
+            times = {
+                a: lab.mean_ms(MACHINE, a, lambda s, d=degree, b=num_bytes: patterns.uniform(d, b, s))
+                for a in ALGORITHMS
+            }
+            lowest = min(times, key=times.__getitem__)
+            claims.append(
+                Claim(
+                    f"d = {degree}, {num_bytes} bytes: GM or CGM lowest"
+                    + (" or level with LP" if degree == 24 else ""),
+                    min(times["gm"], times["cgm"]) <= times[lowest] * (1.1 if degree == 24 else 1.0),
+                    ", ".join(f"{a} {t:.2f}" for a, t in times.items()) + " ms",
+                )
+            )
+    return Reproduction("003-fig8", "cost of the exchange by size of the messages", claims=claims)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A reproduced table or figure: printed and simulated numbers side by side, and how far they agree.
+
+Two figures sum up a table. *Error*: the median over its cells of |ours / printed - 1|. *Order*: of all
+pairs of columns in a row whose printed numbers differ by more than 10 % (of the smaller), the share that
+has the printed order in ours too. Claims are for figures whose numbers are not printed: a sentence, and
+whether it holds in simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+APART = 0.10  # printed numbers that are closer than this have no order
+LARGEST_IN_BAR = 32 * 1024  # bytes: larger messages met the memory of the real machine
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table."""
+
+    row: tuple[tuple[str, Any], ...]  # what the row is about, (("degree", 4), ("bytes", 16))
+    column: str  # usually the algorithm
+    printed: float
+    ours: float
+    fitted: bool = False  # whether the machine was fitted to this cell
+    large: bool = False  # whether it has messages above 32 KiB
+
+    @property
+    def error(self) -> float:
+        """Signed and relative to the printed number; 0 where both are 0."""
+        return self.ours / self.printed - 1 if self.printed else float(self.ours != 0)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says of a figure or text, as a sentence that holds or does not."""
+
+    text: str
+    holds: bool
+    seen: str  # the numbers behind the verdict
+
+
+@dataclass(frozen=True)
+class Part:
+    """Cells with one unit, shown as one table."""
+
+    title: str
+    unit: str
+    cells: Sequence[Cell]
+    timed_here: bool = False  # planning time on this computer: never the papers' number, and it varies
+
+    def median_error(self) -> float | None:
+        return median_error(self.cells)
+
+    def order(self) -> tuple[int, int]:
+        return ordered_pairs(self.cells)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A table or figure of a paper."""
+
+    name: str  # "003-table2"
+    title: str
+    parts: Sequence[Part] = ()
+    claims: Sequence[Claim] = ()
+    notes: Sequence[str] = field(default=())
+
+    def figures(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "parts": [_part_figures(part) for part in self.parts],
+            "claims": [{"text": c.text, "holds": c.holds, "seen": c.seen} for c in self.claims],
+            "notes": list(self.notes),
+        }
+
+
+def median_error(cells: Iterable[Cell]) -> float | None:
+    errors = [abs(cell.error) for cell in cells]
+    return median(errors) if errors else None
+
+
+def ordered_pairs(cells: Iterable[Cell]) -> tuple[int, int]:
+    """(pairs ordered as printed, pairs printed more than 10 % apart), within rows."""
+    rows: dict[Any, list[Cell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.row, []).append(cell)
+    right = total = 0
+    for row in rows.values():
+        for a, b in combinations(row, 2):
+            if abs(a.printed - b.printed) <= APART * min(a.printed, b.printed):
+                continue
+            total += 1
+            right += (a.printed < b.printed) == (a.ours < b.ours)
+    return right, total
+
+
+def in_bar(cells: Iterable[Cell]) -> list[Cell]:
+    """Predicted cells with messages up to 32 KiB."""
+    return [cell for cell in cells if not cell.large and not cell.fitted]
+
+
+def _part_figures(part: Part) -> dict[str, Any]:
+    right, total = (0, 0) if part.timed_here else part.order()
+    return {
+        "title": part.title,
+        "unit": part.unit,
+        "timed_here": part.timed_here,
+        "median_error": None if part.timed_here else part.median_error(),
+        "pairs_ordered_as_printed": right,
+        "pairs_apart": total,
+        "cells": [
+            {
+                **dict(cell.row),
+                "column": cell.column,
+                "printed": cell.printed,
+                "ours": cell.ours,
+                "error": cell.error,
+                "fitted": cell.fitted,
+                "large": cell.large,
+            }
+            for cell in part.cells
+        ],
+    }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs an algorithm of the papers on a machine in simulation: which schedule, carried out how.
+
+    lab = Lab(seeds=10)
+    lab.mean_ms("cm5-32", "cgm", lambda seed: patterns.uniform(8, 1024, seed))
+
+How the papers' programs carried out their schedules: AC posts its receives and then sends without waiting
+(003 s.3.1); LP, GM, CGM, RS_N and its kin run loosely synchronous phases without barriers (003 s.5); DRS_N
+asks the receiver before it sends (004 s.4); the programs of 001 could only send synchronously, so a pair
+that exchanges takes turns (001 fig. 2). On an iPSC/860 a pair that exchanges meets first, to send both ways
+at once (000 s.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .. import _core, papers
+from .._core import CommMatrix, Schedule
+
+_FITTED = Path(__file__).parent.parent / "data" / "fitted.csv"
+RETRY_S = 50e-6  # DRS_N: between two inquiries; 004 s.6 found that the delay hardly matters
+LINEAR = ("lex", "ls")
+ALGORITHMS_001 = ("lex", "pex", "rex", "bex", "ls", "ps", "bs", "gs")
+
+
+@dataclass
+class Lab:
+    """Machines by name, and how many matrices a mean is over."""
+
+    seeds: int
+    machines: dict[str, Any] = field(default_factory=dict)  # instead of the shipped one of that name
+
+    def machine(self, name: str) -> Any:
+        """A shipped machine; NAME/VARIANT is that machine with the costs of data/fitted.csv."""
+        if name not in self.machines:
+            base, _, variant = name.partition("/")
+            self.machines[name] = (
+                self.machine(base).replace(**fitted_costs(variant)) if variant else _core.find_machine(base)
+            )
+        return self.machines[name]
+
+    def run(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> float:
+        """Milliseconds of one exchange."""
+        if algorithm == "drs_n":
+            on = self.machine(machine)
+            return 1e3 * _core.simulate_drs_n_on(matrix, on, seed=seed, retry_delay_s=RETRY_S).seconds
+        schedule = self.schedule(machine, algorithm, matrix, seed)
+        if algorithm in LINEAR:
+            schedule = one_at_a_time(schedule)
+        return self.run_schedule(machine, algorithm, matrix, schedule)
+
+    def schedule(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> Schedule:
+        """Schedulers that avoid shared links get the machine's network."""
+        if not _core.find_scheduler(algorithm).needs_topology:
+            return _core.make_schedule(matrix, algorithm, seed)[0]
+        network = _core.make_topology(self.machine(machine).topology)
+        return _core.make_schedule(matrix, algorithm, seed, topology=network)[0]
+
+    def run_schedule(self, machine: str, like: str, matrix: CommMatrix, schedule: Schedule) -> float:
+        """Milliseconds of a schedule carried out as that algorithm's are."""
+        on = self.machine(machine)
+        return 1e3 * _core.simulate_schedule(matrix, schedule, on, **executor(like, on.duplex)).seconds
+
+    def mean_ms(self, machine: str, algorithm: str, make: Callable[[int], CommMatrix]) -> float:
+        """The mean over matrices make(0), make(1), ..."""
+        return sum(self.run(machine, algorithm, make(seed), seed) for seed in range(self.seeds)) / self.seeds
+
+    def mean_phases(self, algorithm: str, make: Callable[[int], CommMatrix]) -> float:
+        made = (_core.make_schedule(make(seed), algorithm, seed)[0].num_phases for seed in range(self.seeds))
+        return sum(made) / self.seeds
+
+
+def one_at_a_time(schedule: Schedule) -> Schedule:
+    """The same transfers, a phase for each: a receiver of several takes them in order (001: LEX, LS)."""
+    phases = [[transfer] for k in range(schedule.num_phases) for transfer in schedule.transfers(k)]
+    return Schedule.from_phases(schedule.num_ranks, phases)
+
+
+@cache
+def fitted_costs(variant: str) -> dict[str, float]:
+    """Fields of the machine for a program barer than the papers' package: "permutation" or "raw"."""
+    rows = papers.rows(_FITTED)
+    row = next(row for row in rows if row["variant"] == variant)
+    costs = {f"{part}_overhead_s": 1e-6 * row[f"{part}_overhead_us"] for part in ("send", "receive")}
+    return costs | {"async_send_s": 0.0}
+
+
+@cache
+def executor(algorithm: str, duplex: str) -> dict[str, Any]:
+    """What simulate() is told about the papers' program for that algorithm."""
+    if algorithm == "ac":
+        return {"executor": "async", "blocking_sends": False}
+    if algorithm in ALGORITHMS_001 or duplex == "paired":
+        return {"executor": "pairwise"}
+    return {"executor": "phased"}

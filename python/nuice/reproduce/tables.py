@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What most tables share: printed rows x columns, each beside a number of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .. import papers
+from .report import LARGEST_IN_BAR, Cell
+
+Row = dict[str, Any]
+
+
+def cells(
+    rows: Iterable[Row],
+    keys: Sequence[str],
+    columns: Sequence[str],
+    ours: Callable[[Row, str], float],
+    *,
+    largest: Callable[[Row], float] = lambda row: 0,
+    fitted: Callable[[Row, str], bool] = lambda row, column: False,
+) -> list[Cell]:
+    """One cell per printed number; `largest` is the largest message of a row in bytes."""
+    return [
+        Cell(
+            row=tuple((key, row[key]) for key in keys),
+            column=column,
+            printed=float(row[column]),
+            ours=ours(row, column),
+            fitted=fitted(row, column),
+            large=largest(row) > LARGEST_IN_BAR,
+        )
+        for row in rows
+        for column in columns
+        if row[column] is not None
+    ]
+
+
+def printed(name: str, quick: bool, key: str, few: Sequence[Any], **equal: Any) -> list[Row]:
+    """Rows of a printed table; in a quick run only those whose `key` is one of `few`."""
+    rows = [row for row in papers.table(name) if all(row[k] == value for k, value in equal.items())]
+    return [row for row in rows if row[key] in few] if quick else rows
+
+
+def renamed(row: Row, ending: str) -> Row:
+    """Columns with that ending, without it: lp_phases -> lp. The others stay as they are."""
+    return {key.removesuffix(ending): value for key, value in row.items()}

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks in Python and on the command line: routes, contention counted anew, plans that remember theirs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nuice
+from matrices import comm_matrices, phases_of
+
+SPECS = (
+    "crossbar:10",
+    "hypercube:4",
+    "mesh:5x2",
+    "torus:4x3",
+    "fattree:4x3/2",
+    "cm5:10",
+    "dragonfly:a=2,h=1,p=2",
+)
+LINK_FREE = [row.name for row in nuice.schedulers() if row.needs_topology]
+
+
+def load_of_links(net: nuice.Topology, transfers: list[nuice.Transfer]) -> Counter[int]:
+    return Counter(link for t in transfers for link in net.route(t.src, t.dst))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_routes_are_ways(spec: str) -> None:
+    net = nuice.make_topology(spec)
+    assert (net.name, net.num_ranks >= 10) == (spec, True)
+    for src in range(net.num_ranks):
+        for dst in range(net.num_ranks):
+            links = [net.link(i) for i in net.route(src, dst)]
+            assert all(a.dst == b.src for a, b in pairwise(links))
+            assert not links or src != dst
+
+
+@pytest.mark.parametrize("name", LINK_FREE)
+@given(matrix=comm_matrices(), seed=st.integers(0, 2**64 - 1), spec=st.sampled_from(SPECS))
+def test_no_link_carries_more_than_its_slots(
+    name: str, matrix: nuice.CommMatrix, seed: int, spec: str
+) -> None:
+    net = nuice.make_topology(spec)
+    plan = nuice.plan(matrix, name, seed, topology=net)
+    assert plan.verified
+    for transfers in phases_of(plan.schedule):
+        assert all(count <= net.link(link).slots for link, count in load_of_links(net, transfers).items())
+    assert plan.link_rounds == plan.phases >= plan.link_bounds.phases
+    assert plan.phase_bytes >= plan.link_bounds.bytes
+
+
+@given(matrix=comm_matrices(), spec=st.sampled_from(SPECS), name=st.sampled_from(("lp", "rs_n", "ac")))
+def test_contention_is_found_where_counting_finds_it(matrix: nuice.CommMatrix, spec: str, name: str) -> None:
+    net = nuice.make_topology(spec)
+    plan = nuice.plan(matrix, name, topology=net)
+    rounds = 0
+    for phase, transfers in enumerate(phases_of(plan.schedule)):
+        load = load_of_links(net, transfers)
+        most = max((-(-count // net.link(link).slots) for link, count in load.items()), default=1)
+        found = nuice.find_link_contention(plan.schedule, phase, net)
+        assert (found is not None) == (most > 1)
+        if found:
+            assert found.kind == "link_contention"
+            assert load[found.link] > net.link(found.link).slots
+            assert found.link in net.route(found.src, found.dst)
+            assert found.link in net.route(found.other_src, found.other_dst)
+        rounds += most
+    assert plan.link_rounds == rounds
+    assert plan.figures()["topology"] == spec
+
+
+def test_link_bounds_by_hand() -> None:
+    matrix = nuice.CommMatrix.from_messages(4, [(0, 2, 10), (0, 3, 20), (1, 2, 30), (1, 3, 40)])
+    bounds = nuice.link_bounds(matrix, nuice.make_topology("mesh:4"))
+    assert (bounds.phases, bounds.bytes) == (4, 100)
+    net = nuice.make_topology("mesh:4")
+    assert (net.link(bounds.phases_at).src, net.link(bounds.phases_at).dst) == (1, 2)
+    assert nuice.link_bounds(matrix, nuice.make_topology("crossbar:4")).phases_at == nuice.NO_LINK
+
+
+def test_errors() -> None:
+    matrix = nuice.random_regular(8, 2)
+    plan = nuice.plan(matrix)
+    net = nuice.make_topology("mesh:4")
+    with pytest.raises(nuice.Error, match="link_free can only be checked with a topology"):
+        nuice.check(matrix, plan.schedule, ["link_free"])
+    with pytest.raises(nuice.Error, match="mesh:4 has 4 ranks"):
+        nuice.plan(matrix, topology=net)
+    for call in (
+        lambda: net.link(99),
+        lambda: net.link(-1),
+        lambda: net.route(0, 4),
+        lambda: net.route(-1, 0),
+    ):
+        with pytest.raises(IndexError):
+            call()
+
+
+def test_pairs(nuice_main, tmp_path: Path) -> None:
+    both = [(i, j, 5) for i in range(8) for j in range(8) if i != j and (i + j) % 3]
+    nuice.save_matrix_market(tmp_path / "s.mtx", nuice.CommMatrix.from_messages(8, both))
+    words = ("plan", "s.mtx", "--scheduler", "rs_nl", "--topology", "hypercube:3", "--pairs", "-o", "s.plan")
+    assert nuice_main(*words).status == 0
+    plan = nuice.load_plan(tmp_path / "s.plan", nuice.load_matrix_market(tmp_path / "s.mtx"))
+    for transfers in phases_of(plan.schedule):
+        ends = {(t.src, t.dst) for t in transfers}
+        assert ends == {(dst, src) for src, dst in ends}
+
+
+def test_a_plan_remembers_its_network(nuice_main, tmp_path: Path) -> None:
+    matrix = nuice.random_regular(16, 6, seed=2)
+    nuice.save_matrix_market(tmp_path / "a.mtx", matrix)
+    (tmp_path / "two.net").write_text(
+        "nuice-network 1\nrank n[0-15]\nswitch s t\ncable n[0-7] s\ncable n[8-15] t\ncable s t 3.9\n"
+    )
+    words = ("plan", "a.mtx", "--scheduler", "link_coloring", "--topology", "file:two.net", "-o", "a.plan")
+    made = nuice_main(*words, "--json")
+    assert made.status == 0, made.err
+    assert made.json()["topology"] == "file:two.net"
+    assert made.json()["rounds_to_bound"] == 1
+    assert "\ntopology file:two.net\n" in (tmp_path / "a.plan").read_text()
+    assert nuice_main("check", "a.plan", "a.mtx").out.endswith("link_free on file:two.net\n")
+
+    (tmp_path / "two.net").write_text((tmp_path / "two.net").read_text().replace("3.9", "1"))
+    wrong = nuice_main("check", "a.plan", "a.mtx", "--json")
+    assert wrong.status == 1
+    assert wrong.json()["violation"]["kind"] == "link_contention"
+    assert "(s -> t), which carries 1 at a time" in wrong.json()["violation"]["text"]
+    assert nuice_main("check", "a.plan", "a.mtx", "--topology", "crossbar:16").status == 0
+    (tmp_path / "two.net").unlink()
+    assert nuice_main("check", "a.plan", "a.mtx").status == 2
+
+
+def test_check_proves_any_plan_on_any_network(nuice_main, tmp_path: Path) -> None:
+    matrix = nuice.random_regular(16, 15, seed=2)
+    nuice.save_matrix_market(tmp_path / "a.mtx", matrix)
+    assert nuice_main("plan", "a.mtx", "--scheduler", "lp", "-o", "lp.plan").status == 0
+    # Pairs i xor k share no link under e-cube routing, but do on a mesh.
+    assert nuice_main("check", "lp.plan", "a.mtx", "--topology", "hypercube:4").status == 0
+    assert nuice_main("check", "lp.plan", "a.mtx", "--topology", "mesh:4x4").status == 1
+
+
+def test_compare_on_a_network(nuice_main, tmp_path: Path) -> None:
+    nuice.save_matrix_market(tmp_path / "a.mtx", nuice.random_regular(16, 8, seed=2))
+    result = nuice_main("compare", "a.mtx", "--topology", "torus:4x4", "--json").json()
+    assert result["topology"] == "torus:4x4"
+    rows = {row["scheduler"]: row for row in result["schedulers"]}
+    assert all(rows[name]["link_rounds"] == rows[name]["phases"] for name in LINK_FREE)
+    assert rows["coloring"]["link_rounds"] > rows["link_coloring"]["link_rounds"]
+    assert rows["link_coloring"]["rounds_to_bound"] < 1.2
+    text = nuice_main("compare", "a.mtx", "--topology", "torus:4x4", "--schedulers", "rs_nl,lp")
+    assert f"busiest link {result['link_bound_phases']} phases" in text.out
+    plain = nuice_main("compare", "a.mtx", "--schedulers", "rs_nl,lp").out
+    assert "rs_nl is not applicable: it needs a network" in plain
+    assert "rounds" not in plain

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reproduced tables: their sums, a quick run of all, the orders that the papers show, and the command."""
+
+from __future__ import annotations
+
+import pytest
+
+import nuice
+from nuice import papers, reproduce
+from nuice.reproduce import patterns
+from nuice.reproduce.runs import Lab
+
+
+def cell(printed: float, ours: float, column: str = "a", row: int = 1, **more: bool) -> reproduce.Cell:
+    return reproduce.Cell((("row", row),), column, printed, ours, **more)
+
+
+def test_the_error_is_the_median_of_relative_errors() -> None:
+    assert reproduce.median_error([]) is None
+    assert reproduce.median_error([cell(2, 1), cell(2, 2), cell(1, 4)]) == 0.5
+
+
+def test_pairs_count_within_rows_and_when_ten_percent_apart() -> None:
+    cells = [
+        cell(1.0, 5.0, "a", 1),
+        cell(1.05, 4.0, "b", 1),  # too close to a
+        cell(2.0, 4.5, "c", 1),  # before a: wrong; after b: right
+        cell(9.0, 1.0, "a", 2),  # alone in its row
+    ]
+    assert reproduce.ordered_pairs(cells) == (1, 2)
+
+
+def test_large_and_fitted_cells_are_told_apart() -> None:
+    cells = [cell(1, 1), cell(1, 1, fitted=True), cell(1, 1, large=True)]
+    assert reproduce.in_bar(cells) == cells[:1]
+
+
+@pytest.fixture(scope="module")
+def quick() -> dict[str, reproduce.Reproduction]:
+    return {result.name: result for result in reproduce.reproduce(quick=True)}
+
+
+def test_everything_is_reproduced(quick) -> None:
+    assert list(quick) == reproduce.names()
+    for result in quick.values():
+        assert result.parts or result.claims, result.name
+        for part in result.parts:
+            assert part.cells
+            assert all(c.printed > 0 and c.ours > 0 for c in part.cells), (result.name, part.title)
+
+
+def test_the_machine_predicts_within_the_bars(quick) -> None:
+    """15 % and 85 % are asked of the whole run; a quick one has few cells of every kind."""
+    cells = reproduce.in_the_bars(quick.values())
+    right, total = reproduce.ordered_pairs(cells)
+    assert len(cells) > 60 and not any(c.large for c in cells)
+    assert reproduce.median_error(cells) <= 0.15
+    assert right >= 0.85 * total
+
+
+def test_fitted_cells_say_so(quick) -> None:
+    fitted = {name for name, r in quick.items() for p in r.parts for c in p.cells if c.fitted}
+    assert fitted == {"000-fig2", "003-fig1", "003-table1", "003-table2", "004-table2"}
+    columns = {c.column for c in quick["003-table2"].parts[0].cells if c.fitted}
+    assert columns == {"ac"}, "one column of 003 table 2 at most"
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "before", "after"),
+    [
+        ("003-table2", {"degree": 4, "bytes": 16384}, "cgm", "lp"),
+        ("003-table2", {"degree": 8, "bytes": 16384}, "lp", "ac"),
+        ("003-table2", {"degree": 4, "bytes": 256}, "ac", "lp"),
+        ("004-table4", {"degree": 31, "bytes": 16384}, "lp", "rs_n"),
+        ("004-table4", {"degree": 16, "bytes": 16}, "rs_n", "drs_n"),
+        ("004-table5", {"degree": 16, "unit_bytes": 32}, "rs_n", "ac"),
+        ("001-table11", {"density": 25, "bytes": 256}, "gs", "ps"),
+        ("001-table11", {"density": 75, "bytes": 256}, "bs", "gs"),
+    ],
+)
+def test_algorithms_stand_in_the_printed_order(quick, table, row, before, after) -> None:
+    part = quick[table].parts[0]
+    cells = {c.column: c for c in part.cells if dict(c.row) == row}
+    assert cells[before].printed < cells[after].printed, "the test itself"
+    assert cells[before].ours < cells[after].ours
+
+
+def test_two_runs_are_equal(quick) -> None:
+    again = next(iter(reproduce.reproduce(["004-table6"], quick=True)))
+    for part, before in zip(again.parts, quick["004-table6"].parts, strict=True):
+        if not part.timed_here:
+            assert list(part.cells) == list(before.cells)
+
+
+@pytest.mark.parametrize("points", [2800, 9428, 53961])
+def test_mesh_patterns_have_the_printed_numbers(points: int) -> None:
+    printed = patterns.mesh_numbers(points)
+    for seed in range(3):
+        matrix = patterns.like_mesh(points, 1, seed)
+        degrees = [len(matrix.sent_by(rank)) for rank in range(32)]
+        src, dst, units = matrix.entries()
+        pairs = set(zip(src.tolist(), dst.tolist(), strict=True))
+        assert pairs == {(d, s) for s, d in pairs}
+        assert max(degrees) <= printed["messages_max"] and min(degrees) >= printed["messages_min"]
+        assert sum(degrees) / 32 == pytest.approx(printed["messages_avg"], abs=0.07)
+        assert units.max() == printed["length_max"] and units.min() == printed["length_min"]
+        assert units.mean() == pytest.approx(printed["length_avg"], rel=0.02)
+
+
+def test_a_machine_of_ones_own() -> None:
+    """A Lab takes machines instead of the shipped ones: twice the time per byte, almost twice the time."""
+    row = papers.table("003_tables2_3")[9]
+    slow = nuice.find_machine("cm5-32").replace(byte_s=2 * nuice.find_machine("cm5-32").byte_s)
+
+    def time(lab: Lab) -> float:
+        return lab.mean_ms("cm5-32", "cgm", lambda seed: patterns.uniform(row["degree"], row["bytes"], seed))
+
+    assert 1.8 < time(Lab(1, {"cm5-32": slow})) / time(Lab(1)) < 2.0
+
+
+def test_json_of_the_command(nuice_command) -> None:
+    done = nuice_command("reproduce", "003-table2", "000-fig16", "--quick", "--json")
+    assert done.status == 0, done.err
+    result = done.json()
+    assert result["quick"] is True and result["plot"] is None
+    table, figure = result["tables"]
+    assert (table["name"], figure["name"]) == ("003-table2", "000-fig16")
+    costs, phases, planning = table["parts"]
+    assert (costs["unit"], phases["unit"], planning["timed_here"]) == ("ms", "phases", True)
+    assert costs["cells"][0].keys() == {
+        "degree", "bytes", "column", "printed", "ours", "error", "fitted", "large"
+    }  # fmt: skip
+    assert planning["median_error"] is None and 0 <= costs["median_error"] < 0.5
+    assert figure["claims"][0].keys() == {"text", "holds", "seen"}
+    assert result["overall"]["cells"] == len(costs["cells"])
+
+
+def test_tables_for_people(nuice_command) -> None:
+    done = nuice_command("reproduce", "003-table2", "004-table1", "--quick")
+    assert done.status == 0, done.err
+    assert "ours [printed]; * the machine was fitted to it" in done.out
+    assert "holds: P0 sends three messages" in done.out
+    assert "pairs ordered as printed" in done.out
+
+
+def test_names_and_papers_can_be_listed(nuice_command) -> None:
+    assert nuice_command("reproduce", "--list").out.split() == reproduce.names()
+    assert nuice_command("reproduce", "004", "--list", "--json").json()["names"] == [
+        name for name in reproduce.names() if name.startswith("004")
+    ]
+
+
+def test_an_unknown_table_lists_the_known(nuice_command) -> None:
+    done = nuice_command("reproduce", "003-table9", "--json")
+    assert done.status == 2
+    assert done.json()["error"]["code"] == "invalid_argument"
+    assert "'003-table9' is no table or figure: there are 000-fig2, " in done.err
+
+
+def test_pictures(nuice_command, tmp_path) -> None:
+    done = nuice_command("reproduce", "003-table2", "--quick", "--plot", "curves.png")
+    assert done.status == 0, done.err
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    done = nuice_command("reproduce", "000-fig16", "--quick", "--plot", "claims.png")
+    assert done.status == 2 and "nothing to draw" in done.err
+    assert not (tmp_path / "claims.png").exists()
