@@ -30,7 +30,7 @@ Engine::Engine(const Machine& machine, Program program, std::vector<double> slow
 }
 
 void Engine::run_events() {
-  for (Rank rank = 0; rank < static_cast<Rank>(processors_.size()); ++rank) advance(rank);
+  for (Rank rank = 0; rank < num_ranks(); ++rank) advance(rank);
   network_.settle(now_);
   while (!events_.empty()) {
     now_ = events_.next_time();
@@ -43,37 +43,46 @@ void Engine::handle(const Event& event) {
   const Rank rank = static_cast<Rank>(event.id);
   switch (event.kind) {
     case EventKind::flow_ends:
-      return network_.flow_ends(event.id, event.version, now_);
+      network_.flow_ends(event.id, event.version, now_);
+      break;
     case EventKind::arrives:
-      return arrives(event.id);
+      arrives(event.id);
+      break;
     case EventKind::hands_shaken:
-      return submit(event.id);
+      submit(event.id);
+      break;
     case EventKind::work_ends:
-      return work_ends(rank, event.version);
+      work_ends(rank, event.version);
+      break;
     case EventKind::port_ready:
-      return network_.port_ready(event.id, now_);
+      network_.port_ready(event.id, now_);
+      break;
     case EventKind::met:
       for (const Rank partner : {program_.meetings[event.id].first, program_.meetings[event.id].second}) {
         processors_[at(partner)].met = true;
         advance(partner);
       }
-      return;
+      break;
     case EventKind::barrier_ends:
-      return barrier_ends();
+      barrier_ends();
+      break;
     case EventKind::inquiry:
-      return inquiry(rank);
+      inquiry(rank);
+      break;
     case EventKind::release:
-      return release(rank);
+      release(rank);
+      break;
     case EventKind::answer:
     case EventKind::retry:
       processors_[at(rank)].answered = true;
-      return advance(rank);
+      advance(rank);
+      break;
   }
 }
 
 Simulation Engine::finish() {
   Simulation result;
-  for (Rank rank = 0; rank < static_cast<Rank>(processors_.size()); ++rank) {
+  for (Rank rank = 0; rank < num_ranks(); ++rank) {
     if (!processors_[at(rank)].done) throw Error(ErrorCode::state, stuck_text());
     result.seconds = std::max(result.seconds, record_.of(rank).finished_s);
   }
@@ -128,7 +137,7 @@ bool Engine::step(Rank rank) {
 
 /// True when the operation is done (work: begun).
 bool Engine::run_op(Rank rank, const Op& op) {
-  Processor& p = processors_[at(rank)];
+  const Processor& p = processors_[at(rank)];
   switch (op.kind) {
     case OpKind::work:
       work(rank, op.seconds);
@@ -193,9 +202,12 @@ void Engine::take_from_inbox(Rank rank) {
   if (flights_[id].unexpected)
     seconds += machine_.copy_byte_s * static_cast<double>(program_.moves[id].bytes);
   seconds += program_.moves[id].packing_s;
-  if (seconds <= 0) return complete_receive(rank, id);
-  p.receiving = id;
-  work(rank, seconds);
+  if (seconds > 0) {
+    p.receiving = id;
+    work(rank, seconds);
+  } else {
+    complete_receive(rank, id);
+  }
 }
 
 void Engine::complete_receive(Rank rank, TransferId id) {
@@ -228,7 +240,7 @@ bool Engine::pass_barrier(Rank rank) {
     return true;
   }
   if (std::exchange(p.at_barrier, true)) return false;
-  if (++at_barrier_ == static_cast<Rank>(processors_.size())) {
+  if (++at_barrier_ == num_ranks()) {
     events_.push(now_ + barrier_cost_s_, EventKind::barrier_ends, 0);
   }
   return false;
@@ -237,7 +249,7 @@ bool Engine::pass_barrier(Rank rank) {
 void Engine::barrier_ends() {
   at_barrier_ = 0;
   for (Processor& p : processors_) p.passed_barrier = true;
-  for (Rank rank = 0; rank < static_cast<Rank>(processors_.size()); ++rank) advance(rank);
+  for (Rank rank = 0; rank < num_ranks(); ++rank) advance(rank);
 }
 
 // ---- transfers
@@ -246,14 +258,16 @@ void Engine::launch(TransferId id) {
   const Move& move = program_.moves[id];
   Flight& flight = flights_[id];
   ++processors_[at(move.src)].sends;
-  if (flight.posted) return shake_hands(id);
   Processor& receiver = processors_[at(move.dst)];
-  if (flight.eager && move.bytes <= machine_.buffer_limit - receiver.buffered) {
+  if (flight.posted) {
+    shake_hands(id);
+  } else if (flight.eager && move.bytes <= machine_.buffer_limit - receiver.buffered) {
     flight.buffered = true;
     receiver.buffered += move.bytes;
-    return submit(id);
+    submit(id);
+  } else {
+    flight.waits_for_post = true;
   }
-  flight.waits_for_post = true;
 }
 
 void Engine::post(TransferId id) {
@@ -271,8 +285,11 @@ void Engine::post(TransferId id) {
 
 /// Both sides are ready.
 void Engine::shake_hands(TransferId id) {
-  if (flights_[id].eager || program_.moves[id].together || machine_.handshake_s == 0) return submit(id);
-  events_.push(now_ + machine_.handshake_s, EventKind::hands_shaken, id);
+  if (flights_[id].eager || program_.moves[id].together || machine_.handshake_s == 0) {
+    submit(id);
+  } else {
+    events_.push(now_ + machine_.handshake_s, EventKind::hands_shaken, id);
+  }
 }
 
 void Engine::submit(TransferId id) {

@@ -88,6 +88,7 @@ class Engine : private Watcher {
   };
   static constexpr std::uint32_t no_transfer = ~0U;
 
+  Rank num_ranks() const { return static_cast<Rank>(processors_.size()); }
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
   void run_events();

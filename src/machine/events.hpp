@@ -47,11 +47,11 @@ class Events {
 
   void push(double time, EventKind kind, std::uint32_t id, std::uint32_t version = 0) {
     heap_.push_back({snap(time), kind, id, version});
-    std::push_heap(heap_.begin(), heap_.end(), later);
+    std::ranges::push_heap(heap_, later);
   }
 
   Event pop() {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
+    std::ranges::pop_heap(heap_, later);
     const Event event = heap_.back();
     heap_.pop_back();
     return event;

@@ -176,7 +176,7 @@ class Reader {
     machine_.*what.member = quantity(key, node, Dimension::time, "\"88 us\"");
   }
   void set(const PerByte& what, const Key& key, const toml::node& node) {
-    const double value = quantity(key, node, Dimension::time_per_byte, "\"4 MB/s\" or \"0.25 us/B\"");
+    const double value = quantity(key, node, Dimension::time_per_byte, R"("4 MB/s" or "0.25 us/B")");
     if (what.above_zero && value <= 0) fail(node.source(), std::string(key.name) + " must be above 0");
     machine_.*what.member = value;
   }
@@ -198,7 +198,7 @@ class Reader {
   void set(const Number& what, const Key& key, const toml::node& node) {
     if (!node.is_number()) fail(node.source(), std::string(key.name) + " is a plain number");
     const double value = *node.value<double>();
-    if (!(value >= what.least && value <= 1e9)) {
+    if (std::isnan(value) || value < what.least || value > 1e9) {
       fail(node.source(), std::string(key.name) + " is not in " + (what.least == 0 ? "0" : "1") + "..1e9");
     }
     machine_.*what.member = value;
@@ -210,16 +210,17 @@ class Reader {
   }
   void set(const OneOfDuplex&, const Key& key, const toml::node& node) {
     const std::string text = text_of(key.name, node);
-    if (text == "full") return void(machine_.duplex = Duplex::full);
-    if (text == "paired") return void(machine_.duplex = Duplex::paired);
-    if (text == "half") return void(machine_.duplex = Duplex::half);
-    fail(node.source(), "duplex is \"full\", \"paired\" or \"half\"");
+    const std::optional<Duplex> duplex = text == "full"     ? std::optional(Duplex::full)
+                                         : text == "paired" ? std::optional(Duplex::paired)
+                                         : text == "half"   ? std::optional(Duplex::half)
+                                                            : std::nullopt;
+    if (!duplex) fail(node.source(), R"(duplex is "full", "paired" or "half")");
+    machine_.duplex = *duplex;
   }
   void set(const OneOfSwitching&, const Key& key, const toml::node& node) {
     const std::string text = text_of(key.name, node);
-    if (text == "packet") return void(machine_.switching = Switching::packet);
-    if (text == "circuit") return void(machine_.switching = Switching::circuit);
-    fail(node.source(), "switching is \"packet\" or \"circuit\"");
+    if (text != "packet" && text != "circuit") fail(node.source(), R"(switching is "packet" or "circuit")");
+    machine_.switching = text == "packet" ? Switching::packet : Switching::circuit;
   }
 
   /// What a single key cannot show; the error names the line of the key that is to blame.

@@ -100,9 +100,9 @@ void MaxMin::fill() {
   const auto higher = [](const Level& a, const Level& b) {
     return a.rate != b.rate ? a.rate > b.rate : a.resource > b.resource;
   };
-  std::make_heap(levels_.begin(), levels_.end(), higher);
+  std::ranges::make_heap(levels_, higher);
   while (!levels_.empty() && unfrozen_ > 0) {
-    std::pop_heap(levels_.begin(), levels_.end(), higher);
+    std::ranges::pop_heap(levels_, higher);
     const Level level = levels_.back();
     levels_.pop_back();
     freeze_limited(level.rate);
@@ -111,7 +111,7 @@ void MaxMin::fill() {
     const double rate = std::max(0.0, r.left) / r.unfrozen;
     if (rate > level.rate * (1 + slack)) {  // others have stopped below their share meanwhile
       levels_.push_back({rate, level.resource});
-      std::push_heap(levels_.begin(), levels_.end(), higher);
+      std::ranges::push_heap(levels_, higher);
       continue;
     }
     freeze_all(level.resource, rate);
@@ -142,7 +142,7 @@ void MaxMin::prepare() {
   const auto lower = [this](FlowId a, FlowId b) {
     return flows_[at(a)].limit != flows_[at(b)].limit ? flows_[at(a)].limit < flows_[at(b)].limit : a < b;
   };
-  if (!std::is_sorted(by_limit_.begin(), by_limit_.end(), lower)) std::ranges::sort(by_limit_, lower);
+  if (!std::ranges::is_sorted(by_limit_, lower)) std::ranges::sort(by_limit_, lower);
 }
 
 /// Takes the joined flows off their resources.

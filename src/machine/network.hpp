@@ -89,7 +89,7 @@ class Network {
   };
 
   static std::size_t at(std::int32_t id) { return static_cast<std::size_t>(id); }
-  ResourceId receive_port(Rank rank) const { return rank; }
+  static ResourceId receive_port(Rank rank) { return rank; }
   ResourceId send_port(Rank rank) const { return num_ranks_ + rank; }
   ResourceId whole_port(Rank rank) const { return 2 * num_ranks_ + rank; }
   ResourceId link_resource(LinkId link) const { return 3 * num_ranks_ + link; }
@@ -108,7 +108,7 @@ class Network {
   void wake_receivers(Rank rank, double now);
   void wake_link(LinkId link, double now);
   void block(TransferId id, std::deque<TransferId>& waiting, double now);
-  void move_bytes(Journey& journey, double now);
+  static void move_bytes(Journey& journey, double now);
   void reschedule(TransferId id);
   bool circuits() const { return machine_.switching == Switching::circuit; }
 

@@ -14,7 +14,6 @@ namespace nuice {
 namespace {
 
 using machine::Engine;
-using machine::Program;
 using machine::TransferId;
 
 constexpr std::array<std::pair<Executor, std::string_view>, 4> executor_names{{

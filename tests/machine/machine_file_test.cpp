@@ -2,6 +2,8 @@
 // Machine files: what is read, and that what makes no sense is refused with its line.
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "nuice/error.hpp"
 #include "nuice/machine.hpp"
 #include "nuice/topology.hpp"
@@ -53,6 +55,10 @@ struct Wrong {
   std::string to;
   std::string says;  // part of the error
 };
+
+std::ostream& operator<<(std::ostream& out, const Wrong& wrong) {
+  return out << wrong.from << " -> " << wrong.to;
+}
 
 class WrongFile : public testing::TestWithParam<Wrong> {};
 

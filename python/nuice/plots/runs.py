@@ -20,7 +20,7 @@ LANES = {
     "software": (-0.46, 0.46, COLOURS[7]),
     "waiting": (-0.46, 0.46, "#E4E4E4"),
     "sending": (-0.40, -0.03, COLOURS[0]),
-    "blocked": (-0.40, -0.03, COLOURS[5]),
+    "blocked": (-0.40, -0.03, COLOURS[1]),
     "receiving": (0.03, 0.40, COLOURS[4]),
 }
 WORDS = {
