@@ -59,7 +59,9 @@ class PlannedMethod : public Method {
             .seed = options.seed,
             .phase_cost_bytes = options.phase_cost_bytes,
             .executor = spec.executor,
-            .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0};
+            .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0,
+            .chunk_bytes = options.chunk_bytes,
+            .window_bytes = options.window_bytes};
   }
 
   double begun_s_ = MPI_Wtime();  // before plan_, so that it is set before the plan is made

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <climits>
 #include <sstream>
 
 #include "nuice/error.hpp"
@@ -56,8 +57,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
       ->required();
   app.add_option("--schedulers", words,
                  "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, "
-                 "barrier), and "
-                 "alltoallv, neighbor, isend, which are MPI's own")
+                 "barrier, credit), and alltoallv, neighbor, isend, which are MPI's own")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--reps", options.reps, "timed repetitions")
@@ -71,6 +71,13 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option("--max-sends-in-flight", options.max_sends_in_flight,
                  "executor async only: limit for each rank, with synchronous sends; 0 for none")
       ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--chunk-bytes", options.chunk_bytes, "executor credit only: messages travel in such chunks")
+      ->check(CLI::Range(Bytes{1}, Bytes{INT_MAX}))
+      ->capture_default_str();
+  app.add_option("--window-bytes", options.window_bytes,
+                 "executor credit only: at most so many are on their way to a rank")
+      ->check(CLI::Range(Bytes{1}, max_bytes))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
   app.add_option(

@@ -30,6 +30,8 @@ struct Options {
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   int max_sends_in_flight = 0;
+  Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
+  Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
   bool json = false;
 };
 

@@ -83,6 +83,8 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
           {"reps", options.reps},
           {"warmup", options.warmup},
           {"max_sends_in_flight", options.max_sends_in_flight},
+          {"chunk_bytes", options.chunk_bytes},
+          {"window_bytes", options.window_bytes},
           {"phases", or_null(result.num_phases)},
           {"phase_bytes", or_null(result.phase_bytes)},
           {"plan_seconds", if_ran(result.planning.total_s)},

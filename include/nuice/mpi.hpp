@@ -27,14 +27,15 @@
 
 namespace nuice::mpi {
 
-/// How a rank walks through its phase table. All receives are posted first, whatever the executor.
+/// How a rank walks through its phase table. All but credit post all receives first.
 enum class Executor {
   async,    ///< All sends at once, in the order of the table (AC, NICE s.3.1).
   phased,   ///< Loosely synchronous: the next phase begins when this rank's own send and receive are done.
   barrier,  ///< As phased, and no rank begins a phase before all have finished the one before.
+  credit,  ///< Receivers grant chunks in the order of the table, so many that their port stays busy and no more.
 };
 
-/// "async", "phased", "barrier".
+/// "async", "phased", "barrier", "credit".
 std::string_view executor_name(Executor executor);
 /// Throws Error invalid_argument that lists the known names.
 Executor find_executor(std::string_view name);
@@ -51,6 +52,11 @@ struct PlanOptions {
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends_in_flight = 0;
+  /// Executor credit only: pieces travel in chunks of so many bytes, and at most window_bytes are on their way to a
+  /// rank. A good window is what the switch can hold for one port, and at least what the port carries in a round trip;
+  /// a chunk a sixth of that. What fits a receiver's window at the start is sent without asking.
+  Bytes chunk_bytes = 8192;
+  Bytes window_bytes = 49152;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
   bool check = true;
@@ -124,6 +130,11 @@ class Plan {
   /// free().
   Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
 
+  /// Collective. The exchange of the transposed matrix by the same table, its phases backwards: what arrived goes
+  /// back, as ghost entries are added to their owners. send[i] belongs to sources()[i], receive[i] to
+  /// destinations()[i]; otherwise as bind(). O(table) more.
+  Exchange bind_reverse(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
+
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
   /// bound stay usable. Calling it again does nothing.
   void free();
@@ -132,13 +143,21 @@ class Plan {
   struct State;
   explicit Plan(std::unique_ptr<State> state);
   State& state() const;
+  /// Whom one direction of an exchange is with, and a buffer for each of them.
+  template <typename Buffer>
+  struct Ends {
+    std::span<const Partner> partners;
+    std::span<const Buffer> buffers;
+  };
+  Exchange bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
+                      const Ends<ReceiveBuffer>& receive);
   std::unique_ptr<State> state_;
 };
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true.
 /// Nothing in start, test and wait allocates memory, and a rank that waits does so inside MPI.
 ///
-/// When several exchanges of the executors phased and barrier are under way together, wait for them in the
+/// When several exchanges of the executors phased, barrier and credit are under way together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
 class Exchange {
  public:

@@ -82,6 +82,10 @@ PhaseTable slice(const CommMatrix& matrix, const Schedule& schedule, Rank rank);
 /// The slices of all ranks in one pass. O(transfers + num_ranks).
 std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& schedule);
 
+/// The same rank's slice of the exchange backwards: every transfer from its receiver to its sender, the last phase
+/// first. It delivers the transposed matrix; sources and destinations change places. O(entries + parts).
+PhaseTable reversed(const PhaseTable& table);
+
 /// Bytes that the rank of this table keeps for others while an exchange runs: the sum of all parts that it
 /// receives for others, as every one of them has a place of its own; max_bytes if that is more. O(parts).
 Bytes staged_bytes(const PhaseTable& table);

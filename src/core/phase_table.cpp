@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <string>
+#include <utility>
 
 #include "nuice/error.hpp"
 
@@ -164,6 +166,29 @@ std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& sche
   tables.reserve(builders.size());
   for (TableBuilder& builder : builders) tables.push_back(builder.take());
   return tables;
+}
+
+PhaseTable reversed(const PhaseTable& table) {
+  PhaseTable result{.rank = table.rank,
+                    .num_ranks = table.num_ranks,
+                    .num_phases = table.num_phases,
+                    .destinations = table.sources,
+                    .sources = table.destinations,
+                    .entries = {},
+                    .parts = table.parts};
+  for (Part& part : result.parts) std::swap(part.src, part.dst);
+  result.entries.reserve(table.entries.size());
+  for (const PhaseEntry& entry : std::views::reverse(table.entries))
+    result.entries.push_back({.phase = table.num_phases - 1 - entry.phase,
+                              .send_partner = entry.recv_partner,
+                              .send_bytes = entry.recv_bytes,
+                              .send_offset = entry.recv_offset,
+                              .recv_partner = entry.send_partner,
+                              .recv_bytes = entry.send_bytes,
+                              .recv_offset = entry.send_offset,
+                              .send_parts = entry.recv_parts,
+                              .recv_parts = entry.send_parts});
+  return result;
 }
 
 Bytes staged_bytes(const PhaseTable& table) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "exchange/payload.hpp"
 #include "exchange/split_schedule.hpp"
@@ -37,7 +38,13 @@ TEST_P(SerialExchangeOf, DeliversEveryByteAndTouchesNoOther) {
         .topology = scheduler.needs_topology() ? &test::hypercube_for(matrix.num_ranks()) : nullptr};
     if (!scheduler.why_not(problem).empty()) continue;
     SCOPED_TRACE(name);
-    expect_delivered(slice_all(matrix, scheduler.make(problem)));
+    std::vector<PhaseTable> tables = slice_all(matrix, scheduler.make(problem));
+    expect_delivered(tables);
+    for (PhaseTable& table : tables) {
+      const PhaseTable forward = std::exchange(table, reversed(table));
+      EXPECT_EQ(reversed(table), forward);
+    }
+    expect_delivered(tables);  // the transposed matrix
     ++carried_out;
   }
   EXPECT_GT(carried_out, 50);

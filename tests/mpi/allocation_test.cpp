@@ -52,6 +52,10 @@ TEST(SteadyState, DoesNotAllocate) {
             0);
   EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::phased}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::barrier}), 0);
+  EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::credit}), 0);
+  EXPECT_EQ(allocations_of_steady_state(
+                {.executor = mpi::Executor::credit, .chunk_bytes = 64, .window_bytes = 200}),
+            0);
   EXPECT_EQ(allocations_of_steady_state({.scheduler = "rex", .executor = mpi::Executor::phased}), 0);
 }
 

@@ -41,6 +41,8 @@ struct Walk {
   std::string name;
   mpi::Executor executor;
   int max_sends_in_flight = 0;
+  Bytes chunk_bytes = 8192;
+  Bytes window_bytes = 49152;
 };
 
 const std::vector<Walk>& walks() {
@@ -49,12 +51,18 @@ const std::vector<Walk>& walks() {
                                         {"async_window_2", mpi::Executor::async, 2},
                                         {"async_window_100", mpi::Executor::async, 100},
                                         {"phased", mpi::Executor::phased},
-                                        {"barrier", mpi::Executor::barrier}};
+                                        {"barrier", mpi::Executor::barrier},
+                                        {"credit", mpi::Executor::credit},
+                                        {"credit_chunk_by_chunk", mpi::Executor::credit, 0, 100, 1},
+                                        {"credit_small_window", mpi::Executor::credit, 0, 1000, 3000}};
   return all;
 }
 
 class EveryExecutor : public testing::TestWithParam<Walk> {
  protected:
+  static bool can_forward() {
+    return GetParam().executor == mpi::Executor::phased || GetParam().executor == mpi::Executor::barrier;
+  }
   void expect_as_serially(const CommMatrix& matrix, std::string_view scheduler) {
     const auto tables = slice_all(matrix, make_schedule(matrix, scheduler, 9));
     test::World world(tables);
@@ -65,12 +73,27 @@ class EveryExecutor : public testing::TestWithParam<Walk> {
                    {.scheduler = std::string(scheduler),
                     .seed = 9,
                     .executor = GetParam().executor,
-                    .max_sends_in_flight = GetParam().max_sends_in_flight});
+                    .max_sends_in_flight = GetParam().max_sends_in_flight,
+                    .chunk_bytes = GetParam().chunk_bytes,
+                    .window_bytes = GetParam().window_bytes});
     EXPECT_EQ(plan.table(), tables[static_cast<std::size_t>(rank)]);
     test::BoundPlan bound(plan);
     bound.exchange.start();
     bound.exchange.wait();
     EXPECT_EQ(bound.receive, world.receive[static_cast<std::size_t>(rank)]);
+    expect_reverse_as_serially(plan, tables);
+  }
+
+  static void expect_reverse_as_serially(mpi::Plan& plan, std::vector<PhaseTable> tables) {
+    for (PhaseTable& table : tables) table = reversed(table);
+    test::World world(tables);
+    world.exchange(tables);
+    const test::Blocks send = test::payload_to_send(plan.table().rank, plan.sources());
+    test::Blocks receive = test::poisoned(plan.destinations());
+    auto exchange = plan.bind_reverse(test::send_buffers(send), test::receive_buffers(receive));
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(receive, world.receive[static_cast<std::size_t>(plan.table().rank)]);
   }
 };
 
@@ -79,7 +102,7 @@ TEST_P(EveryExecutor, DoesWhatTheSerialOneDoes) {
     for (const Scheduler& scheduler : schedulers()) {
       SCOPED_TRACE(name + ", " + std::string(scheduler.name));
       const bool forwards = (scheduler.guarantees & direct) == 0;
-      if (forwards && GetParam().executor == mpi::Executor::async) continue;  // refused: error_test.cpp
+      if (forwards && !can_forward()) continue;  // refused: error_test.cpp
       if (!scheduler.why_not({matrix, 9}).empty()) continue;
       expect_as_serially(matrix, scheduler.name);
     }
@@ -88,7 +111,10 @@ TEST_P(EveryExecutor, DoesWhatTheSerialOneDoes) {
 TEST_P(EveryExecutor, IsCompleteByTestingOnly) {
   const auto [name, matrix] = matrices(test::world_size()).at(4);
   mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                 {.executor = GetParam().executor, .max_sends_in_flight = GetParam().max_sends_in_flight});
+                 {.executor = GetParam().executor,
+                  .max_sends_in_flight = GetParam().max_sends_in_flight,
+                  .chunk_bytes = GetParam().chunk_bytes,
+                  .window_bytes = GetParam().window_bytes});
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 3; ++round) {
     bound.refill(round);
@@ -101,7 +127,10 @@ TEST_P(EveryExecutor, IsCompleteByTestingOnly) {
 TEST_P(EveryExecutor, CarriesChangingDataManyTimes) {
   const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 50, .max_units = 8}, 4);
   mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                 {.executor = GetParam().executor, .max_sends_in_flight = GetParam().max_sends_in_flight});
+                 {.executor = GetParam().executor,
+                  .max_sends_in_flight = GetParam().max_sends_in_flight,
+                  .chunk_bytes = GetParam().chunk_bytes,
+                  .window_bytes = GetParam().window_bytes});
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 50; ++round) {  // no barrier between the rounds: fast ranks run ahead
     bound.refill(round);
@@ -116,7 +145,9 @@ TEST_P(EveryExecutor, RunsTwoExchangesOfOnePlanTogether) {
   mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
                  {.scheduler = "coloring",
                   .executor = GetParam().executor,
-                  .max_sends_in_flight = GetParam().max_sends_in_flight});
+                  .max_sends_in_flight = GetParam().max_sends_in_flight,
+                  .chunk_bytes = GetParam().chunk_bytes,
+                  .window_bytes = GetParam().window_bytes});
   test::BoundPlan first(plan);
   test::BoundPlan second(plan);
   for (unsigned round = 0; round < 6; round += 2) {
@@ -148,7 +179,7 @@ TEST_P(EveryExecutor, RunsTwoExchangesOfOnePlanTogether) {
 }
 
 TEST_P(EveryExecutor, ForwardsChangingDataManyTimes) {
-  if (GetParam().executor == mpi::Executor::async) GTEST_SKIP() << "does not forward";
+  if (!can_forward()) GTEST_SKIP() << "does not forward";
   const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 50, .max_units = 999}, 4);
   mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
                  {.scheduler = "rex", .executor = GetParam().executor});
@@ -173,9 +204,11 @@ INSTANTIATE_TEST_SUITE_P(Mpi, EveryExecutor, testing::ValuesIn(walks()),
                          [](const auto& suite) { return suite.param.name; });
 
 TEST(ExecutorNames, AreFoundAgain) {
-  for (const auto executor : {mpi::Executor::async, mpi::Executor::phased, mpi::Executor::barrier})
+  for (const auto executor :
+       {mpi::Executor::async, mpi::Executor::phased, mpi::Executor::barrier, mpi::Executor::credit})
     EXPECT_EQ(mpi::find_executor(mpi::executor_name(executor)), executor);
-  test::expect_error(ErrorCode::invalid_argument, "unknown executor \"fast\"; known: async, phased, barrier",
+  test::expect_error(ErrorCode::invalid_argument,
+                     "unknown executor \"fast\"; known: async, phased, barrier, credit",
                      [] { mpi::find_executor("fast"); });
 }
 

@@ -103,6 +103,9 @@ int tag_limit() {
   return found != 0 ? *static_cast<const int*>(value) : guaranteed;
 }
 
+/// An exchange takes two: for the payload, and for grants (executor credit).
+int next_tag(int tag) { return tag >= tag_limit() ? 0 : tag + 1; }
+
 }  // namespace
 
 /// Makes the requests of one exchange, in the order of the table.
@@ -111,10 +114,28 @@ class Exchange::State::RequestMaker {
   RequestMaker(State& exchange, const PhaseTable& table, int tag, bool synchronous)
       : exchange_(exchange), table_(table), stage_(table), tag_(tag), synchronous_(synchronous) {}
 
-  void make(std::span<const Partner> destinations, std::span<const SendBuffer> send,
-            std::span<const ReceiveBuffer> receive) {
-    const BufferFinder send_to(destinations, send);
-    const BufferFinder receive_from(std::span<const Partner>(table_.sources), receive);
+  /// Executor credit: no requests, but the table with addresses in the place of offsets.
+  void make_credit(const BufferFinder<SendBuffer>& send_to, const BufferFinder<ReceiveBuffer>& receive_from,
+                   const CreditRun::Settings& settings) {
+    std::vector<CreditRun::Stretch> sends;
+    std::vector<CreditRun::Stretch> receives;
+    for (const PhaseEntry& entry : table_.entries) {
+      if (entry.send_partner != no_rank) {
+        const Block block =
+            block_in(send_to.find(entry.send_partner).data, entry.send_offset, entry.send_bytes);
+        sends.push_back({entry.send_partner, block.at, block.bytes});
+      }
+      if (entry.recv_partner != no_rank) {
+        const void* const buffer = receive_from.find(entry.recv_partner).data;
+        const Block block = block_in(buffer, entry.recv_offset, entry.recv_bytes);
+        receives.push_back({entry.recv_partner, block.at, block.bytes});
+      }
+    }
+    set_self_copy(send_to, receive_from);
+    exchange_.credit = std::make_unique<CreditRun>(exchange_.comm, sends, receives, settings);
+  }
+
+  void make(const BufferFinder<SendBuffer>& send_to, const BufferFinder<ReceiveBuffer>& receive_from) {
     exchange_.receives.reserve(table_.entries.size());
     exchange_.sends.reserve(table_.entries.size());
     std::vector<Rank> sources;
@@ -131,15 +152,20 @@ class Exchange::State::RequestMaker {
     }
     exchange_.receives_repeat = has_repeats(std::move(sources));
     exchange_.sends_repeat = has_repeats(std::move(targets));
+    set_self_copy(send_to, receive_from);
+    exchange_.stage = stage_.release();
+  }
+
+ private:
+  void set_self_copy(const BufferFinder<SendBuffer>& send_to,
+                     const BufferFinder<ReceiveBuffer>& receive_from) {
     const Rank rank = exchange_.comm->rank();
     exchange_.self.from = send_to.find(rank).data;
     exchange_.self.to = receive_from.find(rank).data;
     for (const Partner& source : table_.sources)
       if (source.rank == rank) exchange_.self.bytes = static_cast<std::size_t>(source.bytes);
-    exchange_.stage = stage_.release();
   }
 
- private:
   /// Blocks that lie one behind the other are joined.
   using Places = std::vector<Block>;
 
@@ -233,27 +259,47 @@ class Exchange::State::RequestMaker {
   bool synchronous_;
 };
 
-Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
+Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
+                          const Ends<ReceiveBuffer>& receive) {
   State& plan = state();
   const Communicator& comm = *plan.comm;
+  const int tag = plan.next_tag;
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(comm, [&] {
-    check_buffers({"send", true, plan.destinations}, send, comm.rank());
-    check_buffers({"receive", false, plan.table.sources}, receive, comm.rank());
+    check_buffers({"send", true, send.partners}, send.buffers, comm.rank());
+    check_buffers({"receive", false, receive.partners}, receive.buffers, comm.rank());
+    const BufferFinder send_to(send.partners, send.buffers);
+    const BufferFinder receive_from(receive.partners, receive.buffers);
     exchange = std::make_unique<Exchange::State>();
     exchange->comm = plan.comm;
-    exchange->step_ends = make_steps(plan.table, plan.info.executor);
     const auto limit = static_cast<std::size_t>(plan.max_sends_in_flight);
-    Exchange::State::RequestMaker(*exchange, plan.table, plan.next_tag, limit > 0)
-        .make(plan.destinations, send, receive);
+    Exchange::State::RequestMaker maker(*exchange, table, tag, limit > 0);
+    if (plan.info.executor == Executor::credit) {
+      maker.make_credit(send_to, receive_from, {tag, next_tag(tag), plan.chunk_bytes, plan.window_bytes});
+      return;
+    }
+    exchange->step_ends = make_steps(table, plan.info.executor);
+    maker.make(send_to, receive_from);
     exchange->window.resize(std::min(limit, exchange->sends.size()), MPI_REQUEST_NULL);
   });
   // Each exchange has its own communicator for barriers, as nonblocking collectives are matched by the order
   // of calls.
   if (plan.info.executor == Executor::barrier)
     exchange->barrier_comm = std::make_unique<const Communicator>(comm.get());
-  plan.next_tag = plan.next_tag == tag_limit() ? 0 : plan.next_tag + 1;
+  if (exchange->credit) exchange->credit->agree_on_first_grants();
+  plan.next_tag = next_tag(next_tag(tag));
   return Exchange(std::move(exchange));
+}
+
+Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
+  const PhaseTable& table = state().table;
+  return bind_table(table, {state().destinations, send}, {table.sources, receive});
+}
+
+Exchange Plan::bind_reverse(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
+  PhaseTable table;
+  all_or_none(*state().comm, [&] { table = reversed(state().table); });
+  return bind_table(table, {state().table.sources, send}, {state().destinations, receive});
 }
 
 }  // namespace nuice::mpi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The executors. All three walk through steps, and differ only in what bind() makes a step:
+// The executors. `credit` is in credit.hpp; the other three walk through steps, and differ only in what bind() makes a
+// step:
 //
 //   start:   copy the message to itself; start all receives; start the sends of the first step
 //   advance: while the step's sends and receives are complete: (barrier) ; start the sends of the next step
@@ -26,6 +27,11 @@ void Exchange::State::start() {
   broken = true;  // until all MPI calls below have returned
   step = 0;
   if (self.bytes > 0) std::memcpy(self.to, self.from, self.bytes);
+  if (credit) {
+    credit->start();
+    broken = false;
+    return;
+  }
   // MPI_Startall may start in any order, which would mix up several pieces from one source.
   receives_repeat ? receives.start(0, receives.size()) : receives.start_unordered(0, receives.size());
   if (!step_ends.empty()) start_sends();
@@ -46,7 +52,7 @@ void Exchange::State::start_sends() {
 
 bool Exchange::State::advance(bool block) {
   broken = true;  // until all MPI calls below have returned
-  const bool done = advance_steps(block);
+  const bool done = credit ? credit->advance(block) : advance_steps(block);
   broken = false;
   running = !done;
   return done;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exchange/mpi/communicator.hpp"
+#include "exchange/mpi/credit.hpp"
 #include "exchange/mpi/requests.hpp"
 #include "nuice/mpi.hpp"
 
@@ -40,6 +41,7 @@ struct Exchange::State {
   bool sends_repeat = false;        // likewise for destinations
   std::vector<MPI_Request> window;  // max_sends_in_flight places for running sends; empty without that limit
   SelfCopy self;
+  std::unique_ptr<CreditRun> credit;  // only for Executor::credit, which then does all but the copy to itself
 
   // Where a running exchange stands.
   bool running = false;

@@ -2,6 +2,7 @@
 #include "exchange/mpi/options.hpp"
 
 #include <array>
+#include <climits>
 #include <cstdint>
 
 #include "exchange/mpi/agree.hpp"
@@ -14,20 +15,23 @@ struct ExecutorName {
   Executor executor;
   std::string_view name;
 };
-constexpr std::array<ExecutorName, 3> executor_names = {{
+constexpr std::array<ExecutorName, 4> executor_names = {{
     {Executor::async, "async"},
     {Executor::phased, "phased"},
     {Executor::barrier, "barrier"},
+    {Executor::credit, "credit"},
 }};
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 6> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
+  std::array<std::int64_t, 8> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
                                          static_cast<std::int64_t>(mine.seed),
                                          static_cast<std::int64_t>(mine.executor),
                                          mine.max_sends_in_flight,
                                          mine.check ? 1 : 0,
-                                         mine.phase_cost_bytes};
+                                         mine.phase_cost_bytes,
+                                         mine.chunk_bytes,
+                                         mine.window_bytes};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.scheduler.resize(static_cast<std::size_t>(numbers[0]));
@@ -37,6 +41,8 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.max_sends_in_flight = static_cast<int>(numbers[3]);
   first.check = numbers[4] != 0;
   first.phase_cost_bytes = numbers[5];
+  first.chunk_bytes = numbers[6];
+  first.window_bytes = numbers[7];
   return first;
 }
 
@@ -73,6 +79,9 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
                   std::string(executor_name(mine.executor)), rank);
     require_equal("max_sends_in_flight", std::to_string(first.max_sends_in_flight),
                   std::to_string(mine.max_sends_in_flight), rank);
+    require_equal("chunk_bytes", std::to_string(first.chunk_bytes), std::to_string(mine.chunk_bytes), rank);
+    require_equal("window_bytes", std::to_string(first.window_bytes), std::to_string(mine.window_bytes),
+                  rank);
     require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
                   std::to_string(mine.phase_cost_bytes), rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
@@ -84,6 +93,12 @@ void check_options(const PlanOptions& options) {
   if (executor_name(options.executor) == "unknown")
     throw Error(ErrorCode::invalid_argument, "PlanOptions::executor has the unknown value " +
                                                  std::to_string(static_cast<int>(options.executor)));
+  if (options.chunk_bytes < 1 || options.chunk_bytes > INT_MAX)
+    throw Error(ErrorCode::invalid_argument, "PlanOptions::chunk_bytes is not between 1 and 2^31 - 1: " +
+                                                 std::to_string(options.chunk_bytes));
+  if (options.window_bytes < 1 || options.window_bytes > max_bytes)
+    throw Error(ErrorCode::invalid_argument, "PlanOptions::window_bytes is not between 1 and 2^62: " +
+                                                 std::to_string(options.window_bytes));
   if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
                                                  std::to_string(options.phase_cost_bytes));

@@ -70,11 +70,12 @@ Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
 }  // namespace
 
 void require_phases_to_forward(const std::string& who, Executor executor) {
-  if (executor != Executor::async) return;
+  if (executor == Executor::phased || executor == Executor::barrier) return;
   throw Error(ErrorCode::not_applicable,
               who +
                   " forwards messages over other ranks, which takes phases one after the other: use the "
-                  "executor phased or barrier, not async");
+                  "executor phased or barrier, not " +
+                  std::string(executor_name(executor)));
 }
 
 void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
@@ -88,6 +89,8 @@ void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, c
   info.staged_bytes = most_staged_bytes(matrix, schedule);
   info.bounds = lower_bounds(matrix);
   max_sends_in_flight = options.max_sends_in_flight;
+  chunk_bytes = options.chunk_bytes;
+  window_bytes = options.window_bytes;
 }
 
 void Plan::State::agree_on_times(double gather_s, double schedule_s, double check_s) {

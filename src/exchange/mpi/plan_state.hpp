@@ -18,6 +18,8 @@ struct Plan::State {
   PhaseTable table;
   PlanInfo info;
   int max_sends_in_flight = 0;
+  Bytes chunk_bytes = 0;
+  Bytes window_bytes = 0;
   int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
 
   /// Fills `info` but for the times.
@@ -26,7 +28,7 @@ struct Plan::State {
   void agree_on_times(double gather_s, double schedule_s, double check_s);
 };
 
-/// Throws Error not_applicable for the executor async: it sends at once what is only to arrive.
+/// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
 void require_phases_to_forward(const std::string& who, Executor executor);
 
 /// Seconds since the last call; the first counts from construction.

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/mpi/credit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "exchange/mpi/call.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// Requests that run at the same time; more wait for a slot. Enough for a window of small chunks, few enough that MPI
+/// looks through them quickly.
+constexpr std::size_t max_slots = 256;
+
+}  // namespace
+
+CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Stretch> sends,
+                     std::span<const Stretch> receives, const Settings& settings)
+    : comm_(std::move(comm)),
+      receives_(receives.begin(), receives.end()),
+      data_tag_(settings.data_tag),
+      grant_tag_(settings.grant_tag),
+      chunk_bytes_(settings.chunk_bytes),
+      window_bytes_(settings.window_bytes) {
+  std::map<Rank, std::size_t> index;
+  for (const Stretch& stretch : receives_) {
+    const auto [found, is_new] = index.try_emplace(stretch.partner, sources_.size());
+    if (is_new) sources_.push_back({.rank = stretch.partner, .stretches = {}});
+    source_of_.push_back(found->second);
+    sources_[found->second].chunks += chunks_in(stretch.bytes);
+    num_receive_chunks_ += chunks_in(stretch.bytes);
+  }
+  index.clear();
+  for (const Stretch& stretch : sends) {
+    const auto [found, is_new] = index.try_emplace(stretch.partner, destinations_.size());
+    if (is_new) destinations_.push_back({.rank = stretch.partner, .stretches = {}});
+    destinations_[found->second].stretches.push_back(stretch);
+    destinations_[found->second].chunks += chunks_in(stretch.bytes);
+    num_send_chunks_ += chunks_in(stretch.bytes);
+  }
+  const auto slots_for = [](std::int64_t chunks) {
+    return static_cast<std::size_t>(std::min<std::int64_t>(chunks, max_slots));
+  };
+  receive_slots_ = {0, slots_for(num_receive_chunks_)};
+  hear_slots_ = {receive_slots_.begin + receive_slots_.count, destinations_.size()};
+  send_slots_ = {hear_slots_.begin + hear_slots_.count, slots_for(num_send_chunks_)};
+  tell_slots_ = {send_slots_.begin + send_slots_.count, sources_.size()};
+  requests_.resize(tell_slots_.begin + tell_slots_.count, MPI_REQUEST_NULL);
+  indices_.resize(requests_.size());
+  receive_bytes_.resize(receive_slots_.count);
+  free_receives_.reserve(receive_slots_.count);
+  free_sends_.reserve(send_slots_.count);
+  ready_.resize(destinations_.size());
+  plan_first_grants();
+}
+
+/// Grants and chunks use plain requests, which are gone when complete. One that was given up after an error of MPI is
+/// left to MPI.
+CreditRun::~CreditRun() {
+  if (is_finalized()) return;
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+CreditRun::Chunk CreditRun::chunk_at(std::span<const Stretch> stretches, const Cursor& cursor) const {
+  const Stretch& stretch = stretches[cursor.stretch];
+  const Bytes bytes = std::min(chunk_bytes_, stretch.bytes - cursor.offset);
+  return {stretch.at + cursor.offset, static_cast<int>(bytes)};
+}
+
+void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) const {
+  cursor.offset += chunk_bytes_;
+  if (cursor.offset >= stretches[cursor.stretch].bytes) cursor = {cursor.stretch + 1, 0};
+}
+
+bool CreditRun::fits_window(Bytes bytes) const {
+  return outstanding_ == 0 || outstanding_ + bytes <= window_bytes_;
+}
+
+void CreditRun::plan_first_grants() {
+  Cursor cursor;
+  for (std::size_t used = 0; used < receive_slots_.count && cursor.stretch < receives_.size(); ++used) {
+    const Chunk chunk = chunk_at(receives_, cursor);
+    if (!fits_window(chunk.bytes)) break;
+    outstanding_ += chunk.bytes;
+    ++sources_[source_of_[cursor.stretch]].first_grant;
+    step(receives_, cursor);
+  }
+  outstanding_ = 0;
+}
+
+void CreditRun::agree_on_first_grants() {
+  for (std::size_t i = 0; i < destinations_.size(); ++i)
+    must(MPI_Irecv(&destinations_[i].first_grant, 1, MPI_INT, destinations_[i].rank, grant_tag_, comm_->get(),
+                   &at(hear_slots_, i)),
+         "MPI_Irecv");
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    must(MPI_Isend(&sources_[i].first_grant, 1, MPI_INT, sources_[i].rank, grant_tag_, comm_->get(),
+                   &at(tell_slots_, i)),
+         "MPI_Isend");
+  must(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+}
+
+void CreditRun::start() {
+  receives_left_ = num_receive_chunks_;
+  sends_left_ = num_send_chunks_;
+  outstanding_ = 0;
+  next_grant_ = {};
+  free_receives_.clear();
+  for (std::size_t i = receive_slots_.count; i-- > 0;) free_receives_.push_back(i);
+  free_sends_.clear();
+  for (std::size_t i = send_slots_.count; i-- > 0;) free_sends_.push_back(i);
+  for (Peer& source : sources_) source.granted = source.waiting = 0;
+  grant_what_fits();  // just the first grants: nothing has arrived yet, and no slot is taken
+  ready_begin_ = ready_count_ = 0;
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    Peer& destination = destinations_[i];
+    destination.next = {};
+    destination.sent = 0;
+    destination.granted = 0;
+    destination.is_queued = false;
+    destination.message = destination.first_grant;
+    hear(i);
+  }
+  send_what_is_granted();
+}
+
+/// Posts receives for as many chunks as fit, and tells their senders unless they know by bind().
+void CreditRun::grant_what_fits() {
+  while (next_grant_.stretch < receives_.size() && !free_receives_.empty()) {
+    const Chunk chunk = chunk_at(receives_, next_grant_);
+    if (!fits_window(chunk.bytes)) return;
+    const std::size_t index = source_of_[next_grant_.stretch];
+    Peer& source = sources_[index];
+    post_receive(chunk, source.rank);
+    if (++source.granted > source.first_grant) {
+      ++source.waiting;
+      tell(index);
+    }
+    step(receives_, next_grant_);
+  }
+}
+
+void CreditRun::post_receive(const Chunk& chunk, Rank from) {
+  const std::size_t slot = free_receives_.back();
+  must(MPI_Irecv(chunk.at, chunk.bytes, MPI_BYTE, from, data_tag_, comm_->get(), &at(receive_slots_, slot)),
+       "MPI_Irecv");
+  free_receives_.pop_back();
+  receive_bytes_[slot] = chunk.bytes;
+  outstanding_ += chunk.bytes;
+}
+
+/// Sends the grant, or leaves it to be merged into the next one while the last is still leaving.
+void CreditRun::tell(std::size_t source) {
+  Peer& peer = sources_[source];
+  if (peer.waiting == 0 || at(tell_slots_, source) != MPI_REQUEST_NULL) return;
+  peer.message = std::exchange(peer.waiting, 0);
+  must(MPI_Isend(&peer.message, 1, MPI_INT, peer.rank, grant_tag_, comm_->get(), &at(tell_slots_, source)),
+       "MPI_Isend");
+  ++tells_running_;
+}
+
+/// Takes up the grant that has just come, and listens for the next one if there is to be one.
+void CreditRun::hear(std::size_t destination) {
+  Peer& peer = destinations_[destination];
+  peer.granted += peer.message;
+  if (peer.granted > peer.sent && !peer.is_queued) {
+    peer.is_queued = true;
+    ready_[(ready_begin_ + ready_count_++) % ready_.size()] = destination;
+  }
+  if (peer.granted < peer.chunks)
+    must(MPI_Irecv(&peer.message, 1, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+                   &at(hear_slots_, destination)),
+         "MPI_Irecv");
+}
+
+void CreditRun::send_what_is_granted() {
+  while (ready_count_ > 0 && !free_sends_.empty()) {
+    Peer& peer = destinations_[ready_[ready_begin_]];
+    const Chunk chunk = chunk_at(peer.stretches, peer.next);
+    must(MPI_Isend(chunk.at, chunk.bytes, MPI_BYTE, peer.rank, data_tag_, comm_->get(),
+                   &at(send_slots_, free_sends_.back())),
+         "MPI_Isend");
+    free_sends_.pop_back();
+    step(peer.stretches, peer.next);
+    if (++peer.sent < peer.granted) continue;
+    peer.is_queued = false;
+    ready_begin_ = (ready_begin_ + 1) % ready_.size();
+    --ready_count_;
+  }
+}
+
+/// The request in this slot is complete.
+void CreditRun::finish(std::size_t slot) {
+  if (slot < hear_slots_.begin) {
+    outstanding_ -= receive_bytes_[slot];
+    free_receives_.push_back(slot);
+    --receives_left_;
+  } else if (slot < send_slots_.begin) {
+    hear(slot - hear_slots_.begin);
+  } else if (slot < tell_slots_.begin) {
+    free_sends_.push_back(slot - send_slots_.begin);
+    --sends_left_;
+  } else {
+    --tells_running_;
+    tell(slot - tell_slots_.begin);
+  }
+}
+
+bool CreditRun::is_done() const { return receives_left_ == 0 && sends_left_ == 0 && tells_running_ == 0; }
+
+bool CreditRun::advance(bool block) {
+  while (!is_done()) {
+    int found = 0;
+    const auto ready = block ? MPI_Waitsome : MPI_Testsome;
+    must(ready(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(),
+               MPI_STATUSES_IGNORE),
+         block ? "MPI_Waitsome" : "MPI_Testsome");
+    if (found == 0) return false;
+    for (int i = 0; i < found; ++i) finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]));
+    grant_what_fits();
+    send_what_is_granted();
+  }
+  return true;
+}
+
+}  // namespace nuice::mpi

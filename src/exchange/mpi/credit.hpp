@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The executor `credit`: the receiver says who may send, chunk by chunk, so that its port is never asked for more than
+// the network in front of it can hold.
+//
+//   receiver   goes through its receives in the order of the table, cut into chunks of chunk_bytes. It grants the next
+//              chunk as long as what was granted and has not arrived stays within window_bytes, whoever sends it.
+//   sender     sends what it was granted, in the order in which the grants come.
+//   first      what fits a receiver's window at the start is granted once and for all by bind(): those chunks leave in
+//              start() without a word. So an exchange of small messages is sent as by the executor async.
+//
+// While one message ends the next one's first chunks are under way: the port stays busy over the change of phase, which
+// is what the executors phased and barrier lose. And at most window_bytes are on their way to a rank: no switch queue of
+// that length overflows, however the ranks drift apart, and no more than that can arrive before its receive is posted.
+// (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
+//
+// Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before, and a sender
+// that has a grant needs nobody else to send. So every chunk is granted after finitely many others have arrived.
+//
+// Why chunks land where they belong: a pair's chunks are granted, received and sent in the order of the table, with one
+// tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
+//
+// Cost beside the payload: one message of 4 bytes for every grant; grants to one sender are merged while the message
+// before is still leaving. Memory: O(partners + pieces + window_bytes / chunk_bytes), all of it from bind().
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exchange/mpi/communicator.hpp"
+#include "nuice/types.hpp"
+
+namespace nuice::mpi {
+
+class CreditRun {
+ public:
+  /// A piece of a message in this process's memory.
+  struct Stretch {
+    Rank partner;
+    std::byte* at;
+    Bytes bytes;
+  };
+  struct Settings {
+    int data_tag;
+    int grant_tag;
+    Bytes chunk_bytes;   ///< 1 .. INT_MAX.
+    Bytes window_bytes;  ///< At least 1. A chunk larger than that is granted when nothing else is under way.
+  };
+
+  /// Both lists in the order of the table. Does not communicate.
+  CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Stretch> sends,
+            std::span<const Stretch> receives, const Settings& settings);
+  CreditRun(const CreditRun&) = delete;
+  CreditRun& operator=(const CreditRun&) = delete;
+  ~CreditRun();
+
+  /// Collective, once, before the first start(): tells the senders what they may send without asking.
+  void agree_on_first_grants();
+
+  void start();
+  /// True when this rank's part is complete; block: not before.
+  bool advance(bool block);
+
+ private:
+  /// A walk through the chunks of some stretches, in order.
+  struct Cursor {
+    std::size_t stretch = 0;
+    Bytes offset = 0;
+  };
+  struct Chunk {
+    std::byte* at;
+    int bytes;
+  };
+  /// What is exchanged with one partner, in one direction.
+  struct Peer {
+    Rank rank;
+    std::vector<Stretch> stretches;  // senders' side only: of this partner
+    std::int64_t chunks = 0;         // of all stretches
+    int first_grant = 0;             // chunks granted by bind()
+    // of the running exchange
+    Cursor next{};             // senders: the chunk to send next
+    std::int64_t granted = 0;  // chunks, in all
+    std::int64_t sent = 0;     // senders: chunks started
+    int message = 0;           // what the grant under way says: a number of chunks
+    int waiting = 0;           // receivers: chunks to be granted by the next message
+    bool is_queued = false;    // senders: stands in ready_
+  };
+  /// What a request slot is used for.
+  struct Slots {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+  };
+
+  Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor) const;
+  void step(std::span<const Stretch> stretches, Cursor& cursor) const;
+  std::int64_t chunks_in(Bytes bytes) const { return (bytes + chunk_bytes_ - 1) / chunk_bytes_; }
+  bool fits_window(Bytes bytes) const;
+
+  void plan_first_grants();
+  void grant_what_fits();
+  void post_receive(const Chunk& chunk, Rank from);
+  void tell(std::size_t source);
+  void hear(std::size_t destination);
+  void send_what_is_granted();
+  void finish(std::size_t slot);
+  bool is_done() const;
+
+  MPI_Request& at(const Slots& slots, std::size_t i) { return requests_[slots.begin + i]; }
+
+  std::shared_ptr<const Communicator> comm_;
+  std::vector<Stretch> receives_;
+  std::vector<std::size_t> source_of_;  // by receive stretch: index in sources_
+  std::vector<Peer> sources_;
+  std::vector<Peer> destinations_;
+  int data_tag_;
+  int grant_tag_;
+  Bytes chunk_bytes_;
+  Bytes window_bytes_;
+  std::int64_t num_receive_chunks_ = 0;
+  std::int64_t num_send_chunks_ = 0;
+
+  std::vector<MPI_Request> requests_;  // all slots, so that one call waits for whatever comes first
+  std::vector<int> indices_;
+  Slots receive_slots_;
+  Slots hear_slots_;  // by destination: its next grant
+  Slots send_slots_;
+  Slots tell_slots_;  // by source: the grant that is leaving
+
+  // of the running exchange
+  std::vector<int> receive_bytes_;          // by receive slot
+  std::vector<std::size_t> free_receives_;  // slots
+  std::vector<std::size_t> free_sends_;
+  std::vector<std::size_t> ready_;  // ring of destinations with grants that are not used up
+  std::size_t ready_begin_ = 0;
+  std::size_t ready_count_ = 0;
+  Cursor next_grant_{};
+  Bytes outstanding_ = 0;
+  std::int64_t receives_left_ = 0;
+  std::int64_t sends_left_ = 0;
+  std::size_t tells_running_ = 0;
+};
+
+}  // namespace nuice::mpi
