@@ -18,7 +18,7 @@ ALLOWED = {
     "machine": {"core", "topology"},
     "schedulers": {"core"},
     "exchange": {"core"},
-    "exchange/mpi": {"core", "schedulers", "exchange"},
+    "exchange/mpi": {"core", "topology", "schedulers", "exchange"},
 }
 HEADERS = {
     "core": {

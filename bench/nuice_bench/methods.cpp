@@ -58,6 +58,7 @@ class PlannedMethod : public Method {
     return {.scheduler = spec.scheduler,
             .seed = options.seed,
             .phase_cost_bytes = options.phase_cost_bytes,
+            .topology = options.topology,
             .executor = spec.executor,
             .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0,
             .chunk_bytes = options.chunk_bytes,

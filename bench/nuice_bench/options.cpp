@@ -79,6 +79,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "executor credit only: at most so many are on their way to a rank")
       ->check(CLI::Range(Bytes{1}, max_bytes))
       ->capture_default_str();
+  app.add_option("--topology", options.topology,
+                 "network, for schedulers that avoid link contention: torus:4x4, ...");
   app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
   app.add_option(
          "--phase-cost-bytes", options.phase_cost_bytes,

@@ -32,6 +32,7 @@ struct Options {
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
   Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
+  std::string topology = {};
   bool json = false;
 };
 

@@ -47,6 +47,9 @@ struct PlanOptions {
   /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha / beta);
   /// only kpbs looks at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
+  /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
+  /// Schedulers that promise link_free need it, and the check then proves it.
+  std::string topology = {};
   /// Schedulers that forward messages (rex) need phased or barrier.
   Executor executor = Executor::phased;
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a

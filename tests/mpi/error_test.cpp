@@ -66,6 +66,8 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.window_bytes = 1});
   expect_option_refused("PlanOptions::phase_cost_bytes differs: 16384" + on + "7 on " + last_rank(),
                         {.phase_cost_bytes = 7});
+  expect_option_refused("PlanOptions::topology differs: " + on + "crossbar:64 on " + last_rank(),
+                        {.topology = "crossbar:64"});
   expect_option_refused("PlanOptions::check differs: 1" + on + "0 on " + last_rank(), {.check = false});
 }
 
@@ -85,6 +87,7 @@ TEST(Errors, WrongOptionsAreRefused) {
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: -1", {.phase_cost_bytes = -1});
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: 4611686018427387905",
          {.phase_cost_bytes = max_bytes + 1});
+  expect("star:3", {.topology = "star:3"});
   expect("PlanOptions::executor has the unknown value 17", {.executor = static_cast<mpi::Executor>(17)});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every scheduler with every executor on every matrix does what the serial executor does, byte for byte.
+#include <memory>
 #include <thread>
 
 #include "mpi/mpi_support.hpp"
@@ -60,11 +61,17 @@ const std::vector<Walk>& walks() {
 
 class EveryExecutor : public testing::TestWithParam<Walk> {
  protected:
+  /// For those that avoid link contention: all ranks in a row.
+  static std::unique_ptr<const Topology> line() {
+    return make_topology("mesh:" + std::to_string(test::world_size()));
+  }
   static bool can_forward() {
     return GetParam().executor == mpi::Executor::phased || GetParam().executor == mpi::Executor::barrier;
   }
   void expect_as_serially(const CommMatrix& matrix, std::string_view scheduler) {
-    const auto tables = slice_all(matrix, make_schedule(matrix, scheduler, 9));
+    const auto network = line();
+    const auto tables =
+        slice_all(matrix, make_schedule({.matrix = matrix, .seed = 9, .topology = network.get()}, scheduler));
     test::World world(tables);
     world.exchange(tables);
 
@@ -72,6 +79,7 @@ class EveryExecutor : public testing::TestWithParam<Walk> {
     mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, rank),
                    {.scheduler = std::string(scheduler),
                     .seed = 9,
+                    .topology = network->name(),
                     .executor = GetParam().executor,
                     .max_sends_in_flight = GetParam().max_sends_in_flight,
                     .chunk_bytes = GetParam().chunk_bytes,
@@ -103,7 +111,7 @@ TEST_P(EveryExecutor, DoesWhatTheSerialOneDoes) {
       SCOPED_TRACE(name + ", " + std::string(scheduler.name));
       const bool forwards = (scheduler.guarantees & direct) == 0;
       if (forwards && !can_forward()) continue;  // refused: error_test.cpp
-      if (!scheduler.why_not({matrix, 9}).empty()) continue;
+      if (!scheduler.why_not({.matrix = matrix, .seed = 9, .topology = line().get()}).empty()) continue;
       expect_as_serially(matrix, scheduler.name);
     }
 }

@@ -24,14 +24,15 @@ constexpr std::array<ExecutorName, 4> executor_names = {{
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 8> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
+  std::array<std::int64_t, 9> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
                                          static_cast<std::int64_t>(mine.seed),
                                          static_cast<std::int64_t>(mine.executor),
                                          mine.max_sends_in_flight,
                                          mine.check ? 1 : 0,
                                          mine.phase_cost_bytes,
                                          mine.chunk_bytes,
-                                         mine.window_bytes};
+                                         mine.window_bytes,
+                                         static_cast<std::int64_t>(mine.topology.size())};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.scheduler.resize(static_cast<std::size_t>(numbers[0]));
@@ -43,6 +44,8 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.phase_cost_bytes = numbers[5];
   first.chunk_bytes = numbers[6];
   first.window_bytes = numbers[7];
+  first.topology.resize(static_cast<std::size_t>(numbers[8]));
+  must(MPI_Bcast(first.topology.data(), static_cast<int>(numbers[8]), MPI_CHAR, 0, comm.get()), "MPI_Bcast");
   return first;
 }
 
@@ -84,6 +87,7 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
                   rank);
     require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
                   std::to_string(mine.phase_cost_bytes), rank);
+    require_equal("topology", first.topology, mine.topology, rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
   });
 }

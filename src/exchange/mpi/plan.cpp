@@ -15,6 +15,7 @@
 #include "exchange/mpi/plan_state.hpp"
 #include "nuice/check.hpp"
 #include "nuice/error.hpp"
+#include "nuice/networks.hpp"
 #include "nuice/scheduler.hpp"
 
 namespace nuice::mpi {
@@ -47,8 +48,8 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
 }
 
 /// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
-void require_correct(const CommMatrix& matrix, const Schedule& schedule, const Scheduler& scheduler) {
-  if (const auto violation = check(matrix, schedule, scheduler.guarantees))
+void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler) {
+  if (const auto violation = check(problem.matrix, schedule, scheduler.guarantees, problem.topology))
     throw Error(ErrorCode::mismatch,
                 "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
 }
@@ -121,10 +122,15 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   double schedule_s = 0;
   double check_s = 0;
   all_or_none(comm, [&] {
-    const Schedule schedule = make_schedule(matrix, scheduler.name, options.seed, options.phase_cost_bytes);
+    const auto topology = options.topology.empty() ? nullptr : make_topology(options.topology);
+    const Problem problem{.matrix = matrix,
+                          .seed = options.seed,
+                          .phase_cost_bytes = options.phase_cost_bytes,
+                          .topology = topology.get()};
+    const Schedule schedule = make_schedule(problem, scheduler.name);
     state_->table = slice(matrix, schedule, comm.rank());
     schedule_s = watch.lap();
-    if (options.check) require_correct(matrix, schedule, scheduler);
+    if (options.check) require_correct(problem, schedule, scheduler);
     check_s = options.check ? watch.lap() : 0;
     state_->describe(matrix, schedule, options);
   });
