@@ -66,6 +66,8 @@ test: build
 bench: build
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/coloring.py
+	$(BIN)/python bench/simulator.py
+	$(BIN)/python bench/simgrid_check.py
 	$(BIN)/python bench/unequal_sizes.py
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/link_free.py
