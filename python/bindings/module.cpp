@@ -21,6 +21,7 @@ NB_MODULE(_core, module) {
   register_networks(module);
   register_check(module);
   register_schedulers(module);
+  register_update(module);
   register_patterns(module);
   register_files(module);
   register_exchange(module);

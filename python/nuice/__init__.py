@@ -17,6 +17,7 @@ from ._core import (
     NO_RANK,
     Bounds,
     CommMatrix,
+    DynamicSchedule,
     Link,
     LinkBounds,
     Machine,
@@ -31,6 +32,7 @@ from ._core import (
     Topology,
     TopologyKind,
     Transfer,
+    Update,
     Violation,
     check,
     exchange_serially,
@@ -59,7 +61,6 @@ from ._core import (
     slice,
     slice_all,
     topology_kinds,
-    update_schedule,
     whole_message_bytes,
 )
 from .errors import Error
@@ -78,6 +79,7 @@ __all__ = [
     "Bounds",
     "CommMatrix",
     "Comparison",
+    "DynamicSchedule",
     "Error",
     "Frontier",
     "FrontierPoint",
@@ -97,6 +99,7 @@ __all__ = [
     "Topology",
     "TopologyKind",
     "Transfer",
+    "Update",
     "Violation",
     "check",
     "compare",
@@ -136,7 +139,6 @@ __all__ = [
     "to_dense",
     "to_scipy",
     "topology_kinds",
-    "update_schedule",
     "whole_message_bytes",
 ]
 

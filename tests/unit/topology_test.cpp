@@ -155,6 +155,37 @@ TEST(Mesh, LinkContentionOf000Figure1) {
   EXPECT_EQ(std::ranges::find(a, back[0]), a.end()) << "the other way is another link";
 }
 
+/// Along which dimension each link of a route leads: the first one in which its ends differ.
+std::vector<std::size_t> dimensions_of(const Topology& net, const Route& route,
+                                       const std::vector<Rank>& lengths) {
+  std::vector<std::size_t> dimensions;
+  for (const LinkId id : route) {
+    Rank a = net.link(id).from;
+    Rank b = net.link(id).to;
+    std::size_t d = 0;
+    for (; a % lengths[d] == b % lengths[d]; ++d) {
+      a /= lengths[d];
+      b /= lengths[d];
+    }
+    dimensions.push_back(d);
+  }
+  return dimensions;
+}
+
+TEST(Grids, GoThroughTheDimensionsInOrder) {
+  const std::vector<std::pair<std::string, std::vector<Rank>>> cases = {{"mesh:3x4x5", {3, 4, 5}},
+                                                                        {"torus:5x3x4", {5, 3, 4}},
+                                                                        {"torus:2x7", {2, 7}},
+                                                                        {"hypercube:5", {2, 2, 2, 2, 2}}};
+  for (const auto& [spec, lengths] : cases) {
+    const auto net = make_topology(spec);
+    for_pairs(*net, [&](Rank src, Rank dst) {
+      const auto dimensions = dimensions_of(*net, route_of(*net, src, dst), lengths);
+      ASSERT_TRUE(std::ranges::is_sorted(dimensions)) << spec << ": " << src << " -> " << dst;
+    });
+  }
+}
+
 TEST(Mesh, FirstDimensionFirst) {
   const auto net = make_topology("mesh:4x4x2");
   EXPECT_EQ(net->num_ranks(), 32);
