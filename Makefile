@@ -75,6 +75,8 @@ test: build
 bench: build
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/coloring.py
+	$(BIN)/python bench/simulator.py
+	$(BIN)/python bench/simgrid_check.py
 	$(BIN)/python bench/update.py
 	$(BIN)/python bench/unequal_sizes.py
 	$(BIN)/python bench/level_rules.py

@@ -107,6 +107,7 @@ def predict(
 ) -> list[Prediction]:
     """Simulates each of the schedulers (all of the table, and drs_n, if None), in the order given.
 
+    Schedulers that avoid link contention plan for the machine's network, in pairs where its ports gain by it.
     executor "auto": schedules of one phase run `async`; others `pairwise` on machines whose ports gain by
     exchanges (duplex "paired"), `phased` elsewhere.
     """
@@ -144,9 +145,10 @@ def _predict(
     blocking_sends: bool,
     timeline: bool,
 ) -> Prediction:
-    if reason := _core.find_scheduler(name).why_not(matrix, seed):
+    network = _core.make_topology(machine.topology)
+    if reason := _core.find_scheduler(name).why_not(matrix, seed, network):
         return Prediction(name, executor, None, None, bound_s, reason)
-    made = plan(matrix, name, seed)
+    made = plan(matrix, name, seed, topology=network, prefer_pairs=machine.duplex == "paired")
     how = executor_for(made, machine) if executor == "auto" else executor
     run = simulate(matrix, made.schedule, machine, how, blocking_sends=blocking_sends, timeline=timeline)
     return Prediction(name, how, made, run, bound_s)

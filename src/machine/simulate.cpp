@@ -8,6 +8,7 @@
 #include "machine/engine.hpp"
 #include "machine/program.hpp"
 #include "nuice/error.hpp"
+#include "nuice/networks.hpp"
 #include "nuice/random.hpp"
 
 namespace nuice {
@@ -25,10 +26,8 @@ constexpr std::array<std::pair<Executor, std::string_view>, 4> executor_names{{
 
 void require_room(const CommMatrix& matrix, const Machine& machine) {
   require_sense(machine);
-  if (machine.topology->num_ranks() >= matrix.num_ranks()) return;
-  throw Error(ErrorCode::mismatch, "the machine " + machine.name + " has " +
-                                       std::to_string(machine.topology->num_ranks()) + " ranks, the matrix " +
-                                       std::to_string(matrix.num_ranks()));
+  const std::string reason = why_too_small(*machine.topology, matrix.num_ranks());
+  if (!reason.empty()) throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
 }
 
 Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
