@@ -35,7 +35,7 @@ HEADERS = {
     "patterns": {"patterns"},
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
-    "exchange/mpi": {"mpi"},
+    "exchange/mpi": {"mpi", "mpi_broadcast"},
 }
 MPI_LAYERS = {"exchange/mpi"}
 # Only public headers: apps, benches, bindings, examples.

@@ -23,4 +23,5 @@ NB_MODULE(_core, module) {
   register_patterns(module);
   register_files(module);
   register_exchange(module);
+  register_broadcast(module);
 }

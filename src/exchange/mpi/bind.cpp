@@ -94,15 +94,6 @@ std::vector<StepEnd> make_steps(const PhaseTable& table, Executor executor) {
   return ends;
 }
 
-/// The largest tag. MPI keeps it with MPI_COMM_WORLD.
-int tag_limit() {
-  void* value = nullptr;
-  int found = 0;
-  must(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
-  constexpr int guaranteed = 32767;
-  return found != 0 ? *static_cast<const int*>(value) : guaranteed;
-}
-
 }  // namespace
 
 /// Makes the requests of one exchange, in the order of the table.
@@ -252,7 +243,7 @@ Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuf
   // of calls.
   if (plan.info.executor == Executor::barrier)
     exchange->barrier_comm = std::make_unique<const Communicator>(comm.get());
-  plan.next_tag = plan.next_tag == tag_limit() ? 0 : plan.next_tag + 1;
+  plan.next_tag = tag_after(plan.next_tag);
   return Exchange(std::move(exchange));
 }
 
