@@ -83,6 +83,7 @@ bench: build
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/link_free.py
 	$(BIN)/python bench/exchange.py
+	$(BIN)/python bench/broadcast.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
 lint: build

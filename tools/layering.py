@@ -39,7 +39,7 @@ HEADERS = {
     "machine": {"machine", "simulate"},
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
-    "exchange/mpi": {"mpi"},
+    "exchange/mpi": {"mpi", "mpi_broadcast"},
 }
 MPI_LAYERS = {"exchange/mpi"}
 # Only public headers: apps, benches, bindings, examples.

@@ -2,6 +2,7 @@
 // nuice-bench: exchange time of planned methods beside MPI's own, with every byte verified.
 //
 //   mpiexec -n N nuice-bench --matrix FILE.mtx --schedulers ac,rs_n,coloring:barrier,neighbor --reps 50 --json
+//   mpiexec -n N nuice-bench --broadcast 4096 --root 0 --group 1,2,5 --schedulers lib,reb,reb:async,bcast
 //
 // Exit code, the same on all ranks: 0 done; 1 an exchange failed or delivered wrong bytes; 2 bad command line
 // or matrix.
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <string>
 
+#include "nuice/broadcaster.hpp"
 #include "nuice/error.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/input.hpp"
@@ -37,9 +39,22 @@ int fail(int exit_code, const Error& error) {
   return exit_code;
 }
 
+/// Wrong ranks of a broadcast are bad input; every rank sees them alike.
+void check_ranks(const Options& options) {
+  if (!options.broadcast) return;
+  const std::vector<Rank> group = options.broadcast->group.value_or(std::vector<Rank>{});
+  (void)make_broadcast("reb", world_size(), options.broadcast->root, group);
+}
+
+Payload make_payload(const Options& options, const Input& input) {
+  if (!options.broadcast) return {world_rank(), input.destinations, input.sources};
+  const BroadcastProblem& problem = *options.broadcast;
+  return Payload::of_broadcast(world_rank(), problem.root, problem.bytes, is_member(problem, world_rank()));
+}
+
 void run_and_report(const Options& options, const Input& input) {
   std::optional<Payload> payload;
-  possible_on_all_ranks([&] { payload.emplace(world_rank(), input.destinations, input.sources); });
+  possible_on_all_ranks([&] { payload = make_payload(options, input); });
   const std::vector<Result> results = measure(options, *payload);
   const Setting setting{options, input, world_size(), mpi_library()};
   print(stdout, options.json ? json_lines(setting, results) : table(setting, results));
@@ -52,7 +67,8 @@ int main_with_mpi(int argc, const char* const* argv) {
   if (!parsed.options) return parsed.exit_code;
   Input input;
   try {
-    input = read_input(parsed.options->matrix);
+    check_ranks(*parsed.options);
+    if (!parsed.options->broadcast) input = read_input(parsed.options->matrix);
   } catch (const Error& error) {
     return fail(2, error);
   }

@@ -80,6 +80,7 @@ double max_over_ranks(double value) {
 
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload) {
   MPI_Barrier(MPI_COMM_WORLD);
+  if (options.broadcast) return make_broadcast_method(spec, *options.broadcast, payload);
   if (spec.peer) return make_peer(*spec.peer, payload);
   return std::make_unique<PlannedMethod>(spec, options, payload);
 }

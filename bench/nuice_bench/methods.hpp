@@ -35,6 +35,13 @@ std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& optio
 /// MPI's own, for make_method().
 std::unique_ptr<Method> make_peer(Peer peer, Payload& payload);
 
+/// A broadcast, planned or MPI's own, for make_method().
+std::unique_ptr<Method> make_broadcast_method(const MethodSpec& spec, const BroadcastProblem& problem,
+                                              Payload& payload);
+
+/// Whether this rank has the message in the end, the root included.
+bool is_member(const BroadcastProblem& problem, Rank rank);
+
 /// Collective. The largest value of all ranks.
 double max_over_ranks(double value);
 

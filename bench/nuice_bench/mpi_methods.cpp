@@ -161,6 +161,8 @@ std::unique_ptr<Method> make_peer(Peer peer, Payload& payload) {
       return std::make_unique<NeighborMethod>(payload);
     case Peer::isend:
       return std::make_unique<IsendMethod>(payload);
+    case Peer::bcast:
+      break;  // carries no matrix: broadcast_methods.cpp
   }
   throw Error(ErrorCode::invalid_argument, "unknown peer");
 }

@@ -4,8 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <climits>
+#include <span>
 #include <sstream>
+#include <utility>
 
+#include "nuice/broadcaster.hpp"
 #include "nuice/error.hpp"
 #include "nuice/scheduler.hpp"
 
@@ -13,53 +16,98 @@ namespace nuice::bench {
 namespace {
 
 constexpr int usage_error = 2;
+const std::string matrix_methods = "ac,lp,rs_n,coloring,alltoallv,neighbor";
+const std::string broadcast_methods = "lib,reb,reb:async,bcast";
 
 struct PeerName {
   std::string_view name;
   Peer peer;
 };
-constexpr std::array<PeerName, 3> peer_names = {
+constexpr std::array<PeerName, 3> matrix_peers = {
     {{"alltoallv", Peer::alltoallv}, {"neighbor", Peer::neighbor}, {"isend", Peer::isend}}};
+constexpr std::array<PeerName, 1> broadcast_peers = {{{"bcast", Peer::bcast}}};
+
+std::span<const PeerName> peers(bool is_broadcast) {
+  return is_broadcast ? std::span<const PeerName>(broadcast_peers) : std::span<const PeerName>(matrix_peers);
+}
+
+/// Throws Error invalid_argument that lists the known names.
+void check_name(const std::string& name, bool is_broadcast) {
+  std::string ours;
+  for (const PeerName& row : peers(is_broadcast)) ours += (ours.empty() ? "" : ", ") + std::string(row.name);
+  try {
+    is_broadcast ? (void)make_broadcast(name, 1, 0) : (void)find_scheduler(name);
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) + "; or MPI's own: " + ours);
+  }
+}
 
 /// AC has a single phase in which a rank sends everything: only without order it is what the papers mean.
 mpi::Executor usual_executor(std::string_view scheduler) {
   return scheduler == "ac" ? mpi::Executor::async : mpi::Executor::phased;
 }
 
-MethodSpec parse_method(const std::string& word, const std::string& default_executor) {
-  for (const PeerName& row : peer_names)
+MethodSpec parse_method(const std::string& word, const std::string& default_executor, bool is_broadcast) {
+  for (const PeerName& row : peers(is_broadcast))
     if (row.name == word) return {word, row.peer, {}, {}};
   const std::size_t colon = word.find(':');
   const std::string scheduler = word.substr(0, colon);
-  try {
-    (void)find_scheduler(scheduler);
-  } catch (const Error& error) {
-    throw Error(error.code(),
-                std::string(error.what()) + "; or one of MPI's own: alltoallv, neighbor, isend");
-  }
+  check_name(scheduler, is_broadcast);
   const std::string executor = colon == std::string::npos ? default_executor : word.substr(colon + 1);
   return {word, std::nullopt, scheduler,
           executor.empty() && colon == std::string::npos ? usual_executor(scheduler)
                                                          : mpi::find_executor(executor)};
 }
 
+void add_problem_options(CLI::App& app, Options& options, BroadcastProblem& broadcast,
+                         std::vector<Rank>& group) {
+  auto* const matrix =
+      app.add_option("--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes");
+  auto* const bytes =
+      app.add_option("--broadcast", broadcast.bytes, "instead of a matrix: one message of so many bytes")
+          ->check(CLI::Range(Bytes{0}, max_bytes))
+          ->excludes(matrix);
+  app.add_option("--root", broadcast.root, "rank that has the message to broadcast")
+      ->needs(bytes)
+      ->capture_default_str();
+  app.add_option("--group", group, "ranks that need it, separated by commas; all if not given")
+      ->delimiter(',')
+      ->needs(bytes);
+}
+
+/// Exactly one problem, and the methods that fit it.
+void settle(const CLI::App& app, Options& options, BroadcastProblem broadcast,
+            const std::vector<Rank>& group) {
+  const bool is_broadcast = app.count("--broadcast") > 0;
+  if (!is_broadcast && app.count("--matrix") == 0) throw CLI::RequiredError("--matrix or --broadcast");
+  if (!is_broadcast) return;
+  if (app.count("--group") > 0) broadcast.group = group;
+  options.broadcast = std::move(broadcast);
+}
+
 }  // namespace
 
 Parsed parse_command_line(int argc, const char* const* argv) {
   Options options;
-  std::vector<std::string> words = {"ac", "lp", "rs_n", "coloring", "alltoallv", "neighbor"};
+  BroadcastProblem broadcast;
+  std::vector<Rank> group;
+  std::vector<std::string> words;
   std::string executor;
   CLI::App app{
       "Times planned exchanges beside what MPI offers, on the matrix in a file, and verifies every byte.\n"
-      "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx",
+      "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx\n"
+      "Broadcasts are timed instead with: mpiexec -n N nuice-bench --broadcast BYTES",
       "nuice-bench"};
-  app.add_option("--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes")
-      ->required();
-  app.add_option("--schedulers", words,
-                 "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, "
-                 "barrier, credit), and alltoallv, neighbor, isend, which are MPI's own")
-      ->delimiter(',')
-      ->capture_default_str();
+  add_problem_options(app, options, broadcast, group);
+  app.add_option(
+         "--schedulers", words,
+         "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
+         "credit), and alltoallv, neighbor, isend, which are MPI's own; by default " +
+             matrix_methods +
+             ". For a broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; "
+             "by default " +
+             broadcast_methods)
+      ->delimiter(',');
   app.add_option("--reps", options.reps, "timed repetitions")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -91,7 +139,11 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--json", options.json, "one JSON object per method and line, nothing else on stdout");
   try {
     app.parse(argc, argv);
-    for (const std::string& word : words) options.methods.push_back(parse_method(word, executor));
+    settle(app, options, std::move(broadcast), group);
+    const bool is_broadcast = options.broadcast.has_value();
+    if (words.empty()) words = CLI::detail::split(is_broadcast ? broadcast_methods : matrix_methods, ',');
+    for (const std::string& word : words)
+      options.methods.push_back(parse_method(word, executor, is_broadcast));
     return {options, {}, {}, 0};
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;

@@ -11,19 +11,27 @@
 
 namespace nuice::bench {
 
-enum class Peer { alltoallv, neighbor, isend };
+enum class Peer { alltoallv, neighbor, isend, bcast };
 
 /// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, or the name of a peer, which is what MPI itself
 /// offers.
 struct MethodSpec {
   std::string word;
   std::optional<Peer> peer;
-  std::string scheduler;                          // empty for a peer
+  std::string scheduler;                          // or broadcaster; empty for a peer
   mpi::Executor executor = mpi::Executor::async;  // unused for a peer
 };
 
+/// One message to many, instead of a matrix.
+struct BroadcastProblem {
+  Bytes bytes = 0;
+  Rank root = 0;
+  std::optional<std::vector<Rank>> group;  // nothing: all ranks
+};
+
 struct Options {
-  std::string matrix;
+  std::string matrix;                         // empty for a broadcast
+  std::optional<BroadcastProblem> broadcast;  // nothing for a matrix
   std::vector<MethodSpec> methods;
   int reps = 20;
   int warmup = 2;

@@ -74,19 +74,28 @@ std::span<std::byte> Messages::message(std::size_t partner) {
 }
 
 Payload::Payload(Rank rank_, std::vector<Partner> destinations, std::vector<Partner> sources)
-    : rank(rank_), send(std::move(destinations)), receive(std::move(sources)) {
+    : rank(rank_), written_for(rank_), send(std::move(destinations)), receive(std::move(sources)) {
   for (std::size_t i = 0; i < send.partners.size(); ++i) fill(send.message(i), rank, send.partners[i].rank);
+}
+
+Payload Payload::of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it) {
+  const std::vector<Partner> message = {{root, bytes}};
+  const bool has_it = rank == root;
+  Payload payload(root, has_it ? message : std::vector<Partner>{},
+                  needs_it && !has_it ? message : std::vector<Partner>{});
+  payload.rank = rank;
+  return payload;
 }
 
 void Payload::poison_received() {
   for (std::size_t i = 0; i < receive.partners.size(); ++i)
-    poison(receive.message(i), receive.partners[i].rank, rank);
+    poison(receive.message(i), receive.partners[i].rank, written_for);
 }
 
 std::string Payload::verify_received() {
   for (std::size_t i = 0; i < receive.partners.size(); ++i) {
     const Rank src = receive.partners[i].rank;
-    if (const auto wrong = first_wrong_byte(receive.message(i), src, rank))
+    if (const auto wrong = first_wrong_byte(receive.message(i), src, written_for))
       return "rank " + std::to_string(src) + " -> rank " + std::to_string(rank) + ": byte " +
              std::to_string(*wrong) + " of " + std::to_string(receive.partners[i].bytes) + " is wrong";
   }

@@ -35,12 +35,17 @@ struct Messages {
 class Payload {
  public:
   Payload(Rank rank, std::vector<Partner> destinations, std::vector<Partner> sources);
+  /// The same message for all: what goes from root to root. The root has it in send, who needs it gets it into
+  /// receive, and others have neither.
+  static Payload of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it);
 
   void poison_received();
   /// Empty, or "rank 1 -> rank 2: byte 17 of 100 is wrong".
   std::string verify_received();
 
   Rank rank;
+  Rank
+      written_for;  // the destination that the bytes received here depend on: rank, or the root of a broadcast
   Messages send;
   Messages receive;
 };

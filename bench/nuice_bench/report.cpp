@@ -63,45 +63,76 @@ std::string aligned(const std::vector<Cells>& lines) {
   return text;
 }
 
+Rank num_members(const Setting& setting) {
+  Rank members = 0;
+  for (Rank rank = 0; rank < setting.num_ranks; ++rank)
+    members += is_member(*setting.options.broadcast, rank) ? 1 : 0;
+  return members;
+}
+
+Json problem_json(const Setting& setting) {
+  const Options& options = setting.options;
+  const Bounds& bounds = setting.input.bounds;
+  if (options.broadcast)
+    return {{"broadcast_bytes", options.broadcast->bytes},
+            {"root", options.broadcast->root},
+            {"ranks", setting.num_ranks},
+            {"members", num_members(setting)}};
+  return {{"matrix", options.matrix},
+          {"ranks", setting.num_ranks},
+          {"messages", setting.input.num_messages},
+          {"max_degree", bounds.max_degree},
+          {"bound_bytes", bounds.max_port_bytes},
+          {"bytes_moved", bounds.total_bytes + setting.input.self_bytes}};
+}
+
+std::string title(const Setting& setting) {
+  const Options& options = setting.options;
+  const Bounds& bounds = setting.input.bounds;
+  if (options.broadcast)
+    return fmt::format("broadcast of {} bytes from rank {}: {} ranks, {} of them have it in the end",
+                       options.broadcast->bytes, options.broadcast->root, setting.num_ranks,
+                       num_members(setting));
+  return fmt::format("{}: {} ranks, {} messages, {} bytes, max degree {}, at most {} bytes through one rank",
+                     options.matrix, setting.num_ranks, setting.input.num_messages,
+                     bounds.total_bytes + setting.input.self_bytes, bounds.max_degree, bounds.max_port_bytes);
+}
+
 Json to_json(const Setting& setting, const Result& result, const Result* best) {
   const Options& options = setting.options;
   const bool planned = !result.spec.peer;
   const bool ran = result.refused.empty();
   const auto if_ran = [&](double value) { return ran ? seconds(value) : Json(); };
   const auto reuses = planned && ran && best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
-  return {{"matrix", options.matrix},
-          {"ranks", setting.num_ranks},
-          {"messages", setting.input.num_messages},
-          {"max_degree", setting.input.bounds.max_degree},
-          {"bound_bytes", setting.input.bounds.max_port_bytes},
-          {"bytes_moved", setting.input.bounds.total_bytes + setting.input.self_bytes},
-          {"method", result.spec.word},
-          {"scheduler", planned ? Json(result.spec.scheduler) : Json()},
-          {"executor", planned ? Json(executor_of(result)) : Json()},
-          {"seed", options.seed},
-          {"phase_cost_bytes", options.phase_cost_bytes},
-          {"reps", options.reps},
-          {"warmup", options.warmup},
-          {"max_sends_in_flight", options.max_sends_in_flight},
-          {"chunk_bytes", options.chunk_bytes},
-          {"window_bytes", options.window_bytes},
-          {"phases", or_null(result.num_phases)},
-          {"phase_bytes", or_null(result.phase_bytes)},
-          {"plan_seconds", if_ran(result.planning.total_s)},
-          {"gather_seconds", seconds(result.planning.gather_s)},
-          {"schedule_seconds", seconds(result.planning.schedule_s)},
-          {"check_seconds", seconds(result.planning.check_s)},
-          {"bind_seconds", seconds(result.planning.bind_s)},
-          {"exchange_seconds_median", if_ran(result.exchange.median_s)},
-          {"exchange_seconds_min", if_ran(result.exchange.min_s)},
-          {"exchange_seconds_max", if_ran(result.exchange.max_s)},
-          {"best_mpi", best != nullptr ? Json(best->spec.word) : Json()},
-          {"ratio_to_best_mpi",
-           ran && best != nullptr ? Json(result.exchange.median_s / best->exchange.median_s) : Json()},
-          {"reuses_to_pay_off", or_null(reuses)},
-          {"verified", ran ? Json(true) : Json()},
-          {"refused", ran ? Json() : Json(result.refused)},
-          {"mpi_library", setting.mpi_library}};
+  Json line = problem_json(setting);
+  line.update({{"method", result.spec.word},
+               {"scheduler", planned ? Json(result.spec.scheduler) : Json()},
+               {"executor", planned ? Json(executor_of(result)) : Json()},
+               {"seed", options.seed},
+               {"phase_cost_bytes", options.phase_cost_bytes},
+               {"reps", options.reps},
+               {"warmup", options.warmup},
+               {"max_sends_in_flight", options.max_sends_in_flight},
+               {"chunk_bytes", options.chunk_bytes},
+               {"window_bytes", options.window_bytes},
+               {"phases", or_null(result.num_phases)},
+               {"phase_bytes", or_null(result.phase_bytes)},
+               {"plan_seconds", if_ran(result.planning.total_s)},
+               {"gather_seconds", seconds(result.planning.gather_s)},
+               {"schedule_seconds", seconds(result.planning.schedule_s)},
+               {"check_seconds", seconds(result.planning.check_s)},
+               {"bind_seconds", seconds(result.planning.bind_s)},
+               {"exchange_seconds_median", if_ran(result.exchange.median_s)},
+               {"exchange_seconds_min", if_ran(result.exchange.min_s)},
+               {"exchange_seconds_max", if_ran(result.exchange.max_s)},
+               {"best_mpi", best != nullptr ? Json(best->spec.word) : Json()},
+               {"ratio_to_best_mpi",
+                ran && best != nullptr ? Json(result.exchange.median_s / best->exchange.median_s) : Json()},
+               {"reuses_to_pay_off", or_null(reuses)},
+               {"verified", ran ? Json(true) : Json()},
+               {"refused", ran ? Json() : Json(result.refused)},
+               {"mpi_library", setting.mpi_library}});
+  return line;
 }
 
 }  // namespace
@@ -124,7 +155,6 @@ std::optional<double> reuses_to_pay_off(const Result& result, const Result& best
 }
 
 std::string table(const Setting& setting, const std::vector<Result>& results) {
-  const Bounds& bounds = setting.input.bounds;
   const Result* const best = best_peer(results);
   std::vector<Cells> lines = {heading()};
   std::string notes;
@@ -135,12 +165,9 @@ std::string table(const Setting& setting, const std::vector<Result>& results) {
       notes += fmt::format("{} was not run: {}\n", result.spec.word, result.refused);
     }
   }
-  return fmt::format(
-      "{}: {} ranks, {} messages, {} bytes, max degree {}, at most {} bytes through one rank\n{}\n\n{}{}"
-      "Every byte was verified after each of {} + {} repetitions.\n",
-      setting.options.matrix, setting.num_ranks, setting.input.num_messages,
-      bounds.total_bytes + setting.input.self_bytes, bounds.max_degree, bounds.max_port_bytes,
-      setting.mpi_library, aligned(lines), notes, setting.options.warmup, setting.options.reps);
+  return fmt::format("{}\n{}\n\n{}{}Every byte was verified after each of {} + {} repetitions.\n",
+                     title(setting), setting.mpi_library, aligned(lines), notes, setting.options.warmup,
+                     setting.options.reps);
 }
 
 std::string json_lines(const Setting& setting, const std::vector<Result>& results) {

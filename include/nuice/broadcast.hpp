@@ -8,6 +8,7 @@
 // checker of personalised messages relies on (docs/adr/0008).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,5 +38,28 @@ struct BroadcastSchedule {
 /// in a step no rank sends twice or receives twice. Shares no code with the algorithms. O(copies +
 /// num_ranks).
 std::optional<std::string> check_broadcast(const BroadcastSchedule& schedule, std::span<const Rank> group);
+
+/// A copy as one of its ends sees it.
+struct BroadcastStep {
+  std::uint32_t step;
+  Rank partner;
+  friend bool operator==(const BroadcastStep&, const BroadcastStep&) = default;
+};
+
+/// One rank's slice of a broadcast. Executors see nothing else.
+struct BroadcastTable {
+  Rank rank = 0;
+  Rank num_ranks = 0;
+  Rank root = no_rank;
+  std::uint32_t num_steps = 0;                ///< Of the whole broadcast: the same on every rank.
+  std::optional<BroadcastStep> receive = {};  ///< Nothing for the root and for who takes no part.
+  std::vector<BroadcastStep> sends = {};      ///< By ascending step.
+  friend bool operator==(const BroadcastTable&, const BroadcastTable&) = default;
+
+  bool takes_part() const { return receive || !sends.empty(); }
+};
+
+/// The slice for `rank`. O(copies). Requires a schedule that check_broadcast() finds right.
+BroadcastTable slice(const BroadcastSchedule& schedule, Rank rank);
 
 }  // namespace nuice

@@ -186,6 +186,7 @@ class Exchange {
 
  private:
   friend class Plan;
+  friend class BroadcastPlan;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);
   State& state() const;

@@ -26,4 +26,5 @@ NB_MODULE(_core, module) {
   register_files(module);
   register_exchange(module);
   register_machine(module);
+  register_broadcast(module);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The judge of broadcasts: follows who has the message, step by step.
+// The judge of broadcasts, which follows who has the message, step by step; and the slices of its ranks.
 #include "nuice/broadcast.hpp"
 
 namespace nuice {
@@ -77,6 +77,20 @@ std::optional<std::string> check_broadcast(const BroadcastSchedule& schedule, st
   }
   if (std::string fault = followed.find_unreached(); !fault.empty()) return fault;
   return std::nullopt;
+}
+
+BroadcastTable slice(const BroadcastSchedule& schedule, Rank rank) {
+  BroadcastTable table{.rank = rank,
+                       .num_ranks = schedule.num_ranks,
+                       .root = schedule.root,
+                       .num_steps = static_cast<std::uint32_t>(schedule.steps.size())};
+  for (std::uint32_t step = 0; step < table.num_steps; ++step) {
+    for (const auto& [src, dst] : schedule.steps[step]) {
+      if (src == rank) table.sends.push_back({step, dst});
+      if (dst == rank) table.receive = {step, src};
+    }
+  }
+  return table;
 }
 
 }  // namespace nuice

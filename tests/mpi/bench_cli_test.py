@@ -108,6 +108,22 @@ class CommandLine(Bench):
         self.assertIn("use the executor phased or barrier", lines[2]["refused"])
         self.assertEqual({line["phase_cost_bytes"] for line in lines}, {7})
 
+    def test_broadcasts(self):
+        for group, members in (((), 5), (("--group", "1,4"), 3), (("--group", "3"), 1)):
+            words = ("--broadcast", "70001", "--root", "3", *group, "--reps", "3")
+            lines = self.lines(5, *words)
+            self.assertEqual([line["method"] for line in lines], ["lib", "reb", "reb:async", "bcast"])
+            self.assertEqual([line["phases"] for line in lines[:1]], [members - 1])
+            for line in lines:
+                self.assertEqual((line["ranks"], line["root"], line["members"]), (5, 3, members))
+                self.assertIs(line["verified"], True)
+                self.assertEqual(line["best_mpi"], "bcast")
+                self.assertGreater(line["ratio_to_best_mpi"], 0)
+        done = run(2, "--broadcast", "0", "--reps", "1")
+        self.assertIn("broadcast of 0 bytes from rank 0: 2 ranks", done.stdout)
+        self.assert_refused(run(2, "--broadcast", "8", "--root", "2"), "the root is rank 2, there are 2")
+        self.assert_refused(run(2, "--broadcast", "8", "--group", "1,1"), "rank 1 is twice in the group")
+
     def test_one_rank_and_nothing_to_send(self):
         head = "%%MatrixMarket matrix coordinate integer general\n"
         alone = self.write("alone.mtx", head + "1 1 1\n1 1 99\n")

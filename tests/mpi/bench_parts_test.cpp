@@ -100,9 +100,44 @@ TEST(CommandLine, MethodsHaveTheirExecutors) {
   EXPECT_EQ(all_barrier.options->methods[1].executor, mpi::Executor::async);
 }
 
+TEST(CommandLine, BroadcastsHaveTheirMethods) {
+  const Parsed parsed = parse("--broadcast 4096 --root 2 --group 5,1");
+  ASSERT_TRUE(parsed.options) << parsed.err;
+  ASSERT_TRUE(parsed.options->broadcast);
+  EXPECT_EQ(parsed.options->broadcast->bytes, 4096);
+  EXPECT_EQ(parsed.options->broadcast->root, 2);
+  EXPECT_EQ(parsed.options->broadcast->group, (std::vector<Rank>{5, 1}));
+  const auto& methods = parsed.options->methods;
+  ASSERT_EQ(methods.size(), 4U);
+  EXPECT_EQ(methods[1].scheduler, "reb");
+  EXPECT_EQ(methods[1].executor, mpi::Executor::phased);
+  EXPECT_EQ(methods[2].executor, mpi::Executor::async);
+  EXPECT_EQ(methods[3].peer, Peer::bcast);
+  EXPECT_FALSE(parse("--matrix m").options->broadcast);
+}
+
+TEST(Verification, BroadcastsAreTheSameForAll) {
+  Payload root = Payload::of_broadcast(2, 2, 100, true);
+  Payload member = Payload::of_broadcast(5, 2, 100, true);
+  Payload stranger = Payload::of_broadcast(6, 2, 100, false);
+  member.poison_received();
+  EXPECT_EQ(member.verify_received(), "rank 2 -> rank 5: byte 0 of 100 is wrong");
+  std::ranges::copy(root.send.message(0), member.receive.message(0).begin());
+  EXPECT_EQ(member.verify_received(), "");
+  EXPECT_EQ(root.verify_received(), "");
+  EXPECT_TRUE(stranger.send.partners.empty() && stranger.receive.partners.empty());
+}
+
 TEST(CommandLine, FaultsAreNamedAndGiveExitCode2) {
   for (const auto& [line, text] : std::vector<std::pair<std::string, std::string>>{
-           {"", "--matrix is required"},
+           {"", "--matrix or --broadcast is required"},
+           {"--matrix m --broadcast 8", "--broadcast"},
+           {"--matrix m --root 1", "--root"},
+           {"--broadcast -1", "--broadcast"},
+           {"--broadcast 8 --schedulers reb,tree",
+            "unknown broadcast \"tree\"; known: lib, reb; or MPI's own: bcast"},
+           {"--broadcast 8 --schedulers alltoallv", "unknown broadcast \"alltoallv\""},
+           {"--matrix m --schedulers bcast", "unknown scheduler \"bcast\""},
            {"--matrix m --schedulers fast", "unknown scheduler \"fast\"; known: ac"},
            {"--matrix m --schedulers lp:fast", "unknown executor \"fast\""},
            {"--matrix m --schedulers lp:", "unknown executor \"\""},
@@ -124,7 +159,7 @@ TEST(CommandLine, FaultsAreNamedAndGiveExitCode2) {
 
 class Report : public testing::Test {
  protected:
-  Options options{.matrix = "m.mtx", .methods = {}, .reps = 4};
+  Options options{.matrix = "m.mtx", .broadcast = {}, .methods = {}, .reps = 4};
   Input input;
   Setting setting{options, input, 8, "Some MPI 1.0"};
   std::vector<Result> results = {result_of("lp", {}, 21.0, 6.0),

@@ -106,6 +106,15 @@ def test_link_free() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_broadcast() -> None:
+    figures = quick("broadcast.py", "--ranks", "4")
+    assert {(f["members"], f["method"]) for f in figures} >= {(4, "lib"), (3, "reb"), (4, "bcast")}
+    assert all(f["verified"] is True for f in figures)
+    assert all(f["to_bcast"] == 1 for f in figures if f["method"] == "bcast")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchange() -> None:
     figures = quick("exchange.py")
     assert {f["method"] for f in figures} >= {"ac", "coloring", "alltoallv", "neighbor"}

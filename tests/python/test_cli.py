@@ -45,6 +45,7 @@ def test_version_and_help(nuice_command, nuice_main) -> None:
         "plan",
         "check",
         "compare",
+        "broadcast",
         "demo",
         "generate random",
         "generate airfoil",
@@ -197,6 +198,26 @@ def test_phase_cost_decides_whether_kpbs_splits(nuice_main, tmp_path: Path) -> N
     assert phases[0] > phases[2**62] == nuice.lower_bounds(sizes).max_degree
 
 
+def test_broadcast(nuice_main) -> None:
+    result = nuice_main("broadcast", "--ranks", "8", "--json").json()
+    assert result["steps"] == [[[0, 4]], [[0, 2], [4, 6]], [[0, 1], [2, 3], [4, 5], [6, 7]]]  # 001 fig. 9
+    assert (result["verified"], result["num_steps"], result["copies"]) == (True, 3, 7)
+    words = ("--ranks", "16", "--root", "7", "--group", "3, 7,11,15", "--algorithm", "lib")
+    text = nuice_main("broadcast", *words)
+    assert (text.status, text.err) == (0, "")
+    assert "lib from rank 7: 3 copies in 3 steps, right" in text.out
+    assert "7 -> 11" in text.out
+    assert nuice_main("broadcast", "--ranks", "1", "--json").json()["steps"] == []
+
+
+def test_a_wrong_broadcast_is_found() -> None:
+    wrong = nuice.BroadcastSchedule(3, 0, [[(0, 1), (1, 2)]])
+    fault = nuice.check_broadcast(wrong, [1, 2])
+    assert fault is not None
+    assert "step 0, rank 1 -> rank 2" in fault
+    assert nuice.check_broadcast(nuice.make_broadcast("reb", 3), [0, 1, 2]) is None
+
+
 def test_plan_draws(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
     text = nuice_command("plan", "a.mtx", "--plot", "a.png", "-o", "a.plan")
     assert (text.status, text.err) == (0, "")
@@ -272,6 +293,12 @@ BAD = (
     ("generate airfoil --points 7 --parts 2 -o new.mtx", "7 points", "invalid_argument"),
     ("generate airfoil --points 600 --parts 601 -o new.mtx --mesh-plot new.png", "parts", "invalid_argument"),
     ("generate nothing", "nothing", "invalid_argument"),
+    ("broadcast --ranks 4 --algorithm tree", "known: lib, reb", "invalid_argument"),
+    ("broadcast --ranks 4 --root 4", "the root is rank 4", "invalid_argument"),
+    ("broadcast --ranks 4 --group 1,4", "the member is rank 4", "invalid_argument"),
+    ("broadcast --ranks 4 --group 1,1", "rank 1 is twice", "invalid_argument"),
+    ("broadcast --ranks 4 --group 1,x", "'x' is not a rank", "invalid_argument"),
+    ("broadcast --ranks 0", "0 is not in 1..", "invalid_argument"),
     ("nothing", "nothing", "invalid_argument"),
 )
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import (
+    broadcast,
     checking,
     comparing,
     demo,
@@ -64,6 +65,7 @@ _GROUPS = (
     frontier,
     simulating,
     reproducing,
+    broadcast,
     demo,
 )
 for command_group in _GROUPS:

@@ -31,9 +31,29 @@ def run_bench(
     num_ranks: int, matrix_file: Path, methods: Sequence[str], repetitions: int, seed: int = 0
 ) -> list[dict[str, Any]]:
     """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails."""
+    return _bench(num_ranks, ["--matrix", str(matrix_file), "--seed", str(seed)], methods, repetitions)
+
+
+def run_broadcast_bench(
+    num_ranks: int,
+    num_bytes: int,
+    methods: Sequence[str],
+    repetitions: int,
+    root: int = 0,
+    group: Sequence[int] | None = None,
+) -> list[dict[str, Any]]:
+    """Likewise for a broadcast to all ranks, or to a group."""
+    problem = ["--broadcast", str(num_bytes), "--root", str(root)]
+    if group is not None:
+        problem += ["--group", ",".join(map(str, group))]
+    return _bench(num_ranks, problem, methods, repetitions)
+
+
+def _bench(
+    num_ranks: int, problem: Sequence[str], methods: Sequence[str], repetitions: int
+) -> list[dict[str, Any]]:
     command = [find_program("mpiexec"), "-n", str(num_ranks), find_program("nuice-bench"), "--json"]
-    command += ["--matrix", str(matrix_file), "--schedulers", ",".join(methods)]
-    command += ["--reps", str(repetitions), "--seed", str(seed)]
+    command += [*problem, "--schedulers", ",".join(methods), "--reps", str(repetitions)]
     output, complaints, status = _run(command)
     if status != 0:
         last = [line for line in complaints.splitlines() if line.strip()][-3:]

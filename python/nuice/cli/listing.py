@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice list: the schedulers, the patterns, the networks and the machines."""
+"""nuice list: the schedulers, the broadcasts, the patterns, the networks and the machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List schedulers (plan, compare), patterns (generate), networks (--topology), machines (simulate)."""
+    """List schedulers, broadcasts, patterns (generate), networks (--topology) and machines (simulate)."""
     result = {
         "schedulers": [
             {
@@ -30,6 +30,9 @@ def list_all(as_json: AsJson = False) -> None:
                 "summary": s.summary,
             }
             for s in _core.schedulers()
+        ],
+        "broadcasts": [
+            {"name": b.name, "source": b.source, "summary": b.summary} for b in _core.broadcasters()
         ],
         "patterns": [dict(zip(("name", "summary", "source"), row, strict=True)) for row in PATTERNS],
         "topologies": [
@@ -50,6 +53,8 @@ def _show(console: Any, result: dict[str, Any]) -> None:
         for s in result["schedulers"]
     ]
     console.print(output.table(("scheduler", "guarantees", "seeded", "source", "summary"), rows, left=5))
+    rows = [(b["name"], b["source"], b["summary"]) for b in result["broadcasts"]]
+    console.print(output.table(("broadcast", "source", "summary"), rows, left=3))
     rows = [(p["name"], p["source"], p["summary"]) for p in result["patterns"]]
     console.print(output.table(("pattern", "source", "summary"), rows, left=3))
     rows = [(k["syntax"], k["source"], k["summary"]) for k in result["topologies"]]

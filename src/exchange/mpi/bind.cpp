@@ -94,18 +94,6 @@ std::vector<StepEnd> make_steps(const PhaseTable& table, Executor executor) {
   return ends;
 }
 
-/// The largest tag. MPI keeps it with MPI_COMM_WORLD.
-int tag_limit() {
-  void* value = nullptr;
-  int found = 0;
-  must(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
-  constexpr int guaranteed = 32767;
-  return found != 0 ? *static_cast<const int*>(value) : guaranteed;
-}
-
-/// An exchange takes two: for the payload, and for grants (executor credit).
-int next_tag(int tag) { return tag >= tag_limit() ? 0 : tag + 1; }
-
 }  // namespace
 
 /// Makes the requests of one exchange, in the order of the table.
@@ -275,7 +263,7 @@ Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
     const auto limit = static_cast<std::size_t>(plan.max_sends_in_flight);
     Exchange::State::RequestMaker maker(*exchange, table, tag, limit > 0);
     if (plan.info.executor == Executor::credit) {
-      maker.make_credit(send_to, receive_from, {tag, next_tag(tag), plan.chunk_bytes, plan.window_bytes});
+      maker.make_credit(send_to, receive_from, {tag, tag_after(tag), plan.chunk_bytes, plan.window_bytes});
       return;
     }
     exchange->step_ends = make_steps(table, plan.info.executor);
@@ -287,7 +275,7 @@ Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
   if (plan.info.executor == Executor::barrier)
     exchange->barrier_comm = std::make_unique<const Communicator>(comm.get());
   if (exchange->credit) exchange->credit->agree_on_first_grants();
-  plan.next_tag = next_tag(next_tag(tag));
+  plan.next_tag = tag_after(tag_after(tag));  // of the payload, and of grants (executor credit)
   return Exchange(std::move(exchange));
 }
 

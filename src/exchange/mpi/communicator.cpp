@@ -18,7 +18,18 @@ void check_parent(MPI_Comm parent) {
   if (inter != 0) throw Error(ErrorCode::invalid_argument, "the communicator is an intercommunicator");
 }
 
+/// The largest tag. MPI keeps it with MPI_COMM_WORLD.
+int tag_limit() {
+  void* value = nullptr;
+  int found = 0;
+  must(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
+  constexpr int guaranteed = 32767;
+  return found != 0 ? *static_cast<const int*>(value) : guaranteed;
+}
+
 }  // namespace
+
+int tag_after(int tag) { return tag == tag_limit() ? 0 : tag + 1; }
 
 Communicator::Communicator(MPI_Comm parent) {
   check_parent(parent);

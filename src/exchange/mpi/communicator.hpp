@@ -27,4 +27,7 @@ class Communicator {
   Rank num_ranks_ = 0;
 };
 
+/// The tag of the next exchange over a communicator: 0 follows the largest one that MPI allows.
+int tag_after(int tag);
+
 }  // namespace nuice::mpi

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Broadcasts: the table of algorithms, their steps, and the checker of these.
+#include "nuice/broadcast.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "nuice/broadcaster.hpp"
+
+namespace nuice::python {
+namespace {
+
+using Steps = std::vector<std::vector<std::pair<Rank, Rank>>>;
+
+Steps steps_of(const BroadcastSchedule& schedule) {
+  Steps steps;
+  for (const auto& copies : schedule.steps) {
+    auto& step = steps.emplace_back();
+    for (const auto& [src, dst] : copies) step.emplace_back(src, dst);
+  }
+  return steps;
+}
+
+BroadcastSchedule from_steps(Rank num_ranks, Rank root, const Steps& steps) {
+  BroadcastSchedule schedule{num_ranks, root};
+  for (const auto& copies : steps) {
+    auto& step = schedule.steps.emplace_back();
+    for (const auto& [src, dst] : copies) step.push_back({src, dst});
+  }
+  return schedule;
+}
+
+BroadcastSchedule make(const std::string& name, Rank num_ranks, Rank root,
+                       const std::optional<std::vector<Rank>>& group) {
+  return group ? make_broadcast(name, num_ranks, root, *group) : make_broadcast(name, num_ranks, root);
+}
+
+std::vector<const Broadcaster*> all_broadcasters() {
+  std::vector<const Broadcaster*> rows;
+  for (const Broadcaster& row : broadcasters()) rows.push_back(&row);
+  return rows;
+}
+
+}  // namespace
+
+void register_broadcast(nb::module_& module) {
+  nb::class_<Broadcaster>(module, "Broadcaster", "A row of the table of broadcast algorithms.")
+      .def_ro("name", &Broadcaster::name)
+      .def_ro("summary", &Broadcaster::summary, "One line.")
+      .def_ro("source", &Broadcaster::source, "Paper and figure.");
+  nb::class_<BroadcastSchedule>(module, "BroadcastSchedule",
+                                "Steps of copies: one message from a root to many.")
+      .def(nb::new_(&from_steps), nb::arg("num_ranks"), nb::arg("root"), nb::arg("steps"))
+      .def_ro("num_ranks", &BroadcastSchedule::num_ranks)
+      .def_ro("root", &BroadcastSchedule::root)
+      .def_prop_ro("steps", &steps_of, "Of each step the pairs (src, dst).")
+      .def(
+          "__eq__", [](const BroadcastSchedule& a, const BroadcastSchedule& b) { return a == b; },
+          nb::is_operator());
+  module.def("broadcasters", &all_broadcasters, nb::rv_policy::reference, "All rows, in a fixed order.");
+  module.def(
+      "make_broadcast", &make, nb::arg("name"), nb::arg("num_ranks"), nb::arg("root") = 0,
+      nb::arg("group") = nb::none(),
+      "The steps of a broadcast from root to all ranks, or to the group. Raises nuice.Error for an unknown\n"
+      "name, a root or member that is no rank, or a member given twice.");
+  module.def(
+      "check_broadcast",
+      [](const BroadcastSchedule& schedule, const std::vector<Rank>& group) {
+        return check_broadcast(schedule, group);
+      },
+      nb::arg("schedule"), nb::arg("group"),
+      "None, or one sentence on the first fault: every rank of the group must get the message exactly once, "
+      "from\n"
+      "one that had it before, and no rank may send or receive twice in a step.");
+}
+
+}  // namespace nuice::python
