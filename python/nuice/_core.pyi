@@ -892,3 +892,49 @@ def port_bound_s(matrix: CommMatrix, machine: Machine) -> float:
 
 def link_bound_s(matrix: CommMatrix, machine: Machine) -> float:
     """Lower bound for straight routes, by the busiest link."""
+
+class Broadcaster:
+    """A row of the table of broadcast algorithms."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+
+    @property
+    def source(self) -> str:
+        """Paper and figure."""
+
+class BroadcastSchedule:
+    """Steps of copies: one message from a root to many."""
+
+    def __init__(self, num_ranks: int, root: int, steps: Sequence[Sequence[tuple[int, int]]]) -> None: ...
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def root(self) -> int: ...
+
+    @property
+    def steps(self) -> list[list[tuple[int, int]]]:
+        """Of each step the pairs (src, dst)."""
+
+    def __eq__(self, arg: BroadcastSchedule, /) -> bool: ...
+
+def broadcasters() -> list[Broadcaster]:
+    """All rows, in a fixed order."""
+
+def make_broadcast(name: str, num_ranks: int, root: int = 0, group: Sequence[int] | None = None) -> BroadcastSchedule:
+    """
+    The steps of a broadcast from root to all ranks, or to the group. Raises nuice.Error for an unknown
+    name, a root or member that is no rank, or a member given twice.
+    """
+
+def check_broadcast(schedule: BroadcastSchedule, group: Sequence[int]) -> str | None:
+    """
+    None, or one sentence on the first fault: every rank of the group must get the message exactly once, from
+    one that had it before, and no rank may send or receive twice in a step.
+    """
