@@ -179,7 +179,7 @@ Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
     if (plan.info.bytes == 0) return;  // an exchange without steps
     exchange->step_ends = make_steps(plan.table, plan.info.executor);
     Extent extent = Extent::of(plan.info.bytes);
-    const MPI_Datatype type = extent.type.get();
+    MPI_Datatype type = extent.type.get();
     exchange->types.push_back(std::move(extent.type));
     exchange->receives.reserve(1);
     exchange->sends.reserve(plan.table.sends.size());
