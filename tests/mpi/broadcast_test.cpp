@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts on MPI do what the serial executor of broadcasts does, byte for byte; wrong options fail alike everywhere.
+// Broadcasts on MPI do what the serial executor of broadcasts does, byte for byte; wrong options fail alike
+// everywhere.
 #include <set>
 #include <thread>
 

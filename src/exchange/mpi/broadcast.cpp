@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts: agree on the options, let every rank make and check the same steps, keep this rank's slice. Bound,
-// it is an exchange whose first step is the receive and whose other steps are one send each (phased) or one with
-// all sends (async).
+// Broadcasts: agree on the options, let every rank make and check the same steps, keep this rank's slice.
+// Bound, it is an exchange whose first step is the receive and whose other steps are one send each (phased)
+// or one with all sends (async).
 //
-// Cost: three broadcasts of options, O(ranks) planning. Why nobody waits forever: the receive is posted first, and
-// who sends in step s has received in an earlier one.
+// Cost: three broadcasts of options, O(ranks) planning. Why nobody waits forever: the receive is posted
+// first, and who sends in step s has received in an earlier one.
 #include <algorithm>
 #include <array>
 #include <cstdint>
