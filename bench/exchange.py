@@ -23,7 +23,7 @@ import nuice
 from nuice.airfoil import airfoil_mesh, halo_matrix, partition
 from nuice.cli.bench import run_bench
 
-METHODS = ["ac", "lp", "gm", "cgm", "rs_n", "coloring", "rs_n:barrier", "coloring:async"]
+METHODS = ["ac", "lp", "gm", "cgm", "rs_n", "coloring", "rs_n:barrier", "coloring:async", "rex"]
 METHODS += ["alltoallv", "neighbor", "isend"]
 
 

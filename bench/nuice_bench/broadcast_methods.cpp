@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts: the planned one, and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its members, the root
-// first; making that counts as its planning, and ranks outside do nothing, as in the planned one.
+// Broadcasts: the planned one, and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its members,
+// the root first; making that counts as its planning, and ranks outside do nothing, as in the planned one.
 #include <algorithm>
 #include <climits>
 

@@ -16,8 +16,8 @@ namespace nuice::bench {
 namespace {
 
 constexpr int usage_error = 2;
-const std::string matrix_methods = "ac,lp,rs_n,coloring,alltoallv,neighbor";
-const std::string broadcast_methods = "lib,reb,reb:async,bcast";
+constexpr std::string_view matrix_methods = "ac,lp,rs_n,coloring,alltoallv,neighbor";
+constexpr std::string_view broadcast_methods = "lib,reb,reb:async,bcast";
 
 struct PeerName {
   std::string_view name;
@@ -103,10 +103,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
          "credit), and alltoallv, neighbor, isend, which are MPI's own; by default " +
-             matrix_methods +
+             std::string(matrix_methods) +
              ". For a broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; "
              "by default " +
-             broadcast_methods)
+             std::string(broadcast_methods))
       ->delimiter(',');
   app.add_option("--reps", options.reps, "timed repetitions")
       ->check(CLI::Range(1, 1'000'000))
@@ -141,7 +141,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     app.parse(argc, argv);
     settle(app, options, std::move(broadcast), group);
     const bool is_broadcast = options.broadcast.has_value();
-    if (words.empty()) words = CLI::detail::split(is_broadcast ? broadcast_methods : matrix_methods, ',');
+    if (words.empty())
+      words = CLI::detail::split(std::string(is_broadcast ? broadcast_methods : matrix_methods), ',');
     for (const std::string& word : words)
       options.methods.push_back(parse_method(word, executor, is_broadcast));
     return {options, {}, {}, 0};

@@ -35,8 +35,8 @@ struct Messages {
 class Payload {
  public:
   Payload(Rank rank, std::vector<Partner> destinations, std::vector<Partner> sources);
-  /// The same message for all: what goes from root to root. The root has it in send, who needs it gets it into
-  /// receive, and others have neither.
+  /// The same message for all: what goes from root to root. The root has it in send, who needs it gets it
+  /// into receive, and others have neither.
   static Payload of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it);
 
   void poison_received();
@@ -44,8 +44,7 @@ class Payload {
   std::string verify_received();
 
   Rank rank;
-  Rank
-      written_for;  // the destination that the bytes received here depend on: rank, or the root of a broadcast
+  Rank written_for;  // what the received bytes depend on beside their source: rank, or the root
   Messages send;
   Messages receive;
 };

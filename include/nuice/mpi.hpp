@@ -44,8 +44,8 @@ Executor find_executor(std::string_view name);
 struct PlanOptions {
   std::string scheduler = "rs_n";  ///< A name of nuice::schedulers().
   std::uint64_t seed = 0;
-  /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha / beta);
-  /// only kpbs looks at it. Between 0 and max_bytes.
+  /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha /
+  /// beta); only kpbs looks at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
   /// Schedulers that promise link_free need it, and the check then proves it.
@@ -88,27 +88,27 @@ class Exchange;
 /// A checked schedule for one communication matrix, sliced for this rank.
 class Plan {
  public:
-  /// Collective over parent, which is duplicated. destinations: to whom this rank sends and how many bytes, in
-  /// any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
+  /// Collective over parent, which is duplicated. destinations: to whom this rank sends and how many bytes,
+  /// in any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
   /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule).
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator or given twice, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
   ///   limit             sizes or sums above max_bytes, a rank out of memory
   ///   mismatch          options that differ between ranks
-  ///   not_applicable    the scheduler cannot handle this matrix, or forwards messages and the executor is async
+  ///   not_applicable    the scheduler cannot handle this matrix, or forwards and the executor is async
   ///   state             MPI is not initialized, or is finalized
   ///   mpi               MPI's own error, after which the ranks may not be able to agree
   Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options = {});
 
-  /// Collective over parent. A plan for a schedule of your own, of which every rank gives its slice: one loaded
-  /// from a file and cut with nuice::slice(), or one that the ranks have made together. Messages may be split
-  /// into pieces over several phases and forwarded by other ranks. options.scheduler, seed and phase_cost_bytes
-  /// are only names here. Cost as above: every rank gathers what all ranks send, O(ranks + pieces); the check is
-  /// always made.
+  /// Collective over parent. A plan for a schedule of your own, of which every rank gives its slice: one
+  /// loaded from a file and cut with nuice::slice(), or one that the ranks have made together. Messages may
+  /// be split into pieces over several phases and forwarded by other ranks. options.scheduler, seed and
+  /// phase_cost_bytes are only names here. Cost as above: every rank gathers what all ranks send, O(ranks +
+  /// pieces); the check is always made.
   /// Throws Error, the same on all ranks: mismatch where table and communicator, or the tables of two ranks,
-  /// do not belong together (pair and phase are named) or a byte is not delivered exactly once, or is sent on by
-  /// a rank that does not have it; otherwise as above.
+  /// do not belong together (pair and phase are named) or a byte is not delivered exactly once, or is sent on
+  /// by a rank that does not have it; otherwise as above.
   static Plan from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options = {});
 
   Plan(Plan&&) noexcept;

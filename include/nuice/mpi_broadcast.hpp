@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Planned broadcasts on MPI: one message from a root to all ranks, or to a selected group (001 s.3.6).
 //
-//   nuice::mpi::BroadcastPlan plan(comm, {.root = 0, .bytes = 4096, .group = {{1, 2, 5}}, .broadcaster = "reb"});
-//   nuice::mpi::Exchange broadcast = plan.bind(buffer, 4096);   // the root's is read, the others' are written
+//   nuice::mpi::BroadcastPlan plan(comm, {.root = 0, .bytes = 4096, .group = {{1, 2, 5}}});
+//   nuice::mpi::Exchange broadcast = plan.bind(buffer, 4096);   // read on the root, written on the others
 //   for (...) { broadcast.start(); /* work */ broadcast.wait(); }
 //
-// The exchange is one as that of nuice/mpi.hpp: start, test, wait and free are the same, and so are the errors.
+// The exchange is one as that of nuice/mpi.hpp: start, test, wait and free are the same, and so are the
+// errors.
 #pragma once
 
 #include <memory>
@@ -43,8 +44,8 @@ struct BroadcastInfo {
 /// A checked broadcast, sliced for this rank.
 class BroadcastPlan {
  public:
-  /// Collective over parent, which is duplicated. Ranks outside the group call it too, and then have nothing to
-  /// do. O(ranks) time; memory grows with this rank's own copies.
+  /// Collective over parent, which is duplicated. Ranks outside the group call it too, and then have nothing
+  /// to do. O(ranks) time; memory grows with this rank's own copies.
   /// Throws Error, the same on all ranks:
   ///   invalid_argument  a root or member that is no rank, a member given twice, a negative size, an unknown
   ///                     broadcaster, the executor barrier, a null communicator or an intercommunicator
@@ -62,10 +63,11 @@ class BroadcastPlan {
   const BroadcastTable& table() const;
   const BroadcastInfo& info() const;
 
-  /// Collective. Makes the persistent requests for this buffer with room for `room` bytes, which must stay valid
-  /// until Exchange::free(). Ranks that take no part may give nullptr. May be called any number of times.
-  /// Throws Error, the same on all ranks: invalid_argument for a buffer that is null or too small (the rank is
-  /// named); limit where the message is larger than this MPI can send; state after free().
+  /// Collective. Makes the persistent requests for this buffer with room for `room` bytes, which must stay
+  /// valid until Exchange::free(). Ranks that take no part may give nullptr. May be called any number of
+  /// times.
+  /// Throws Error, the same on all ranks: invalid_argument for a buffer that is null or too small (the rank
+  /// is named); limit where the message is larger than this MPI can send; state after free().
   Exchange bind(void* buffer, Bytes room);
 
   /// Collective. As Plan::free().

@@ -35,9 +35,9 @@ struct PartRange {
   friend bool operator==(const PartRange&, const PartRange&) = default;
 };
 
-/// One line of the CPT. `offset` counts from the start of the buffer for that partner. A transfer that carries
-/// anything but the message between its two ranks has parts: they lie in it one behind the other, `bytes` is
-/// their sum and `offset` is 0.
+/// One line of the CPT. `offset` counts from the start of the buffer for that partner. A transfer that
+/// carries anything but the message between its two ranks has parts: they lie in it one behind the other,
+/// `bytes` is their sum and `offset` is 0.
 struct PhaseEntry {
   PhaseId phase = 0;
   Rank send_partner = no_rank;  ///< no_rank: nothing is sent.

@@ -200,10 +200,13 @@ class SerialExchange {
           phase, send,
           std::to_string(send.bytes) + " bytes are sent, " + std::to_string(receive.bytes) + " are expected");
     if (!valid_rank(send.src) || !valid_rank(send.dst)) fail_at(phase, send, "no such pair of ranks");
-    if (send.parts.count > 0 || receive.parts.count > 0) return copy_parts(phase, send, receive);
+    if (send.parts.count > 0 || receive.parts.count > 0) {
+      copy_parts(phase, send, receive);
+      return;
+    }
     const Part whole{send.src, send.dst, send.offset, send.bytes};
-    const auto at_src = sent_from(phase, send, whole);
-    const auto at_dst = received_in(phase, receive, {send.src, send.dst, receive.offset, receive.bytes});
+    const auto* const at_src = sent_from(phase, send, whole);
+    auto* const at_dst = received_in(phase, receive, {send.src, send.dst, receive.offset, receive.bytes});
     std::memcpy(at_dst, at_src, static_cast<std::size_t>(send.bytes));
   }
 
@@ -218,7 +221,7 @@ class SerialExchange {
   void copy_part(PhaseId phase, const Half& half, const Part& part) {
     std::vector<std::byte> bytes;
     if (part.src == half.src) {
-      const auto from = sent_from(phase, half, part);
+      const auto* const from = sent_from(phase, half, part);
       bytes.assign(from, from + part.bytes);
     } else {
       bytes = kept_[index(half.src)].take(part);

@@ -3,6 +3,8 @@
 // O(steps * ranks) time and the copies.
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "nuice/error.hpp"
 #include "nuice/exchange.hpp"
@@ -22,8 +24,7 @@ namespace {
 void check_tables(std::span<const BroadcastTable> tables) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const BroadcastTable& table = tables[i];
-    const bool fits = static_cast<std::size_t>(table.rank) == i &&
-                      static_cast<std::size_t>(table.num_ranks) == tables.size() &&
+    const bool fits = std::cmp_equal(table.rank, i) && std::cmp_equal(table.num_ranks, tables.size()) &&
                       table.root == tables[0].root && table.num_steps == tables[0].num_steps;
     if (!fits) fail(ErrorCode::mismatch, "table " + std::to_string(i) + " does not belong to the others");
   }
@@ -46,38 +47,56 @@ void check_buffers(std::span<const BroadcastTable> tables, std::span<const Recei
   }
 }
 
+class SerialBroadcast {
+ public:
+  SerialBroadcast(std::span<const BroadcastTable> tables, std::span<const ReceiveBuffer> buffers, Bytes bytes)
+      : tables_(tables),
+        buffers_(buffers),
+        bytes_(static_cast<std::size_t>(bytes)),
+        num_steps_(tables.empty() ? 0 : tables[0].num_steps),
+        has_it_from_(tables.size(), never()) {
+    for (const BroadcastTable& table : tables)
+      if (table.rank == table.root) has_it_from_[index(table.root)] = 0;
+  }
+
+  void run() {
+    for (std::uint32_t step = 0; step < num_steps_; ++step)
+      for (const BroadcastTable& from : tables_)
+        for (const BroadcastStep& send : from.sends)
+          if (send.step == step) copy(step, from.rank, send.partner);
+    for (const BroadcastTable& to : tables_)
+      if (to.receive && has_it_from_[index(to.rank)] == never())
+        fail_at(to.receive->step, to.receive->partner, to.rank, "a receive without its send");
+  }
+
+ private:
+  static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
+  std::uint32_t never() const { return num_steps_ + 1; }
+
+  void copy(std::uint32_t step, Rank src, Rank dst) {
+    const bool is_expected =
+        index(dst) < tables_.size() && tables_[index(dst)].receive == BroadcastStep{step, src};
+    if (!is_expected) fail_at(step, src, dst, "a send without its receive");
+    if (has_it_from_[index(src)] > step) fail_at(step, src, dst, "the sender does not have the message");
+    if (has_it_from_[index(dst)] != never()) fail_at(step, src, dst, "the receiver has it already");
+    if (bytes_ > 0) std::memcpy(buffers_[index(dst)].data, buffers_[index(src)].data, bytes_);
+    has_it_from_[index(dst)] = step + 1;
+  }
+
+  std::span<const BroadcastTable> tables_;
+  std::span<const ReceiveBuffer> buffers_;
+  std::size_t bytes_;
+  std::uint32_t num_steps_;
+  std::vector<std::uint32_t> has_it_from_;  // by rank: the step in which it may send the message first
+};
+
 }  // namespace
 
 void broadcast_serially(std::span<const BroadcastTable> tables, std::span<const ReceiveBuffer> buffers,
                         Bytes bytes) {
   check_tables(tables);
   check_buffers(tables, buffers, bytes);
-  if (tables.empty()) return;
-  const std::uint32_t num_steps = tables[0].num_steps;
-  std::vector<std::uint32_t> has_it_from(tables.size(),
-                                         num_steps + 1);  // the step in which it may send it first
-  if (const auto root = static_cast<std::size_t>(tables[0].root); root < tables.size()) has_it_from[root] = 0;
-  for (std::uint32_t step = 0; step < num_steps; ++step) {
-    for (const BroadcastTable& from : tables) {
-      for (const auto& [send_step, dst] : from.sends) {
-        if (send_step != step) continue;
-        const auto src_index = static_cast<std::size_t>(from.rank);
-        const auto dst_index = static_cast<std::size_t>(dst);
-        const bool is_expected =
-            dst_index < tables.size() && tables[dst_index].receive == BroadcastStep{step, from.rank};
-        if (!is_expected) fail_at(step, from.rank, dst, "a send without its receive");
-        if (has_it_from[src_index] > step)
-          fail_at(step, from.rank, dst, "the sender does not have the message");
-        if (has_it_from[dst_index] <= num_steps) fail_at(step, from.rank, dst, "the receiver has it already");
-        if (bytes > 0)
-          std::memcpy(buffers[dst_index].data, buffers[src_index].data, static_cast<std::size_t>(bytes));
-        has_it_from[dst_index] = step + 1;
-      }
-    }
-  }
-  for (const BroadcastTable& to : tables)
-    if (to.receive && has_it_from[static_cast<std::size_t>(to.rank)] > num_steps)
-      fail_at(to.receive->step, to.receive->partner, to.rank, "a receive without its send");
+  SerialBroadcast(tables, buffers, bytes).run();
 }
 
 }  // namespace nuice

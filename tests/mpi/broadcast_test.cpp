@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts on MPI do what the serial executor of broadcasts does, byte for byte; wrong options fail alike everywhere.
+// Broadcasts on MPI do what the serial executor of broadcasts does, byte for byte; wrong options fail alike
+// everywhere.
+#include <set>
 #include <thread>
 
 #include "mpi/mpi_support.hpp"
@@ -70,8 +72,8 @@ TEST(Broadcast, DoesWhatTheSerialOneDoes) {
     if (rank % 2 == 1) odd.push_back(rank);
   for (const Broadcaster& row : broadcasters())
     for (const auto executor : {mpi::Executor::phased, mpi::Executor::async})
-      for (Rank root = 0; root < n; ++root)
-        for (const Bytes bytes : {0, 1, 100, 100'000}) {  // on both sides of every MPI's eager limit
+      for (const Rank root : std::set<Rank>{0, n / 2, n - 1})
+        for (const Bytes bytes : {0, 1, 100'000}) {  // on both sides of every MPI's eager limit
           SCOPED_TRACE(std::string(row.name) + " from " + std::to_string(root) + ", " +
                        std::to_string(bytes));
           BroadcastOptions options{

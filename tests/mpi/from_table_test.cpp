@@ -61,8 +61,8 @@ TEST(FromTable, RunsTheScheduleOfAnyScheduler) {
   expect_exchanged(matrix, make_schedule(matrix, "coloring"), {.scheduler = "loaded"});
 }
 
-/// Split messages, forwarded: everything goes to the next rank first, in pieces, and from there where it is for. Two
-/// phases each; a transfer carries pieces of several messages, some of them at their destination.
+/// Split messages, forwarded: everything goes to the next rank first, in pieces, and from there where it is
+/// for. Two phases each; a transfer carries pieces of several messages, some of them at their destination.
 Schedule detour_schedule(const CommMatrix& matrix) {
   const Rank n = matrix.num_ranks();
   Schedule schedule(n);
@@ -183,7 +183,8 @@ TEST(FromTable, RefusesTablesThatDoNotFitTogether) {
   EXPECT_NO_THROW(mpi::Plan::from_table(MPI_COMM_WORLD, ring_table()));
 }
 
-/// Rank 0 -> rank 2 with 8 bytes over rank 1, which gets them with 4 of its own and sends them on in two phases.
+/// Rank 0 -> rank 2 with 8 bytes over rank 1, which gets them with 4 of its own and sends them on in two
+/// phases.
 PhaseTable forwarding_table() {
   const CommMatrix matrix =
       CommMatrix::from_messages(test::world_size(), std::vector<Message>{{0, 1, 4}, {0, 2, 8}});

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts: agree on the options, let every rank make and check the same steps, keep this rank's slice. Bound,
-// it is an exchange whose first step is the receive and whose other steps are one send each (phased) or one with
-// all sends (async).
+// Broadcasts: agree on the options, let every rank make and check the same steps, keep this rank's slice.
+// Bound, it is an exchange whose first step is the receive and whose other steps are one send each (phased)
+// or one with all sends (async).
 //
-// Cost: three broadcasts of options, O(ranks) planning. Why nobody waits forever: the receive is posted first, and
-// who sends in step s has received in an earlier one.
+// Cost: three broadcasts of options, O(ranks) planning. Why nobody waits forever: the receive is posted
+// first, and who sends in step s has received in an earlier one.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -179,7 +179,7 @@ Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
     if (plan.info.bytes == 0) return;  // an exchange without steps
     exchange->step_ends = make_steps(plan.table, plan.info.executor);
     Extent extent = Extent::of(plan.info.bytes);
-    const MPI_Datatype type = extent.type.get();
+    MPI_Datatype type = extent.type.get();
     exchange->types.push_back(std::move(extent.type));
     exchange->receives.reserve(1);
     exchange->sends.reserve(plan.table.sends.size());

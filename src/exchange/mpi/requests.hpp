@@ -24,9 +24,9 @@ class Datatype {
  public:
   static Datatype predefined(MPI_Datatype type) { return Datatype(type, false); }
   static Datatype contiguous(int count, MPI_Datatype of);
-  /// All blocks, one behind the other, as one element that is sent from MPI_BOTTOM: MPI itself picks the bytes
-  /// up where they lie. Throws Error limit for more than INT_MAX of them; a block above max_count bytes counts
-  /// as several.
+  /// All blocks, one behind the other, as one element that is sent from MPI_BOTTOM: MPI itself picks the
+  /// bytes up where they lie. Throws Error limit for more than INT_MAX of them; a block above max_count bytes
+  /// counts as several.
   static Datatype of_blocks(std::span<const Block> blocks, int max_count = 1 << 30);
 
   Datatype(Datatype&& other) noexcept

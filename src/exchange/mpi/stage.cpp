@@ -2,6 +2,7 @@
 #include "exchange/mpi/stage.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "nuice/error.hpp"
@@ -24,8 +25,9 @@ void Stage::take(const Part& part, std::vector<Block>& places) {
   Places& known = messages_[{part.src, part.dst}];
   Bytes at = part.offset;
   for (Bytes left = part.bytes; left > 0;) {
-    auto found = known.upper_bound(at);
-    const bool is_there = found != known.begin() && (--found)->first + found->second.bytes > at;
+    const auto after = known.upper_bound(at);
+    const auto found = after == known.begin() ? known.end() : std::prev(after);
+    const bool is_there = found != known.end() && found->first + found->second.bytes > at;
     if (!is_there)
       throw Error(ErrorCode::mismatch, "byte " + std::to_string(at) + " of message rank " +
                                            std::to_string(part.src) + " -> rank " + std::to_string(part.dst) +
