@@ -17,6 +17,7 @@ ALLOWED = {
     "schedulers": {"core"},
     "exchange": {"core"},
     "exchange/mpi": {"core", "schedulers", "exchange"},
+    "halo": {"core", "exchange", "exchange/mpi"},
 }
 HEADERS = {
     "core": {
@@ -36,8 +37,9 @@ HEADERS = {
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi"},
+    "halo": {"halo", "halo_field"},
 }
-MPI_LAYERS = {"exchange/mpi"}
+MPI_LAYERS = {"exchange/mpi", "halo"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["bench", "examples", "python/bindings"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
@@ -109,7 +111,7 @@ def check(root):
     for folder in OUTSIDE:
         for path in sources(root / folder):
             for number, target in includes(path):
-                if target.split("/")[0] in {"core", "schedulers", "patterns", "exchange", "src"}:
+                if target.split("/")[0] in {"core", "schedulers", "patterns", "exchange", "halo", "src"}:
                     problems.append(f"{path.relative_to(root)}:{number}: {target} is not a public header")
     return problems
 
