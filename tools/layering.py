@@ -41,7 +41,7 @@ HEADERS = {
 }
 MPI_LAYERS = {"exchange/mpi", "halo"}
 # Only public headers: apps, benches, bindings, examples.
-OUTSIDE = ["bench", "examples", "python/bindings"]
+OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
