@@ -31,6 +31,10 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--executor", options.executor, "how nuice carries it out: async, phased, barrier")
       ->check(known([](const std::string& name) { return mpi::find_executor(name); }, "NAME"))
       ->capture_default_str();
+  add_output(app, options);
+}
+
+void add_output(CLI::App& app, OutputOptions& options) {
   app.add_option("--reps", options.reps, "measurements of the exchange; 0 for none")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();

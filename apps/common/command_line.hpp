@@ -10,18 +10,25 @@
 
 namespace nuice::apps {
 
-/// How nuice carries the exchanges, and what is written besides the result.
-struct CommonOptions {
-  std::string scheduler = "coloring";
-  std::string executor = "async";
+/// What is measured, and written besides the result.
+struct OutputOptions {
   int reps = 30;
   bool json = false;
   std::string pattern;  ///< File for the communication matrix; empty for none.
+};
+
+/// How nuice carries the exchanges, for programs that take one way.
+struct CommonOptions : OutputOptions {
+  std::string scheduler = "coloring";
+  std::string executor = "async";
 
   mpi::PlanOptions plan() const { return {.scheduler = scheduler, .executor = mpi::find_executor(executor)}; }
 };
 
-/// Adds --scheduler, --executor, --reps, --pattern and --json. `options` has the defaults.
+/// Adds --reps, --pattern and --json.
+void add_output(CLI::App& app, OutputOptions& options);
+
+/// Adds --scheduler and --executor as well.
 void add_common(CLI::App& app, CommonOptions& options);
 
 /// Parses the command line, runs body() and returns the exit code: that of body(); 2 for a bad command line or an
