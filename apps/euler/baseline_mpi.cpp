@@ -93,12 +93,12 @@ class IsendUpdate : public PlainUpdate {
   void start() override {
     std::size_t next = 0;
     for (const auto& [rank, count, begin] : halos_.from)
-      MPI_Irecv(ghosts_ + begin * components_, count * components_, MPI_DOUBLE, rank, 0, MPI_COMM_WORLD,
-                &requests_[next++]);
+      MPI_Irecv(ghosts_ + std::ptrdiff_t{begin} * components_, count * components_, MPI_DOUBLE, rank, 0,
+                MPI_COMM_WORLD, &requests_[next++]);
     pack();
     for (const auto& [rank, count, begin] : halos_.to)
-      MPI_Isend(packed_.data() + begin * components_, count * components_, MPI_DOUBLE, rank, 0,
-                MPI_COMM_WORLD, &requests_[next++]);
+      MPI_Isend(packed_.data() + std::ptrdiff_t{begin} * components_, count * components_, MPI_DOUBLE, rank,
+                0, MPI_COMM_WORLD, &requests_[next++]);
   }
   void wait() override {
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);

@@ -17,7 +17,7 @@ class Reader {
 
   Mesh read() {
     next();
-    if (line_ != "nuice-mesh 1") fail("not a mesh: the first line must be \"nuice-mesh 1\"");
+    if (line_ != "nuice-mesh 1") fail(R"(not a mesh: the first line must be "nuice-mesh 1")");
     Mesh mesh;
     for (std::int64_t left = count("points"); left > 0; --left) {
       const auto [x, y] = numbers<double, 2>("x y");
@@ -28,7 +28,7 @@ class Reader {
       mesh.triangles.push_back(numbers<std::int32_t, 3>("three points"));
     for (std::int64_t left = count("boundary"); left > 0; --left) mesh.boundary.push_back(boundary_edge());
     next();
-    if (line_ != "end") fail("expected \"end\", found \"" + line_ + "\"");
+    if (line_ != "end") fail(R"(expected "end", found ")" + line_ + "\"");
     require_valid(mesh, path_);
     return mesh;
   }

@@ -40,7 +40,7 @@ std::string to_text(const Report& report) {
     text += fmt::format("{:10} {:>12.3f} {:>14}{}\n", method.name, 1e3 * method.seconds,
                         method.exchange_s ? fmt::format("{:.2f}", 1e6 * *method.exchange_s) : "-",
                         method.same_states ? "" : "   OTHER RESULT");
-  text += "\n";
+  text += '\n';
   for (const Finding& finding : report.findings) {
     std::string bound;
     if (finding.at_most) bound = fmt::format("   (at most {:g})", *finding.at_most);

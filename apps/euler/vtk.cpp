@@ -15,11 +15,11 @@ namespace {
 bool goes_over_the_rim(const Mesh& mesh, const std::array<std::int32_t, 3>& triangle) {
   if (!mesh.period) return false;
   const Vector& a = mesh.points[static_cast<std::size_t>(triangle[0])];
-  for (const std::int32_t other : {triangle[1], triangle[2]}) {
+  const auto is_far = [&](std::int32_t other) {
     const Vector d = mesh.points[static_cast<std::size_t>(other)] - a;
-    if (std::abs(d.x) > mesh.period->x / 2 || std::abs(d.y) > mesh.period->y / 2) return true;
-  }
-  return false;
+    return std::abs(d.x) > mesh.period->x / 2 || std::abs(d.y) > mesh.period->y / 2;
+  };
+  return is_far(triangle[1]) || is_far(triangle[2]);
 }
 
 void write_triangles(std::ostream& out, const Mesh& mesh) {

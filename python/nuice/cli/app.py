@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import checking, comparing, demo, frontier, generate, listing, planning, show
+from . import checking, comparing, demo, flow, frontier, generate, listing, planning, show
 
 app = typer.Typer(
     help="Plan irregular exchanges on distributed-memory machines: who sends how much to whom goes in, "
@@ -43,5 +43,5 @@ def common(
     pass
 
 
-for command_group in (listing, generate, show, planning, checking, comparing, frontier, demo):
+for command_group in (listing, generate, show, planning, checking, comparing, frontier, flow, demo):
     command_group.register(app)
