@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pages are true: the code of docs/python.md runs and prints what its comments say, that of docs/tutorial.md is
-what the test `consumer` builds and runs."""
+"""The pages are true.
+
+The code of docs/python.md runs and prints what its comments say; that of docs/tutorial.md is what the test
+`consumer` builds and runs.
+"""
 
 from __future__ import annotations
 
