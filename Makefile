@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
 SETUP_STAMP := .venv/.setup-done
-CXX_SOURCES := $(shell find include src bench tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+CXX_SOURCES := $(shell find include src bench apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
 PYTHON_SOURCES := $(shell find include src python cmake -type f -not -name '*.py' 2>/dev/null) \
   CMakeLists.txt pyproject.toml
 # The stamp is not enough when another MPI is asked for than .venv was made for.
@@ -84,6 +84,7 @@ bench: build
 	$(BIN)/python bench/link_free.py
 	$(BIN)/python bench/exchange.py
 	$(BIN)/python bench/broadcast.py
+	$(BIN)/python bench/applications.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
 lint: build
@@ -92,7 +93,7 @@ lint: build
 	ruff check .
 	shellcheck tools/*.sh .ci/run
 	$(BIN)/python tools/layering.py .
-	git ls-files 'src/*.cpp' 'bench/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
+	git ls-files 'src/*.cpp' 'bench/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations
 
 format: setup

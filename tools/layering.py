@@ -19,6 +19,7 @@ ALLOWED = {
     "schedulers": {"core"},
     "exchange": {"core"},
     "exchange/mpi": {"core", "topology", "schedulers", "exchange"},
+    "halo": {"core", "exchange", "exchange/mpi"},
 }
 HEADERS = {
     "core": {
@@ -40,11 +41,12 @@ HEADERS = {
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi", "mpi_broadcast"},
+    "halo": {"halo", "halo_field"},
 }
-MPI_LAYERS = {"exchange/mpi"}
+MPI_LAYERS = {"exchange/mpi", "halo"}
 # Only public headers: apps, benches, bindings, examples.
-OUTSIDE = ["bench", "examples", "python/bindings"]
-INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "exchange", "src"}
+OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
+INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "exchange", "halo", "src"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs this build into a scratch folder, builds examples/first_exchange against it as an outside project, and runs
-# it beside its plain MPI twin: both must print the same sum.
+# it beside its plain MPI twin: both must print the same sum. The same for the two programs of docs/tutorial.md.
 #   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPIEXEC=... -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
@@ -22,3 +22,18 @@ foreach(program first_exchange first_exchange_mpi)
     message(FATAL_ERROR "${program} printed:\n${out}")
   endif()
 endforeach()
+
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/tutorial -B ${SCRATCH}/tutorial -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+    -DMPI_CXX_COMPILER=${MPICXX})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/tutorial)
+foreach(program before after)
+  execute_process(COMMAND ${MPIEXEC} -n 4 ${SCRATCH}/tutorial/${program} WORKING_DIRECTORY ${SCRATCH}
+                  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
+  string(REGEX MATCH "sum of squares: ([0-9.]+)" sum "${out}")
+  if(NOT code EQUAL 0 OR NOT CMAKE_MATCH_1 STREQUAL "9134485.392500019")
+    message(FATAL_ERROR "${program} ended with ${code} and printed:\n${out}\n${err}")
+  endif()
+endforeach()
+if(NOT out MATCHES "12 messages in 3 phases, at least 3 are needed" OR NOT EXISTS ${SCRATCH}/network.mtx)
+  message(FATAL_ERROR "the tutorial promises another plan than:\n${out}")
+endif()

@@ -141,3 +141,15 @@ def test_simulator() -> None:
 def test_simgrid_agrees() -> None:
     for f in quick("simgrid_check.py"):
         assert f["ratio"] == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_applications() -> None:
+    figures = quick("applications.py")
+    assert len({f["case"] for f in figures}) == 4
+    for case in {f["case"] for f in figures}:
+        ours, *peers = (f for f in figures if f["case"] == case)
+        assert len(peers) == 2
+        assert ours["ratio"] == pytest.approx(ours["exchange_s"] / min(f["exchange_s"] for f in peers))
+        assert all(f["whole_s"] > 0 for f in (ours, *peers))

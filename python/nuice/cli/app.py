@@ -12,6 +12,7 @@ from . import (
     checking,
     comparing,
     demo,
+    flow,
     frontier,
     generate,
     listing,
@@ -66,6 +67,7 @@ _GROUPS = (
     simulating,
     reproducing,
     broadcast,
+    flow,
     demo,
 )
 for command_group in _GROUPS:

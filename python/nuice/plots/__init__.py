@@ -6,6 +6,7 @@
 No display and no pyplot: nothing here changes the state of a program that draws with matplotlib itself.
 """
 
+from .flows import draw_flow
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
 from .runs import draw_runs
@@ -14,6 +15,7 @@ from .times import draw_times
 
 __all__ = [
     "draw_comparison",
+    "draw_flow",
     "draw_matrix",
     "draw_mesh",
     "draw_runs",

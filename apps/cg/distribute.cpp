@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/distribute.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "common/agree.hpp"
+#include "common/partition.hpp"
+
+namespace nuice::cg {
+namespace {
+
+using apps::world_rank;
+using apps::world_size;
+
+/// All rows in their new order, and where each rank's begin.
+struct Order {
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> row_begins;
+  std::vector<std::int64_t> num_interior;  // by rank
+};
+
+Order make_order(const Matrix& matrix, const std::vector<Rank>& part, Rank num_ranks) {
+  const auto n = static_cast<std::size_t>(matrix.num_rows());
+  std::vector<char> boundary(n, 0);
+  for (std::size_t row = 0; row < n; ++row)
+    for (std::int64_t e = matrix.begin[row]; e < matrix.begin[row + 1]; ++e)
+      if (part[static_cast<std::size_t>(matrix.columns[static_cast<std::size_t>(e)])] != part[row])
+        boundary[row] = 1;
+  Order order;
+  order.rows.resize(n);
+  std::iota(order.rows.begin(), order.rows.end(), std::int64_t{0});
+  std::ranges::stable_sort(order.rows, {}, [&](std::int64_t row) {
+    const auto r = static_cast<std::size_t>(row);
+    return std::tuple(part[r], boundary[r]);
+  });
+  order.row_begins.assign(static_cast<std::size_t>(num_ranks) + 1, 0);
+  order.num_interior.assign(static_cast<std::size_t>(num_ranks), 0);
+  for (std::size_t row = 0; row < n; ++row) {
+    ++order.row_begins[static_cast<std::size_t>(part[row]) + 1];
+    order.num_interior[static_cast<std::size_t>(part[row])] += boundary[row] == 0 ? 1 : 0;
+  }
+  std::partial_sum(order.row_begins.begin(), order.row_begins.end(), order.row_begins.begin());
+  return order;
+}
+
+/// Three arrays for one rank.
+LocalRows rows_of(const Matrix& matrix, const Order& order, const std::vector<std::int64_t>& new_number,
+                  Rank rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  LocalRows local;
+  local.row_begins = order.row_begins;
+  local.num_interior = static_cast<std::size_t>(order.num_interior[r]);
+  for (std::int64_t i = order.row_begins[r]; i < order.row_begins[r + 1]; ++i) {
+    const auto row = static_cast<std::size_t>(order.rows[static_cast<std::size_t>(i)]);
+    for (auto e = static_cast<std::size_t>(matrix.begin[row]); std::cmp_less(e, matrix.begin[row + 1]); ++e) {
+      local.columns.push_back(new_number[static_cast<std::size_t>(matrix.columns[e])]);
+      local.values.push_back(matrix.values[e]);
+    }
+    local.begin.push_back(static_cast<std::int64_t>(local.columns.size()));
+  }
+  return local;
+}
+
+template <typename T>
+void send(const std::vector<T>& values, MPI_Datatype type, Rank to) {
+  MPI_Send(values.data(), static_cast<int>(values.size()), type, to, 0, MPI_COMM_WORLD);
+}
+
+template <typename T>
+void receive(std::vector<T>& values, MPI_Datatype type) {
+  MPI_Status status;
+  MPI_Probe(0, 0, MPI_COMM_WORLD, &status);
+  int count = 0;
+  MPI_Get_count(&status, type, &count);
+  values.resize(static_cast<std::size_t>(count));
+  MPI_Recv(values.data(), count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+void send_rows(const LocalRows& local, Rank to) {
+  send(local.row_begins, MPI_INT64_T, to);
+  send(local.begin, MPI_INT64_T, to);
+  send(local.columns, MPI_INT64_T, to);
+  send(local.values, MPI_DOUBLE, to);
+  send(std::vector<std::int64_t>{static_cast<std::int64_t>(local.num_interior)}, MPI_INT64_T, to);
+}
+
+LocalRows receive_rows() {
+  LocalRows local;
+  receive(local.row_begins, MPI_INT64_T);
+  receive(local.begin, MPI_INT64_T);
+  receive(local.columns, MPI_INT64_T);
+  receive(local.values, MPI_DOUBLE);
+  std::vector<std::int64_t> num_interior;
+  receive(num_interior, MPI_INT64_T);
+  local.num_interior = static_cast<std::size_t>(num_interior.front());
+  return local;
+}
+
+}  // namespace
+
+Distribution distribute(const Matrix& matrix) {
+  Distribution result;
+  Order order;
+  apps::on_rank_0([&] {
+    const std::vector<Rank> part = apps::partition(matrix.begin, matrix.columns, world_size(), "rows");
+    order = make_order(matrix, part, world_size());
+    result.new_number.resize(order.rows.size());
+    for (std::size_t i = 0; i < order.rows.size(); ++i)
+      result.new_number[static_cast<std::size_t>(order.rows[i])] = static_cast<std::int64_t>(i);
+  });
+  if (world_rank() != 0) {
+    result.local = receive_rows();
+    return result;
+  }
+  for (Rank rank = 1; rank < world_size(); ++rank)
+    send_rows(rows_of(matrix, order, result.new_number, rank), rank);
+  result.local = rows_of(matrix, order, result.new_number, 0);
+  return result;
+}
+
+std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine) {
+  const std::vector<std::int64_t>& begins = distribution.local.row_begins;
+  std::vector<int> counts;
+  std::vector<int> offsets;
+  for (std::size_t rank = 0; rank + 1 < begins.size(); ++rank) {
+    counts.push_back(static_cast<int>(begins[rank + 1] - begins[rank]));
+    offsets.push_back(static_cast<int>(begins[rank]));
+  }
+  std::vector<double> all(world_rank() == 0 ? static_cast<std::size_t>(begins.back()) : 0);
+  MPI_Gatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), counts.data(),
+              offsets.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  std::vector<double> original(all.size());
+  for (std::size_t row = 0; row < all.size(); ++row)
+    original[row] = all[static_cast<std::size_t>(distribution.new_number[row])];
+  return original;
+}
+
+}  // namespace nuice::cg

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows over ranks: METIS partitions the graph of the matrix on rank 0, which then sends each rank its rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cg/matrix.hpp"
+#include "nuice/types.hpp"
+
+namespace nuice::cg {
+
+/// One rank's rows, numbered anew: rank r has rows row_begins[r] .. row_begins[r + 1] - 1, columns have the new
+/// numbers too. A row's entries keep the order they had, so that its sum rounds as in the whole matrix.
+struct LocalRows {
+  std::vector<std::int64_t> row_begins;  // num_ranks + 1, the same on all ranks
+  std::vector<std::int64_t> begin{0};
+  std::vector<std::int64_t> columns;
+  std::vector<double> values;
+  std::size_t num_interior = 0;  // rows whose columns are all this rank's; they come first
+
+  std::size_t num_rows() const { return begin.size() - 1; }
+};
+
+struct Distribution {
+  LocalRows local;
+  std::vector<std::int64_t> new_number;  // on rank 0 only: of each row of the whole matrix
+};
+
+/// Collective. Rank 0 has the matrix. Throws Error, on all ranks, for fewer rows than ranks.
+Distribution distribute(const Matrix& matrix);
+
+/// Collective. The vector of which every rank has its rows' part, in the original order, on rank 0.
+std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine);
+
+}  // namespace nuice::cg

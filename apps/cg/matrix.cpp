@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/matrix.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "nuice/error.hpp"
+
+namespace nuice::cg {
+namespace {
+
+std::string place(std::int64_t i, std::int64_t j) {
+  return "(" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ")";
+}
+
+/// The value at that place; 0 if there is none.
+double value_at(const Matrix& matrix, std::int64_t i, std::int64_t j) {
+  const auto first = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i)];
+  const auto last = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i) + 1];
+  const auto at = std::lower_bound(first, last, j);
+  return at != last && *at == j ? matrix.values[static_cast<std::size_t>(at - matrix.columns.begin())] : 0;
+}
+
+}  // namespace
+
+Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std::vector<Entry> entries) {
+  std::ranges::stable_sort(entries, {}, [](const Entry& e) { return std::tuple(e.row, e.column); });
+  Matrix matrix;
+  matrix.num_columns = num_columns;
+  matrix.begin.assign(static_cast<std::size_t>(num_rows) + 1, 0);
+  std::int64_t last_row = -1;
+  for (const Entry& entry : entries) {
+    if (entry.row == last_row && entry.column == matrix.columns.back()) {
+      matrix.values.back() += entry.value;
+      continue;
+    }
+    last_row = entry.row;
+    matrix.columns.push_back(entry.column);
+    matrix.values.push_back(entry.value);
+    ++matrix.begin[static_cast<std::size_t>(entry.row) + 1];
+  }
+  for (std::size_t row = 1; row < matrix.begin.size(); ++row) matrix.begin[row] += matrix.begin[row - 1];
+  return matrix;
+}
+
+Matrix poisson(std::int64_t n) {
+  Matrix matrix;
+  matrix.num_columns = n * n;
+  const auto add = [&](std::int64_t column, double value) {
+    matrix.columns.push_back(column);
+    matrix.values.push_back(value);
+  };
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::int64_t row = i * n + j;
+      if (i > 0) add(row - n, -1);
+      if (j > 0) add(row - 1, -1);
+      add(row, 4);
+      if (j < n - 1) add(row + 1, -1);
+      if (i < n - 1) add(row + n, -1);
+      matrix.begin.push_back(matrix.num_entries());
+    }
+  return matrix;
+}
+
+void require_symmetric(const Matrix& matrix, const std::string& name) {
+  if (matrix.num_rows() != matrix.num_columns)
+    throw Error(ErrorCode::invalid_argument, name + " is not square: " + std::to_string(matrix.num_rows()) +
+                                                 " rows, " + std::to_string(matrix.num_columns) + " columns");
+  constexpr double tolerance = 1e-12;  // of the larger of the two: values may come from rounded sums
+  for (std::int64_t row = 0; row < matrix.num_rows(); ++row) {
+    for (std::int64_t e = matrix.begin[static_cast<std::size_t>(row)];
+         e < matrix.begin[static_cast<std::size_t>(row) + 1]; ++e) {
+      const std::int64_t column = matrix.columns[static_cast<std::size_t>(e)];
+      const double here = matrix.values[static_cast<std::size_t>(e)];
+      const double there = value_at(matrix, column, row);
+      if (!(std::abs(here - there) <= tolerance * std::max(std::abs(here), std::abs(there))))
+        throw Error(ErrorCode::invalid_argument, name + " is not symmetric: " + std::to_string(here) +
+                                                     " at " + place(row, column) + ", " +
+                                                     std::to_string(there) + " at " + place(column, row));
+    }
+    if (!(value_at(matrix, row, row) > 0))
+      throw Error(ErrorCode::invalid_argument,
+                  name + " is not positive definite: " + std::to_string(value_at(matrix, row, row)) + " at " +
+                      place(row, row));
+  }
+}
+
+}  // namespace nuice::cg

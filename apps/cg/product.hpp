@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The product of a distributed matrix and a vector: the only part of the program that exchanges more than a few
+// numbers. with_nuice.cpp and baseline_mpi.cpp are the same program, with nuice and with MPI alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cg/distribute.hpp"
+#include "nuice/comm_matrix.hpp"
+#include "nuice/mpi.hpp"
+
+namespace nuice::cg {
+
+class Product {
+ public:
+  virtual ~Product() = default;
+  /// This rank's part of x, to be filled before multiply().
+  virtual std::span<double> x() = 0;
+  /// Collective. y = A x on this rank's rows.
+  virtual void multiply(std::span<double> y) = 0;
+  /// Collective. Only the exchange that multiply() needs.
+  virtual void exchange() = 0;
+};
+
+/// Columns as places in an array that has owned values, then ghosts.
+struct LocalMatrix {
+  std::vector<std::int64_t> begin;
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+  std::size_t num_interior;
+
+  void multiply_interior(std::span<const double> x, std::span<double> y) const {
+    cg::multiply(begin, columns, values, 0, num_interior, x, y);
+  }
+  void multiply_boundary(std::span<const double> x, std::span<double> y) const {
+    cg::multiply(begin, columns, values, num_interior, begin.size() - 1, x, y);
+  }
+};
+
+/// What the planned product tells of its halo; the same on all ranks.
+struct HaloFacts {
+  CommMatrix pattern;
+  mpi::PlanInfo plan;
+};
+
+std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, const mpi::PlanOptions& options,
+                                         HaloFacts& facts);
+std::unique_ptr<Product> make_with_isend(const LocalRows& rows);
+std::unique_ptr<Product> make_with_neighbor(const LocalRows& rows);
+
+}  // namespace nuice::cg

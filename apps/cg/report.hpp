@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nuice-cg prints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cg/product.hpp"
+
+namespace nuice::cg {
+
+struct MethodReport {
+  std::string name;
+  int iterations = 0;
+  double solve_s = 0;
+  std::optional<double> exchange_s;  // median of one exchange; none without --reps
+  bool same_solution = true;         // as the first method's, to the last bit
+};
+
+struct Report {
+  std::string problem;
+  int num_ranks = 0;
+  std::int64_t num_rows = 0;
+  std::int64_t num_entries = 0;
+  HaloFacts halo;
+  double relative_residual = 0;
+  bool converged = false;
+  std::optional<int> sequential_iterations;
+  std::optional<double> sequential_difference;  // max |x - x_sequential| / max |x_sequential|
+  std::vector<MethodReport> methods;
+  std::optional<double> exchange_ratio;  // nuice to the best of MPI's
+};
+
+std::string to_text(const Report& report);
+std::string to_json(const Report& report);
+
+}  // namespace nuice::cg

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/partition.hpp"
+
+#include <metis.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "nuice/error.hpp"
+
+namespace nuice::apps {
+namespace {
+
+struct Graph {
+  std::vector<idx_t> begin{0};
+  std::vector<idx_t> neighbours;
+};
+
+/// In METIS's integers and without loops.
+Graph to_metis(std::span<const std::int64_t> begin, std::span<const std::int64_t> neighbours) {
+  if (std::cmp_greater(neighbours.size(), std::numeric_limits<idx_t>::max()))
+    throw Error(ErrorCode::limit, "METIS cannot count " + std::to_string(neighbours.size()) + " edges");
+  Graph graph;
+  for (std::size_t v = 0; v + 1 < begin.size(); ++v) {
+    for (std::int64_t e = begin[v]; e < begin[v + 1]; ++e) {
+      const std::int64_t to = neighbours[static_cast<std::size_t>(e)];
+      if (std::cmp_not_equal(to, v)) graph.neighbours.push_back(static_cast<idx_t>(to));
+    }
+    graph.begin.push_back(static_cast<idx_t>(graph.neighbours.size()));
+  }
+  return graph;
+}
+
+std::vector<Rank> ranges(std::size_t num_vertices, Rank num_parts) {
+  std::vector<Rank> part(num_vertices);
+  for (std::size_t v = 0; v < num_vertices; ++v)
+    part[v] = static_cast<Rank>(v * static_cast<std::size_t>(num_parts) / num_vertices);
+  return part;
+}
+
+bool has_empty_part(const std::vector<Rank>& part, Rank num_parts) {
+  std::vector<bool> used(static_cast<std::size_t>(num_parts), false);
+  for (const Rank p : part) used[static_cast<std::size_t>(p)] = true;
+  return std::ranges::find(used, false) != used.end();
+}
+
+}  // namespace
+
+std::vector<Rank> partition(std::span<const std::int64_t> begin, std::span<const std::int64_t> neighbours,
+                            Rank num_parts, const std::string& what) {
+  const std::size_t num_vertices = begin.size() - 1;
+  if (std::cmp_less(num_vertices, num_parts))
+    throw Error(ErrorCode::invalid_argument, std::to_string(num_vertices) + " " + what +
+                                                 " cannot be spread over " + std::to_string(num_parts) +
+                                                 " ranks");
+  if (num_parts == 1) return std::vector<Rank>(num_vertices, 0);
+  Graph graph = to_metis(begin, neighbours);
+  auto count = static_cast<idx_t>(num_vertices);
+  idx_t constraints = 1;
+  idx_t parts = num_parts;
+  idx_t cut = 0;
+  idx_t options[METIS_NOPTIONS];
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_SEED] = 1;
+  std::vector<idx_t> found(num_vertices);
+  const int status =
+      METIS_PartGraphKway(&count, &constraints, graph.begin.data(), graph.neighbours.data(), nullptr, nullptr,
+                          nullptr, &parts, nullptr, nullptr, options, &cut, found.data());
+  if (status != METIS_OK) throw Error(ErrorCode::limit, "METIS fails with status " + std::to_string(status));
+  const std::vector<Rank> part(found.begin(), found.end());
+  return has_empty_part(part, num_parts) ? ranges(num_vertices, num_parts) : part;
+}
+
+}  // namespace nuice::apps

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <sstream>
+
+#include "common/agree.hpp"
+#include "common/command_line.hpp"
+
+namespace nuice::apps {
+namespace {
+
+constexpr int bad_input = 2;
+
+void complain(const std::string& text) {
+  if (world_rank() == 0) std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace
+
+void print(const std::string& text) {
+  if (world_rank() == 0) std::fputs(text.c_str(), stdout);
+}
+
+int parse_and_run(int argc, const char* const* argv, CLI::App& app, const std::function<int()>& body) {
+  try {
+    app.parse(argc, argv);
+    return body();
+  } catch (const CLI::ParseError& error) {  // --help too
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(error, out, err);
+    print(out.str());
+    complain(err.str());
+    return code == 0 ? 0 : bad_input;
+  } catch (const Error& error) {  // the same on all ranks
+    complain(app.get_name() + ": " + error.what() + "\n");
+    return bad_input;
+  }
+}
+
+}  // namespace nuice::apps

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "euler/local_mesh.hpp"
+
+namespace nuice::euler {
+namespace {
+
+std::size_t at(std::int32_t point) { return static_cast<std::size_t>(point); }
+
+int owned_ends(const DualEdge& edge, const std::vector<Rank>& owners, Rank rank) {
+  return (owners[at(edge.a)] == rank ? 1 : 0) + (owners[at(edge.b)] == rank ? 1 : 0);
+}
+
+std::vector<std::array<double, 3>> invert_least_squares(const LocalMesh& mesh) {
+  std::vector<std::array<double, 3>> sums(mesh.num_owned(), {0, 0, 0});
+  for (const DualEdge& edge : mesh.edges) {
+    const Vector& d = edge.along;
+    const double weight = 1 / dot(d, d);
+    for (const std::int32_t end : {edge.a, edge.b}) {
+      if (at(end) >= mesh.num_owned()) continue;
+      auto& [xx, xy, yy] = sums[at(end)];
+      xx += weight * d.x * d.x;
+      xy += weight * d.x * d.y;
+      yy += weight * d.y * d.y;
+    }
+  }
+  for (auto& [xx, xy, yy] : sums) {
+    const double determinant = xx * yy - xy * xy;
+    const double old_xx = xx;
+    xx = yy / determinant;
+    xy = -xy / determinant;
+    yy = old_xx / determinant;
+  }
+  return sums;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> needed_points(const Dual& dual, const std::vector<Rank>& owners, Rank rank) {
+  std::vector<std::int64_t> points;
+  for (const DualEdge& edge : dual.edges)
+    if (owned_ends(edge, owners, rank) > 0) points.insert(points.end(), {edge.a, edge.b});
+  return points;
+}
+
+LocalMesh make_local(const Dual& dual, const std::vector<Rank>& owners, Rank rank, const Halos& halos) {
+  LocalMesh mesh;
+  for (const int ends : {2, 1}) {
+    for (const DualEdge& edge : dual.edges)
+      if (owned_ends(edge, owners, rank) == ends)
+        mesh.edges.push_back({halos.local_index(edge.a), halos.local_index(edge.b), edge.along, edge.normal});
+    if (ends == 2) mesh.num_interior = mesh.edges.size();
+  }
+  for (std::size_t point = 0; point < owners.size(); ++point) {
+    if (owners[point] != rank) continue;
+    mesh.points.push_back(static_cast<std::int32_t>(point));
+    mesh.area.push_back(dual.area[point]);
+    mesh.wall.push_back(dual.wall[point]);
+    mesh.far.push_back(dual.far[point]);
+  }
+  mesh.inverse = invert_least_squares(mesh);
+  return mesh;
+}
+
+}  // namespace nuice::euler

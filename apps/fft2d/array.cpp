@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fft2d/array.hpp"
+
+#include <mpi.h>
+
+#include <fstream>
+
+#include "common/agree.hpp"
+#include "nuice/error.hpp"
+#include "nuice/random.hpp"
+
+namespace nuice::fft2d {
+namespace {
+
+/// A row as one element: MPI counts with an int.
+class RowType {
+ public:
+  explicit RowType(std::int64_t columns) {
+    MPI_Type_contiguous(static_cast<int>(columns), MPI_CXX_DOUBLE_COMPLEX, &type_);
+    MPI_Type_commit(&type_);
+  }
+  RowType(const RowType&) = delete;
+  RowType& operator=(const RowType&) = delete;
+  ~RowType() { MPI_Type_free(&type_); }
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+}  // namespace
+
+Complex element(std::int64_t row, std::int64_t column, std::uint64_t seed) {
+  Random random(mix64(seed) ^
+                mix64(static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(column)));
+  const double real = 2 * random.unit() - 1;
+  return {real, 2 * random.unit() - 1};
+}
+
+std::vector<Complex> read_rows(const std::string& path, const Shape& shape) {
+  const Ranges rows{shape.rows, apps::world_size()};
+  const Rank rank = apps::world_rank();
+  std::vector<Complex> mine(static_cast<std::size_t>(rows.count(rank) * shape.columns));
+  apps::together([&] {
+    const auto row_bytes = shape.columns * static_cast<std::int64_t>(sizeof(Complex));
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in) throw Error(ErrorCode::io, path + ": cannot be opened");
+    const std::int64_t bytes = in.tellg();
+    if (bytes != shape.rows * row_bytes)
+      throw Error(ErrorCode::io, path + " has " + std::to_string(bytes) + " bytes, " +
+                                     std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
+                                     " complex numbers have " + std::to_string(shape.rows * row_bytes));
+    in.seekg(rows.begin(rank) * row_bytes);
+    in.read(reinterpret_cast<char*>(mine.data()), rows.count(rank) * row_bytes);
+    if (!in) throw Error(ErrorCode::io, path + ": cannot be read");
+  });
+  return mine;
+}
+
+std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const Shape& shape) {
+  const Ranges rows{shape.rows, apps::world_size()};
+  std::vector<int> counts;
+  std::vector<int> begins;
+  for (Rank rank = 0; rank < rows.num_ranks; ++rank) {
+    counts.push_back(static_cast<int>(rows.count(rank)));
+    begins.push_back(static_cast<int>(rows.begin(rank)));
+  }
+  std::vector<Complex> all;
+  apps::on_rank_0([&] { all.resize(static_cast<std::size_t>(shape.rows * shape.columns)); });
+  const RowType row(shape.columns);
+  MPI_Gatherv(mine.data(), counts[static_cast<std::size_t>(apps::world_rank())], row.get(), all.data(),
+              counts.data(), begins.data(), row.get(), 0, MPI_COMM_WORLD);
+  return all;
+}
+
+void write_array(const std::string& path, const std::vector<Complex>& array) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(array.data()),
+            static_cast<std::streamsize>(array.size() * sizeof(Complex)));
+  if (!out.flush()) throw Error(ErrorCode::io, path + ": cannot be written");
+}
+
+}  // namespace nuice::fft2d

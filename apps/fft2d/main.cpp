@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// nuice-fft2d: the two-dimensional Fourier transform of 001 table 5, with the complete exchange planned by nuice and,
+// in the same run, by MPI itself.
+//
+//   mpiexec -n 4 nuice-fft2d                                        256 x 256, checked against FFTW's 2-D plan
+//   mpiexec -n 8 nuice-fft2d --size 2048 --schedulers lex,pex,bex --json
+//   mpiexec -n 3 nuice-fft2d --size 100x37 --input a.c128 --output transform.c128
+//
+// Exit code, the same on all ranks: 0 right to 1e-12; 1 not; 2 bad command line or input.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+
+#include "common/agree.hpp"
+#include "common/timing.hpp"
+#include "fft2d/exchange.hpp"
+#include "fft2d/options.hpp"
+#include "fft2d/report.hpp"
+#include "fft2d/transform.hpp"
+#include "nuice/comm_matrix.hpp"
+#include "nuice/error.hpp"
+#include "nuice/text_io.hpp"
+
+namespace nuice::fft2d {
+namespace {
+
+constexpr double tolerance = 1e-12;
+
+std::vector<Complex> make_input(const Options& options) {
+  if (!options.input.empty()) return read_rows(options.input, options.shape);
+  const Ranges rows{options.shape.rows, apps::world_size()};
+  std::vector<Complex> mine;
+  for (std::int64_t row = rows.begin(apps::world_rank()); row < rows.begin(apps::world_rank() + 1); ++row)
+    for (std::int64_t column = 0; column < options.shape.columns; ++column)
+      mine.push_back(element(row, column, options.seed));
+  return mine;
+}
+
+CommMatrix pattern(const Shape& shape) {
+  const Ranges rows{shape.rows, apps::world_size()};
+  const Ranges columns{shape.columns, apps::world_size()};
+  std::vector<Message> messages;
+  for (Rank src = 0; src < rows.num_ranks; ++src)
+    for (Rank dst = 0; dst < rows.num_ranks; ++dst)
+      if (src != dst)
+        messages.push_back({src, dst, rows.count(src) * columns.count(dst) * Bytes{sizeof(Complex)}});
+  return CommMatrix::from_messages(rows.num_ranks, messages);
+}
+
+double greatest_difference(const std::vector<Complex>& a, const std::vector<Complex>& b) {
+  double difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference = std::max(difference, std::abs(a[i] - b[i]));
+  return difference;
+}
+
+double greatest_value(const std::vector<Complex>& a) {
+  double value = 0;
+  for (const Complex& element : a) value = std::max(value, std::abs(element));
+  return value;
+}
+
+/// Row by row, from column by column.
+std::vector<Complex> turned(const std::vector<Complex>& columns, const Shape& shape) {
+  std::vector<Complex> rows(columns.size());
+  for (std::int64_t c = 0; !columns.empty() && c < shape.columns; ++c)
+    for (std::int64_t i = 0; i < shape.rows; ++i)
+      rows[static_cast<std::size_t>(i * shape.columns + c)] =
+          columns[static_cast<std::size_t>(c * shape.rows + i)];
+  return rows;
+}
+
+class Program {
+ public:
+  explicit Program(const Options& options)
+      : options_(options), input_(make_input(options)), transform_(options.shape) {
+    report_.shape = options.shape;
+    report_.num_ranks = apps::world_size();
+    if (options.check) {
+      std::vector<Complex> whole = gather_rows(input_, options.shape);
+      apps::on_rank_0([&] { expected_ = transform_alone(std::move(whole), options.shape); });
+    }
+    const CommMatrix matrix = pattern(options.shape);
+    for (const Message& message : matrix.entries())
+      report_.block_bytes = std::max(report_.block_bytes, message.bytes);
+    apps::on_rank_0([&] {
+      if (!options.output.pattern.empty()) save_matrix_market(options.output.pattern, matrix, "nuice-fft2d");
+    });
+  }
+
+  int run() {
+    for (const Method& method : options_.methods) prepare(method);
+    for (std::size_t m = 0; m < exchanges_.size(); ++m)
+      if (exchanges_[m]) verify(*exchanges_[m], report_.methods[m], m == exchanges_.size() - 1);
+    if (options_.output.reps > 0) measure();
+    apps::print(options_.output.json ? to_json(report_) : to_text(report_));
+    return apps::max_over_ranks(is_right() ? 0 : 1) > 0 ? 1 : 0;
+  }
+
+ private:
+  /// A scheduler that cannot carry this is told of, and the others run.
+  void prepare(const Method& method) {
+    MethodReport& report = report_.methods.emplace_back();
+    report.name = method.name;
+    report.planned = method.planned;
+    exchanges_.push_back(nullptr);
+    try {
+      PhaseId num_phases = 0;
+      if (method.name == "alltoallv" && !method.planned) {
+        exchanges_.back() = make_with_alltoallv(transform_.sides());
+      } else if (!method.planned) {
+        exchanges_.back() = make_with_isend(transform_.sides());
+      } else {
+        exchanges_.back() = make_with_nuice(transform_.sides(), method.plan, num_phases);
+        report.num_phases = num_phases;
+      }
+    } catch (const Error& error) {  // on all ranks
+      if (error.code() != ErrorCode::not_applicable) throw;
+      report.refused = error.what();
+    }
+  }
+
+  /// Forward against FFTW's 2-D plan, and back. The blocks are spoiled before, so that nothing is right by chance.
+  void verify(CompleteExchange& exchange, MethodReport& report, bool write) {
+    std::ranges::fill(transform_.sides().column_side.memory, Complex(NAN, NAN));
+    transform_.rows() = input_;
+    transform_.forward(exchange);
+    if (options_.check || (write && !options_.result.empty())) {
+      const Shape shape{options_.shape.columns, options_.shape.rows};
+      const std::vector<Complex> columns = gather_rows(transform_.columns(), shape);
+      apps::on_rank_0([&] {
+        const std::vector<Complex> result = turned(columns, options_.shape);
+        if (write && !options_.result.empty()) write_array(options_.result, result);
+        if (options_.check) report.error = error_of(result);
+      });
+    }
+    std::ranges::fill(transform_.sides().row_side.memory, Complex(NAN, NAN));
+    transform_.inverse(exchange);
+    const double difference = apps::max_over_ranks(greatest_difference(transform_.rows(), input_));
+    const double scale = apps::max_over_ranks(greatest_value(input_));
+    report.round_trip_error = scale > 0 ? difference / scale : difference;
+  }
+
+  double error_of(const std::vector<Complex>& result) const {
+    const double scale = greatest_value(expected_);
+    const double difference = greatest_difference(result, expected_);
+    return scale > 0 ? difference / scale : difference;
+  }
+
+  void measure() {
+    std::vector<apps::Timed> exchanges;
+    std::vector<apps::Timed> transforms;
+    std::vector<MethodReport*> reports;
+    for (std::size_t m = 0; m < exchanges_.size(); ++m) {
+      if (!exchanges_[m]) continue;
+      CompleteExchange& exchange = *exchanges_[m];
+      const std::string& name = report_.methods[m].name;
+      exchanges.push_back({name, [&exchange] { exchange.forward(); }});
+      transforms.push_back({name, [this, &exchange] {
+                              std::ranges::copy(input_, transform_.rows().begin());
+                              transform_.forward(exchange);
+                            }});
+      reports.push_back(&report_.methods[m]);
+    }
+    const auto exchange_times = apps::time_in_turns(exchanges, options_.output.reps);
+    const auto transform_times = apps::time_in_turns(transforms, options_.output.reps);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      reports[i]->exchange_s = exchange_times[i].median_s;
+      reports[i]->transform_s = transform_times[i].median_s;
+    }
+  }
+
+  /// A difference that is not a number is not right either.
+  bool is_right() const {
+    return std::ranges::all_of(report_.methods, [](const MethodReport& method) {
+      return !method.refused.empty() ||
+             (method.round_trip_error <= tolerance && method.error.value_or(0) <= tolerance);
+    });
+  }
+
+  const Options& options_;
+  std::vector<Complex> input_;
+  Transform transform_;
+  std::vector<Complex> expected_;                             // on rank 0, with --check
+  std::vector<std::unique_ptr<CompleteExchange>> exchanges_;  // by method; null where refused
+  Report report_;
+};
+
+int main_with_mpi(int argc, const char* const* argv) try {
+  Options options;
+  CLI::App app{
+      "Transforms an array that is distributed by rows: transforms of the rows, one complete exchange, "
+      "transforms of\n"
+      "the columns. The exchange is carried by schedules of nuice, by MPI_Alltoallv, and by MPI_Isend.",
+      "nuice-fft2d"};
+  add_options(app, options);
+  return apps::parse_and_run(argc, argv, app, [&] {
+    interpret(options);
+    return Program(options).run();
+  });
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "nuice-fft2d: %s\n", error.what());
+  return 1;
+}
+
+}  // namespace
+}  // namespace nuice::fft2d
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int exit_code = nuice::fft2d::main_with_mpi(argc, argv);
+  MPI_Finalize();
+  return exit_code;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fft2d/transform.hpp"
+
+#include <algorithm>
+
+#include "common/agree.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::fft2d {
+namespace {
+
+fftw_complex* fftw(std::vector<Complex>& values) { return reinterpret_cast<fftw_complex*>(values.data()); }
+
+/// Blocks of `lines` x other.count(r) elements for the ranks r.
+std::vector<std::size_t> block_begins(std::int64_t lines, const Ranges& other) {
+  std::vector<std::size_t> begins;
+  for (Rank rank = 0; rank <= other.num_ranks; ++rank)
+    begins.push_back(static_cast<std::size_t>(lines * other.begin(rank)));
+  return begins;
+}
+
+}  // namespace
+
+Transform::Transform(const Shape& shape)
+    : shape_(shape),
+      row_ranges_{shape.rows, apps::world_size()},
+      column_ranges_{shape.columns, apps::world_size()},
+      rank_(apps::world_rank()),
+      rows_(static_cast<std::size_t>(row_ranges_.count(rank_) * shape.columns)),
+      columns_(static_cast<std::size_t>(column_ranges_.count(rank_) * shape.rows)),
+      sides_{Blocks(block_begins(row_ranges_.count(rank_), column_ranges_)),
+             Blocks(block_begins(column_ranges_.count(rank_), row_ranges_))},
+      rows_forward_(make_fft(rows_, row_ranges_.count(rank_), shape.columns, FFTW_FORWARD)),
+      rows_inverse_(make_fft(rows_, row_ranges_.count(rank_), shape.columns, FFTW_BACKWARD)),
+      columns_forward_(make_fft(columns_, column_ranges_.count(rank_), shape.rows, FFTW_FORWARD)),
+      columns_inverse_(make_fft(columns_, column_ranges_.count(rank_), shape.rows, FFTW_BACKWARD)) {}
+
+Transform::Fft Transform::make_fft(std::vector<Complex>& lines, std::int64_t count, std::int64_t length,
+                                   int sign) {
+  if (count == 0) return nullptr;
+  const int n = static_cast<int>(length);
+  Fft plan(fftw_plan_many_dft(1, &n, static_cast<int>(count), fftw(lines), nullptr, 1, n, fftw(lines),
+                              nullptr, 1, n, sign, FFTW_ESTIMATE));
+  if (!plan)
+    throw Error(ErrorCode::limit, "FFTW makes no plan for lines of " + std::to_string(n) + " elements");
+  return plan;
+}
+
+std::span<Complex> Transform::row_block(Rank rank) {
+  return rank == rank_ ? sides_.column_side.block(rank) : sides_.row_side.block(rank);
+}
+
+// A block has its elements column by column: [c][i], c a column of the receiver, i a row of the sender.
+
+void Transform::rows_to_blocks() {
+  const std::int64_t height = row_ranges_.count(rank_);
+  for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
+    auto to = row_block(rank).begin();
+    for (std::int64_t c = column_ranges_.begin(rank); c < column_ranges_.begin(rank + 1); ++c)
+      for (std::int64_t i = 0; i < height; ++i)
+        *to++ = rows_[static_cast<std::size_t>(i * shape_.columns + c)];
+  }
+}
+
+void Transform::blocks_to_rows(double scale) {
+  const std::int64_t height = row_ranges_.count(rank_);
+  for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
+    auto from = row_block(rank).begin();
+    for (std::int64_t c = column_ranges_.begin(rank); c < column_ranges_.begin(rank + 1); ++c)
+      for (std::int64_t i = 0; i < height; ++i)
+        rows_[static_cast<std::size_t>(i * shape_.columns + c)] = scale * *from++;
+  }
+}
+
+void Transform::columns_to_blocks() {
+  const std::int64_t width = column_ranges_.count(rank_);
+  for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
+    auto to = sides_.column_side.block(rank).begin();
+    for (std::int64_t c = 0; c < width; ++c)
+      to = std::copy_n(columns_.begin() + c * shape_.rows + row_ranges_.begin(rank), row_ranges_.count(rank),
+                       to);
+  }
+}
+
+void Transform::blocks_to_columns() {
+  const std::int64_t width = column_ranges_.count(rank_);
+  for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
+    auto from = sides_.column_side.block(rank).begin();
+    for (std::int64_t c = 0; c < width; ++c, from += row_ranges_.count(rank))
+      std::copy_n(from, row_ranges_.count(rank),
+                  columns_.begin() + c * shape_.rows + row_ranges_.begin(rank));
+  }
+}
+
+void Transform::forward(CompleteExchange& exchange) {
+  if (rows_forward_) fftw_execute(rows_forward_.get());
+  rows_to_blocks();
+  exchange.forward();
+  blocks_to_columns();
+  if (columns_forward_) fftw_execute(columns_forward_.get());
+}
+
+void Transform::inverse(CompleteExchange& exchange) {
+  if (columns_inverse_) fftw_execute(columns_inverse_.get());
+  columns_to_blocks();
+  exchange.backward();
+  blocks_to_rows(1.0 / static_cast<double>(shape_.rows * shape_.columns));
+  if (rows_inverse_) fftw_execute(rows_inverse_.get());
+}
+
+std::vector<Complex> transform_alone(std::vector<Complex> array, const Shape& shape) {
+  fftw_plan_s* const plan = fftw_plan_dft_2d(static_cast<int>(shape.rows), static_cast<int>(shape.columns),
+                                             fftw(array), fftw(array), FFTW_FORWARD, FFTW_ESTIMATE);
+  if (plan == nullptr) throw Error(ErrorCode::limit, "FFTW makes no plan for the whole array");
+  fftw_execute(plan);
+  fftw_destroy_plan(plan);
+  return array;
+}
+
+}  // namespace nuice::fft2d

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numerical programs with nuice beside the same with MPI alone: time of one exchange and of the whole.
+
+Starts nuice-cg, nuice-euler and nuice-fft2d several times; each measures its ways in turns. Prints medians
+over the starts: the ratio of nuice to the best of MPI in the same start, and the times.
+
+usage: bench/applications.py [--ranks 2] [--runs 5] [--reps 50] [--scheduler coloring] [--executor async]
+                             [--points 2800] [--quick] [--json]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from nuice.airfoil import airfoil_mesh
+from nuice.cli.bench import find_program
+from nuice.flow import save_mesh, stiffness_matrix
+
+
+def cases(options, folder):
+    """(name, program, its arguments): the problems of the papers, small ones with --quick."""
+    import scipy.io
+
+    mesh = airfoil_mesh(options.points)
+    save_mesh(folder / "airfoil.mesh", mesh)
+    scipy.io.mmwrite(folder / "stiffness.mtx", stiffness_matrix(mesh), symmetry="symmetric", precision=17)
+    common = ["--scheduler", options.scheduler, "--executor", options.executor]
+    method = f"{options.scheduler}:{options.executor}"
+    grid, steps, size = (20, "2", "64") if options.quick else (128, "50", "512")
+    yield f"CG, Poisson {grid} x {grid}", "nuice-cg", ["--poisson", str(grid), "--no-sequential", *common]
+    yield (
+        f"CG, airfoil {options.points}",
+        "nuice-cg",
+        ["--matrix", "stiffness.mtx", "--no-sequential", *common],
+    )
+    yield (
+        f"Euler, airfoil {options.points}",
+        "nuice-euler",
+        ["--mesh", "airfoil.mesh", "--steps", steps, *common],
+    )
+    yield f"FFT, {size} x {size}", "nuice-fft2d", ["--size", size, "--no-check", "--schedulers", method]
+
+
+def start(program, arguments, options, folder):
+    command = [find_program("mpiexec"), "-n", str(options.ranks), find_program(program), *arguments]
+    command += ["--reps", str(options.reps), "--json"]
+    environment = dict(os.environ)
+    environment.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    environment.setdefault("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def measure(name, program, arguments, options, folder):
+    """One figure per way: medians over the starts."""
+    reports = [start(program, arguments, options, folder) for _ in range(options.runs)]
+    figures = []
+    for position, method in enumerate(reports[0]["methods"]):
+        whole = next(k for k in ("solve_seconds", "seconds", "transform_seconds_median") if k in method)
+
+        def middle(key, at=position):
+            return median(report["methods"][at][key] for report in reports)
+
+        ours = position == 0
+        figures.append(
+            {
+                "case": name,
+                "ranks": options.ranks,
+                "way": method["name"],
+                "exchange_s": middle("exchange_seconds_median"),
+                "whole_s": middle(whole),
+                "ratio": median(r["exchange_ratio_to_best_mpi"] for r in reports) if ours else None,
+            }
+        )
+    return figures
+
+
+def print_table(figures, options):
+    table = Table(title=f"{options.ranks} ranks, medians of {options.runs} starts of {options.reps}")
+    for column in ("case", "way", "one exchange us", "whole ms", "/ best of MPI"):
+        table.add_column(column, justify="left" if column in ("case", "way") else "right")
+    last = None
+    for f in figures:
+        if last not in (None, f["case"]):
+            table.add_section()
+        table.add_row(
+            "" if last == f["case"] else f["case"],
+            f["way"],
+            f"{f['exchange_s'] * 1e6:.2f}",
+            f"{f['whole_s'] * 1e3:.2f}",
+            "" if f["ratio"] is None else f"{f['ratio']:.3f}",
+        )
+        last = f["case"]
+    Console(width=120).print(table)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=5, help="how often each program is started")
+    parser.add_argument("--reps", type=int, default=50, help="measurements of each way inside one start")
+    parser.add_argument("--scheduler", default="coloring")
+    parser.add_argument("--executor", default="async")
+    parser.add_argument("--points", type=int, default=2800, help="of the airfoil mesh")
+    parser.add_argument("--quick", action="store_true", help="small cases, one start: only whether it works")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
+    options = parser.parse_args()
+    if options.ranks < 2:
+        parser.error("--ranks: one rank alone exchanges nothing")
+    if options.quick:
+        options.runs, options.reps, options.points = 1, 3, 300
+    figures = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        todo = list(cases(options, folder))
+        for case in track(todo, "running", console=Console(stderr=True), transient=True):
+            figures += measure(*case, options, folder)
+    if options.json:
+        for figure in figures:
+            print(json.dumps(figure))
+    else:
+        print_table(figures, options)
+
+
+if __name__ == "__main__":
+    main()

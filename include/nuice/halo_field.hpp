@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arrays as a halo sees them: values of owned entries, values of ghost entries, so many components per entry.
+//
+//   owned[i * components + c]   component c of owned entry i      0 <= i < halo.num_owned()
+//   ghosts[k * components + c]  component c of ghost entry k      0 <= k < halo.num_ghosts()
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+namespace nuice::mpi {
+
+using GlobalIndex = std::int64_t;  ///< Of an entry, across all ranks.
+using LocalIndex = std::int32_t;   ///< Of an entry on one rank: owned ones first, then the ghosts.
+
+/// One array of a gather: owned values are read, ghost values are written. Made by gather_field().
+struct GatherField {
+  const std::byte* owned;
+  std::size_t owned_bytes;
+  std::byte* ghosts;
+  std::size_t ghost_bytes;
+  std::int64_t entry_bytes;
+};
+
+/// owned[entries[j]] = op(owned[entries[j]], incoming[j]) for ascending j, per component.
+using CombineEntries = void (*)(std::byte* owned, const std::byte* incoming,
+                                std::span<const LocalIndex> entries, int components);
+
+/// One array of a scatter: ghost values are read and combined into owned values. Made by scatter_field().
+struct ScatterField {
+  const std::byte* ghosts;
+  std::size_t ghost_bytes;
+  std::byte* owned;
+  std::size_t owned_bytes;
+  std::int64_t entry_bytes;
+  int components;
+  CombineEntries combine;
+};
+
+template <typename Range>
+concept FieldRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+                     std::is_trivially_copyable_v<std::ranges::range_value_t<Range>> &&
+                     !std::same_as<std::ranges::range_value_t<Range>, GatherField> &&
+                     !std::same_as<std::ranges::range_value_t<Range>, ScatterField>;
+
+/// A function object without state, such as std::plus<> or a lambda that captures nothing.
+template <typename Op, typename Value>
+concept FieldOperation =
+    std::is_empty_v<Op> && std::default_initializable<Op> && requires(Op op, Value a, Value b) {
+      { op(a, b) } -> std::convertible_to<Value>;
+    };
+
+template <FieldRange Owned, FieldRange Ghosts>
+  requires std::same_as<std::ranges::range_value_t<Owned>, std::ranges::range_value_t<Ghosts>>
+GatherField gather_field(const Owned& owned, Ghosts&& ghosts, int components = 1) {
+  using Value = std::ranges::range_value_t<Owned>;
+  return {.owned = reinterpret_cast<const std::byte*>(std::ranges::data(owned)),
+          .owned_bytes = std::ranges::size(owned) * sizeof(Value),
+          .ghosts = reinterpret_cast<std::byte*>(std::ranges::data(ghosts)),
+          .ghost_bytes = std::ranges::size(ghosts) * sizeof(Value),
+          .entry_bytes = std::int64_t{components} * static_cast<std::int64_t>(sizeof(Value))};
+}
+
+template <typename Value, typename Op>
+void combine_entries(std::byte* owned, const std::byte* incoming, std::span<const LocalIndex> entries,
+                     int components) {
+  // Field after field lies in the incoming message, so its values need not be aligned: hence memcpy.
+  const auto width = static_cast<std::size_t>(components);
+  for (const LocalIndex entry : entries) {
+    std::byte* const at = owned + static_cast<std::size_t>(entry) * width * sizeof(Value);
+    for (std::size_t c = 0; c < width; ++c, incoming += sizeof(Value)) {
+      Value mine;
+      Value theirs;
+      std::memcpy(&mine, at + c * sizeof(Value), sizeof(Value));
+      std::memcpy(&theirs, incoming, sizeof(Value));
+      mine = static_cast<Value>(Op{}(mine, theirs));
+      std::memcpy(at + c * sizeof(Value), &mine, sizeof(Value));
+    }
+  }
+}
+
+template <FieldRange Ghosts, FieldRange Owned, typename Op = std::plus<>>
+  requires std::same_as<std::ranges::range_value_t<Owned>, std::ranges::range_value_t<Ghosts>> &&
+           FieldOperation<Op, std::ranges::range_value_t<Owned>>
+ScatterField scatter_field(const Ghosts& ghosts, Owned&& owned, int components = 1, Op /*op*/ = {}) {
+  using Value = std::ranges::range_value_t<Owned>;
+  return {.ghosts = reinterpret_cast<const std::byte*>(std::ranges::data(ghosts)),
+          .ghost_bytes = std::ranges::size(ghosts) * sizeof(Value),
+          .owned = reinterpret_cast<std::byte*>(std::ranges::data(owned)),
+          .owned_bytes = std::ranges::size(owned) * sizeof(Value),
+          .entry_bytes = std::int64_t{components} * static_cast<std::int64_t>(sizeof(Value)),
+          .components = components,
+          .combine = &combine_entries<Value, Op>};
+}
+
+}  // namespace nuice::mpi

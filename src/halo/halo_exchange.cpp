@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The executor: pack, let the messages go, unpack or combine.
+#include "halo/halo_state.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+
+HaloExchange::HaloExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HaloExchange::HaloExchange(HaloExchange&&) noexcept = default;
+HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;
+HaloExchange::~HaloExchange() = default;
+
+HaloExchange::State& HaloExchange::state() const {
+  if (!state_) throw Error(ErrorCode::state, "the halo exchange was freed");
+  return *state_;
+}
+
+void HaloExchange::start() {
+  State& bound = state();
+  if (bound.under_way) throw Error(ErrorCode::state, "start(): the halo exchange is already under way");
+  bound.movement.pack();
+  bound.exchange->start();
+  bound.under_way = true;
+}
+
+bool HaloExchange::test() {
+  State& bound = state();
+  if (!bound.exchange->test()) return false;
+  bound.under_way = false;
+  bound.movement.unpack();
+  return true;
+}
+
+void HaloExchange::wait() {
+  State& bound = state();
+  bound.exchange->wait();
+  bound.under_way = false;
+  bound.movement.unpack();
+}
+
+void HaloExchange::free() {
+  if (!state_) return;
+  state_->exchange->free();
+  state_.reset();
+}
+
+const PlanInfo& HaloExchange::info() const { return state().info; }
+
+}  // namespace nuice::mpi

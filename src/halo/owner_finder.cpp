@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "halo/owner_finder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/call.hpp"
+#include "halo/directory.hpp"
+#include "nuice/error.hpp"
+#include "nuice/random.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+std::string rank_name(Rank rank) { return "rank " + std::to_string(rank); }
+
+/// 64 bits that differ, in all likelihood, where the numbers differ.
+template <typename Number>
+std::uint64_t fingerprint(const std::vector<Number>& numbers) {
+  std::uint64_t hash = mix64(numbers.size());
+  for (const Number number : numbers) hash = mix64(hash ^ static_cast<std::uint64_t>(number));
+  return hash;
+}
+
+}  // namespace
+
+std::optional<GlobalIndex> repeated(std::vector<GlobalIndex> indices) {
+  std::ranges::sort(indices);
+  const auto at = std::ranges::adjacent_find(indices);
+  return at == indices.end() ? std::nullopt : std::optional(*at);
+}
+
+OwnerFinder::OwnerFinder(const Communicator& comm, const Ownership& ownership)
+    : comm_(comm), ownership_(ownership) {
+  require_same_kind();
+  all_or_none(comm, [&] {
+    if (ownership.kind_ == Ownership::Kind::ranges) check_ranges();
+    check_owned();
+  });
+}
+
+/// What is replicated must be equal: its kind and, by fingerprint, its numbers.
+void OwnerFinder::require_same_kind() const {
+  const auto hash = fingerprint(ownership_.begins_) ^ fingerprint(ownership_.owners_);
+  const std::array<std::uint64_t, 2> mine = {static_cast<std::uint64_t>(ownership_.kind_), hash};
+  std::array<std::uint64_t, 2> first = mine;
+  must(MPI_Bcast(first.data(), 2, MPI_UINT64_T, 0, comm_.get()), "MPI_Bcast");
+  all_or_none(comm_, [&] {
+    if (first[0] != mine[0])
+      throw Error(ErrorCode::mismatch,
+                  "rank 0 and " + rank_name(comm_.rank()) + " give different kinds of Ownership");
+    if (first[1] != mine[1])
+      throw Error(ErrorCode::mismatch, "the ranges or owners given to Ownership differ between rank 0 and " +
+                                           rank_name(comm_.rank()));
+  });
+}
+
+void OwnerFinder::check_ranges() const {
+  const std::vector<GlobalIndex>& begins = ownership_.begins_;
+  if (begins.size() != static_cast<std::size_t>(comm_.num_ranks()) + 1)
+    throw Error(ErrorCode::invalid_argument, "Ownership::ranges has " + std::to_string(begins.size()) +
+                                                 " numbers for " + std::to_string(comm_.num_ranks()) +
+                                                 " ranks; it needs one more than ranks");
+  const auto descent = std::ranges::adjacent_find(begins, std::ranges::greater());
+  if (descent != begins.end())
+    throw Error(ErrorCode::invalid_argument,
+                "the range of " + rank_name(static_cast<Rank>(descent - begins.begin())) + " ends at " +
+                    std::to_string(*(descent + 1)) + ", before it begins at " + std::to_string(*descent));
+}
+
+void OwnerFinder::check_owned() const {
+  const bool listed =
+      ownership_.kind_ == Ownership::Kind::function || ownership_.kind_ == Ownership::Kind::list;
+  if (!listed) return;
+  if (const auto index = repeated(ownership_.owned_))
+    throw Error(ErrorCode::invalid_argument, rank_name(comm_.rank()) + " lists global index " +
+                                                 std::to_string(*index) + " twice as its own");
+  if (ownership_.kind_ != Ownership::Kind::function) return;
+  for (const GlobalIndex index : ownership_.owned_)
+    if (const Rank by_rule = owner(index); by_rule != comm_.rank())
+      throw Error(ErrorCode::mismatch,
+                  rank_name(comm_.rank()) + " lists global index " + std::to_string(index) +
+                      " as its own, but the owner function says rank " + std::to_string(by_rule));
+}
+
+std::vector<GlobalIndex> OwnerFinder::owned() const {
+  std::vector<GlobalIndex> indices;
+  switch (ownership_.kind_) {
+    case Ownership::Kind::ranges: {
+      const auto rank = static_cast<std::size_t>(comm_.rank());
+      for (GlobalIndex g = ownership_.begins_[rank]; g < ownership_.begins_[rank + 1]; ++g)
+        indices.push_back(g);
+      return indices;
+    }
+    case Ownership::Kind::array:
+      for (std::size_t g = 0; g < ownership_.owners_.size(); ++g)
+        if (ownership_.owners_[g] == comm_.rank()) indices.push_back(static_cast<GlobalIndex>(g));
+      return indices;
+    case Ownership::Kind::function:
+    case Ownership::Kind::list:
+      return ownership_.owned_;
+  }
+  return indices;
+}
+
+/// Not for Kind::list. The result is a rank or not; the caller looks.
+Rank OwnerFinder::owner(GlobalIndex index) const {
+  if (ownership_.kind_ == Ownership::Kind::function) return ownership_.owner_(index);
+  if (ownership_.kind_ == Ownership::Kind::array) {
+    const bool inside = index >= 0 && std::cmp_less(index, ownership_.owners_.size());
+    return inside ? ownership_.owners_[static_cast<std::size_t>(index)] : no_rank;
+  }
+  const std::vector<GlobalIndex>& begins = ownership_.begins_;
+  if (index < begins.front() || index >= begins.back()) return no_rank;
+  return static_cast<Rank>(std::ranges::upper_bound(begins, index) - begins.begin()) - 1;
+}
+
+std::vector<Rank> OwnerFinder::owners(std::span<const GlobalIndex> indices) const {
+  std::vector<Rank> found;
+  if (ownership_.kind_ == Ownership::Kind::list) {
+    found = find_in_directory(comm_, ownership_.owned_, indices);
+  } else {
+    all_or_none(comm_, [&] {
+      for (const GlobalIndex index : indices) found.push_back(owner(index));
+    });
+  }
+  all_or_none(comm_, [&] {
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      if (found[i] >= 0 && found[i] < comm_.num_ranks()) continue;
+      const std::string who = found[i] == no_rank
+                                  ? "no rank owns"
+                                  : "by the owner rule belongs to rank " + std::to_string(found[i]) +
+                                        ", and there are " + std::to_string(comm_.num_ranks()) + " ranks";
+      throw Error(ErrorCode::invalid_argument, rank_name(comm_.rank()) + " needs global index " +
+                                                   std::to_string(indices[i]) + ", which " + who);
+    }
+  });
+  return found;
+}
+
+Ownership Ownership::ranges(std::vector<GlobalIndex> begins) {
+  Ownership ownership;
+  ownership.kind_ = Kind::ranges;
+  ownership.begins_ = std::move(begins);
+  return ownership;
+}
+
+Ownership Ownership::array(std::vector<Rank> owners) {
+  Ownership ownership;
+  ownership.kind_ = Kind::array;
+  ownership.owners_ = std::move(owners);
+  return ownership;
+}
+
+Ownership Ownership::function(std::vector<GlobalIndex> owned, std::function<Rank(GlobalIndex)> owner) {
+  Ownership ownership;
+  ownership.kind_ = Kind::function;
+  ownership.owned_ = std::move(owned);
+  ownership.owner_ = std::move(owner);
+  return ownership;
+}
+
+Ownership Ownership::list(std::vector<GlobalIndex> owned) {
+  Ownership ownership;
+  ownership.kind_ = Kind::list;
+  ownership.owned_ = std::move(owned);
+  return ownership;
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The inspector:
+//
+//   ghosts = distinct needed indices that are not owned here, by owner    (owners: see owner_finder.hpp)
+//   requests: each owner is sent the indices of its ghosts here           (a plan finds out who asks whom)
+//   needers = the requests that came, as local indices
+#include "halo/pattern.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "exchange/mpi/agree.hpp"
+#include "halo/owner_finder.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+void require_local_index(std::size_t num_entries, Rank rank) {
+  if (num_entries <= static_cast<std::size_t>(std::numeric_limits<LocalIndex>::max())) return;
+  throw Error(ErrorCode::limit, "rank " + std::to_string(rank) + " has " + std::to_string(num_entries) +
+                                    " entries, owned and ghosts; 2^31 - 1 is the most");
+}
+
+/// Places of the owned entries.
+std::vector<Pattern::Place> places_of(std::span<const GlobalIndex> owned) {
+  std::vector<Pattern::Place> places;
+  places.reserve(owned.size());
+  for (const GlobalIndex index : owned) places.push_back({index, static_cast<LocalIndex>(places.size())});
+  if (!std::ranges::is_sorted(owned)) std::ranges::sort(places, {}, &Pattern::Place::index);
+  return places;
+}
+
+/// Ascending, each once, without those that have a place already.
+std::vector<GlobalIndex> foreign(const Pattern& pattern, std::span<const GlobalIndex> needed) {
+  std::vector<GlobalIndex> indices(needed.begin(), needed.end());
+  std::ranges::sort(indices);
+  const auto repeats = std::ranges::unique(indices);
+  indices.erase(repeats.begin(), repeats.end());
+  std::erase_if(indices, [&](GlobalIndex index) { return pattern.find(index) >= 0; });
+  return indices;
+}
+
+void add_ghosts(Pattern& pattern, Lists requests) {
+  pattern.owners.ranks = std::move(requests.ranks);
+  pattern.owners.begin = std::move(requests.begin);
+  pattern.ghosts = std::move(requests.values);
+  pattern.owners.entries.resize(pattern.ghosts.size());
+  std::iota(pattern.owners.entries.begin(), pattern.owners.entries.end(), pattern.num_owned);
+  for (std::size_t k = 0; k < pattern.ghosts.size(); ++k)
+    pattern.places.push_back({pattern.ghosts[k], pattern.owners.entries[k]});
+  std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
+}
+
+/// Requests for what is not owned here come from an owner function that two ranks answer differently.
+EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
+  EntryLists needers{.ranks = requests.ranks, .begin = requests.begin, .entries = {}};
+  needers.entries.reserve(requests.values.size());
+  for (std::size_t p = 0; p < requests.num_partners(); ++p)
+    for (const GlobalIndex index : requests.list(p)) {
+      const LocalIndex local = pattern.find(index);
+      if (local < 0 || local >= pattern.num_owned)
+        throw Error(ErrorCode::mismatch, "rank " + std::to_string(requests.ranks[p]) +
+                                             " needs global index " + std::to_string(index) + " from rank " +
+                                             std::to_string(rank) + ", which does not own it");
+      needers.entries.push_back(local);
+    }
+  return needers;
+}
+
+}  // namespace
+
+LocalIndex Pattern::find(GlobalIndex index) const {
+  const auto at = std::ranges::lower_bound(places, index, {}, &Place::index);
+  return at != places.end() && at->index == index ? at->local : -1;
+}
+
+Pattern inspect(const Communicator& comm, const Ownership& ownership, std::span<const GlobalIndex> needed,
+                const PlanOptions& options, std::optional<Plan>& requests) {
+  const OwnerFinder finder(comm, ownership);
+  Pattern pattern;
+  std::vector<GlobalIndex> wanted;
+  all_or_none(comm, [&] {
+    const std::vector<GlobalIndex> owned = finder.owned();
+    require_local_index(owned.size(), comm.rank());
+    pattern.num_owned = static_cast<LocalIndex>(owned.size());
+    pattern.places = places_of(owned);
+    wanted = foreign(pattern, needed);
+    require_local_index(owned.size() + wanted.size(), comm.rank());
+  });
+  const std::vector<Rank> owners = finder.owners(wanted);
+  Lists outgoing;
+  all_or_none(comm, [&] { outgoing = group(owners, wanted); });
+  requests.emplace(plan_for(comm, outgoing, options));
+  const Lists incoming = exchange_lists(comm, *requests, outgoing);
+  all_or_none(comm, [&] {
+    pattern.needers = to_local(pattern, incoming, comm.rank());
+    add_ghosts(pattern, std::move(outgoing));
+  });
+  return pattern;
+}
+
+}  // namespace nuice::mpi
