@@ -17,6 +17,9 @@ ALLOWED = {
     "schedulers": {"core"},
     "exchange": {"core"},
     "exchange/mpi": {"core", "schedulers", "exchange"},
+    "am": {"core"},
+    "am/ucx": {"core", "am"},
+    "am/mpi": {"core", "am", "am/ucx"},
 }
 HEADERS = {
     "core": {
@@ -36,8 +39,20 @@ HEADERS = {
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi"},
+    "am": {
+        "am/coalescer",
+        "am/endpoint",
+        "am/handler",
+        "am/level_sync",
+        "am/loopback",
+        "am/port",
+        "am/progress",
+        "am/ring",
+        "am/transport",
+    },
+    "am/mpi": {"am/mpi"},
 }
-MPI_LAYERS = {"exchange/mpi"}
+MPI_LAYERS = {"exchange/mpi", "am/mpi"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["bench", "examples", "python/bindings"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
@@ -96,7 +111,7 @@ def check(root):
             if reason := wrong_target(layer, target):
                 problems.append(f"{path.relative_to(root)}:{number}: {reason}")
     for header in sources(root / "include"):
-        name = header.stem
+        name = header.relative_to(root / "include" / "nuice").with_suffix("").as_posix()
         if name == "nuice":
             continue
         layer = owner_of_header(name)
@@ -109,7 +124,7 @@ def check(root):
     for folder in OUTSIDE:
         for path in sources(root / folder):
             for number, target in includes(path):
-                if target.split("/")[0] in {"core", "schedulers", "patterns", "exchange", "src"}:
+                if target.split("/")[0] in {"core", "schedulers", "patterns", "exchange", "am", "src"}:
                     problems.append(f"{path.relative_to(root)}:{number}: {target} is not a public header")
     return problems
 
