@@ -59,8 +59,8 @@ test: build
 	ctest --preset release --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
-	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target scheduler_test
-	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree'
+	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target scheduler_test am_test
+	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree|Concurrent|InterruptTest|ThreadTest'
 	$(BIN)/python -m pytest tests/python
 
 bench: build
