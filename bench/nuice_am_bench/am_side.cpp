@@ -46,7 +46,7 @@ AmSide::AmSide(const am::mpi::Options& options, int poll_every)
   pong_ = ep_.on<Word>("pong", [this](Context&, const Word&, Tail) { ++pongs_; });
   ping_ = ep_.on<Word>("ping", [this](Context& c, const Word& w, Tail tail) {
     ++received_;
-    c.reply(pong_, w, tail);
+    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // as the peers, who do not read what they were sent
   });
   drop_ = ep_.on<Word>("drop", [this](Context&, const Word& w) {
     ++received_;

@@ -51,12 +51,7 @@ class BareUcx : public UcxPeer {
   BareUcx(const BareUcx&) = delete;
   BareUcx& operator=(const BareUcx&) = delete;
   ~BareUcx() override {
-    if (endpoint_ != nullptr) {
-      ucp_request_param_t param = {};
-      param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-      param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-      wait(ucp_ep_close_nbx(endpoint_, &param));
-    }
+    MPI_Barrier(MPI_COMM_WORLD);
     ucp_worker_destroy(worker_);
     ucp_cleanup(context_);
   }

@@ -62,6 +62,11 @@ class Slots {
     if (slot.bytes.empty()) slot.bytes.resize(slot_bytes_);
     return &slot;
   }
+  /// Gives the requests back to UCX, which frees those that are still under way when they are done.
+  void forget() noexcept {
+    for (Slot& slot : slots_)
+      if (slot.request != nullptr) ucp_request_free(std::exchange(slot.request, nullptr));
+  }
 
  private:
   std::size_t slot_bytes_;
@@ -236,18 +241,11 @@ class UcxTransport : public Transport {
     endpoints_.push_back(endpoint);
   }
 
+  // The worker takes its connections with it. Closing them one by one would wait for ranks that may have failed.
   void close() noexcept {
-    for (ucp_ep_h endpoint : endpoints_) {
-      ucp_request_param_t param = {};
-      param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-      param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-      void* const request = ucp_ep_close_nbx(endpoint, &param);
-      if (UCS_PTR_IS_PTR(request)) {
-        while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
-        ucp_request_free(request);
-      }
-    }
     endpoints_.clear();
+    short_slots_.forget();
+    slots_.forget();
     if (worker_ != nullptr) ucp_worker_destroy(std::exchange(worker_, nullptr));
     if (context_ != nullptr) ucp_cleanup(std::exchange(context_, nullptr));
   }
