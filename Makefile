@@ -69,6 +69,7 @@ bench: build
 	$(BIN)/python bench/unequal_sizes.py
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/exchange.py
+	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
 lint: build
