@@ -31,7 +31,8 @@ Workshop::Workshop(const Options& options) : options_(options), ucx_(make_ucx_pe
 
 int Workshop::operations(double usual) const { return std::max(1, static_cast<int>(usual * options_.work)); }
 
-std::vector<std::size_t> Workshop::sizes(std::vector<std::size_t> quick, std::vector<std::size_t> all) const {
+std::vector<std::size_t> Workshop::sizes(const std::vector<std::size_t>& quick,
+                                         const std::vector<std::size_t>& all) const {
   return options_.full ? all : quick;
 }
 
@@ -162,7 +163,7 @@ std::vector<Group> Workshop::computing() {
                                                                {"interrupts", Progress::interrupts},
                                                                {"thread", Progress::thread}};
   for (const auto& [name, progress] : kinds) {
-    if (progress == Progress::thread && !side->allows_threads()) continue;
+    if (progress == Progress::thread && !AmSide::allows_threads()) continue;
     const int n = operations(progress == Progress::thread ? 20 : 100);
     const auto run = [side, progress = progress, n](bool of_work) {
       double work_per_s = 0;

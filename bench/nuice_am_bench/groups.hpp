@@ -28,7 +28,8 @@ class Workshop {
   using Run = double (*)(AmSide&, std::size_t bytes, int operations);
   std::vector<Method> am_methods(std::size_t bytes, int operations, Run run);
   int operations(double usual) const;
-  std::vector<std::size_t> sizes(std::vector<std::size_t> quick, std::vector<std::size_t> all) const;
+  std::vector<std::size_t> sizes(const std::vector<std::size_t>& quick,
+                                 const std::vector<std::size_t>& all) const;
   std::vector<Group> small_messages(const std::string& name);
   std::vector<Group> coalesced();
   std::vector<Group> blocks();

@@ -66,7 +66,10 @@ double MpiPeers::ping_pong(Style style, std::size_t bytes, int times) {
   const int count = static_cast<int>(bytes);
   if (style != Style::blocking) start_ring();
   const auto receive = [&] {
-    if (style != Style::blocking) return wait(1);
+    if (style != Style::blocking) {
+      wait(1);
+      return;
+    }
     MPI_Recv(in_.data(), count, MPI_BYTE, 1 - rank_, 1, comm_, MPI_STATUS_IGNORE);
   };
   const double begin_s = now_s();
@@ -188,7 +191,7 @@ double MpiPeers::shift(bool synchronous, std::size_t bytes, int times) {
       continue;
     }
     std::array<MPI_Request, 4> requests{};
-    MPI_Irecv(in_.data(), count, MPI_BYTE, left, 1, comm_, &requests[0]);
+    MPI_Irecv(in_.data(), count, MPI_BYTE, left, 1, comm_, requests.data());
     MPI_Irecv(second, count, MPI_BYTE, right, 2, comm_, &requests[1]);
     MPI_Isend(out_.data(), count, MPI_BYTE, right, 1, comm_, &requests[2]);
     MPI_Isend(out_.data(), count, MPI_BYTE, left, 2, comm_, &requests[3]);

@@ -34,7 +34,7 @@ class BareUcx : public UcxPeer {
     const ucs_status_t status = ucp_init(&params, config, &context_);
     ucp_config_release(config);
     must(status, "ucp_init");
-    ucp_worker_params_t worker = {};
+    const ucp_worker_params_t worker = {};
     must(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
     ucp_am_handler_param_t handler = {};
     handler.field_mask =

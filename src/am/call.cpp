@@ -105,11 +105,11 @@ void Endpoint::add_internal_handlers() {
   });
 }
 
-void detail::send_result(Context& context, CallId call, std::span<const std::byte> result) {
+void detail::send_result(const Context& context, CallId call, std::span<const std::byte> result) {
   context.endpoint().send_result(context.source(), call, false, result);
 }
 
-void detail::send_failure(Context& context, CallId call, const char* text) {
+void detail::send_failure(const Context& context, CallId call, const char* text) {
   const std::string_view view(text);
   context.endpoint().send_result(context.source(), call, true,
                                  std::as_bytes(std::span(view.data(), view.size())));

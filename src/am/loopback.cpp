@@ -97,7 +97,7 @@ class Hub {
     std::size_t arrived = 0;
   };
   void start_reduce(std::uint64_t number, ReduceOp op, std::span<const std::int64_t> values) {
-    const std::lock_guard lock(reduce_mutex_);
+    const std::scoped_lock lock(reduce_mutex_);
     note_event();
     Reduction& reduction = reductions_[number % 2];
     if (reduction.arrived == num_) reduction.arrived = 0;
@@ -113,7 +113,7 @@ class Hub {
   }
   /// A rank is in the same reduction as the others or in the next one, so two places are enough.
   bool test_reduce(std::uint64_t number, std::span<std::int64_t> result) {
-    const std::lock_guard lock(reduce_mutex_);
+    const std::scoped_lock lock(reduce_mutex_);
     const Reduction& reduction = reductions_[number % 2];
     if (reduction.arrived != num_) return false;
     std::copy_n(reduction.values.begin(), result.size(), result.begin());

@@ -207,8 +207,8 @@ class Endpoint {
   friend class LevelSync;
   template <Argument R>
   friend class Future;
-  friend void detail::send_result(Context&, CallId, std::span<const std::byte>);
-  friend void detail::send_failure(Context&, CallId, const char*);
+  friend void detail::send_result(const Context&, CallId, std::span<const std::byte>);
+  friend void detail::send_failure(const Context&, CallId, const char*);
 
   struct Message {
     Header header;
@@ -344,16 +344,20 @@ inline void Inbox::deliver(Rank src, Header header, const std::byte* payload) {
   Context context(endpoint_, src);
   if (header.handler < rows_.size()) [[likely]] {
     const detail::HandlerRow& row = rows_[header.handler];
-    if (header.kind == Kind::message && !row.is_call) [[likely]]
-      return row.run(row.function, context, payload, header.bytes);
-    if (header.kind == Kind::batch && !row.is_call)
-      return row.run_batch(row.function, context, payload, header.bytes);
-    if (header.kind == Kind::call && row.is_call)
-      return row.run(row.function, context, payload, header.bytes);
+    if ((header.kind == Kind::message && !row.is_call) || (header.kind == Kind::call && row.is_call))
+        [[likely]] {
+      row.run(row.function, context, payload, header.bytes);
+      return;
+    }
+    if (header.kind == Kind::batch && !row.is_call) {
+      row.run_batch(row.function, context, payload, header.bytes);
+      return;
+    }
   }
   if (header.kind == Kind::internal && header.handler < internal_rows_.size()) {
     const detail::HandlerRow& row = internal_rows_[header.handler];
-    return row.run(row.function, context, payload, header.bytes);
+    row.run(row.function, context, payload, header.bytes);
+    return;
   }
   reject(src, header);
 }
@@ -421,7 +425,7 @@ Future<R> Endpoint::call(Rank dst, Rpc<A, R> handler, const A& argument) {
 template <Argument A, typename F>
 Handler<A> Endpoint::on(std::string_view name, F f) {
   using Thunk = detail::MessageThunk<A, F>;
-  auto function = std::make_shared<F>(std::move(f));
+  const auto function = std::make_shared<F>(std::move(f));
   const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
   return {add_row(name, wire_bytes<A>, 0, Thunk::takes_tail, row, function)};
 }
@@ -429,14 +433,14 @@ Handler<A> Endpoint::on(std::string_view name, F f) {
 template <Argument A, typename F>
 Handler<A> Endpoint::on_items(std::string_view name, F f) {
   using Thunk = detail::ItemsThunk<A, F>;
-  auto function = std::make_shared<F>(std::move(f));
+  const auto function = std::make_shared<F>(std::move(f));
   const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
   return {add_row(name, wire_bytes<A>, 0, false, row, function)};
 }
 
 template <Argument A, Argument R, typename F>
 Rpc<A, R> Endpoint::on_call(std::string_view name, F f) {
-  auto function = std::make_shared<F>(std::move(f));
+  const auto function = std::make_shared<F>(std::move(f));
   const detail::HandlerRow row{detail::CallThunk<A, R, F>::run, nullptr, function.get(), true};
   return {add_row(name, wire_bytes<A>, wire_bytes<R>, false, row, function)};
 }

@@ -69,8 +69,8 @@ struct HandlerRow {
 
 /// Throws Error mismatch: the handler does not take so many bytes.
 [[noreturn]] void wrong_size(const Context& context, std::size_t expected, std::size_t bytes, bool or_more);
-void send_result(Context& context, CallId call, std::span<const std::byte> result);
-void send_failure(Context& context, CallId call, const char* text);
+void send_result(const Context& context, CallId call, std::span<const std::byte> result);
+void send_failure(const Context& context, CallId call, const char* text);
 
 template <typename A>
 [[gnu::always_inline]] inline A load(const std::byte* from) {

@@ -11,8 +11,8 @@
 namespace nuice::am::mpi {
 
 struct Host {
-  /// Collective over comm.
-  explicit Host(const Communicator& comm);
+  /// Collective over parent.
+  explicit Host(const Communicator& parent);
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
   ~Host();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace nuice::am::mpi {
@@ -76,7 +77,7 @@ PointToPoint::~PointToPoint() {
     MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE);
     if (done == 0) {
       MPI_Request_free(&slot.request);
-      new std::vector<std::byte>(std::move(slot.bytes));  // left to MPI
+      (void)new (std::nothrow) std::vector<std::byte>(std::move(slot.bytes));  // left to MPI
     }
   }
 }
@@ -158,16 +159,17 @@ int PointToPoint::poll(Inbox& inbox, int limit) {
     const std::byte* const record = buffer(head_);
     Header header;
     std::memcpy(&header, record, sizeof header);
-    struct Finish {
-      PointToPoint& transport;
-      Rank src;
-      const Header& header;
-      ~Finish() noexcept(false) { transport.finish_receive(src, header); }
-    };
-    const Finish on_exit{*this, status.MPI_SOURCE, header};
-    if (header.kind == Kind::transport) continue;
-    ++handled;
-    inbox.deliver(status.MPI_SOURCE, header, record + sizeof header);
+    const Rank src = status.MPI_SOURCE;
+    if (header.kind != Kind::transport) {
+      ++handled;
+      try {
+        inbox.deliver(src, header, record + sizeof header);
+      } catch (...) {
+        finish_receive(src, header);
+        throw;
+      }
+    }
+    finish_receive(src, header);
   }
   if (handled != 0) {
     had_some_ = true;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <new>
+#include <utility>
 
 #include "am/doorbell.hpp"
 
@@ -46,7 +46,7 @@ SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
 
   producers_.reserve(peers);
   for (std::size_t peer = 0; peer < peers; ++peer) {
-    if (static_cast<Rank>(peer) == host_->me) continue;  // messages to itself stay in the endpoint
+    if (std::cmp_equal(peer, host_->me)) continue;  // messages to itself stay in the endpoint
     std::byte* const theirs = segment(static_cast<int>(peer));
     const auto me = static_cast<std::size_t>(host_->me);
     auto* const their_bell = reinterpret_cast<Doorbell*>(theirs);

@@ -154,7 +154,7 @@ class UcxTransport : public Transport {
   std::size_t bulk_min_bytes() const override { return bulk_min; }
   std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data) override {
     const std::uint64_t key = (static_cast<std::uint64_t>(rank()) << 32) | next_key_++;
-    ucp_request_param_t param = {};
+    const ucp_request_param_t param = {};
     void* const request =
         ucp_tag_send_nbx(endpoints_[static_cast<std::size_t>(dst)], data.data(), data.size(), key, &param);
     if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_tag_send_nbx");
@@ -172,7 +172,7 @@ class UcxTransport : public Transport {
   }
   void start_bulk_receive(Rank /*src*/, std::uint64_t key, std::span<std::byte> data,
                           std::uint64_t cookie) override {
-    ucp_request_param_t param = {};
+    const ucp_request_param_t param = {};
     void* const request = ucp_tag_recv_nbx(worker_, data.data(), data.size(), key, ~ucp_tag_t{0}, &param);
     if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
     bulk_receives_.push_back({cookie, request});
