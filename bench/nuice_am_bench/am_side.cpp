@@ -174,7 +174,7 @@ double AmSide::packets(std::size_t bytes, int times) {
 void AmSide::open_ports(std::size_t bytes, const std::vector<Rank>& from) {
   ports_.clear();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const auto memory = std::span(memory_).subspan(i * 2 * largest_block, bytes);
+    const auto memory = std::span(memory_.data(), memory_.size()).subspan(i * 2 * largest_block, bytes);
     ports_.push_back(ep_.open_port(memory, static_cast<Bytes>(bytes)));
     ep_.send(from[i], tell_ref_, ports_.back().ref());
   }

@@ -14,6 +14,7 @@
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/mpi.hpp"
 #include "nuice/am/port.hpp"
+#include "nuice_am_bench/harness.hpp"
 
 namespace nuice::am_bench {
 
@@ -66,8 +67,8 @@ class AmSide {
   std::uint64_t sum_ = 0;
   volatile bool stop_ = false;
   std::vector<am::PortRef> refs_;  // by rank: where to put data for it
-  std::vector<std::byte> data_;
-  std::vector<std::byte> memory_;
+  Memory data_;
+  Memory memory_;
   std::vector<am::Port> ports_;
   am::Handler<Word> ping_, pong_, drop_, drop_items_, drop_block_;
   am::Handler<am::Packet> packet_;

@@ -4,12 +4,14 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cmath>
+#include <new>
 
 #include "nuice/random.hpp"
 
 namespace nuice::am_bench {
 namespace {
+
+constexpr std::size_t large_page = std::size_t{1} << 21;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -33,6 +35,16 @@ void set_interval(Row& row, const std::vector<double>& values) {
 }
 
 }  // namespace
+
+Memory::Memory(std::size_t bytes)
+    : size_((bytes + large_page - 1) / large_page * large_page),
+      bytes_(static_cast<std::byte*>(::operator new(size_, std::align_val_t{large_page}))) {
+  std::fill_n(bytes_.get(), size_, std::byte{0});
+}
+
+void Memory::Free::operator()(std::byte* bytes) const {
+  ::operator delete(bytes, std::align_val_t{large_page});
+}
 
 int world_rank() {
   int rank = 0;

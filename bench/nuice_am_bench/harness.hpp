@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,22 @@ struct Repetitions {
 
 /// Collective.
 std::vector<Row> measure(const Group& group, const Repetitions& repetitions);
+
+/// Zeroed memory that starts on a large page, so that all methods copy between places that are alike.
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes);
+  std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+  std::byte& operator[](std::size_t i) const { return bytes_[i]; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const;
+  };
+  std::size_t size_;
+  std::unique_ptr<std::byte[], Free> bytes_;
+};
 
 int world_rank();
 int world_size();

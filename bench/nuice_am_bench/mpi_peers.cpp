@@ -180,7 +180,7 @@ double MpiPeers::shift(bool synchronous, std::size_t bytes, int times) {
   const int count = static_cast<int>(bytes);
   const int right = (rank_ + 1) % size_;
   const int left = (rank_ + size_ - 1) % size_;
-  char* const second = in_.data() + largest_block;
+  std::byte* const second = in_.data() + largest_block;
   const double begin_s = now_s();
   for (int i = 0; i < times; ++i) {
     if (synchronous) {

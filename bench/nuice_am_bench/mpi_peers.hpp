@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "nuice_am_bench/harness.hpp"
+
 namespace nuice::am_bench {
 
 /// How a small message is sent and taken in.
@@ -47,8 +49,8 @@ class MpiPeers {
   MPI_Win window_ = MPI_WIN_NULL;
   int rank_ = 0;
   int size_ = 0;
-  std::vector<char> out_;
-  std::vector<char> in_;
+  Memory out_;
+  Memory in_;
   std::vector<std::vector<char>> buffers_;
   std::vector<MPI_Request> ring_;
   std::size_t head_ = 0;

@@ -52,8 +52,8 @@ std::exception_ptr Endpoint::reduce_into(ReduceOp op, std::span<const std::int64
       } catch (...) {
         if (!error) error = std::current_exception();
       }
-    } else if (++empty_polls_ > 16) {
-      transport_->yield();
+    } else {
+      idle();
     }
   } while (!transport_->test_reduce(result));
   empty_polls_ = 0;

@@ -14,8 +14,9 @@
 namespace nuice::am {
 namespace {
 
-/// Empty polls in a row before a waiting loop gives the core away.
-constexpr unsigned patience = 2000;
+/// Empty polls in a row before a waiting loop gives the core away: at once where ranks wait for cores; else after about
+/// a millisecond, as what comes back from the system after giving up a core may take long.
+constexpr unsigned patience = 50000;
 constexpr unsigned patience_oversubscribed = 16;
 
 std::size_t self_ring_bytes(std::size_t max_message) {
@@ -147,12 +148,16 @@ int Endpoint::progress() {
 }
 
 void Endpoint::progress_or_idle() {
-  const bool oversubscribed = transport_->oversubscribed();
   if (progress() != 0) {
     empty_polls_ = 0;
-  } else if (++empty_polls_ > (oversubscribed ? patience_oversubscribed : patience)) {
-    transport_->yield();
+  } else {
+    idle();
   }
+}
+
+void Endpoint::idle() {
+  if (++empty_polls_ > (transport_->oversubscribed() ? patience_oversubscribed : patience))
+    transport_->yield();
 }
 
 int Endpoint::poll() {

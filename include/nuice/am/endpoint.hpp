@@ -230,6 +230,7 @@ class Endpoint {
   void check_sendable(Rank dst, std::size_t bytes) const;
   int progress();           // poll without the checks
   void progress_or_idle();  // one step of a waiting loop
+  void idle();              // nothing was found to do
   template <typename Done>
   void wait_until(Done&& done);  // errors of handlers are thrown at the end, as what waits must be completed
   void must_not_be_in_handler(const char* call) const;
