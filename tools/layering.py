@@ -20,6 +20,9 @@ ALLOWED = {
     "exchange": {"core"},
     "exchange/mpi": {"core", "topology", "schedulers", "exchange"},
     "halo": {"core", "exchange", "exchange/mpi"},
+    "am": {"core"},
+    "am/ucx": {"core", "am"},
+    "am/mpi": {"core", "am", "am/ucx"},
 }
 HEADERS = {
     "core": {
@@ -42,11 +45,23 @@ HEADERS = {
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi", "mpi_broadcast"},
     "halo": {"halo", "halo_field"},
+    "am": {
+        "am/coalescer",
+        "am/endpoint",
+        "am/handler",
+        "am/level_sync",
+        "am/loopback",
+        "am/port",
+        "am/progress",
+        "am/ring",
+        "am/transport",
+    },
+    "am/mpi": {"am/mpi"},
 }
-MPI_LAYERS = {"exchange/mpi", "halo"}
+MPI_LAYERS = {"exchange/mpi", "halo", "am/mpi"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
-INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "exchange", "halo", "src"}
+INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "exchange", "halo", "am", "src"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -103,7 +118,7 @@ def check(root):
             if reason := wrong_target(layer, target):
                 problems.append(f"{path.relative_to(root)}:{number}: {reason}")
     for header in sources(root / "include"):
-        name = header.stem
+        name = header.relative_to(root / "include" / "nuice").with_suffix("").as_posix()
         if name == "nuice":
             continue
         layer = owner_of_header(name)

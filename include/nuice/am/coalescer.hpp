@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Coalescing: small items for the same rank travel together and are handed to the same handler one by one.
+//
+//   am::Coalescer<Cell> cells(ep, visit, {.buffer_bytes = 4096});
+//   cells.push(dst, Cell{3, 4});     // any number of times, in handlers too
+//   cells.flush();                   // or ep.quiesce(), which flushes every coalescer
+//
+// A buffer leaves when the next item does not fit (size), when it is max_age_us old (age; looked at while polling),
+// or on flush (request). Order: as if the items were sent when their buffer left; a send() to the same rank may
+// overtake items that still wait. An item costs its bytes, no header; 2-8 KiB suffice in most cases (measurements.md).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "nuice/am/endpoint.hpp"
+
+namespace nuice::am {
+
+struct CoalescerOptions {
+  std::size_t buffer_bytes = 4096;  ///< For each destination that is used; at most max_message_bytes().
+  double max_age_us = 0;            ///< 0: no limit.
+};
+
+/// What does not depend on the type of the items.
+class CoalescerBase {
+ public:
+  CoalescerBase(const CoalescerBase&) = delete;
+  CoalescerBase& operator=(const CoalescerBase&) = delete;
+  ~CoalescerBase();
+
+  /// Sends what waits for dst, for all. Progress as Endpoint::send.
+  void flush(Rank dst);
+  void flush();
+
+ protected:
+  struct Buffer {
+    std::byte* next = nullptr;  // where the next item goes
+    std::byte* end = nullptr;
+    std::unique_ptr<std::byte[]> memory;
+  };
+  CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t item_bytes, CoalescerOptions options);
+  /// Afterwards there is room for an item. Throws Error invalid_argument for a rank outside.
+  void make_room(Rank dst);
+
+  Endpoint& endpoint_;
+  std::vector<Buffer> buffers_;  // by rank
+
+ private:
+  friend class Endpoint;
+  void flush_if_old();
+  void send(Rank dst, Buffer& buffer);
+  std::uint16_t id_;
+  std::size_t capacity_;  // whole items
+  std::chrono::nanoseconds max_age_;
+  std::chrono::steady_clock::time_point last_flush_;
+};
+
+/// For one handler. The endpoint must be sealed, and outlive it. Destroying it with items inside loses them.
+template <Argument A>
+class Coalescer : public CoalescerBase {
+ public:
+  /// Throws Error invalid_argument unless buffer_bytes holds an item and is at most max_message_bytes().
+  Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
+      : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
+    static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");
+    static_assert(alignof(A) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  }
+
+  /// Adds an item for dst. Progress as Endpoint::send, when a full buffer leaves.
+  [[gnu::always_inline]] void push(Rank dst, const A& item) {
+    if (static_cast<std::size_t>(dst) >= buffers_.size() ||
+        buffers_[static_cast<std::size_t>(dst)].next == buffers_[static_cast<std::size_t>(dst)].end)
+        [[unlikely]]
+      make_room(dst);
+    Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
+    ::new (buffer.next) A(item);  // not memcpy: as an A it cannot alias the pointers, which stay in registers
+    buffer.next += sizeof(A);
+  }
+};
+
+}  // namespace nuice::am

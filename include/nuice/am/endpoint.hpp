@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Active messages: a message names a handler, which runs at the receiver when the message is taken in (von Eicken et
+// al., ISCA 1992; CMAML and Strata in 002 s.4.3, 004 s.2.2).
+//
+//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));                        // nuice/am/mpi.hpp
+//   auto visit = ep.on<Cell>("visit", [&](am::Context& from, const Cell& c) { queue.push(c); });
+//   ep.seal();                                                               // collective: same handlers everywhere?
+//   ep.send(neighbour, visit, Cell{3, 4});
+//   ep.quiesce();                                                            // every message handled, everywhere
+//
+// Progress: handlers run only inside the calls that say "Makes progress" (or where Interruptible, ProgressThread of
+// progress.hpp ask for more). A call that says nothing about progress makes none.
+//
+// What a handler may do: reply() once, send() and call() any number of times, push to a Coalescer, re-arm ports. It
+// may not wait: poll, poll_until, get, put of bulk data, barrier, quiesce and seal throw Error state inside one.
+// What a handler sends leaves when there is room, at the latest while polling; until then it is kept here (Stats::
+// most_deferred tells how much), so that no handler waits for another rank and floods in all directions end.
+//
+// Guaranteed: every message is handled once; messages between two ranks in the order in which they were sent, results
+// of calls and coalesced items included (items when their buffer is flushed); puts have an order of their own.
+//
+// Errors of an arriving message (unknown handler, wrong size, a late or oversized put) are thrown by the call that
+// made the progress, at the receiver; the message is dropped and the endpoint stays usable. So is what a handler
+// throws, except a handler of calls: that error goes to the caller. A send, put or collective call that throws such
+// an error has done its own work first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "nuice/am/handler.hpp"
+#include "nuice/am/ring.hpp"
+#include "nuice/am/transport.hpp"
+#include "nuice/types.hpp"
+
+namespace nuice::am {
+
+class Endpoint;
+class CoalescerBase;
+class Port;
+struct PortRef;
+
+/// Who sent the message that a handler is working on.
+class Context {
+ public:
+  Context(Endpoint& endpoint, Rank source) : endpoint_(endpoint), source_(source) {}
+  Rank source() const { return source_; }
+  Endpoint& endpoint() const { return endpoint_; }
+
+  /// Sends to source(), at most once in each run of a handler. Throws Error state the second time.
+  template <Argument A>
+  void reply(Handler<A> handler, const A& argument, Tail tail = {});
+
+  void next_item() { replied_ = false; }  ///< Internal: the next argument of a batch.
+
+ private:
+  [[noreturn]] static void replied_twice();
+  Endpoint& endpoint_;
+  Rank source_;
+  bool replied_ = false;
+};
+
+/// Where transports deliver.
+class Inbox {
+ public:
+  explicit Inbox(Endpoint& endpoint) : endpoint_(endpoint) {}
+
+  /// Runs the handler. Throws what the handler throws, Error mismatch for an unknown handler or a wrong size.
+  [[gnu::always_inline]] void deliver(Rank src, Header header, const std::byte* payload);
+  /// Bulk data of start_bulk_receive has arrived.
+  void bulk_arrived(std::uint64_t cookie);
+
+ private:
+  friend class Endpoint;
+  Endpoint& endpoint_;
+  std::uint64_t handled_ = 0;
+  std::vector<detail::HandlerRow> rows_;
+  std::vector<detail::HandlerRow> internal_rows_;
+  void reject(Rank src, Header header) const;
+};
+
+struct EndpointOptions {
+  int poll_every = 16;   ///< F of 002 s.4.4: a send in the main program polls after so many sends; 0: never.
+  int poll_limit = 128;  ///< One poll() handles about so many messages at most.
+};
+
+/// Counted since the endpoint was made.
+struct Stats {
+  std::uint64_t sent = 0;           ///< Messages, batches and results; no credits.
+  std::uint64_t handled = 0;        ///< Of those, at this rank.
+  std::uint64_t stalls = 0;         ///< Sends of the main program that had to wait for room.
+  std::uint64_t most_deferred = 0;  ///< Most messages of handlers that were kept here for want of room.
+  std::uint64_t interrupts = 0;     ///< Doorbells answered.
+};
+
+/// The result of a call. Must not outlive its endpoint. Dropping it early is allowed.
+template <Argument R>
+class Future;
+
+/// One rank's door to active messages. Not movable, as handlers refer to it. For one thread (progress.hpp adds to
+/// that). Destroy it on all ranks after a quiesce().
+class Endpoint {
+ public:
+  explicit Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options = {});
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+  ~Endpoint();
+
+  Rank rank() const { return rank_; }
+  Rank num_ranks() const { return num_ranks_; }
+  std::string transport_name() const { return transport_->name(); }
+  /// Largest argument and tail together that send takes.
+  std::size_t max_message_bytes() const { return max_message_bytes_; }
+  Stats stats() const;
+
+  // --- Set-up -------------------------------------------------------------------------------------------------
+
+  /// Registers f(Context&, const A&) or f(Context&, const A&, Tail); the tail lies in the transport's memory and is
+  /// gone when f returns. Before seal(), in the same order on every rank. Throws Error state after seal().
+  template <Argument A, typename F>
+  Handler<A> on(std::string_view name, F f);
+  /// Registers f(Context&, std::span<const A>): what a Coalescer has put together comes in one piece (of any length),
+  /// a single send as one item. For handlers of few instructions, which the compiler can then unroll; reply() is for
+  /// the piece, not for each item.
+  template <Argument A, typename F>
+  Handler<A> on_items(std::string_view name, F f);
+  /// Registers f(Context&, const A&) that returns R to the caller.
+  template <Argument A, Argument R, typename F>
+  Rpc<A, R> on_call(std::string_view name, F f);
+
+  /// Collective. Compares the handlers of all ranks (names, sizes, order) and opens the endpoint. Throws Error
+  /// mismatch on all ranks, naming the lowest rank that differs from rank 0.
+  void seal();
+
+  // --- Messages -----------------------------------------------------------------------------------------------
+
+  /// Sends one message; dst may be this rank (it is then handled by a later poll). Returns when argument and tail
+  /// may be reused. In the main program: makes progress every poll_every sends, and while there is no room at the
+  /// receiver; in a handler: never waits. Throws Error state before seal(), invalid_argument for a rank outside or
+  /// more than max_message_bytes().
+  template <Argument A>
+  void send(Rank dst, Handler<A> handler, const A& argument, Tail tail = {});
+
+  /// Asks dst for a result. Progress as send.
+  template <Argument A, Argument R>
+  Future<R> call(Rank dst, Rpc<A, R> handler, const A& argument);
+
+  /// Sends bytes as they are to handler number id: for tests of what a receiver makes of bad messages.
+  void send_raw(Rank dst, Kind kind, std::uint16_t id, std::span<const std::byte> payload);
+
+  // --- Block transfer (AM-PUT); port.hpp ----------------------------------------------------------------------
+
+  /// Opens a port on `memory`, which must stay valid: complete when expected_bytes have been put into it, in any
+  /// pieces from any ranks. on_complete runs once per generation, as a handler. Not collective: tell others ref().
+  Port open_port(std::span<std::byte> memory, Bytes expected_bytes,
+                 std::function<void(Context&)> on_complete = {});
+
+  /// Writes data at `offset` of the port's memory. Returns when data may be reused. Makes progress while it waits.
+  /// In a handler: only below the transport's bulk size (else Error state), and the data is copied.
+  /// Errors arise at the receiver: a put to a generation that is not the port's, or beyond its memory or count, is
+  /// Error mismatch there, and writes nothing.
+  void put(const PortRef& port, Bytes offset, std::span<const std::byte> data);
+
+  // --- Progress -----------------------------------------------------------------------------------------------
+
+  /// Makes progress: runs the handlers of arrived messages, up to poll_limit; never waits. Returns how many.
+  int poll();
+  /// Makes progress until done() is true. Gives the core away when nothing arrives.
+  template <typename Done>
+  void poll_until(Done&& done);
+
+  // --- Collective calls ---------------------------------------------------------------------------------------
+
+  /// Collective. Makes progress until every rank is here. Says nothing about messages under way.
+  void barrier();
+  /// Collective. Makes progress until no rank has anything to send and every message has been handled, those that
+  /// handlers sent and those in coalescers included. A message that another rank sends after its quiesce() is not
+  /// handled inside this one. Four-counter method (Mattern, Distributed Computing 2, 1987): sums of sent and handled
+  /// that two reductions in a row find equal. Cost: two or more reductions and a barrier.
+  void quiesce();
+  /// Collective. Makes progress until the reduction is there. values: at most 8, equally many on all ranks.
+  std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
+
+  // --- Internal to the layer ----------------------------------------------------------------------------------
+  class Entry;
+
+ private:
+  friend class Context;
+  friend class Inbox;
+  friend class CoalescerBase;
+  friend class Port;
+  friend class Entry;
+  friend class Interruptible;
+  friend class ProgressThread;
+  friend class Mask;
+  friend class LevelSync;
+  template <Argument R>
+  friend class Future;
+  friend void detail::send_result(const Context&, CallId, std::span<const std::byte>);
+  friend void detail::send_failure(const Context&, CallId, const char*);
+
+  struct Message {
+    Header header;
+    std::vector<std::byte> payload;
+  };
+  struct Names;
+  struct Calls;
+  struct Ports;
+  struct Levels;
+  struct SelfRing;
+  struct Guards;
+
+  [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
+  void count_send();
+  void post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  void send_deferred();
+  void check_sendable(Rank dst, std::size_t bytes) const;
+  int progress();           // poll without the checks
+  void progress_or_idle();  // one step of a waiting loop
+  void idle();              // nothing was found to do
+  template <typename Done>
+  void wait_until(Done&& done);  // errors of handlers are thrown at the end, as what waits must be completed
+  void must_not_be_in_handler(const char* call) const;
+  std::uint16_t add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
+                        bool tail, detail::HandlerRow row, std::shared_ptr<void> function);
+  std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
+                                 std::span<std::int64_t> result, bool polling);
+  void flush_coalescers();
+  void age_coalescers();
+  CallId new_call();
+  bool call_done(CallId id);
+  void take_result(CallId id, std::span<std::byte> result);
+  void drop_call(CallId id);
+  void add_internal_handlers();
+  std::uint32_t add_level_sync();
+  std::uint64_t level_marks(std::uint32_t sync, Rank src) const;
+  void send_level_mark(std::uint32_t sync, Rank dst);
+  void send_result(Rank dst, CallId id, bool failed, std::span<const std::byte> bytes);
+  void take_put(Context& context, const std::byte* payload, std::size_t bytes);
+  void take_bulk_put(Context& context, const std::byte* payload, std::size_t bytes);
+  std::string why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset, Bytes bytes) const;
+  void complete_port(Context& context, std::uint32_t port);
+  void enter();
+  void leave() noexcept;
+  void interrupted() noexcept;
+  void drain() noexcept;
+  static void on_signal(int signal);
+
+  std::unique_ptr<Transport> transport_;
+  Rank rank_;
+  Rank num_ranks_;
+  std::size_t max_message_bytes_;
+  EndpointOptions options_;
+  Inbox inbox_;
+  std::vector<RingProducer*> rings_;  // by rank; null where only the transport leads there
+  bool sealed_ = false;
+  bool in_progress_ = false;  // handlers run
+  bool guarded_ = false;      // interrupts or a progress thread: enter() and leave() matter
+  std::uint64_t sent_ = 0;
+  std::uint64_t poll_period_;    // options_.poll_every, or as good as never
+  std::uint64_t sends_to_poll_;  // sends left until the next automatic poll
+  std::uint64_t num_deferred_ = 0;
+  unsigned empty_polls_ = 0;
+  Stats stats_;
+  std::unordered_map<Rank, std::deque<Message>> deferred_;
+  std::vector<CoalescerBase*> coalescers_;
+  std::unique_ptr<Names> names_;
+  std::unique_ptr<Calls> calls_;
+  std::unique_ptr<Ports> ports_;
+  std::unique_ptr<Levels> levels_;
+  std::unique_ptr<SelfRing> self_;
+  std::unique_ptr<Guards> guards_;
+};
+
+/// Internal: what every public call of an endpoint holds while interrupts or a progress thread are on.
+class Endpoint::Entry {
+ public:
+  explicit Entry(Endpoint& endpoint) : endpoint_(endpoint) {
+    if (endpoint_.guarded_) [[unlikely]]
+      endpoint_.enter();
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() {
+    if (endpoint_.guarded_) [[unlikely]]
+      endpoint_.leave();
+  }
+
+ private:
+  Endpoint& endpoint_;
+};
+
+template <Argument R>
+class Future {
+ public:
+  Future(Future&& other) noexcept : endpoint_(std::exchange(other.endpoint_, nullptr)), id_(other.id_) {}
+  Future& operator=(Future&& other) noexcept {
+    std::swap(endpoint_, other.endpoint_);
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~Future() {
+    if (endpoint_ != nullptr) endpoint_->drop_call(id_);
+  }
+
+  /// Whether the result is here.
+  bool ready() const { return endpoint_->call_done(id_); }
+  /// Makes progress until the result is here, and takes it; once. Throws Error mismatch with the callee's text if
+  /// its handler threw, Error state inside a handler.
+  R get() {
+    endpoint_->poll_until([&] { return ready(); });
+    R result{};
+    endpoint_->take_result(id_, std::as_writable_bytes(std::span(&result, 1)).first(wire_bytes<R>));
+    endpoint_ = nullptr;
+    return result;
+  }
+
+ private:
+  friend class Endpoint;
+  Future(Endpoint* endpoint, CallId id) : endpoint_(endpoint), id_(id) {}
+  Endpoint* endpoint_;
+  CallId id_;
+};
+
+// --- Inline parts -----------------------------------------------------------------------------------------------
+
+inline void Inbox::deliver(Rank src, Header header, const std::byte* payload) {
+  struct Count {
+    std::uint64_t& handled;
+    ~Count() { ++handled; }
+  } const count{handled_};
+  Context context(endpoint_, src);
+  if (header.handler < rows_.size()) [[likely]] {
+    const detail::HandlerRow& row = rows_[header.handler];
+    if ((header.kind == Kind::message && !row.is_call) || (header.kind == Kind::call && row.is_call))
+        [[likely]] {
+      row.run(row.function, context, payload, header.bytes);
+      return;
+    }
+    if (header.kind == Kind::batch && !row.is_call) {
+      row.run_batch(row.function, context, payload, header.bytes);
+      return;
+    }
+  }
+  if (header.kind == Kind::internal && header.handler < internal_rows_.size()) {
+    const detail::HandlerRow& row = internal_rows_[header.handler];
+    row.run(row.function, context, payload, header.bytes);
+    return;
+  }
+  reject(src, header);
+}
+
+template <Argument A, typename F>
+void detail::MessageThunk<A, F>::run_batch(void* function, Context& context, const std::byte* payload,
+                                           std::size_t bytes) {
+  constexpr std::size_t size = wire_bytes<A>;
+  if constexpr (takes_tail || size == 0) {
+    wrong_size(context, size, bytes, takes_tail);
+  } else {
+    if (bytes % size != 0) [[unlikely]]
+      wrong_size(context, size, bytes, false);
+    F& f = *static_cast<F*>(function);
+    for (const std::byte* const end = payload + bytes; payload != end; payload += size) {
+      f(context, load<A>(payload));
+      context.next_item();
+    }
+  }
+}
+
+template <Argument A>
+void Context::reply(Handler<A> handler, const A& argument, Tail tail) {
+  if (std::exchange(replied_, true)) [[unlikely]]
+    replied_twice();
+  endpoint_.post(source_, {.handler = handler.id}, &argument, wire_bytes<A>, tail);
+}
+
+inline void Endpoint::count_send() {
+  ++sent_;
+  if (--sends_to_poll_ == 0) [[unlikely]] {
+    sends_to_poll_ = poll_period_;
+    if (!in_progress_) progress();
+  }
+}
+
+inline void Endpoint::post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail) {
+  if (static_cast<std::size_t>(dst) < rings_.size() && num_deferred_ == 0) [[likely]] {
+    RingProducer* const ring = rings_[static_cast<std::size_t>(dst)];
+    if (ring != nullptr && a_bytes + tail.size() <= max_message_bytes_ &&
+        ring->try_push(header, a, a_bytes, tail.data(), tail.size())) [[likely]] {
+      count_send();
+      return;
+    }
+  }
+  post_slowly(dst, header, {static_cast<const std::byte*>(a), a_bytes}, tail);
+}
+
+template <Argument A>
+void Endpoint::send(Rank dst, Handler<A> handler, const A& argument, Tail tail) {
+  const Entry entry(*this);
+  post(dst, {.handler = handler.id}, &argument, wire_bytes<A>, tail);
+}
+
+template <Argument A, Argument R>
+Future<R> Endpoint::call(Rank dst, Rpc<A, R> handler, const A& argument) {
+  const Entry entry(*this);
+  const CallTag tag{new_call()};
+  Future<R> result(this, tag.id);
+  post(dst, {.handler = handler.id, .kind = Kind::call}, &tag, sizeof tag,
+       std::as_bytes(std::span(&argument, 1)).first(wire_bytes<A>));
+  return result;
+}
+
+template <Argument A, typename F>
+Handler<A> Endpoint::on(std::string_view name, F f) {
+  using Thunk = detail::MessageThunk<A, F>;
+  const auto function = std::make_shared<F>(std::move(f));
+  const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
+  return {add_row(name, wire_bytes<A>, 0, Thunk::takes_tail, row, function)};
+}
+
+template <Argument A, typename F>
+Handler<A> Endpoint::on_items(std::string_view name, F f) {
+  using Thunk = detail::ItemsThunk<A, F>;
+  const auto function = std::make_shared<F>(std::move(f));
+  const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
+  return {add_row(name, wire_bytes<A>, 0, false, row, function)};
+}
+
+template <Argument A, Argument R, typename F>
+Rpc<A, R> Endpoint::on_call(std::string_view name, F f) {
+  const auto function = std::make_shared<F>(std::move(f));
+  const detail::HandlerRow row{detail::CallThunk<A, R, F>::run, nullptr, function.get(), true};
+  return {add_row(name, wire_bytes<A>, wire_bytes<R>, false, row, function)};
+}
+
+template <typename Done>
+void Endpoint::poll_until(Done&& done) {
+  while (!done()) {
+    const Entry entry(*this);
+    must_not_be_in_handler("waiting");
+    progress_or_idle();
+  }
+}
+
+template <typename Done>
+void Endpoint::wait_until(Done&& done) {
+  std::exception_ptr error;
+  while (!done()) {
+    try {
+      progress_or_idle();
+    } catch (const TransportError&) {
+      throw;
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace nuice::am

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ring of messages from one rank to another in memory that both see (internal to the layer; a header because
+// Endpoint::send writes to it inline).
+//
+// Records follow each other: eight bytes of header, the payload, rounded up to eight bytes. The header word itself
+// says that the record is there (it is not 0), so that a small message costs one cache line and no index is shared
+// per message; the sender clears the word of the next header first. The receiver tells how far it has read only now
+// and then (every quarter of the ring). Same idea as FastForward (Giacomoni, Moseley, Vachharajani, PPoPP 2008), for
+// records of any length. A record that does not fit before the end leaves a mark there and starts at the beginning.
+//
+// Doorbell: a receiver that computes sets `armed`; who sees it after a push raises a signal there. The receiver makes
+// every core's pending stores visible (membarrier) after arming and before its last look, so that senders need no
+// fence: asymmetric, as the receiver arms rarely and senders push often.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "nuice/am/transport.hpp"
+
+namespace nuice::am {
+
+inline constexpr std::size_t cache_line_bytes = 64;
+
+/// One per receiver, in shared memory. All zero at first.
+struct Doorbell {
+  alignas(cache_line_bytes) std::atomic<int> armed;  ///< The signal to raise; 0: none.
+  std::atomic<int> process;
+  std::atomic<int> thread;
+};
+
+/// In shared memory before the ring's data. All zero at first.
+struct RingControl {
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> consumed;  ///< Bytes ever read.
+};
+
+/// Raises the signal, once for an arming.
+void ring_doorbell(Doorbell& bell);
+
+namespace detail {
+inline std::uint64_t to_word(Header header) { return std::bit_cast<std::uint64_t>(header); }
+inline std::size_t record_bytes(std::size_t payload) {
+  return sizeof(Header) + ((payload + 7) & ~std::size_t{7});
+}
+inline std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
+}
+}  // namespace detail
+
+/// The sender's side.
+class RingProducer {
+ public:
+  RingProducer() = default;
+  /// capacity: a power of two; data: zero, 8-byte aligned.
+  RingProducer(RingControl* control, std::byte* data, std::size_t capacity, Doorbell* bell)
+      : control_(control), data_(data), bell_(bell), mask_(capacity - 1) {}
+
+  /// False when the ring is full. Visible to the receiver at once.
+  [[gnu::always_inline]] bool try_push(Header header, const void* a, std::size_t a_bytes, const void* b,
+                                       std::size_t b_bytes) {
+    const std::size_t need = detail::record_bytes(a_bytes + b_bytes);
+    std::size_t at = static_cast<std::size_t>(written_) & mask_;
+    if (written_ + need + sizeof(Header) > limit_ || at + need > mask_ + 1) [[unlikely]] {
+      if (!make_room(need)) return false;
+      at = static_cast<std::size_t>(written_) & mask_;
+    }
+    header.bytes = static_cast<std::uint32_t>(a_bytes + b_bytes);
+    std::byte* const record = data_ + at;
+    detail::word_at(data_ + ((at + need) & mask_)).store(0, std::memory_order_relaxed);
+    std::byte* const payload = record + sizeof(Header);
+    if (a_bytes != 0) std::memcpy(payload, a, a_bytes);
+    if (b_bytes != 0) std::memcpy(payload + a_bytes, b, b_bytes);
+    detail::word_at(record).store(detail::to_word(header), std::memory_order_release);
+    written_ += need;
+    if (bell_ != nullptr && bell_->armed.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      ring_doorbell(*bell_);
+    return true;
+  }
+
+  /// Nothing pushed is unread as far as the receiver has told.
+  bool seems_empty() const { return control_->consumed.load(std::memory_order_acquire) == written_; }
+
+ private:
+  bool make_room(std::size_t need) {
+    const std::size_t capacity = mask_ + 1;
+    const std::size_t at = static_cast<std::size_t>(written_) & mask_;
+    const std::size_t to_end = capacity - at;
+    const std::size_t wasted = need > to_end ? to_end : 0;
+    limit_ = control_->consumed.load(std::memory_order_acquire) + capacity;
+    if (written_ + wasted + need + sizeof(Header) > limit_) return false;
+    if (wasted != 0) {
+      detail::word_at(data_).store(0, std::memory_order_relaxed);
+      const Header mark{.bytes = 0, .handler = 0, .kind = Kind::transport, .credits = 0};
+      detail::word_at(data_ + at).store(detail::to_word(mark), std::memory_order_release);
+      written_ += wasted;
+    }
+    return true;
+  }
+
+  RingControl* control_ = nullptr;
+  std::byte* data_ = nullptr;
+  Doorbell* bell_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t written_ = 0;  // bytes ever
+  std::uint64_t limit_ = 0;    // written_ may grow to this, as far as known
+};
+
+/// The receiver's side.
+class RingConsumer {
+ public:
+  RingConsumer() = default;
+  RingConsumer(RingControl* control, std::byte* data, std::size_t capacity)
+      : control_(control), data_(data), mask_(capacity - 1), step_(capacity / 4) {}
+
+  bool empty() const { return word() == 0; }
+
+  /// Calls deliver(header, payload) for up to `limit` records; a record counts as read even if deliver throws.
+  template <typename Deliver>
+  int poll(int limit, Deliver&& deliver) {
+    int handled = 0;
+    while (handled < limit) {
+      const std::uint64_t word = this->word();
+      if (word == 0) break;
+      const auto header = std::bit_cast<Header>(word);
+      const std::size_t at = static_cast<std::size_t>(read_) & mask_;
+      if (header.kind == Kind::transport) [[unlikely]] {
+        advance(mask_ + 1 - at);
+        continue;
+      }
+      const Advance on_exit{*this, detail::record_bytes(header.bytes)};
+      ++handled;
+      deliver(header, data_ + at + sizeof(Header));
+    }
+    return handled;
+  }
+
+ private:
+  struct Advance {
+    RingConsumer& ring;
+    std::size_t bytes;
+    ~Advance() { ring.advance(bytes); }
+  };
+
+  std::uint64_t word() const {
+    return detail::word_at(data_ + (static_cast<std::size_t>(read_) & mask_)).load(std::memory_order_acquire);
+  }
+  void advance(std::size_t bytes) {
+    read_ += bytes;
+    if (read_ - told_ >= step_) {
+      told_ = read_;
+      control_->consumed.store(read_, std::memory_order_release);
+    }
+  }
+
+  RingControl* control_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t step_ = 0;
+  std::uint64_t read_ = 0;
+  std::uint64_t told_ = 0;
+};
+
+/// Largest payload for a ring of this capacity: with a record and the unused end before it there must be room even
+/// when the receiver has not told of its last quarter.
+constexpr std::size_t ring_max_payload(std::size_t capacity) { return capacity / 4 - 2 * sizeof(Header); }
+
+}  // namespace nuice::am

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a way of carrying active messages has to offer. Programs use Endpoint (endpoint.hpp); this is for those who
+// pick or write a transport: nuice/am/mpi.hpp (mpi, ucx, shm), nuice/am/loopback.hpp (many ranks in one process).
+//
+// A transport keeps the order of messages between two ranks, loses none, and never blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "nuice/error.hpp"
+#include "nuice/types.hpp"
+
+namespace nuice::am {
+
+class RingProducer;
+class Inbox;
+
+/// What the payload of a message is for. Never 0: the rings use that for "nothing here yet".
+enum class Kind : std::uint8_t {
+  message = 1,  ///< One call of a handler.
+  batch,        ///< Arguments of one handler, one behind the other.
+  call,         ///< As message, behind a CallId, and the sender waits for a result.
+  internal,     ///< For the endpoint itself; handler is an internal number.
+  transport,    ///< For the transport itself (credits, end of a ring); never handed to an Inbox.
+};
+
+/// The eight bytes before every payload.
+struct Header {
+  std::uint32_t bytes = 0;    ///< Of the payload.
+  std::uint16_t handler = 0;  ///< Position in the order of registration.
+  Kind kind = Kind::message;
+  std::uint8_t credits = 0;  ///< The transport's own.
+};
+static_assert(sizeof(Header) == 8);
+
+enum class ReduceOp { sum, max };
+
+/// The transport cannot go on (MPI failed; another rank of a loop-back run threw): waiting calls give up.
+class TransportError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// One rank's end. Not for several threads at a time.
+class Transport {
+ public:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport() = default;
+
+  virtual std::string name() const = 0;
+  virtual Rank rank() const = 0;
+  virtual Rank num_ranks() const = 0;
+  /// Largest payload that try_send accepts, equal on all ranks.
+  virtual std::size_t max_message_bytes() const = 0;
+
+  /// Takes a message whose payload is a followed by b, or says no (false) for want of credit or room; the same
+  /// call must then be made again later, after polling. dst is another rank. Copies what it needs. Makes no
+  /// progress and runs no handler.
+  virtual bool try_send(Rank dst, Header header, std::span<const std::byte> a,
+                        std::span<const std::byte> b) = 0;
+
+  /// Hands at most about `limit` arrived messages to the inbox, each where it lies if possible. Returns how many.
+  virtual int poll(Inbox& inbox, int limit) = 0;
+
+  /// The ring to a rank of the same host, for the inline path of Endpoint::send; null if there is none.
+  virtual RingProducer* ring_to(Rank) { return nullptr; }
+
+  /// More runnable ranks than cores: waiting loops then give the core away at once.
+  virtual bool oversubscribed() const { return false; }
+  /// Called in waiting loops that found nothing to do for a while.
+  virtual void yield();
+
+  /// Bulk data, which a transport may be able to move without a copy. Worth it from bulk_min_bytes() on.
+  virtual std::size_t bulk_min_bytes() const { return SIZE_MAX; }
+  /// Starts to send; data must stay untouched until bulk_sent(key). Returns the key that the receiver needs.
+  virtual std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data);
+  virtual bool bulk_sent(std::uint64_t key);
+  /// Some bulk data is on its way to this rank.
+  virtual bool bulk_pending() const { return false; }
+  /// Starts to receive. poll() hands `cookie` to Inbox::bulk_arrived when the data is there.
+  virtual void start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
+                                  std::uint64_t cookie);
+
+  /// Collective; one at a time: start on every rank, then test until true. Runs no handler.
+  virtual void start_reduce(ReduceOp op, std::span<const std::int64_t> values) = 0;
+  virtual bool test_reduce(std::span<std::int64_t> result) = 0;
+
+  /// Whether another thread may make these calls, one at a time (ProgressThread).
+  virtual bool allows_threads() const { return false; }
+
+  /// Delivery to a rank that computes. arm_doorbell(signal): from now on a rank that sends to the calling thread's
+  /// rank raises that signal in this thread; false if this transport cannot. rearm_doorbell: after a signal, before
+  /// the rings are looked at a last time. poll_from_signal: as poll, only what is safe inside a signal handler.
+  virtual bool arm_doorbell(int /*signal*/) { return false; }
+  virtual void rearm_doorbell() {}
+  virtual void disarm_doorbell() {}
+  virtual int poll_from_signal(Inbox& /*inbox*/) { return 0; }
+};
+
+}  // namespace nuice::am

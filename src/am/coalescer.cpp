@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/am/coalescer.hpp"
+
+#include <algorithm>
+
+#include "nuice/error.hpp"
+
+namespace nuice::am {
+
+using Clock = std::chrono::steady_clock;
+
+CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t item_bytes,
+                             CoalescerOptions options)
+    : endpoint_(endpoint),
+      buffers_(static_cast<std::size_t>(endpoint.num_ranks())),
+      id_(id),
+      capacity_(options.buffer_bytes / item_bytes * item_bytes),
+      max_age_(static_cast<std::int64_t>(options.max_age_us * 1e3)),
+      last_flush_(Clock::now()) {
+  if (capacity_ == 0 || options.buffer_bytes > endpoint.max_message_bytes())
+    throw Error(ErrorCode::invalid_argument, "a buffer of " + std::to_string(options.buffer_bytes) +
+                                                 " bytes for items of " + std::to_string(item_bytes) +
+                                                 "; messages have at most " +
+                                                 std::to_string(endpoint.max_message_bytes()));
+  endpoint_.coalescers_.push_back(this);
+}
+
+CoalescerBase::~CoalescerBase() { std::erase(endpoint_.coalescers_, this); }
+
+// Swapped out before it is sent: sending may poll, and a handler may push to the same rank.
+void CoalescerBase::send(Rank dst, Buffer& buffer) {
+  const Endpoint::Entry entry(endpoint_);
+  std::unique_ptr<std::byte[]> full = std::move(buffer.memory);
+  const auto bytes = static_cast<std::size_t>(buffer.next - full.get());
+  buffer = {};
+  endpoint_.post(dst, {.handler = id_, .kind = Kind::batch}, full.get(), bytes, {});
+  if (buffer.memory != nullptr) return;  // a handler began a new one
+  buffer.next = full.get();
+  buffer.end = full.get() + capacity_;
+  buffer.memory = std::move(full);
+}
+
+void CoalescerBase::make_room(Rank dst) {
+  if (dst < 0 || dst >= endpoint_.num_ranks())
+    throw Error(ErrorCode::invalid_argument,
+                "an item for rank " + std::to_string(dst) + " of " + std::to_string(endpoint_.num_ranks()));
+  Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
+  while (buffer.next == buffer.end) {
+    if (buffer.memory != nullptr) {
+      send(dst, buffer);
+    } else {
+      buffer.memory = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+      buffer.next = buffer.memory.get();
+      buffer.end = buffer.next + capacity_;
+    }
+  }
+}
+
+void CoalescerBase::flush(Rank dst) {
+  Buffer& buffer = buffers_.at(static_cast<std::size_t>(dst));
+  if (buffer.next != buffer.memory.get()) send(dst, buffer);
+}
+
+void CoalescerBase::flush() {
+  for (Rank dst = 0; dst < endpoint_.num_ranks(); ++dst) flush(dst);
+}
+
+// Everything leaves once per max_age, so nothing waits longer.
+void CoalescerBase::flush_if_old() {
+  if (max_age_.count() == 0) return;
+  const auto now = Clock::now();
+  if (now - last_flush_ < max_age_) return;
+  last_flush_ = now;
+  flush();
+}
+
+}  // namespace nuice::am

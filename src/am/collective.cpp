@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all ranks of an endpoint do together: seal, barrier, quiesce.
+#include <algorithm>
+#include <array>
+
+#include "am/endpoint_state.hpp"
+#include "nuice/am/coalescer.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::am {
+namespace {
+
+constexpr std::size_t max_reduced = 8;
+
+void throw_if(const std::exception_ptr& error) {
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+std::uint16_t Endpoint::add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
+                                bool tail, detail::HandlerRow row, std::shared_ptr<void> function) {
+  if (sealed_) throw Error(ErrorCode::state, "handler " + std::string(name) + " was registered after seal()");
+  if (inbox_.rows_.size() >= UINT16_MAX) throw Error(ErrorCode::limit, "more than 65535 handlers");
+  if (argument_bytes + sizeof(CallTag) > max_message_bytes_ ||
+      result_bytes + 2 * sizeof(CallTag) > max_message_bytes_)
+    throw Error(ErrorCode::limit, "the argument or result of handler " + std::string(name) +
+                                      " is larger than " + std::to_string(max_message_bytes_) + " bytes");
+  const auto mix = [this](std::uint64_t value) { names_->hash = (names_->hash ^ value) * 0x100000001b3U; };
+  for (const char c : name) mix(static_cast<unsigned char>(c));
+  mix(argument_bytes);
+  mix(result_bytes);
+  mix((tail ? 2U : 0U) + (row.is_call ? 1U : 0U) + 256U);
+  names_->names.emplace_back(name);
+  names_->functions.push_back(std::move(function));
+  inbox_.rows_.push_back(row);
+  return static_cast<std::uint16_t>(inbox_.rows_.size() - 1);
+}
+
+// An error of a handler must not leave a reduction half done, nor this rank missing in the next: it is returned, and
+// thrown by the caller when the collective call is complete.
+std::exception_ptr Endpoint::reduce_into(ReduceOp op, std::span<const std::int64_t> values,
+                                         std::span<std::int64_t> result, bool polling) {
+  std::exception_ptr error;
+  transport_->start_reduce(op, values);
+  do {  // polls at least once: alone, a rank has its result at once
+    if (polling) {
+      try {
+        progress_or_idle();
+      } catch (const TransportError&) {
+        throw;
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    } else {
+      idle();
+    }
+  } while (!transport_->test_reduce(result));
+  empty_polls_ = 0;
+  return error;
+}
+
+std::vector<std::int64_t> Endpoint::reduce(ReduceOp op, std::span<const std::int64_t> values) {
+  must_not_be_in_handler("reduce");
+  if (values.size() > max_reduced)
+    throw Error(ErrorCode::invalid_argument,
+                "reduce takes at most 8 values, not " + std::to_string(values.size()));
+  const Entry entry(*this);
+  std::vector<std::int64_t> result(values.size());
+  throw_if(reduce_into(op, values, result, true));
+  return result;
+}
+
+// No handler runs in here: a rank that is through already may send.
+void Endpoint::seal() {
+  must_not_be_in_handler("seal");
+  if (sealed_) throw Error(ErrorCode::state, "seal() was called twice");
+  const auto mine = static_cast<std::int64_t>(names_->hash >> 2);
+  const std::array<std::int64_t, 1> first = {rank_ == 0 ? mine : 0};
+  std::array<std::int64_t, 1> of_rank_0{};
+  reduce_into(ReduceOp::sum, first, of_rank_0, false);
+  const std::array<std::int64_t, 1> differs = {mine != of_rank_0[0] ? -rank_ : -num_ranks_};
+  std::array<std::int64_t, 1> lowest{};
+  reduce_into(ReduceOp::max, differs, lowest, false);
+  if (-lowest[0] < num_ranks_)
+    throw Error(ErrorCode::mismatch,
+                "rank " + std::to_string(-lowest[0]) +
+                    " registered other handlers than rank 0 (names, sizes or their order)");
+  rings_.assign(static_cast<std::size_t>(num_ranks_), nullptr);
+  for (Rank dst = 0; dst < num_ranks_; ++dst)
+    rings_[static_cast<std::size_t>(dst)] = dst == rank_ ? &self_->producer : transport_->ring_to(dst);
+  sealed_ = true;
+}
+
+void Endpoint::barrier() {
+  const Entry entry(*this);
+  must_not_be_in_handler("barrier");
+  throw_if(reduce_into(ReduceOp::sum, {}, {}, true));
+}
+
+// Waves of (sent, handled). If the sum handled in one wave equals the sum sent in the next, nothing was under way in
+// between (Mattern's four counters). The barrier at the end runs no handlers: whoever is through it knows that nobody
+// is still taking messages in, so what it sends next is handled after the others' quiesce().
+void Endpoint::quiesce() {
+  const Entry entry(*this);
+  must_not_be_in_handler("quiesce");
+  std::array<std::int64_t, 2> before = {-1, -2};
+  std::exception_ptr first_error;
+  for (;;) {
+    flush_coalescers();
+    const std::array<std::int64_t, 2> mine = {static_cast<std::int64_t>(sent_),
+                                              static_cast<std::int64_t>(inbox_.handled_)};
+    std::array<std::int64_t, 2> all{};
+    const std::exception_ptr error = reduce_into(ReduceOp::sum, mine, all, true);
+    if (!first_error) first_error = error;
+    if (before[1] == all[0] && all[0] == all[1]) break;
+    before = all;
+  }
+  reduce_into(ReduceOp::sum, {}, {}, false);
+  throw_if(first_error);
+}
+
+}  // namespace nuice::am

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sending and progress. A send that finds no room waits while polling in the main program, and is kept in deferred_
+// inside a handler: no handler ever waits, so every rank that waits takes messages in, and a cycle of full rings
+// cannot stand still.
+#include "nuice/am/endpoint.hpp"
+
+#include <bit>
+#include <limits>
+
+#include "am/endpoint_state.hpp"
+#include "nuice/am/coalescer.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::am {
+namespace {
+
+/// Empty polls in a row before a waiting loop gives the core away: at once where ranks wait for cores; else after about
+/// a millisecond, as what comes back from the system after giving up a core may take long.
+constexpr unsigned patience = 50000;
+constexpr unsigned patience_oversubscribed = 16;
+
+std::size_t self_ring_bytes(std::size_t max_message) {
+  return std::bit_ceil(4 * (max_message + 2 * sizeof(Header)));
+}
+
+}  // namespace
+
+Endpoint::Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options)
+    : transport_(std::move(transport)),
+      rank_(transport_->rank()),
+      num_ranks_(transport_->num_ranks()),
+      max_message_bytes_(transport_->max_message_bytes()),
+      options_(options),
+      inbox_(*this),
+      poll_period_(options.poll_every > 0 ? static_cast<std::uint64_t>(options.poll_every)
+                                          : std::numeric_limits<std::uint64_t>::max()),
+      sends_to_poll_(poll_period_),
+      names_(std::make_unique<Names>()),
+      calls_(std::make_unique<Calls>()),
+      ports_(std::make_unique<Ports>()),
+      levels_(std::make_unique<Levels>()),
+      self_(std::make_unique<SelfRing>(self_ring_bytes(max_message_bytes_))),
+      guards_(std::make_unique<Guards>()) {
+  if (options.poll_every < 0 || options.poll_limit < 1)
+    throw Error(ErrorCode::invalid_argument, "poll_every must be at least 0 and poll_limit at least 1");
+  add_internal_handlers();
+}
+
+Endpoint::~Endpoint() = default;
+
+Stats Endpoint::stats() const {
+  Stats stats = stats_;
+  stats.sent = sent_;
+  stats.handled = inbox_.handled_;
+  return stats;
+}
+
+void Endpoint::must_not_be_in_handler(const char* call) const {
+  if (in_progress_)
+    throw Error(ErrorCode::state, std::string(call) + " was called inside a handler on rank " +
+                                      std::to_string(rank_) + ": a handler may not wait");
+}
+
+void Endpoint::check_sendable(Rank dst, std::size_t bytes) const {
+  if (!sealed_) throw Error(ErrorCode::state, "rank " + std::to_string(rank_) + " sends before seal()");
+  if (dst < 0 || dst >= num_ranks_)
+    throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank_) + " sends to rank " +
+                                                 std::to_string(dst) + " of " + std::to_string(num_ranks_));
+  if (bytes > max_message_bytes_)
+    throw Error(ErrorCode::invalid_argument, "a message of " + std::to_string(bytes) + " bytes from rank " +
+                                                 std::to_string(rank_) + " to rank " + std::to_string(dst) +
+                                                 "; at most " + std::to_string(max_message_bytes_) +
+                                                 " are possible (put sends more)");
+}
+
+bool Endpoint::try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
+  if (RingProducer* const ring = rings_[static_cast<std::size_t>(dst)])
+    return ring->try_push(header, a.data(), a.size(), tail.data(), tail.size());
+  if (guards_->in_signal) return false;  // MPI and UCX must not be called there
+  return transport_->try_send(dst, header, a, tail);
+}
+
+void Endpoint::defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
+  Message message{header, {}};
+  message.payload.reserve(a.size() + tail.size());
+  message.payload.insert(message.payload.end(), a.begin(), a.end());
+  message.payload.insert(message.payload.end(), tail.begin(), tail.end());
+  deferred_[dst].push_back(std::move(message));
+  stats_.most_deferred = std::max(stats_.most_deferred, ++num_deferred_);
+}
+
+void Endpoint::post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
+  check_sendable(dst, a.size() + tail.size());
+  const auto possible = [&] {
+    return (num_deferred_ == 0 || !deferred_.contains(dst)) && try_post(dst, header, a, tail);
+  };
+  if (in_progress_) {
+    if (!possible()) defer(dst, header, a, tail);
+  } else if (!possible()) {
+    ++stats_.stalls;
+    std::exception_ptr error;
+    try {
+      wait_until(possible);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    count_send();
+    if (error) std::rethrow_exception(error);
+    return;
+  }
+  count_send();
+}
+
+void Endpoint::send_deferred() {
+  for (auto entry = deferred_.begin(); entry != deferred_.end();) {
+    auto& [dst, messages] = *entry;
+    while (!messages.empty() && try_post(dst, messages.front().header, messages.front().payload, {})) {
+      messages.pop_front();
+      --num_deferred_;
+    }
+    entry = messages.empty() ? deferred_.erase(entry) : std::next(entry);
+  }
+}
+
+void Endpoint::send_raw(Rank dst, Kind kind, std::uint16_t id, std::span<const std::byte> payload) {
+  const Entry entry(*this);
+  post(dst, {.handler = id, .kind = kind}, payload.data(), payload.size(), {});
+}
+
+int Endpoint::progress() {
+  struct Running {
+    bool& flag;
+    explicit Running(bool& f) : flag(f) { flag = true; }
+    ~Running() { flag = false; }
+  };
+  if (guards_->error) std::rethrow_exception(std::exchange(guards_->error, nullptr));
+  if (num_deferred_ != 0) send_deferred();
+  int handled = 0;
+  {
+    const Running running(in_progress_);
+    handled = transport_->poll(inbox_, options_.poll_limit);
+    handled += self_->consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
+      inbox_.deliver(rank_, header, payload);
+    });
+  }
+  if (!coalescers_.empty()) age_coalescers();
+  return handled;
+}
+
+void Endpoint::progress_or_idle() {
+  if (progress() != 0) {
+    empty_polls_ = 0;
+  } else {
+    idle();
+  }
+}
+
+void Endpoint::idle() {
+  if (++empty_polls_ > (transport_->oversubscribed() ? patience_oversubscribed : patience))
+    transport_->yield();
+}
+
+int Endpoint::poll() {
+  const Entry entry(*this);
+  must_not_be_in_handler("poll");
+  const int handled = progress();
+  if (handled != 0) {
+    empty_polls_ = 0;
+  } else if (++empty_polls_ > patience_oversubscribed && transport_->oversubscribed()) {
+    transport_->yield();
+  }
+  return handled;
+}
+
+void Endpoint::age_coalescers() {
+  for (CoalescerBase* coalescer : coalescers_) coalescer->flush_if_old();
+}
+
+void Endpoint::flush_coalescers() {
+  for (CoalescerBase* coalescer : coalescers_) coalescer->flush();
+}
+
+void Inbox::reject(Rank src, Header header) const {
+  const std::string of = "a message from rank " + std::to_string(src) + " to rank " +
+                         std::to_string(endpoint_.rank_) + " names handler " + std::to_string(header.handler);
+  if (header.handler >= rows_.size())
+    throw Error(ErrorCode::mismatch, of + ", but " + std::to_string(rows_.size()) + " are registered");
+  throw Error(ErrorCode::mismatch, of + " (" + endpoint_.names_->names[header.handler] +
+                                       "), which does not take this kind of message");
+}
+
+void Context::replied_twice() {
+  throw Error(ErrorCode::state, "a handler replied a second time; send() has no such limit");
+}
+
+void detail::wrong_size(const Context& context, std::size_t expected, std::size_t bytes, bool or_more) {
+  throw Error(ErrorCode::mismatch, "a message from rank " + std::to_string(context.source()) + " to rank " +
+                                       std::to_string(context.endpoint().rank()) + " has " +
+                                       std::to_string(bytes) + " bytes where its handler takes " +
+                                       std::to_string(expected) + (or_more ? " or more" : ""));
+}
+
+}  // namespace nuice::am

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/am/level_sync.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "am/endpoint_state.hpp"
+#include "nuice/error.hpp"
+#include "nuice/random.hpp"
+
+namespace nuice::am {
+namespace {
+
+/// Sums to 0 over a and b when each lists the other.
+std::int64_t signed_edge(Rank mine, Rank other) {
+  const auto low = static_cast<std::uint64_t>(std::min(mine, other));
+  const auto high = static_cast<std::uint64_t>(std::max(mine, other));
+  const auto value = static_cast<std::int64_t>(mix64((low << 32) | high) >> 32);
+  return mine < other ? value : -value;
+}
+
+}  // namespace
+
+std::uint32_t Endpoint::add_level_sync() {
+  Levels& levels = *levels_;
+  const std::uint32_t id = levels.made++;
+  if (id >= levels.marks.size()) levels.marks.resize(id + 1);
+  levels.marks[id].resize(static_cast<std::size_t>(num_ranks_), 0);
+  return id;
+}
+
+std::uint64_t Endpoint::level_marks(std::uint32_t sync, Rank src) const {
+  return levels_->marks[sync][static_cast<std::size_t>(src)];
+}
+
+void Endpoint::send_level_mark(std::uint32_t sync, Rank dst) {
+  post(dst, internal_header(InternalHandler::level_mark), &sync, sizeof sync, {});
+}
+
+LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
+    : endpoint_(endpoint), neighbours_(std::move(neighbours)), id_(endpoint.add_level_sync()) {
+  std::ranges::sort(neighbours_);
+  std::array<std::int64_t, 2> mine = {0, 0};  // invalid lists, edges without their counterpart
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    const Rank other = neighbours_[i];
+    const bool twice = i > 0 && neighbours_[i - 1] == other;
+    if (other < 0 || other >= endpoint.num_ranks() || other == endpoint.rank() || twice) mine[0] = 1;
+    mine[1] += signed_edge(endpoint.rank(), other);
+  }
+  const std::vector<std::int64_t> all = endpoint.reduce(ReduceOp::sum, mine);
+  endpoint.reduce_into(ReduceOp::sum, {}, {}, false);  // no message of the first level is handled in here
+  if (all[0] != 0)
+    throw Error(ErrorCode::invalid_argument, "neighbours: " + std::to_string(all[0]) +
+                                                 " ranks name themselves, a rank twice or one outside");
+  if (all[1] != 0) throw Error(ErrorCode::mismatch, "neighbours: a rank lists one that does not list it");
+}
+
+void LevelSync::finish_level() {
+  const Endpoint::Entry entry(endpoint_);
+  endpoint_.must_not_be_in_handler("finish_level");
+  endpoint_.flush_coalescers();
+  for (const Rank neighbour : neighbours_) endpoint_.send_level_mark(id_, neighbour);
+  ++level_;
+  endpoint_.wait_until(
+      [this] { return std::ranges::all_of(neighbours_, [this](Rank r) { return level_of(r) >= level_; }); });
+}
+
+std::uint64_t LevelSync::level_of(Rank src) const { return endpoint_.level_marks(id_, src); }
+
+}  // namespace nuice::am

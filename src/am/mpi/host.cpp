@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "am/mpi/host.hpp"
+
+#include <sched.h>
+
+namespace nuice::am::mpi {
+
+Host::Host(const Communicator& parent) {
+  must(MPI_Comm_split_type(parent.get(), MPI_COMM_TYPE_SHARED, parent.rank(), MPI_INFO_NULL, &comm),
+       "MPI_Comm_split_type");
+  int size = 0;
+  must(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  must(MPI_Comm_rank(comm, &me), "MPI_Comm_rank");
+  ranks.resize(static_cast<std::size_t>(size));
+  const Rank mine = parent.rank();
+  must(MPI_Allgather(&mine, 1, MPI_INT32_T, ranks.data(), 1, MPI_INT32_T, comm), "MPI_Allgather");
+
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_ZERO(&cores);
+  must(MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, comm), "MPI_Allreduce");
+  oversubscribed = size > CPU_COUNT(&cores);
+
+  int largest = size;
+  must(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, parent.get()), "MPI_Allreduce");
+  largest_has_several = largest > 1;
+}
+
+Host::~Host() {
+  if (!is_finalized() && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+}
+
+}  // namespace nuice::am::mpi

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ranks that share this rank's host, and how many cores they have together.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "am/mpi/call.hpp"
+
+namespace nuice::am::mpi {
+
+struct Host {
+  /// Collective over parent.
+  explicit Host(const Communicator& parent);
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host();
+
+  MPI_Comm comm = MPI_COMM_NULL;     // the ranks of this host
+  std::vector<Rank> ranks;           // their ranks in the parent, by rank in comm
+  Rank me = 0;                       // this rank in comm
+  bool oversubscribed = false;       // more ranks than cores that they may run on
+  bool largest_has_several = false;  // some host has two ranks or more; equal on all ranks
+};
+
+}  // namespace nuice::am::mpi

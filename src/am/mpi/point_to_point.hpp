@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transport "mpi": MPI point to point.
+//
+// Receiving: a ring of persistent receives from any source. They match in the order in which they were started, so
+// only the head has to be tested: 18 ns for an empty poll where MPI_Testany over 64 takes 80 to 526 ns, and 25-45 %
+// more messages than with MPI_Iprobe.
+// Sending: MPI_Send while MPI buffers (eager sizes), MPI_Isend from a slot above, so that no send waits for a
+// receiver that is itself sending.
+// Credits: a rank may have `credits` messages under way to another. The receiver gives them back in the header of
+// whatever it sends there, or in a message of their own when half are due.
+// Bulk data: MPI_Isend and MPI_Irecv between the user's buffers, with a tag for each transfer.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "am/mpi/call.hpp"
+#include "nuice/am/endpoint.hpp"
+#include "nuice/am/mpi.hpp"
+
+namespace nuice::am::mpi {
+
+class PointToPoint : public Transport {
+ public:
+  /// Collective.
+  PointToPoint(MPI_Comm parent, const Options& options, bool oversubscribed);
+  ~PointToPoint() override;
+
+  std::string name() const override { return "mpi"; }
+  Rank rank() const override { return comm_.rank(); }
+  Rank num_ranks() const override { return comm_.num_ranks(); }
+  std::size_t max_message_bytes() const override { return max_message_bytes_; }
+  bool try_send(Rank dst, Header header, std::span<const std::byte> a, std::span<const std::byte> b) override;
+  int poll(Inbox& inbox, int limit) override;
+  bool oversubscribed() const override { return oversubscribed_; }
+  bool allows_threads() const override;
+
+  std::size_t bulk_min_bytes() const override;
+  std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data) override;
+  bool bulk_sent(std::uint64_t key) override;
+  void start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
+                          std::uint64_t cookie) override;
+  bool bulk_pending() const override { return !bulk_receives_.empty(); }
+
+  void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override;
+  bool test_reduce(std::span<std::int64_t> result) override;
+
+ private:
+  struct Slot {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<std::byte> bytes;
+  };
+  struct BulkReceive {
+    std::uint64_t cookie;
+    std::vector<MPI_Request> requests;
+  };
+
+  Slot* free_slot();
+  void give_back_credits(Rank dst);
+  void finish_receive(Rank src, const Header& header);
+  void poll_bulk(Inbox& inbox);
+  std::byte* buffer(std::size_t i) { return memory_.get() + i * stride_; }
+
+  Communicator comm_;
+  std::size_t max_message_bytes_;
+  bool oversubscribed_;
+  std::size_t stride_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::vector<MPI_Request> receives_;
+  std::size_t head_ = 0;
+  int received_in_a_row_ = 0;  // without sending in between
+  bool had_some_ = false;      // the last poll found messages
+  int credits_max_;
+  std::vector<int> credits_;  // messages that may still be sent, by destination
+  std::vector<int> owed_;     // credits to give back, by source
+  std::vector<Slot> slots_;
+  std::size_t next_slot_ = 0;
+  int max_tag_ = 0;
+  std::uint64_t next_key_ = 0;
+  std::map<std::uint64_t, std::vector<MPI_Request>> bulk_sends_;
+  std::vector<BulkReceive> bulk_receives_;
+  MPI_Request reduction_ = MPI_REQUEST_NULL;
+  std::array<std::int64_t, 8> reduce_in_{};
+  std::array<std::int64_t, 8> reduce_out_{};
+};
+
+}  // namespace nuice::am::mpi

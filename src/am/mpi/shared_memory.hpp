@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transport "shm": rings in an MPI shared window between the ranks of a host; another transport to other hosts, for
+// bulk data and for reductions.
+//
+// Every rank owns one segment: its doorbell, then for each rank of the host a control line, then their rings.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "am/mpi/call.hpp"
+#include "am/mpi/host.hpp"
+#include "nuice/am/endpoint.hpp"
+#include "nuice/am/mpi.hpp"
+#include "nuice/am/ring.hpp"
+
+namespace nuice::am::mpi {
+
+class SharedMemory : public Transport {
+ public:
+  /// Collective over the host's ranks.
+  SharedMemory(std::unique_ptr<Host> host, const Options& options, std::unique_ptr<Transport> remote);
+  ~SharedMemory() override;
+
+  std::string name() const override;
+  Rank rank() const override { return remote_->rank(); }
+  Rank num_ranks() const override { return remote_->num_ranks(); }
+  std::size_t max_message_bytes() const override { return max_message_bytes_; }
+  bool try_send(Rank dst, Header header, std::span<const std::byte> a, std::span<const std::byte> b) override;
+  int poll(Inbox& inbox, int limit) override;
+  RingProducer* ring_to(Rank dst) override { return to_rank_[static_cast<std::size_t>(dst)]; }
+  bool oversubscribed() const override { return host_->oversubscribed; }
+  bool allows_threads() const override { return remote_->allows_threads(); }
+
+  std::size_t bulk_min_bytes() const override { return remote_->bulk_min_bytes(); }
+  std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data) override {
+    return remote_->start_bulk_send(dst, data);
+  }
+  bool bulk_sent(std::uint64_t key) override { return remote_->bulk_sent(key); }
+  void start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
+                          std::uint64_t cookie) override {
+    remote_->start_bulk_receive(src, key, data, cookie);
+  }
+  bool bulk_pending() const override { return remote_->bulk_pending(); }
+
+  void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override {
+    remote_->start_reduce(op, values);
+  }
+  bool test_reduce(std::span<std::int64_t> result) override { return remote_->test_reduce(result); }
+
+  bool arm_doorbell(int signal) override;
+  void rearm_doorbell() override;
+  void disarm_doorbell() override;
+  int poll_from_signal(Inbox& inbox) override;
+
+ private:
+  struct Source {
+    Rank rank;
+    RingConsumer ring;
+  };
+  int poll_rings(Inbox& inbox, int limit);
+  std::byte* segment(int host_rank) const;
+
+  std::unique_ptr<Host> host_;
+  std::unique_ptr<Transport> remote_;
+  std::size_t ring_bytes_;
+  std::size_t max_message_bytes_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  Doorbell* bell_ = nullptr;
+  int signal_ = 0;
+  bool has_remote_ranks_ = false;
+  std::vector<RingProducer> producers_;
+  std::vector<RingProducer*> to_rank_;
+  std::vector<Source> sources_;
+};
+
+}  // namespace nuice::am::mpi

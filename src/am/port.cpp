@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Receive ports. Small data travels in messages, each with its offset (as CMAML's packets, 002 s.4.3.3). Bulk data is
+// announced by a message; the receiver looks at generation and room, and only then lets the transport write.
+#include "nuice/am/port.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/endpoint_state.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::am {
+namespace {
+
+struct PutHead {
+  std::uint64_t port;
+  std::uint64_t generation;
+  Bytes offset;  // of the data behind this head
+};
+
+/// Small data: a put of several messages says in each how much there is in all.
+struct PartHead {
+  PutHead put;
+  std::uint64_t number;  // of the put, at its sender
+  Bytes done;            // bytes in the messages before
+  Bytes total;
+};
+
+struct BulkHead {
+  PutHead put;
+  Bytes bytes;
+  std::uint64_t key;
+};
+
+std::string put_text(Rank src, Rank dst, std::uint64_t port) {
+  return "a put from rank " + std::to_string(src) + " to port " + std::to_string(port) + " of rank " +
+         std::to_string(dst);
+}
+
+}  // namespace
+
+Port Endpoint::open_port(std::span<std::byte> memory, Bytes expected_bytes,
+                         std::function<void(Context&)> on_complete) {
+  const Entry entry(*this);
+  if (expected_bytes < 0)
+    throw Error(ErrorCode::invalid_argument,
+                "a port cannot expect " + std::to_string(expected_bytes) + " bytes");
+  Ports& ports = *ports_;
+  if (ports.free.empty()) {
+    ports.free.push_back(static_cast<std::uint32_t>(ports.slots.size()));
+    ports.slots.push_back(std::make_unique<Ports::Slot>());
+  }
+  const std::uint32_t id = ports.free.back();
+  ports.free.pop_back();
+  Ports::Slot& slot = *ports.slots[id];
+  slot.memory = memory;
+  slot.expected = slot.missing = expected_bytes;
+  slot.open = true;
+  slot.on_complete = std::move(on_complete);
+  return {this, id};
+}
+
+void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte> data) {
+  const Entry entry(*this);
+  const PutHead head{port.id, port.generation, offset};
+  check_sendable(port.rank, 0);
+  if (data.size() >= transport_->bulk_min_bytes() && port.rank != rank_) {
+    must_not_be_in_handler("put of bulk data");
+    const std::uint64_t key = transport_->start_bulk_send(port.rank, data);
+    const BulkHead bulk{head, static_cast<Bytes>(data.size()), key};
+    ++sent_;                   // the data counts as a message of its own, so that quiesce() waits for it
+    std::exception_ptr error;  // data is in use until the end, whatever a handler throws meanwhile
+    try {
+      post(port.rank, internal_header(InternalHandler::bulk_put), &bulk, sizeof bulk, {});
+    } catch (...) {
+      error = std::current_exception();
+    }
+    wait_until([&] { return transport_->bulk_sent(key); });
+    if (error) std::rethrow_exception(error);
+    return;
+  }
+  const std::uint64_t number = ports_->next_put++;
+  const std::size_t room = max_message_bytes_ - sizeof(PartHead);
+  std::size_t done = 0;
+  do {
+    const std::size_t bytes = std::min(room, data.size() - done);
+    const auto before = static_cast<Bytes>(done);
+    const PartHead part{
+        {head.port, head.generation, offset + before}, number, before, static_cast<Bytes>(data.size())};
+    post(port.rank, internal_header(InternalHandler::put), &part, sizeof part, data.subspan(done, bytes));
+    done += bytes;
+  } while (done < data.size());
+}
+
+/// Empty if the port takes these bytes.
+std::string Endpoint::why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset,
+                                 Bytes bytes) const {
+  if (port >= ports_->slots.size()) return "which does not exist";
+  const Ports::Slot& slot = *ports_->slots[port];
+  if (slot.generation != generation || !slot.open)
+    return "is for generation " + std::to_string(generation) + ", but the port is " +
+           (slot.open ? "at " : "closed after ") + std::to_string(slot.generation);
+  const auto room = static_cast<Bytes>(slot.memory.size());
+  if (offset < 0 || offset > room || bytes > room - offset)
+    return "would write " + std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " +
+           std::to_string(room);
+  if (bytes > slot.missing)
+    return "has " + std::to_string(bytes) + " bytes where " + std::to_string(slot.missing) + " are missing";
+  return {};
+}
+
+void Endpoint::complete_port(Context& context, std::uint32_t port) {
+  Ports::Slot& slot = *ports_->slots[port];
+  if (!slot.open || slot.missing != 0 || slot.incoming != 0) return;
+  slot.open = false;
+  if (slot.on_complete) slot.on_complete(context);
+}
+
+// The first message of a put decides for all of it, so that a put that does not fit writes nothing.
+void Endpoint::take_put(Context& context, const std::byte* payload, std::size_t bytes) {
+  if (bytes < sizeof(PartHead)) detail::wrong_size(context, sizeof(PartHead), bytes, true);
+  const auto part = detail::load<PartHead>(payload);
+  const PutHead& head = part.put;
+  const auto data = static_cast<Bytes>(bytes - sizeof part);
+  const bool last = part.done + data >= part.total;
+  const std::pair put(context.source(), part.number);
+  std::string why;
+  if (part.done == 0) {
+    why = why_no_put(head.port, head.generation, head.offset, part.total);
+    if (why.empty()) {
+      ports_->slots[head.port]->missing -= part.total;
+      ports_->slots[head.port]->incoming += part.total;
+    }
+    if (!last) ports_->parts[put] = why.empty();
+  }
+  const auto found = ports_->parts.find(put);
+  const bool taken = found != ports_->parts.end() ? found->second : part.done == 0 && why.empty();
+  if (last && found != ports_->parts.end()) ports_->parts.erase(found);
+  if (!why.empty())
+    throw Error(ErrorCode::mismatch, put_text(context.source(), rank_, head.port) + " " + why);
+  if (!taken) return;
+  Ports::Slot& slot = *ports_->slots[head.port];
+  const auto room = static_cast<Bytes>(slot.memory.size());
+  if (slot.generation != head.generation || data > slot.incoming || head.offset > room - data)
+    return;  // was closed
+  if (data != 0)
+    std::memcpy(slot.memory.data() + head.offset, payload + sizeof part, static_cast<std::size_t>(data));
+  slot.incoming -= data;
+  complete_port(context, static_cast<std::uint32_t>(head.port));
+}
+
+void Endpoint::take_bulk_put(Context& context, const std::byte* payload, std::size_t bytes) {
+  if (bytes != sizeof(BulkHead)) detail::wrong_size(context, sizeof(BulkHead), bytes, false);
+  const auto head = detail::load<BulkHead>(payload);
+  if (head.bytes < 0) detail::wrong_size(context, sizeof(BulkHead), bytes, false);
+  const std::string why = why_no_put(head.put.port, head.put.generation, head.put.offset, head.bytes);
+  const std::uint64_t cookie = ports_->next_cookie++;
+  Ports::Incoming& incoming = ports_->incoming[cookie];
+  incoming = {context.source(), static_cast<std::uint32_t>(head.put.port), head.bytes, {}};
+  const auto size = static_cast<std::size_t>(head.bytes);
+  if (why.empty()) {
+    Ports::Slot& slot = *ports_->slots[head.put.port];
+    slot.missing -= head.bytes;
+    slot.incoming += head.bytes;
+    transport_->start_bulk_receive(context.source(), head.key,
+                                   slot.memory.subspan(static_cast<std::size_t>(head.put.offset), size),
+                                   cookie);
+    return;
+  }
+  incoming.discarded.resize(size);  // the sender waits for it to be taken
+  transport_->start_bulk_receive(context.source(), head.key, incoming.discarded, cookie);
+  throw Error(ErrorCode::mismatch, put_text(context.source(), rank_, head.put.port) + " " + why);
+}
+
+void Inbox::bulk_arrived(std::uint64_t cookie) {
+  ++handled_;
+  auto& ports = *endpoint_.ports_;
+  const auto found = ports.incoming.find(cookie);
+  const Endpoint::Ports::Incoming incoming = std::move(found->second);
+  ports.incoming.erase(found);
+  if (!incoming.discarded.empty()) return;
+  ports.slots[incoming.port]->incoming -= incoming.bytes;
+  Context context(endpoint_, incoming.src);
+  endpoint_.complete_port(context, incoming.port);
+}
+
+Port::~Port() {
+  if (endpoint_ == nullptr) return;
+  const Endpoint::Entry entry(*endpoint_);
+  auto& ports = *endpoint_->ports_;
+  Endpoint::Ports::Slot& slot = *ports.slots[id_];
+  slot.on_complete = nullptr;
+  while (slot.incoming != 0 && !endpoint_->in_progress_) {  // the transport still writes to the memory
+    try {
+      endpoint_->progress_or_idle();
+    } catch (const TransportError&) {
+      break;
+    } catch (const std::exception&) {
+      // A destructor has nobody to tell.
+    }
+  }
+  slot.open = false;
+  ++slot.generation;
+  ports.free.push_back(id_);
+}
+
+PortRef Port::ref() const {
+  const Endpoint::Entry entry(*endpoint_);
+  return {endpoint_->rank_, id_, endpoint_->ports_->slots[id_]->generation};
+}
+
+bool Port::complete() const { return missing() == 0; }
+
+Bytes Port::missing() const {
+  const Endpoint::Entry entry(*endpoint_);
+  const Endpoint::Ports::Slot& slot = *endpoint_->ports_->slots[id_];
+  return slot.missing + slot.incoming;
+}
+
+void Port::rearm() {
+  const Endpoint::Entry entry(*endpoint_);
+  rearm(endpoint_->ports_->slots[id_]->expected);
+}
+
+void Port::rearm(Bytes expected_bytes) {
+  const Endpoint::Entry entry(*endpoint_);
+  Endpoint::Ports::Slot& slot = *endpoint_->ports_->slots[id_];
+  if (slot.missing + slot.incoming != 0)
+    throw Error(ErrorCode::state, "port " + std::to_string(id_) + " of rank " +
+                                      std::to_string(endpoint_->rank_) + " is re-armed while " +
+                                      std::to_string(slot.missing + slot.incoming) + " bytes are missing");
+  if (expected_bytes < 0)
+    throw Error(ErrorCode::invalid_argument,
+                "a port cannot expect " + std::to_string(expected_bytes) + " bytes");
+  ++slot.generation;
+  slot.expected = slot.missing = expected_bytes;
+  slot.open = true;
+}
+
+}  // namespace nuice::am

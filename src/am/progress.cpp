@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Interrupts and the progress thread. With interrupts, `busy` counts the calls of the endpoint and the masks that are
+// open in the one thread; a signal that finds it above 0 only leaves a note, which the last one to leave reads.
+#include "nuice/am/progress.hpp"
+
+#include <atomic>
+#include <cerrno>
+
+#include "am/endpoint_state.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::am {
+namespace {
+
+thread_local Endpoint* interruptible = nullptr;
+
+}  // namespace
+
+void Endpoint::enter() {
+  Guards& guards = *guards_;
+  if (guards.has_thread) guards.mutex.lock();
+  guards.busy = guards.busy + 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+void Endpoint::leave() noexcept {
+  Guards& guards = *guards_;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  guards.busy = guards.busy - 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (guards.busy == 0 && guards.pending != 0 && guards.signal != 0) drain();
+  if (guards.has_thread) guards.mutex.unlock();
+}
+
+// Takes in what is there, arms the bell again, and looks once more, as a sender may have missed the arming.
+void Endpoint::drain() noexcept {
+  Guards& guards = *guards_;
+  guards.busy = guards.busy + 1;
+  in_progress_ = true;
+  guards.in_signal = true;
+  int handled = 0;
+  do {
+    guards.pending = 0;
+    try {
+      handled = transport_->poll_from_signal(inbox_);
+      if (handled == 0) {
+        transport_->rearm_doorbell();
+        handled = transport_->poll_from_signal(inbox_);
+      }
+    } catch (...) {
+      if (!guards.error) guards.error = std::current_exception();
+      handled = 1;
+    }
+  } while (handled != 0 || guards.pending != 0);
+  guards.in_signal = false;
+  in_progress_ = false;
+  guards.busy = guards.busy - 1;
+}
+
+void Endpoint::interrupted() noexcept {
+  Guards& guards = *guards_;
+  if (guards.busy != 0) {
+    guards.pending = 1;
+    return;
+  }
+  ++stats_.interrupts;
+  drain();
+}
+
+void Endpoint::on_signal(int /*signal*/) {
+  const int saved = errno;
+  if (interruptible != nullptr) interruptible->interrupted();
+  errno = saved;
+}
+
+Interruptible::Interruptible(Endpoint& endpoint, int signal) : endpoint_(endpoint) {
+  Endpoint::Guards& guards = *endpoint.guards_;
+  if (endpoint.guarded_ || interruptible != nullptr)
+    throw Error(ErrorCode::state, "interrupts or a progress thread are on already");
+  struct sigaction action = {};
+  action.sa_handler = &Endpoint::on_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(signal, &action, nullptr) != 0)
+    throw Error(ErrorCode::invalid_argument, "signal " + std::to_string(signal) + " cannot be caught");
+  guards.signal = signal;
+  guards.busy = 1;  // until everything is set up
+  endpoint.guarded_ = true;
+  interruptible = &endpoint;
+  if (!endpoint.transport_->arm_doorbell(signal)) {
+    interruptible = nullptr;
+    endpoint.guarded_ = false;
+    guards.signal = 0;
+    guards.busy = 0;
+    throw Error(ErrorCode::not_applicable,
+                "transport " + endpoint.transport_->name() + " cannot interrupt a computing rank");
+  }
+  guards.pending = 1;  // what came before the bell was armed
+  endpoint.leave();
+}
+
+Interruptible::~Interruptible() {
+  endpoint_.enter();
+  endpoint_.transport_->disarm_doorbell();
+  interruptible = nullptr;
+  endpoint_.guards_->signal = 0;
+  endpoint_.guards_->pending = 0;
+  endpoint_.leave();
+  endpoint_.guarded_ = false;
+}
+
+ProgressThread::ProgressThread(Endpoint& endpoint, std::chrono::microseconds period) : endpoint_(endpoint) {
+  if (endpoint.guarded_) throw Error(ErrorCode::state, "interrupts or a progress thread are on already");
+  if (!endpoint.transport_->allows_threads())
+    throw Error(ErrorCode::not_applicable,
+                "a progress thread needs MPI_THREAD_MULTIPLE from MPI_Init_thread");
+  endpoint.guards_->has_thread = true;
+  endpoint.guarded_ = true;
+  thread_ = std::thread([this, period] { run(period); });
+}
+
+ProgressThread::~ProgressThread() {
+  stop_ = true;
+  thread_.join();
+  endpoint_.guarded_ = false;
+  endpoint_.guards_->has_thread = false;
+}
+
+void ProgressThread::run(std::chrono::microseconds period) {
+  Endpoint::Guards& guards = *endpoint_.guards_;
+  while (!stop_) {
+    if (guards.mutex.try_lock()) {
+      try {
+        if (!guards.error) endpoint_.progress();
+      } catch (...) {
+        guards.error = std::current_exception();
+      }
+      guards.mutex.unlock();
+    }
+    std::this_thread::sleep_for(period);
+  }
+}
+
+}  // namespace nuice::am
