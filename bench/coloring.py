@@ -4,7 +4,7 @@
 
 The peer is rustworkx's graph_bipartite_edge_color (Rust; N. Alon, Information Processing Letters 85, 2003),
 which gets its graph ready made; ours includes writing the schedule. Memory is the growth of the process's
-peak while planning, the schedule itself included, per message.
+peak while planning, the schedule itself included, per message and per piece of a message in the schedule.
 
 usage: bench/coloring.py [--runs 5] [--huge] [--quick] [--json]
 """
@@ -73,7 +73,7 @@ def kib_of(field):
     raise SystemExit(f"no {field} in /proc/self/status: memory is measured on Linux only")
 
 
-def bytes_per_message(matrix, scheduler):
+def memory_for(matrix, scheduler):
     # Large blocks go back to the system when freed: none waits in the heap before, none stays in it.
     libc = ctypes.CDLL(None)
     libc.mallopt(-3, 1 << 17)  # M_MMAP_THRESHOLD
@@ -81,9 +81,12 @@ def bytes_per_message(matrix, scheduler):
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = kib_of("VmRSS")
     schedule, _ = nuice.make_schedule(matrix, scheduler, 0)
-    growth = kib_of("VmHWM") - before
-    del schedule
-    return growth * 1024 / matrix.num_messages
+    growth = (kib_of("VmHWM") - before) * 1024
+    return {
+        "peak_bytes_per_message": growth / matrix.num_messages,
+        "pieces_per_message": schedule.num_pieces / matrix.num_messages,
+        "peak_bytes_per_piece": growth / schedule.num_pieces,
+    }
 
 
 def measure(name, make, options):
@@ -92,7 +95,7 @@ def measure(name, make, options):
     plan = nuice.plan(matrix, "coloring")
     if not plan.verified:
         raise SystemExit(f"{name}: {plan.violation.text}")
-    peak = bytes_per_message(matrix, "coloring")
+    peak = memory_for(matrix, "coloring")["peak_bytes_per_message"]
     ours = seconds_to_plan(matrix, "coloring", runs)
     cgm = seconds_to_plan(matrix, "cgm", runs)
     peer = seconds_of_peer(matrix, runs)
@@ -111,37 +114,18 @@ def measure(name, make, options):
 
 
 def memory_of_all(options):
-    """Peak bytes per message of every row that takes the matrix."""
+    """Peak bytes per message, and per piece, of every row; for unequal sizes too, which some rows split."""
     degree = 16 if options.quick else 64
-    matrix = nuice.random_regular(16384, degree)
-    rows = [row.name for row in nuice.schedulers() if not row.why_not(matrix)]
-    return [{"scheduler": name, "peak_bytes_per_message": bytes_per_message(matrix, name)} for name in rows]
-
-
-def updates(options):
-    """Time to follow k new messages, beside making the plan anew. The O(messages) part is in both."""
-    matrix = nuice.random_regular(1024 if options.quick else 16384, 16 if options.quick else 63)
-    plan = nuice.plan(matrix, "coloring")
-    anew = seconds_to_plan(matrix, "coloring", options.runs)
-    src, dst, size = matrix.entries()
     figures = []
-    for count in (1, 10, 100, 1000):
-        known = set(zip(src.tolist(), dst.tolist(), strict=True))
-        added = []
-        for s in range(count):
-            d = next(d for d in range(matrix.num_ranks) if d != s and (s, d) not in known)
-            added.append((s, d, 1))
-        entries = [*zip(src.tolist(), dst.tolist(), size.tolist(), strict=True), *added]
-        changed = nuice.CommMatrix.from_messages(matrix.num_ranks, entries)
-        updated = [plan.updated(changed) for _ in range(options.runs)]
-        if not all(u.verified for u in updated):
-            raise SystemExit(f"update by {count} messages: {updated[0].violation.text}")
-        seconds = median(u.plan_seconds for u in updated)
-        figures.append({"new_messages": count, "update_seconds": seconds, "to_anew": seconds / anew})
+    for sizes, units in (("equal", 1), ("unequal", 32)):
+        matrix = nuice.random_regular(16384, degree, max_units=units)
+        for row in nuice.schedulers():
+            if not row.why_not(matrix):
+                figures.append({"scheduler": row.name, "sizes": sizes} | memory_for(matrix, row.name))
     return figures
 
 
-def print_tables(figures, memory, updated):
+def print_tables(figures, memory):
     console = Console(width=120)
     table = Table(title="exactly max-degree phases: time to plan (medians)")
     columns = "matrix messages phases ms cgm:ms /cgm rustworkx:ms rustworkx/ours peak:B/message"
@@ -162,10 +146,13 @@ def print_tables(figures, memory, updated):
             f"{f['peak_bytes_per_message']:.0f}",
         )
     console.print(table)
-    listed = ", ".join(f"{m['scheduler']} {m['peak_bytes_per_message']:.0f}" for m in memory)
-    listed_updates = ", ".join(f"{u['new_messages']}: {u['to_anew']:.2f}" for u in updated)
-    console.print(f"time to follow k new messages / time to plan anew (16,384 x 63): {listed_updates}")
-    console.print(f"peak bytes per message while planning for 16,384 ranks: {listed}")
+    table = Table(title="peak bytes while planning for 16,384 ranks, the schedule included")
+    for column in ["scheduler", "sizes", "per message", "pieces per message", "per piece"]:
+        table.add_column(column, justify="left" if column in ("scheduler", "sizes") else "right")
+    for m in memory:
+        figures = [m["peak_bytes_per_message"], m["pieces_per_message"], m["peak_bytes_per_piece"]]
+        table.add_row(m["scheduler"], m["sizes"], *[f"{figure:.2f}" for figure in figures])
+    console.print(table)
 
 
 def main():
@@ -181,12 +168,11 @@ def main():
     steps = track(list(cases(options)), "colouring", console=console, transient=True)
     figures = [measure(name, make, options) for name, make in steps]
     memory = memory_of_all(options)
-    updated = updates(options)
     if options.json:
-        for figure in figures + memory + updated:
+        for figure in figures + memory:
             print(json.dumps(figure))
     else:
-        print_tables(figures, memory, updated)
+        print_tables(figures, memory)
 
 
 if __name__ == "__main__":

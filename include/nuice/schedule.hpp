@@ -86,6 +86,8 @@ class Schedule {
   PhaseId num_phases() const;
   std::size_t num_transfers() const { return piece_end_.empty() ? parts_.size() : piece_end_.size(); }
 
+  std::size_t num_pieces() const { return parts_.size(); }
+
   Transfer transfer(std::size_t index) const;
   /// The transfers of a phase, as a range of Transfer.
   auto transfers(PhaseId phase) const {

@@ -11,10 +11,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "nuice/types.hpp"
+#include "nuice/comm_matrix.hpp"
 
 namespace nuice::python {
 
@@ -26,6 +27,7 @@ void register_schedule(nb::module_& module);
 void register_phase_table(nb::module_& module);
 void register_check(nb::module_& module);
 void register_schedulers(nb::module_& module);
+void register_update(nb::module_& module);
 void register_patterns(nb::module_& module);
 void register_files(nb::module_& module);
 void register_exchange(nb::module_& module);
@@ -50,6 +52,13 @@ inline IntArray to_numpy(std::vector<std::int64_t> values) {
   const std::size_t count = values.size();
   return to_numpy<IntArray>(std::move(values), {count});
 }
+
+/// Messages as people write them, and as NumPy keeps them.
+using Triple = std::tuple<Rank, Rank, Bytes>;
+using InputArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+std::vector<Message> to_messages(const std::vector<Triple>& triples);
+/// Throws Error invalid_argument for arrays of different lengths or a rank that does not fit in 32 bits.
+std::vector<Message> to_messages(const InputArray& src, const InputArray& dst, const InputArray& bytes);
 
 /// Flags from names such as "one_port", and back. Throws Error invalid_argument for an unknown name.
 unsigned guarantee_flags(const std::vector<std::string>& names);

@@ -13,16 +13,6 @@
 namespace nuice::python {
 namespace {
 
-using Triple = std::tuple<Rank, Rank, Bytes>;
-using InputArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-CommMatrix from_triples(Rank num_ranks, const std::vector<Triple>& triples) {
-  std::vector<Message> entries;
-  entries.reserve(triples.size());
-  for (const auto& [src, dst, bytes] : triples) entries.push_back({src, dst, bytes});
-  return CommMatrix::from_messages(num_ranks, entries);
-}
-
 Rank to_rank(std::int64_t value) {
   if (value != static_cast<Rank>(value)) {
     throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(value) + " does not fit in 32 bits");
@@ -30,18 +20,38 @@ Rank to_rank(std::int64_t value) {
   return static_cast<Rank>(value);
 }
 
-CommMatrix from_arrays(Rank num_ranks, const InputArray& src, const InputArray& dst,
-                       const InputArray& bytes) {
+}  // namespace
+
+std::vector<Message> to_messages(const std::vector<Triple>& triples) {
+  std::vector<Message> messages;
+  messages.reserve(triples.size());
+  for (const auto& [src, dst, bytes] : triples) messages.push_back({src, dst, bytes});
+  return messages;
+}
+
+std::vector<Message> to_messages(const InputArray& src, const InputArray& dst, const InputArray& bytes) {
   if (src.size() != dst.size() || src.size() != bytes.size()) {
     throw Error(ErrorCode::invalid_argument, "src, dst and bytes have " + std::to_string(src.size()) + ", " +
                                                  std::to_string(dst.size()) + " and " +
                                                  std::to_string(bytes.size()) + " entries");
   }
-  std::vector<Message> entries;
-  entries.reserve(src.size());
+  std::vector<Message> messages;
+  messages.reserve(src.size());
   for (std::size_t i = 0; i < src.size(); ++i) {
-    entries.push_back({to_rank(src.data()[i]), to_rank(dst.data()[i]), bytes.data()[i]});
+    messages.push_back({to_rank(src.data()[i]), to_rank(dst.data()[i]), bytes.data()[i]});
   }
+  return messages;
+}
+
+namespace {
+
+CommMatrix from_triples(Rank num_ranks, const std::vector<Triple>& triples) {
+  return CommMatrix::from_messages(num_ranks, to_messages(triples));
+}
+
+CommMatrix from_arrays(Rank num_ranks, const InputArray& src, const InputArray& dst,
+                       const InputArray& bytes) {
+  const std::vector<Message> entries = to_messages(src, dst, bytes);
   const nb::gil_scoped_release release;
   return CommMatrix::from_messages(num_ranks, entries);
 }

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   register_phase_table(module);
   register_check(module);
   register_schedulers(module);
+  register_update(module);
   register_patterns(module);
   register_files(module);
   register_exchange(module);

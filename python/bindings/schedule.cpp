@@ -94,6 +94,7 @@ void register_schedule(nb::module_& module) {
       .def_prop_ro("num_ranks", &Schedule::num_ranks)
       .def_prop_ro("num_phases", &Schedule::num_phases)
       .def_prop_ro("num_transfers", &Schedule::num_transfers)
+      .def_prop_ro("num_pieces", &Schedule::num_pieces)
       .def("transfers", &transfers, nb::arg("phase"), "The transfers of a phase, in their order.")
       .def("transfer_table", &transfer_table, "One row (phase, src, dst, bytes) per transfer, as an array.")
       .def(nb::self == nb::self)

@@ -10,7 +10,6 @@
 #include "bindings.hpp"
 #include "nuice/error.hpp"
 #include "nuice/scheduler.hpp"
-#include "nuice/update.hpp"
 
 namespace nuice::python {
 namespace {
@@ -64,10 +63,6 @@ void register_schedulers(nb::module_& module) {
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
       "phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it.\n"
       "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
-  module.def("update_schedule", &update_schedule, nb::arg("before"), nb::arg("schedule"), nb::arg("after"),
-             without_gil(),
-             "A schedule for `after` in which every message that `before` has too keeps its phase where possible;\n"
-             "as many phases as the maximum degree of `after`. Requires a direct one-port schedule of whole messages.");
 }
 
 }  // namespace nuice::python

@@ -15,6 +15,7 @@ from ._core import (
     NO_RANK,
     Bounds,
     CommMatrix,
+    DynamicSchedule,
     Partner,
     PhaseEntry,
     PhaseTable,
@@ -23,6 +24,7 @@ from ._core import (
     Scheduler,
     ScheduleRecord,
     Transfer,
+    Update,
     Violation,
     check,
     exchange_serially,
@@ -40,7 +42,6 @@ from ._core import (
     schedulers,
     slice,
     slice_all,
-    update_schedule,
     whole_message_bytes,
 )
 from .errors import Error
@@ -56,6 +57,7 @@ __all__ = [
     "Bounds",
     "CommMatrix",
     "Comparison",
+    "DynamicSchedule",
     "Error",
     "Frontier",
     "FrontierPoint",
@@ -68,6 +70,7 @@ __all__ = [
     "ScheduleRecord",
     "Scheduler",
     "Transfer",
+    "Update",
     "Violation",
     "check",
     "compare",
@@ -93,7 +96,6 @@ __all__ = [
     "slice_all",
     "to_dense",
     "to_scipy",
-    "update_schedule",
     "whole_message_bytes",
 ]
 

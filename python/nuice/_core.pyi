@@ -143,6 +143,9 @@ class Schedule:
     @property
     def num_transfers(self) -> int: ...
 
+    @property
+    def num_pieces(self) -> int: ...
+
     def transfers(self, phase: int) -> list[Transfer]:
         """The transfers of a phase, in their order."""
 
@@ -354,11 +357,98 @@ def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0, phase_cost_
     Raises nuice.Error for an unknown scheduler or one that is not applicable.
     """
 
-def update_schedule(before: CommMatrix, schedule: Schedule, after: CommMatrix) -> Schedule:
+class Update:
+    """What a batch of changes came to, in messages."""
+
+    @property
+    def added(self) -> int: ...
+
+    @property
+    def removed(self) -> int: ...
+
+    @property
+    def resized(self) -> int:
+        """Messages that stay in their phase."""
+
+    @property
+    def moved(self) -> int:
+        """Changes of phase of messages that stay."""
+
+    @property
+    def planned_anew(self) -> bool:
+        """Paths had become dearer than planning anew."""
+
+    def __eq__(self, arg: Update, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+class DynamicSchedule:
     """
-    A schedule for `after` in which every message that `before` has too keeps its phase where possible;
-    as many phases as the maximum degree of `after`. Requires a direct one-port schedule of whole messages.
+    A schedule that follows its matrix, at a cost that grows with the change; still max-degree phases.
+
+    Takes a direct one-port schedule of whole messages, such as coloring makes; raises nuice.Error for
+    others. When removals lower the maximum degree, each change moves a few messages down from the phases
+    above it; compact() moves all.
     """
+
+    def __init__(self, matrix: CommMatrix, schedule: Schedule) -> None: ...
+
+    def apply(self, changes: Sequence[tuple[int, int, int]]) -> Update:
+        """
+        Each (src, dst, bytes) gives a message its new size; 0 for no message. Raises nuice.Error, with
+        nothing changed, for a bad rank or size, a pair given twice, or sums above MAX_BYTES.
+        """
+
+    def apply_arrays(self, src: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Update:
+        """As apply, from three int64 arrays of equal length."""
+
+    def set(self, src: int, dst: int, bytes: int) -> Update:
+        """apply() of one entry."""
+
+    def compact(self) -> int:
+        """
+        As many phases as the maximum degree now. Returns the number of messages moved.
+        """
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def num_messages(self) -> int: ...
+
+    @property
+    def max_degree(self) -> int: ...
+
+    @property
+    def num_phases(self) -> int: ...
+
+    @property
+    def phases_above_max_degree(self) -> int:
+        """
+        0 unless removals lowered the maximum degree and not all has moved down since.
+        """
+
+    def check_changes(self) -> Violation | None:
+        """
+        Checks what the last change did, and only that: the first Violation, or None.
+        check(live.matrix(), live.schedule(matrix)) is for all of it.
+        """
+
+    def changed_ranks(self) -> list[int]:
+        """Ranks whose table the last change may have altered, ascending."""
+
+    def table(self, rank: int) -> PhaseTable:
+        """The phase table of one rank now, without going over the others."""
+
+    def matrix(self) -> CommMatrix:
+        """What has become of the matrix. O(messages)."""
+
+    def schedule(self, matrix: CommMatrix) -> Schedule:
+        """
+        What has become of the schedule; matrix must equal matrix(). O(messages).
+        """
+
+    def __repr__(self) -> str: ...
 
 def random_regular(num_ranks: int, degree: int, unit_bytes: int = 1024, max_units: int = 1, seed: int = 0) -> CommMatrix:
     """

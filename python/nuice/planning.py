@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._core import Bounds, CommMatrix, PhaseTable, Schedule, ScheduleRecord, Violation
+from ._core import Bounds, CommMatrix, DynamicSchedule, PhaseTable, Schedule, ScheduleRecord, Violation
 from .errors import Error
 
 
@@ -87,19 +86,11 @@ class Plan:
         record = ScheduleRecord(self.matrix, self.schedule, self.scheduler, self.seed, list(self.guarantees))
         _core.save_schedule(path, record, self.matrix)
 
-    def updated(self, matrix: CommMatrix) -> Plan:
-        """A plan for another matrix of as many ranks, made from this one: messages that stay keep their phase
-        where possible, and there are as many phases as the new maximum degree. Takes about as long as
-        planning anew: it is for keeping phases, not for speed.
-
-        Raises nuice.Error if this plan forwards or splits messages or has node contention.
+    def dynamic(self) -> DynamicSchedule:
+        """A schedule that starts as this one and follows changes of the matrix, at a cost that grows with the
+        change. Raises nuice.Error if this plan forwards or splits messages or has node contention.
         """
-        begin = perf_counter()
-        schedule = _core.update_schedule(self.matrix, self.schedule, matrix)
-        seconds = perf_counter() - begin
-        guarantees = ("direct", "one_port", "fewest_phases")
-        violation = _core.check(matrix, schedule, guarantees)
-        return Plan(matrix, schedule, self.scheduler, self.seed, guarantees, seconds, violation)
+        return DynamicSchedule(self.matrix, self.schedule)
 
     def exchange(self, send: Sequence[Mapping[int, Any]]) -> list[dict[int, NDArray[np.uint8]]]:
         """Carries the plan out in this process: returns receive with receive[r][s] equal to send[s][r].

@@ -41,7 +41,10 @@ void Schedule::add(Rank src, Rank dst, std::span<const Piece> pieces) {
   }
   const bool keeps_piece_ends = first_of_several || !piece_end_.empty();
   for (const Piece& piece : pieces) {
-    if (offset_.empty() && piece.offset != 0) offset_.resize(parts_.size(), 0);
+    if (offset_.empty() && piece.offset != 0) {
+      offset_.reserve(parts_.capacity());  // what reserve() asked for, if it did
+      offset_.resize(parts_.size(), 0);
+    }
     const bool keeps_offsets = !offset_.empty() || piece.offset != 0;
     parts_.push_back({piece.bytes, piece.message, src, dst});
     if (keeps_offsets) offset_.push_back(piece.offset);

@@ -9,8 +9,8 @@
 //
 // 001 needs a power of two. For other n (ours): with p the largest power of two below n, rank p + r first
 // hands all it has to rank r, the p ranks go through their steps, and rank r hands rank p + r what is for it:
-// two more steps. Cost: O((messages + n) log n) time; the schedule has a piece for every hop of every
-// message, in the mean (log2 n) / 2 of them where everybody sends to everybody.
+// two more steps. Cost: O((messages + n) log n) time; the schedule has a piece (24 bytes) for every hop of every
+// message, in the mean (log2 n) / 2 of them where everybody sends to everybody, and 8 bytes per message beside it.
 #include <bit>
 #include <vector>
 
@@ -47,6 +47,7 @@ class Forwarding {
     }
   }
 
+  void reserve(std::size_t num_pieces) { schedule_.reserve(num_pieces); }
   Schedule take() { return std::move(schedule_); }
 
  private:
@@ -76,7 +77,16 @@ Schedule make_rex(const Problem& problem) {
   const Rank num_ranks = problem.matrix.num_ranks();
   const auto core = static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(num_ranks)));
   const auto home = [core](Rank rank) { return rank < core ? rank : rank - core; };
+  const auto hops = [&](const Message& message) {
+    const auto in_core = static_cast<std::uint32_t>(home(message.src) ^ home(message.dst));
+    const int outside = (message.src >= core ? 1 : 0) + (message.dst >= core ? 1 : 0);
+    return static_cast<std::size_t>(std::popcount(in_core) + outside);
+  };
+  std::size_t num_pieces = 0;
+  for (MessageId id = 0; id < problem.matrix.num_messages(); ++id)
+    num_pieces += hops(problem.matrix.message(id));
   Forwarding forwarding(problem.matrix);
+  forwarding.reserve(num_pieces);
   if (core < num_ranks) forwarding.step([&](Rank at, Rank) { return home(at); });
   for (Rank half = core / 2; half > 0; half /= 2) {
     forwarding.step([&](Rank at, Rank dst) { return ((at ^ home(dst)) & half) != 0 ? at ^ half : at; });

@@ -8,7 +8,6 @@ namespace nuice::sched {
 
 Schedule make_ac(const Problem& problem);
 Schedule make_lp(const Problem& problem);
-std::string why_not_gm(const Problem& problem);
 Schedule make_gm(const Problem& problem);
 Schedule make_compact_masking(const Problem& problem);
 std::string why_not_coloring(const Problem& problem);

@@ -16,11 +16,11 @@
 //     costs hardly any phases. The level is the largest message without room, but no less than the mean of
 //     the phase, so that parts do not become tiny, and a multiple of 64 bytes.
 // At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
-// rows sorted; 24 bytes per message beside the schedule.
+// rows sorted; 8 bytes per message beside the schedule, and 8 for those of which a part is sent.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <ranges>
-#include <utility>
 #include <vector>
 
 #include "nuice/random.hpp"
@@ -31,10 +31,11 @@ namespace {
 
 constexpr Bytes level_unit_bytes = 64;
 
+constexpr MessageId whole = std::numeric_limits<MessageId>::max();
+
 struct Entry {
-  Bytes left;  // the last `left` bytes of the message are still to be sent
   MessageId id;
-  MessageId order;  // among entries of equal size
+  MessageId part = whole;  // where its bytes already sent are kept, if there are any
 };
 
 struct Pick {
@@ -48,24 +49,25 @@ class SortedRows {
  public:
   SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
     entries_.reserve(matrix.num_messages());
-    for (MessageId id = 0; id < matrix.num_messages(); ++id) entries_.push_back({matrix.bytes(id), id, 0});
+    for (MessageId id = 0; id < matrix.num_messages(); ++id) entries_.push_back({id});
     for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
       const auto sent = matrix.sent_by(rank);
       begin_.push_back(sent.empty() ? 0 : sent.front());
       to_send_.push_back(static_cast<MessageId>(sent.size()));
       to_receive_.push_back(static_cast<MessageId>(matrix.received_by(rank).size()));
       random.shuffle(row(rank));
-      MessageId order = 0;
-      for (Entry& entry : row(rank)) entry.order = order++;
-      std::ranges::sort(row(rank), [](const Entry& a, const Entry& b) {
-        return std::pair(a.left, a.order) < std::pair(b.left, b.order);
-      });
+      std::ranges::stable_sort(row(rank), {}, [&](const Entry& entry) { return matrix.bytes(entry.id); });
     }
   }
 
   std::span<Entry> row(Rank src) {
     const auto index = static_cast<std::size_t>(src);
     return {entries_.data() + begin_[index], to_send_[index]};
+  }
+
+  /// The last left_of() bytes of the message are still to be sent.
+  Bytes left_of(const Entry& entry) const {
+    return matrix_.bytes(entry.id) - (entry.part == whole ? 0 : sent_[entry.part]);
   }
 
   MessageId most_left_of_a_rank() const {
@@ -81,22 +83,39 @@ class SortedRows {
   /// Takes `bytes` off the entry and moves it to where its rest belongs. True if nothing is left of it.
   bool send(const Pick& pick, Bytes bytes) {
     Entry* const at = pick.entry;
-    at->left -= bytes;
+    const Bytes left = left_of(*at) - bytes;
     const std::span<Entry> whole_row = row(pick.src);
-    if (at->left == 0) {
+    if (left == 0) {
+      if (at->part != whole) free_parts_.push_back(at->part);
       --to_send_[static_cast<std::size_t>(pick.src)];
       --to_receive_[static_cast<std::size_t>(matrix_.dst(at->id))];
       std::move(at + 1, whole_row.data() + whole_row.size(), at);
       return true;
     }
-    Entry* const place = std::ranges::lower_bound(whole_row.data(), at, at->left, std::less{}, &Entry::left);
+    count_sent(*at, bytes);
+    Entry* const place = std::ranges::lower_bound(whole_row.data(), at, left, std::less{},
+                                                  [this](const Entry& entry) { return left_of(entry); });
     std::rotate(place, at, at + 1);
     return false;
   }
 
  private:
+  void count_sent(Entry& entry, Bytes bytes) {
+    if (entry.part == whole && free_parts_.empty()) {
+      entry.part = static_cast<MessageId>(sent_.size());
+      sent_.push_back(0);
+    } else if (entry.part == whole) {
+      entry.part = free_parts_.back();
+      free_parts_.pop_back();
+      sent_[entry.part] = 0;
+    }
+    sent_[entry.part] += bytes;
+  }
+
   const CommMatrix& matrix_;
   std::vector<Entry> entries_;
+  std::vector<Bytes> sent_;            // by part: of messages of which some bytes are sent and some are not
+  std::vector<MessageId> free_parts_;  // places in sent_
   std::vector<MessageId> begin_;       // by sender
   std::vector<MessageId> to_send_;     // by sender: messages with bytes left
   std::vector<MessageId> to_receive_;  // by receiver
@@ -140,9 +159,10 @@ Bytes choose_level(const SortedRows& rows, const std::vector<Pick>& picks) {
   Bytes sum = 0;  // of all messages at most, so no overflow
   Bytes largest_without_room = 0;
   for (const Pick& pick : picks) {
-    sum += pick.entry->left;
+    const Bytes left = rows.left_of(*pick.entry);
+    sum += left;
     const bool has_room = rows.left_of_its_ranks(pick) + 2 <= most_left;
-    if (!has_room) largest_without_room = std::max(largest_without_room, pick.entry->left);
+    if (!has_room) largest_without_room = std::max(largest_without_room, left);
   }
   const Bytes mean = (sum - 1) / static_cast<Bytes>(picks.size()) + 1;
   const Bytes level = std::max(mean, largest_without_room);
@@ -157,7 +177,8 @@ Schedule make_rs_nh(const Problem& problem) {
   SortedRows rows(matrix, random);
   Partners partners(matrix);
   Schedule schedule(matrix.num_ranks());
-  schedule.reserve(matrix.num_messages());  // and a few more for the parts
+  // Room for the parts too: memory that is not used takes addresses only, but growing would copy everything.
+  schedule.reserve(matrix.num_messages() + std::size_t{matrix.num_messages()} / 4);
   for (MessageId left = matrix.num_messages(); left > 0;) {
     const auto first = static_cast<Rank>(random.below(static_cast<std::uint64_t>(matrix.num_ranks())));
     const std::vector<Pick>& picks = partners.pick(rows, first);
@@ -165,8 +186,9 @@ Schedule make_rs_nh(const Problem& problem) {
     schedule.begin_phase();
     for (const Pick& pick : picks) {
       const MessageId id = pick.entry->id;
-      const Bytes bytes = std::min(level, pick.entry->left);
-      const Piece piece{id, matrix.bytes(id) - pick.entry->left, bytes};
+      const Bytes left_bytes = rows.left_of(*pick.entry);
+      const Bytes bytes = std::min(level, left_bytes);
+      const Piece piece{id, matrix.bytes(id) - left_bytes, bytes};
       schedule.add(pick.src, matrix.dst(id), {&piece, 1});
       if (rows.send(pick, bytes)) --left;
     }

@@ -7,6 +7,7 @@
 // the threshold is what a switch-over costs. For 128 dense ranks: 3.5 D phases, and half the way from the bytes of whole
 // messages to the fewest.
 // Cost: that of both parts.
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 
 CommMatrix matrix_of(const CommMatrix& matrix, std::span<const Bytes> bytes) {
   std::vector<Message> messages;
+  messages.reserve(static_cast<std::size_t>(std::ranges::count_if(bytes, [](Bytes b) { return b > 0; })));
   for (MessageId id = 0; id < matrix.num_messages(); ++id) {
     if (bytes[id] > 0) messages.push_back({matrix.src(id), matrix.dst(id), bytes[id]});
   }
@@ -44,12 +46,8 @@ void append_last_bytes(Schedule& schedule, const CommMatrix& matrix, const CommM
   }
 }
 
-}  // namespace
-
-Schedule make_slices(const Problem& problem) {
-  const CommMatrix& matrix = problem.matrix;
-  Schedule schedule(matrix.num_ranks());
-  if (matrix.num_messages() == 0) return schedule;
+/// Takes off slices of all large messages. What is left of them.
+CommMatrix slice_large(const CommMatrix& matrix, Schedule& schedule) {
   Peeling peeling(matrix, 1);
   const Bytes mean_bytes = peeling.left() / lower_bounds(matrix).max_degree;
   auto least = static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(peeling.left())));
@@ -60,7 +58,18 @@ Schedule make_slices(const Problem& problem) {
       least /= 2;
     }
   }
-  const CommMatrix last = matrix_of(matrix, peeling.bytes_left());
+  return matrix_of(matrix, peeling.bytes_left());
+}
+
+}  // namespace
+
+Schedule make_slices(const Problem& problem) {
+  const CommMatrix& matrix = problem.matrix;
+  Schedule schedule(matrix.num_ranks());
+  if (matrix.num_messages() == 0) return schedule;
+  // Room for parts that is not used takes addresses only, but growing would copy everything.
+  schedule.reserve(4 * std::size_t{matrix.num_messages()});
+  const CommMatrix last = slice_large(matrix, schedule);
   append_last_bytes(schedule, matrix, last, make_coloring_by_size({last}));
   return schedule;
 }

@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Changes of a DynamicSchedule. A batch is looked at as a whole first, so that a refused one changes nothing. Then
+// removals, which make room, then new sizes, then new messages, each placed below the maximum degree that the matrix
+// has after the batch; then phases above it give up a few messages.
 #include "nuice/update.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <string>
+#include <limits>
+#include <utility>
 
-#include "nuice/check.hpp"
 #include "nuice/error.hpp"
+#include "schedulers/rows.hpp"
+#include "schedulers/update_state.hpp"
 
-namespace nuice {
-namespace {
+namespace nuice::update {
 
 std::string pair_text(Rank src, Rank dst) {
   return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
 }
+
+namespace {
+
+constexpr PhaseId no_phase = std::numeric_limits<PhaseId>::max();
+
+/// Moving one message costs about as much as planning this many anew: a path leads to ranks all over the memory.
+constexpr MessageId messages_per_move = 8;
+/// That coloring takes.
+constexpr MessageId most_messages_to_plan_anew = MessageId{1} << 29;
 
 void require_whole_messages(const CommMatrix& matrix, const Schedule& schedule) {
   if (const auto violation = check(matrix, schedule, direct | one_port)) {
@@ -26,238 +38,267 @@ void require_whole_messages(const CommMatrix& matrix, const Schedule& schedule) 
   }
 }
 
-/// The phases below num_phases that are not taken, as bits.
-template <typename Slots>
-std::vector<std::uint64_t> free_phases(const Slots& slots, PhaseId num_phases) {
-  std::vector<std::uint64_t> free((num_phases + std::size_t{63}) / 64, ~std::uint64_t{0});
-  for (const auto& slot : slots) {
-    if (slot.phase < num_phases) free[slot.phase / 64] &= ~(std::uint64_t{1} << (slot.phase % 64));
+void require_valid(const Message& change, Rank num_ranks) {
+  const auto outside = [num_ranks](Rank rank) { return rank < 0 || rank >= num_ranks; };
+  if (outside(change.src) || outside(change.dst)) {
+    throw Error(ErrorCode::invalid_argument,
+                pair_text(change.src, change.dst) + ": ranks go from 0 to " + std::to_string(num_ranks - 1));
   }
-  return free;
-}
-
-/// The lowest phase in both sets, or num_phases if that is not below it.
-PhaseId first_common(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b,
-                     PhaseId num_phases) {
-  for (std::size_t word = 0; word < a.size(); ++word) {
-    const std::uint64_t both = a[word] & b[word];
-    if (both == 0) continue;
-    return std::min(num_phases,
-                    static_cast<PhaseId>(word * 64) + static_cast<PhaseId>(std::countr_zero(both)));
+  if (change.bytes < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                pair_text(change.src, change.dst) + ": negative size " + std::to_string(change.bytes));
   }
-  return num_phases;
+  if (change.bytes > max_bytes) {
+    throw Error(ErrorCode::limit, pair_text(change.src, change.dst) + ": " + std::to_string(change.bytes) +
+                                      " bytes, more than the largest size 2^62");
+  }
 }
 
-template <typename Slots>
-auto find_phase(Slots& slots, PhaseId phase) {
-  return std::ranges::find_if(slots, [phase](const auto& slot) { return slot.phase == phase; });
-}
-
-template <typename Slots, typename Iterator>
-void erase_unordered(Slots& slots, Iterator at) {
-  *at = slots.back();
-  slots.pop_back();
+void require_no_pair_twice(std::vector<Message> changes) {
+  const auto ends = [](const Message& m) { return std::pair(m.src, m.dst); };
+  std::ranges::sort(changes, {}, ends);
+  const auto twice = std::ranges::adjacent_find(changes, {}, ends);
+  if (twice != changes.end())
+    throw Error(ErrorCode::invalid_argument, pair_text(twice->src, twice->dst) + ": given twice");
 }
 
 }  // namespace
 
-DynamicSchedule::DynamicSchedule(const CommMatrix& matrix, const Schedule& schedule)
-    : sends_(static_cast<std::size_t>(matrix.num_ranks())),
-      receives_(sends_.size()),
-      ranks_of_degree_(1, 2 * sends_.size()) {
-  require_whole_messages(matrix, schedule);
-  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    sends(rank).reserve(matrix.sent_by(rank).size());
-    receives(rank).reserve(matrix.received_by(rank).size());
+State::State(Rank num_ranks)
+    : records(index(num_ranks)),
+      grid(num_ranks),
+      num_sends(records.size(), 0),
+      num_receives(records.size(), 0),
+      self_bytes(records.size(), 0) {
+  ranks_of_degree[0] = 2 * records.size();
+}
+
+std::vector<State::Record>::iterator State::place_of(Rank src, Rank dst) {
+  return std::ranges::lower_bound(records[index(src)], dst, {}, &Record::dst);
+}
+
+State::Record* State::find(Rank src, Rank dst) {
+  const auto found = place_of(src, dst);
+  return found == records[index(src)].end() || found->dst != dst ? nullptr : &*found;
+}
+
+const State::Record* State::find(Rank src, Rank dst) const {
+  const auto& row = records[index(src)];
+  const auto found = std::ranges::lower_bound(row, dst, {}, &Record::dst);
+  return found == row.end() || found->dst != dst ? nullptr : &*found;
+}
+
+void State::forget_last_changes() {
+  asked.clear();
+  moves.clear();
+  left.clear();
+  is_planned_anew = false;
+  num_moved = 0;
+}
+
+/// `by` is 1 or -1.
+void State::count_message(Rank src, Rank dst, int by) {
+  for (MessageId* degree : {&num_sends[index(src)], &num_receives[index(dst)]}) {
+    --ranks_of_degree[*degree];
+    *degree += static_cast<MessageId>(by);
+    if (*degree >= ranks_of_degree.size()) ranks_of_degree.resize(*degree + std::size_t{1}, 0);
+    ++ranks_of_degree[*degree];
   }
+  while (ranks_of_degree.size() > 1 && ranks_of_degree.back() == 0) ranks_of_degree.pop_back();
+  num_messages += static_cast<MessageId>(by);
+}
+
+void State::add_record(const Message& message) {
+  records[index(message.src)].insert(place_of(message.src, message.dst),
+                                     {message.dst, no_phase, message.bytes});
+  count_message(message.src, message.dst, 1);
+}
+
+/// False if there is none.
+bool State::remove(Rank src, Rank dst) {
+  const auto found = place_of(src, dst);
+  if (found == records[index(src)].end() || found->dst != dst) return false;
+  take_out(src, dst, found->phase);
+  records[index(src)].erase(found);
+  count_message(src, dst, -1);
+  return true;
+}
+
+void State::place(Rank src, Rank dst, PhaseId phase) {
+  grid.place(src, dst, phase);
+  find(src, dst)->phase = phase;
+}
+
+void State::take_out(Rank src, Rank dst, PhaseId phase) {
+  grid.remove(src, dst, phase);
+  left.push_back({src, dst, phase});
+}
+
+/// Into a phase below the maximum degree, of which there is one as the message itself counts.
+void State::put_in(Rank src, Rank dst) {
+  const std::size_t first_move = moves.size();
+  const PhaseId phase = grid.make_room(src, dst, max_degree(), moves);
+  for (std::size_t i = first_move; i < moves.size(); ++i)
+    find(moves[i].src, moves[i].dst)->phase = moves[i].to;
+  place(src, dst, phase);
+}
+
+std::size_t State::empty_high_phases(std::size_t most_moves) {
+  std::size_t moved = 0;
+  for (; moved < most_moves && grid.end_phase() > max_degree() && !is_worth_planning_anew(); ++moved) {
+    const PhaseId last = grid.end_phase() - 1;
+    const Rank src = grid.sender_in_last_phase();
+    const Rank dst = grid.receiver_of(src, last);
+    take_out(src, dst, last);
+    put_in(src, dst);
+    moves.push_back({src, dst, last, find(src, dst)->phase});
+  }
+  return moved;
+}
+
+bool State::is_worth_planning_anew() const {
+  return moves.size() > 64 + num_messages / messages_per_move && num_messages < most_messages_to_plan_anew;
+}
+
+/// The number of messages that changed phase.
+std::size_t State::finish(bool is_done) {
+  if (!is_done) plan_anew();
+  return is_planned_anew ? num_moved : moves.size();
+}
+
+/// All messages, those that have no phase yet included.
+void State::plan_anew() {
+  const CommMatrix now = matrix();
+  const Schedule schedule = sched::make_coloring({now, 0});
+  grid = sched::PhaseGrid(num_ranks());
+  for (Rank rank = 0; rank < num_ranks(); ++rank)
+    grid.reserve(rank, num_sends[index(rank)], num_receives[index(rank)]);
+  num_moved = 0;
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer& transfer : schedule.transfers(phase)) {
-      place(transfer.src, transfer.dst, transfer.bytes(), phase);
+      const PhaseId before = find(transfer.src, transfer.dst)->phase;
+      if (before != no_phase && before != phase) ++num_moved;
+      place(transfer.src, transfer.dst, phase);
     }
   }
-  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) self_bytes_.push_back(matrix.self_bytes(rank));
+  moves.clear();
+  left.clear();
+  is_planned_anew = true;
 }
 
-void DynamicSchedule::set(Rank src, Rank dst, Bytes bytes) {
-  const auto outside = [this](Rank rank) { return rank < 0 || rank >= num_ranks(); };
-  if (outside(src) || outside(dst)) {
-    throw Error(ErrorCode::invalid_argument,
-                pair_text(src, dst) + ": ranks go from 0 to " + std::to_string(num_ranks() - 1));
+namespace {
+
+/// The sum of all sizes after the changes. No sum on the way is outside 0 .. max_bytes.
+Bytes total_after(Bytes total, std::span<const Message> changes, const auto& bytes_now) {
+  for (const Message& change : changes) total -= bytes_now(change);
+  for (const Message& change : changes) {
+    if (change.bytes > max_bytes - total) {
+      throw Error(ErrorCode::limit, pair_text(change.src, change.dst) + ": with " +
+                                        std::to_string(change.bytes) +
+                                        " bytes the messages have more than 2^62 bytes in all");
+    }
+    total += change.bytes;
   }
-  if (bytes < 0) {
-    throw Error(ErrorCode::invalid_argument,
-                pair_text(src, dst) + ": negative size " + std::to_string(bytes));
+  return total;
+}
+
+}  // namespace
+
+/// Throws if the changes cannot be made; otherwise the sum of all sizes after them.
+Bytes State::require_applicable(std::span<const Message> changes) const {
+  for (const Message& change : changes) require_valid(change, num_ranks());
+  require_no_pair_twice({changes.begin(), changes.end()});
+  if (changes.size() > std::numeric_limits<MessageId>::max() - 1 - num_messages) {
+    throw Error(ErrorCode::limit, "with the changes there may be more than 2^32 - 2 messages");
   }
-  if (bytes > max_bytes) {
-    throw Error(ErrorCode::limit,
-                pair_text(src, dst) + ": " + std::to_string(bytes) + " bytes, more than 2^62");
+  return total_after(total_bytes, changes, [this](const Message& change) {
+    if (change.src == change.dst) return self_bytes[index(change.src)];
+    const Record* known = find(change.src, change.dst);
+    return known == nullptr ? 0 : known->bytes;
+  });
+}
+
+}  // namespace nuice::update
+
+namespace nuice {
+
+using update::index;
+using update::State;
+
+DynamicSchedule::DynamicSchedule(const CommMatrix& matrix, const Schedule& schedule) {
+  update::require_whole_messages(matrix, schedule);
+  state_ = std::make_unique<State>(matrix.num_ranks());
+  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
+    state_->records[index(rank)].reserve(matrix.sent_by(rank).size());
+    state_->grid.reserve(rank, matrix.sent_by(rank).size(), matrix.received_by(rank).size());
+    state_->self_bytes[index(rank)] = matrix.self_bytes(rank);
+    state_->total_bytes += matrix.self_bytes(rank);
   }
-  if (src == dst) {
-    self_bytes_[static_cast<std::size_t>(src)] = bytes;
-  } else if (Send* known = find_send(src, dst); known != nullptr) {
-    bytes > 0 ? static_cast<void>(known->bytes = bytes) : remove(src, dst);
-  } else if (bytes > 0) {
-    put(src, dst, bytes);
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    state_->add_record(matrix.message(id));
+    state_->total_bytes += matrix.bytes(id);
   }
-}
-
-DynamicSchedule::Send* DynamicSchedule::find_send(Rank src, Rank dst) {
-  const auto found = std::ranges::find_if(sends(src), [dst](const Send& send) { return send.to == dst; });
-  return found == sends(src).end() ? nullptr : &*found;
-}
-
-DynamicSchedule::Receive& DynamicSchedule::receive_of(Pair pair) {
-  return *std::ranges::find_if(receives(pair.dst),
-                               [&](const Receive& receive) { return receive.from == pair.src; });
-}
-
-void DynamicSchedule::put(Rank src, Rank dst, Bytes bytes) {
-  const std::size_t degree = std::max(sends(src).size(), receives(dst).size()) + 1;
-  const auto allowed = static_cast<PhaseId>(std::max<std::size_t>(degree, max_degree()));
-  place(src, dst, bytes, free_phase_for(src, dst, std::max(allowed, num_phases())));
-}
-
-/// Requires that both have fewer than num_phases messages.
-PhaseId DynamicSchedule::free_phase_for(Rank src, Rank dst, PhaseId num_phases) {
-  const auto free_at_sender = free_phases(sends(src), num_phases);
-  const auto free_at_receiver = free_phases(receives(dst), num_phases);
-  const PhaseId common = first_common(free_at_sender, free_at_receiver, num_phases);
-  if (common < num_phases) return common;
-  // Freed at the receiver by exchanging it with one that is free there; the path cannot come to the sender, since it
-  // would have to arrive there by the first phase.
-  const PhaseId a = first_common(free_at_sender, free_at_sender, num_phases);
-  exchange_along_path(dst, a, first_common(free_at_receiver, free_at_receiver, num_phases));
-  return a;
-}
-
-void DynamicSchedule::exchange_along_path(Rank dst, PhaseId a, PhaseId b) {
-  std::vector<Pair> path;
-  for (Rank receiver = dst;;) {
-    const auto in = find_phase(receives(receiver), a);
-    if (in == receives(receiver).end()) break;
-    const Rank sender = in->from;
-    path.push_back({sender, receiver});
-    const auto out = find_phase(sends(sender), b);
-    if (out == sends(sender).end()) break;
-    receiver = out->to;
-    path.push_back({sender, receiver});
-  }
-  PhaseId next = b;  // of the first message, which was in a
-  for (const Pair& pair : path) {
-    move(pair, next);
-    next = next == a ? b : a;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    for (const Transfer& transfer : schedule.transfers(phase))
+      state_->place(transfer.src, transfer.dst, phase);
   }
 }
 
-void DynamicSchedule::place(Rank src, Rank dst, Bytes bytes, PhaseId phase) {
-  change_degree(sends(src).size(), sends(src).size() + 1);
-  change_degree(receives(dst).size(), receives(dst).size() + 1);
-  sends(src).push_back({phase, dst, bytes});
-  receives(dst).push_back({phase, src});
-  if (phase >= phase_size_.size()) phase_size_.resize(phase + std::size_t{1}, 0);
-  ++phase_size_[phase];
-}
+DynamicSchedule::DynamicSchedule(DynamicSchedule&&) noexcept = default;
+DynamicSchedule& DynamicSchedule::operator=(DynamicSchedule&&) noexcept = default;
+DynamicSchedule::~DynamicSchedule() = default;
 
-void DynamicSchedule::move(Pair pair, PhaseId phase) {
-  Send& send = *find_send(pair.src, pair.dst);
-  --phase_size_[send.phase];
-  if (phase >= phase_size_.size()) phase_size_.resize(phase + std::size_t{1}, 0);
-  ++phase_size_[phase];
-  send.phase = phase;
-  receive_of(pair).phase = phase;
-}
-
-void DynamicSchedule::remove(Rank src, Rank dst) {
-  change_degree(sends(src).size(), sends(src).size() - 1);
-  change_degree(receives(dst).size(), receives(dst).size() - 1);
-  const auto send = std::ranges::find_if(sends(src), [dst](const Send& s) { return s.to == dst; });
-  const PhaseId phase = send->phase;
-  erase_unordered(sends(src), send);
-  erase_unordered(receives(dst), find_phase(receives(dst), phase));
-  --phase_size_[phase];
-  while (!phase_size_.empty() && phase_size_.back() == 0) phase_size_.pop_back();
-}
-
-void DynamicSchedule::change_degree(std::size_t from, std::size_t to) {
-  --ranks_of_degree_[from];
-  if (to >= ranks_of_degree_.size()) ranks_of_degree_.resize(to + 1, 0);
-  ++ranks_of_degree_[to];
-  while (ranks_of_degree_.size() > 1 && ranks_of_degree_.back() == 0) ranks_of_degree_.pop_back();
-}
-
-void DynamicSchedule::compact() {
-  while (num_phases() > max_degree()) dissolve_smallest_phase();
-}
-
-void DynamicSchedule::dissolve_smallest_phase() {
-  const auto smallest = static_cast<PhaseId>(std::ranges::min_element(phase_size_) - phase_size_.begin());
-  const PhaseId last = num_phases() - 1;
-  // The last phase takes the number of the smallest, whose messages are put into the others.
-  std::vector<std::pair<Pair, Bytes>> homeless;
-  for (Rank src = 0; src < num_ranks(); ++src) {
-    if (const auto send = find_phase(sends(src), smallest); send != sends(src).end()) {
-      homeless.push_back({{src, send->to}, send->bytes});
+Update DynamicSchedule::apply(std::span<const Message> changes) {
+  State& state = *state_;
+  state.total_bytes = state.require_applicable(changes);
+  state.forget_last_changes();
+  state.asked.assign(changes.begin(), changes.end());
+  Update update;
+  for (const auto& [src, dst, bytes] : changes) {
+    if (src == dst) {
+      state.self_bytes[index(src)] = bytes;
+    } else if (bytes == 0 && state.remove(src, dst)) {
+      ++update.removed;
     }
   }
-  for (const auto& [pair, bytes] : homeless) {
-    erase_unordered(sends(pair.src), find_phase(sends(pair.src), smallest));
-    erase_unordered(receives(pair.dst), find_phase(receives(pair.dst), smallest));
-  }
-  if (smallest != last) {
-    for (auto& slots : sends_) {
-      if (const auto at = find_phase(slots, last); at != slots.end()) at->phase = smallest;
-    }
-    for (auto& slots : receives_) {
-      if (const auto at = find_phase(slots, last); at != slots.end()) at->phase = smallest;
-    }
-    phase_size_[smallest] = phase_size_[last];
-  }
-  phase_size_.pop_back();
-  for (const auto& [pair, bytes] : homeless) {
-    const PhaseId phase = free_phase_for(pair.src, pair.dst, last);
-    sends(pair.src).push_back({phase, pair.dst, bytes});
-    receives(pair.dst).push_back({phase, pair.src});
-    ++phase_size_[phase];
-  }
-}
-
-CommMatrix DynamicSchedule::matrix() const {
-  std::vector<Message> messages;
-  for (Rank src = 0; src < num_ranks(); ++src) {
-    const auto index = static_cast<std::size_t>(src);
-    for (const Send& send : sends_[index]) messages.push_back({src, send.to, send.bytes});
-    messages.push_back({src, src, self_bytes_[index]});
-  }
-  return CommMatrix::from_messages(num_ranks(), messages);
-}
-
-Schedule DynamicSchedule::schedule(const CommMatrix& matrix) const {
-  std::vector<PhaseId> phase_of(matrix.num_messages());
-  for (Rank src = 0; src < num_ranks(); ++src) {
-    for (const Send& send : sends_[static_cast<std::size_t>(src)]) {
-      const auto id = matrix.find(src, send.to);
-      if (!id) throw Error(ErrorCode::mismatch, pair_text(src, send.to) + ": not in the matrix");
-      phase_of[*id] = send.phase;
+  std::vector<Message> added;
+  for (const Message& change : changes) {
+    if (change.src == change.dst || change.bytes == 0) continue;
+    if (auto* known = state.find(change.src, change.dst); known == nullptr) {
+      state.add_record(change);
+      added.push_back(change);
+    } else if (known->bytes != change.bytes) {
+      known->bytes = change.bytes;
+      ++update.resized;
     }
   }
-  return Schedule::of_whole_messages(matrix, phase_of, num_phases());
+  update.added = added.size();
+  std::size_t placed = 0;
+  for (; placed < added.size() && !state.is_worth_planning_anew(); ++placed)
+    state.put_in(added[placed].src, added[placed].dst);
+  state.empty_high_phases(moves_per_change * (update.added + update.removed));
+  update.moved = state.finish(placed == added.size());
+  update.planned_anew = state.is_planned_anew;
+  return update;
 }
 
-Schedule update_schedule(const CommMatrix& before, const Schedule& schedule, const CommMatrix& after) {
-  if (before.num_ranks() != after.num_ranks()) {
-    throw Error(ErrorCode::mismatch, "the plan is for " + std::to_string(before.num_ranks()) +
-                                         " ranks, the new matrix has " + std::to_string(after.num_ranks()));
-  }
-  DynamicSchedule live(before, schedule);
-  // Removals first: they make room.
-  for (MessageId id = 0; id < before.num_messages(); ++id) {
-    if (!after.find(before.src(id), before.dst(id))) live.set(before.src(id), before.dst(id), 0);
-  }
-  for (MessageId id = 0; id < after.num_messages(); ++id) {
-    if (!before.find(after.src(id), after.dst(id))) live.set(after.src(id), after.dst(id), after.bytes(id));
-  }
-  live.compact();
-  return live.schedule(after);
+Update DynamicSchedule::set(Rank src, Rank dst, Bytes bytes) {
+  const Message change{src, dst, bytes};
+  return apply({&change, 1});
+}
+
+std::size_t DynamicSchedule::compact() {
+  state_->forget_last_changes();
+  state_->empty_high_phases(std::numeric_limits<std::size_t>::max());
+  return state_->finish(phases_above_max_degree() == 0);
+}
+
+Rank DynamicSchedule::num_ranks() const { return state_->num_ranks(); }
+MessageId DynamicSchedule::num_messages() const { return state_->num_messages; }
+MessageId DynamicSchedule::max_degree() const { return state_->max_degree(); }
+PhaseId DynamicSchedule::num_phases() const { return state_->grid.num_used_phases(); }
+PhaseId DynamicSchedule::phases_above_max_degree() const {
+  return num_phases() > max_degree() ? num_phases() - max_degree() : 0;
 }
 
 }  // namespace nuice

@@ -76,8 +76,7 @@ TEST(Errors, WrongOptionsAreRefused) {
 }
 
 TEST(Errors, ASchedulerThatCannotIsRefused) {
-  // gm works on the full matrix and says no above some number of ranks; all others take any matrix. Whether a
-  // row can say no here depends on the number of ranks, so this only asks for agreement with why_not().
+  // Some rows say no to more messages than a test can have, so this only asks for agreement with why_not().
   const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), std::vector<Message>{});
   for (const Scheduler& scheduler : schedulers()) {
     if ((scheduler.guarantees & direct) == 0) continue;

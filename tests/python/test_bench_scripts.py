@@ -52,9 +52,31 @@ def test_coloring() -> None:
         assert f["phases"] == f["max_degree"]
         assert f["to_cgm"] == pytest.approx(f["plan_seconds"] / f["cgm_seconds"])
         assert f["peer_to_ours"] > 0
-    memory = {f["scheduler"]: f["peak_bytes_per_message"] for f in figures if "scheduler" in f}
-    assert memory.keys() == {s.name for s in nuice.schedulers()}
-    assert all(figure >= 24 for figure in memory.values()), "a schedule alone has 24 bytes per message"
+    memory = [f for f in figures if "scheduler" in f]
+    assert {f["scheduler"] for f in memory} == {s.name for s in nuice.schedulers()}
+    assert all(f["peak_bytes_per_piece"] >= 24 for f in memory), "a schedule alone has 24 bytes per piece"
+    assert all(f["pieces_per_message"] >= 1 for f in memory)
+
+
+def test_level_rules() -> None:
+    figures = quick("level_rules.py")
+    assert len(figures) == 17 * 6
+    for f in figures:
+        assert 0.5 < f["bytes_of_rs_n"] < 1
+        assert f["more_percent"] < 15 or f["rule"] != "room of both, 2 (rs_nh)"
+
+
+def test_update() -> None:
+    figures = quick("update.py")
+    changes = [f for f in figures if "change" in f]
+    assert {f["change"] for f in changes} == {"sizes", "mixed", "rewired"}
+    for f in changes:
+        assert f["to_anew"] == pytest.approx(f["update_seconds"] / f["anew_seconds"])
+        assert f["moved"] == 0 or f["change"] != "sizes"
+        assert f["change"] != "rewired" or f["phases"] == f["max_degree"] == 16
+    series = [f for f in figures if "series_entries" in f]
+    assert len(series) == 2
+    assert all(f["phases"] <= f["max_degree"] + f["worst_above"] for f in series)
 
 
 @pytest.mark.slow

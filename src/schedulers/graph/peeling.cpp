@@ -200,6 +200,8 @@ std::vector<Bytes> Peeling::bytes_left() const {
 Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes) {
   Peeling peeling(matrix, unit_bytes);
   Schedule schedule(matrix.num_ranks());
+  // Room for parts that is not used takes addresses only, but growing would copy everything.
+  schedule.reserve(3 * std::size_t{matrix.num_messages()});
   for (Bytes least = peeling.left(); peeling.left() > 0;) {
     if (peeling.match(least)) {
       peeling.take(schedule);

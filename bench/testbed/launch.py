@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line that starts an MPI program on the test network, for Open MPI 4 and 5 and MPICH."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from network import NETWORK, STATE, SWITCH, Settings, TestbedError, host_address
+
+
+@dataclass(frozen=True)
+class Launcher:
+    path: str
+    kind: str  # openmpi4, openmpi5, mpich
+
+
+def find_launcher(wanted: str) -> Launcher:
+    """wanted: a path or name of mpiexec; empty: the mpiexec beside this command, or of PATH."""
+    path = shutil.which(wanted or "mpiexec")
+    if path is None:
+        raise TestbedError(f"{wanted or 'mpiexec'}: not found")
+    shown = subprocess.run([path, "--version"], capture_output=True, text=True)
+    text = shown.stdout + shown.stderr
+    if re.search(r"HYDRA|MPICH", text):
+        return Launcher(path, "mpich")
+    if re.search(r"prterun|PRRTE|mpiexec \(Open MPI\) [5-9]|mpirun \(Open MPI\) [5-9]", text):
+        return Launcher(path, "openmpi5")
+    if "Open MPI" in text or "OpenRTE" in text:
+        return Launcher(path, "openmpi4")
+    raise TestbedError(f"{path}: neither Open MPI nor MPICH: {text.strip().splitlines()[:1]}")
+
+
+def command(launcher: Launcher, settings: Settings, num_ranks: int, program: list[str]) -> list[str]:
+    """Ranks go round the hosts in blocks: host 1 has the first ranks_per_host, and so on."""
+    per_host = settings.ranks_per_host
+    if not 1 <= num_ranks <= settings.hosts * per_host:
+        most = settings.hosts * per_host
+        raise TestbedError(f"--ranks {num_ranks}: this network has room for 1 to {most}")
+    hosts = [host_address(1 + i) for i in range((num_ranks + per_host - 1) // per_host)]
+    build = {"openmpi4": _openmpi4, "openmpi5": _openmpi5, "mpich": _mpich}[launcher.kind]
+    words = build(launcher.path, hosts, per_host, num_ranks)
+    return ["ip", "netns", "exec", SWITCH, *words, *program]
+
+
+def environment(launcher: Launcher) -> dict[str, str]:
+    scratch = STATE / "tmp"
+    scratch.mkdir(exist_ok=True)
+    # Last, so that the user's own programs are found first.
+    path = f"{os.environ.get('PATH', '')}:{Path(launcher.path).parent}"
+    return {**os.environ, "TMPDIR": str(scratch), "PATH": path}
+
+
+def _openmpi4(path: str, hosts: list[str], per_host: int, num_ranks: int) -> list[str]:
+    return [
+        *(path, "--allow-run-as-root", "--mca", "plm_rsh_agent", str(STATE / "agent")),
+        *("--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", NETWORK),
+        *_openmpi_tcp(),
+        *("-H", ",".join(f"{host}:{per_host}" for host in hosts), "-np", str(num_ranks)),
+    ]
+
+
+def _openmpi5(path: str, hosts: list[str], per_host: int, num_ranks: int) -> list[str]:
+    return [
+        *(
+            path,
+            "--prtemca",
+            "plm_ssh_agent",
+            str(STATE / "agent"),
+            "--prtemca",
+            "plm_ssh_no_tree_spawn",
+            "1",
+        ),
+        # Also where the user's settings ask for another mapping.
+        *("--map-by", f"ppr:{per_host}:node:oversubscribe"),
+        *_openmpi_tcp(),
+        *("-H", ",".join(f"{host}:{per_host}" for host in hosts), "-np", str(num_ranks)),
+    ]
+
+
+def _openmpi_tcp() -> list[str]:
+    words = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self,sm", "--mca", "btl_tcp_if_include", NETWORK]
+    return [*words, "--mca", "mpi_yield_when_idle", "1"]
+
+
+def _mpich(path: str, hosts: list[str], per_host: int, num_ranks: int) -> list[str]:
+    return [
+        *(path, "-launcher", "ssh", "-launcher-exec", str(STATE / "agent"), "-iface", "br0"),
+        *("-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "eth0"),
+        *("-hosts", ",".join(f"{host}:{per_host}" for host in hosts), "-n", str(num_ranks)),
+    ]

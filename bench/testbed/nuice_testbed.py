@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command `nuice-testbed`: a network with real contention on one machine, and MPI programs on it.
+
+  nuice-testbed up --preset fast         16 hosts with ports of 50 Mbit/s and switch queues of 32 KiB
+  nuice-testbed run nuice-bench --matrix FILE.mtx
+  nuice-testbed down                     leaves nothing behind
+
+Exit codes: 0 done, 2 bad input or no network possible, 130 interrupted; `run` ends with the program's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+from typing import Annotated
+
+import launch
+import network
+import typer
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A network with real contention on one machine, and MPI programs on it.",
+)
+
+
+@app.command()
+def up(
+    preset: Annotated[
+        str, typer.Option(help=f"{', '.join(network.PRESETS)}; other options change it.")
+    ] = "shallow",
+    hosts: Annotated[int | None, typer.Option(metavar="N", help="Number of hosts.")] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help='Of every port, both ways, "20mbit".')
+    ] = None,
+    queue: Annotated[str | None, typer.Option(metavar="BYTES", help='Of a switch port, "32k".')] = None,
+    cc: Annotated[str | None, typer.Option(help="TCP congestion control of the hosts: bbr, reno.")] = None,
+    ranks_per_host: Annotated[
+        int | None, typer.Option(metavar="R", help="Ranks that `run` puts on a host.")
+    ] = None,
+    uplink: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one."),
+    ] = None,
+) -> None:
+    """Make the network. A failed or interrupted start removes what it made."""
+    if preset not in network.PRESETS:
+        raise network.TestbedError(f"--preset {preset}: one of {', '.join(network.PRESETS)}")
+    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, ranks_per_host=ranks_per_host, uplink=uplink)
+    settings = replace(network.PRESETS[preset], **{k: v for k, v in asked.items() if v is not None})
+    network.up(settings)
+    print(_words(settings))
+
+
+@app.command()
+def down() -> None:
+    """End what runs on the hosts and remove the network. Does nothing if there is none."""
+    if os.geteuid() != 0:
+        raise network.TestbedError("network namespaces need root (run it with sudo)")
+    removed = network.down()
+    print(f"removed {removed} namespaces" if removed else "no test network was up")
+
+
+@app.command()
+def status(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
+    """What is up, and what its ports have dropped and its hosts sent again so far."""
+    settings, found = network.current(), network.counters()
+    if as_json:
+        print(json.dumps({"settings": asdict(settings), "hosts": found}))
+    else:
+        print(_words(settings))
+        print(_total(found))
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def run(
+    context: typer.Context,
+    ranks: Annotated[
+        int, typer.Option(metavar="N", help="Number of ranks; 0: as many as there is room for.")
+    ] = 0,
+    mpiexec: Annotated[str, typer.Option(help="Of Open MPI or MPICH; default: the one in PATH.")] = "",
+    timeout: Annotated[float, typer.Option(metavar="S", help="End it after so many seconds; 0: never.")] = 0,
+    counters: Annotated[
+        str, typer.Option(metavar="FILE.json", help="Write what each host sent again and each port dropped.")
+    ] = "",
+) -> None:
+    """Start an MPI program on the hosts: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]..."""
+    settings = network.current()
+    if not context.args:
+        raise network.TestbedError("run: a program is missing")
+    launcher = launch.find_launcher(mpiexec)
+    num_ranks = ranks or settings.hosts * settings.ranks_per_host
+    words = launch.command(launcher, settings, num_ranks, context.args)
+    before = network.counters()
+    status = _run(words, launch.environment(launcher), timeout)
+    change = [
+        {key: after[key] - earlier[key] for key in after}
+        for after, earlier in zip(network.counters(), before, strict=True)
+    ]
+    if counters:
+        with open(counters, "w") as file:
+            json.dump({"settings": asdict(settings), "hosts": change}, file)
+    print(f"nuice-testbed: {_total(change)}", file=sys.stderr)
+    raise typer.Exit(status)
+
+
+@app.command()
+def port(
+    host: Annotated[int, typer.Argument(help="1 is the first.")],
+    rate: Annotated[str, typer.Argument(metavar="RATE", help='"2mbit"')],
+) -> None:
+    """Give one host's port another speed: a slow host."""
+    network.set_rate(host, rate)
+
+
+@app.command()
+def switch(state: Annotated[str, typer.Argument(metavar="down|up")]) -> None:
+    """Take the switch down, or up again: a network that fails for a while."""
+    if state not in ("down", "up"):
+        raise network.TestbedError(f"switch {state}: down or up")
+    network.set_switch(state == "up")
+
+
+def _run(words: list[str], environment: dict[str, str], timeout_s: float) -> int:
+    """The program's exit code; 124 after the timeout. Whatever ends it, nothing of it stays on the hosts."""
+    process = subprocess.Popen(words, env=environment, start_new_session=True)
+    try:
+        return process.wait(timeout_s or None)
+    except subprocess.TimeoutExpired:
+        print(f"nuice-testbed: ended after {timeout_s:g} s", file=sys.stderr)
+        return 124
+    finally:
+        if process.poll() is None:
+            _end(process)
+        network.kill_all()
+
+
+def _end(process: subprocess.Popen[bytes], patience_s: float = 3.0) -> None:
+    for signum in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, signum)
+        deadline = time.monotonic() + patience_s
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def _words(settings: network.Settings) -> str:
+    text = (
+        f"{settings.hosts} hosts, ports of {settings.rate}, switch queues of {settings.queue}, {settings.cc}"
+    )
+    if settings.ranks_per_host > 1:
+        text += f", {settings.ranks_per_host} ranks on each"
+    return text + (f", two switches joined by {settings.uplink}" if settings.uplink else "")
+
+
+def _total(found: list[dict[str, int]]) -> str:
+    sums = {key: sum(host[key] for host in found) for key in ("segments", "retransmitted", "dropped")}
+    text = "{segments} segments sent, {retransmitted} sent again, {dropped} packets dropped by the switch"
+    return text.format(**sums)
+
+
+def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    try:
+        status = app(prog_name="nuice-testbed", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except network.TestbedError as error:
+        message, status = str(error), 2
+    except typer.TyperException as error:
+        message, status = f"{error.format_message()} (nuice-testbed --help)", 2
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    print(f"nuice-testbed: {message}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

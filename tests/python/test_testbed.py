@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The test network: what it makes and counts, and that nothing of it stays. Skipped by name without root."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "bench" / "testbed"
+sys.path.insert(0, str(FOLDER))
+import launch  # noqa: E402
+import network  # noqa: E402
+
+why_not = network.why_not() or ("one is up already" if network.STATE.exists() else "")
+needs_network = pytest.mark.skipif(bool(why_not), reason=f"no test network: {why_not}")
+
+
+def testbed(*words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(FOLDER / "nuice_testbed.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+
+
+testbed.__test__ = False
+
+
+def namespaces() -> list[str]:
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
+    return [line for line in listed.splitlines() if "nuice-" in line]
+
+
+@pytest.fixture
+def hosts():
+    """Four hosts; whatever the test does, they are gone afterwards."""
+    made = testbed("up", "--preset", "fast", "--hosts", "4")
+    assert made.returncode == 0, made.stderr
+    yield
+    testbed("down")
+    assert namespaces() == []
+    assert not network.STATE.exists()
+
+
+@needs_network
+@pytest.mark.slow
+def test_ranks_run_on_hosts_of_their_own_and_are_counted(hosts, tmp_path):
+    counts = tmp_path / "counts.json"
+    done = testbed("run", "--counters", str(counts), "bash", "-c", "hostname; cat /proc/net/route | wc -l")
+    assert done.returncode == 0, done.stderr
+    assert sorted(line for line in done.stdout.split() if line.startswith("nuice-")) == [
+        f"nuice-h{host}" for host in range(1, 5)
+    ]
+    assert "sent again" in done.stderr
+    assert len(json.loads(counts.read_text())["hosts"]) == 4
+    assert testbed("run", "--ranks", "5", "true").returncode == 2
+    assert "is up already" in testbed("up").stderr
+
+
+@needs_network
+@pytest.mark.slow
+def test_ports_are_as_fast_as_asked(hosts):
+    """A megabyte at 50 Mbit/s takes 168 ms or more, and with one port at 5 Mbit/s ten times that."""
+    assert port_seconds() > 0.16
+    assert testbed("port", "2", "5mbit").returncode == 0
+    assert port_seconds() > 1.6
+
+
+def port_seconds() -> float:
+    """Time of 2^20 bytes by TCP from host 1 to host 2."""
+    receive = (
+        "import socket; s = socket.create_server(('', 7000)); print('ready', flush=True); c, _ = s.accept();"
+        "n = 0\nwhile data := c.recv(65536): n += len(data)\nprint(n)"
+    )
+    send = (
+        "import socket, time; t = time.monotonic(); c = socket.create_connection(('10.77.0.2', 7000));"
+        "c.sendall(bytes(1 << 20)); c.shutdown(socket.SHUT_WR); c.recv(1); print(time.monotonic() - t)"
+    )
+    receiver = subprocess.Popen(
+        ["ip", "netns", "exec", "nuice-h2", sys.executable, "-c", receive], stdout=subprocess.PIPE, text=True
+    )
+    assert receiver.stdout.readline() == "ready\n"
+    sender = subprocess.run(
+        ["ip", "netns", "exec", "nuice-h1", sys.executable, "-c", send],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert int(receiver.communicate(timeout=30)[0]) == 1 << 20
+    return float(sender.stdout)
+
+
+@needs_network
+@pytest.mark.slow
+def test_a_program_that_hangs_and_ctrl_c_leave_nothing_running(hosts):
+    assert testbed("run", "--timeout", "2", "sleep", "4711").returncode == 124
+    command = [sys.executable, str(FOLDER / "nuice_testbed.py"), "run", "sleep", "4712"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 20
+    while not running("sleep 4712") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert not running("sleep 4711") and not running("sleep 4712")
+
+
+def running(words: str) -> bool:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(path.read_bytes().replace(b"\0", b" ").decode().strip())
+        except OSError:
+            continue  # it has just ended
+    return words in found
+
+
+@needs_network
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [("--rate", "fast"), ("--queue", "much"), ("--cc", "none"), ("--hosts", "1"), ("--preset", "x")]
+)
+def test_a_failed_start_leaves_nothing_behind(words):
+    failed = testbed("up", *words)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("nuice-testbed: ") and failed.stderr.count("\n") == 1
+    assert namespaces() == []
+
+
+@needs_network
+@pytest.mark.slow
+def test_down_without_a_network_and_run_without_one():
+    assert testbed("down").returncode == 0
+    assert "no test network is up" in testbed("run", "true").stderr
+
+
+@pytest.mark.parametrize("kind", ["openmpi4", "openmpi5", "mpich"])
+def test_launch_commands_fill_hosts_in_blocks(kind):
+    settings = network.PRESETS["multi"]
+    words = launch.command(launch.Launcher("mpiexec", kind), settings, 9, ["program", "--flag"])
+    assert words[-2:] == ["program", "--flag"]
+    assert "10.77.0.1:4,10.77.0.2:4,10.77.0.3:4" in words
+    with pytest.raises(network.TestbedError, match="room for 1 to 32"):
+        launch.command(launch.Launcher("mpiexec", kind), settings, 33, ["program"])
+
+
+def test_presets_are_those_of_the_documentation():
+    page = (FOLDER.parents[1] / "docs" / "testbed.md").read_text()
+    for name, settings in network.PRESETS.items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
+        assert f"| {settings.hosts}" in row
+        assert settings.rate.removesuffix("mbit") + " Mbit/s" in row
+        assert settings.queue.removesuffix("k") + " KiB" in row
