@@ -80,6 +80,7 @@ bench: build
 	$(BIN)/python bench/level_rules.py
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/exchange.py
+	$(BIN)/python bench/drs.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
 lint: build

@@ -77,6 +77,7 @@ double max_over_ranks(double value) {
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (spec.peer) return make_peer(*spec.peer, payload);
+  if (spec.drs) return make_drs(spec, options, payload);
   return std::make_unique<PlannedMethod>(spec, options, payload);
 }
 
