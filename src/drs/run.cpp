@@ -30,10 +30,14 @@ Run::Run(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Optio
       options_(options),
       waiting_(cargo_.out.size()),
       not_before_(options.delay_us > 0 ? cargo_.out.size() : 0) {
-  crew_.running.reserve(crew_.running.size() + 8);
+  crew_.running.reserve(crew_.num_bound + 1);
+  ++crew_.num_bound;
 }
 
-Run::~Run() { std::erase(crew_.running, this); }
+Run::~Run() {
+  std::erase(crew_.running, this);
+  --crew_.num_bound;
+}
 
 void Run::start() {
   broken_ = true;  // until all below has gone well

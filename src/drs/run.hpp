@@ -21,6 +21,7 @@ class Run;
 struct Crew {
   am::Endpoint* endpoint = nullptr;
   std::vector<Run*> running;
+  std::size_t num_bound = 0;  // running has room for all of them, so that start() does not allocate
 
   void step();
 };

@@ -26,7 +26,7 @@ std::optional<Error> attempt(Rank rank, const std::function<void()>& step) {
 
 }  // namespace
 
-Station::State::State(am::Endpoint& ep) : endpoint(ep), crew{&ep, {}} {
+Station::State::State(am::Endpoint& ep) : endpoint(ep), crew{.endpoint = &ep, .running = {}} {
   entry_handler = ep.on<Bytes>("drs entry", [this](am::Context& from, const Bytes& bytes) {
     entries.push_back({from.source(), bytes});
   });
