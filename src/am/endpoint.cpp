@@ -90,7 +90,9 @@ void Endpoint::defer(Rank dst, Header header, std::span<const std::byte> a, Tail
 
 void Endpoint::post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   check_sendable(dst, a.size() + tail.size());
-  const auto possible = [&] { return !deferred_.contains(dst) && try_post(dst, header, a, tail); };
+  const auto possible = [&] {
+    return (num_deferred_ == 0 || !deferred_.contains(dst)) && try_post(dst, header, a, tail);
+  };
   if (in_progress_) {
     if (!possible()) defer(dst, header, a, tail);
   } else if (!possible()) {

@@ -496,7 +496,9 @@ void coalescing(const MakeTransport& make, int effort) {
   std::vector<std::uint64_t> last(as_index(ep.num_ranks()), 0);
   am::Coalescer<Word>* echoes = nullptr;
   std::uint64_t echoed = 0;
-  const auto echo = ep.on<Word>("echo", [&](Context&, const Word& w) { echoed += w.value; });
+  const auto echo = ep.on_items<Word>("echo", [&](Context&, std::span<const Word> words) {
+    for (const Word& w : words) echoed += w.value;
+  });
   const auto add = ep.on<Word>("add", [&](Context& c, const Word& w) {
     EXPECT_LT(last[as_index(c.source())], w.value);
     last[as_index(c.source())] = w.value;

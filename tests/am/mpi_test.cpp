@@ -10,6 +10,7 @@
 #include "am/conformance.hpp"
 #include "nuice/am/loopback.hpp"
 #include "nuice/am/mpi.hpp"
+#include "nuice/am/progress.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::test {
@@ -76,6 +77,43 @@ TEST(Connect, RefusesBadOptionsOnAllRanks) {
   if (size == 1) return;
   EXPECT_EQ(code_of(MPI_COMM_WORLD, {.receives = rank == size - 1 ? 0 : 4}), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of(MPI_COMM_WORLD, {.receives = 4 + rank}), ErrorCode::mismatch);
+}
+
+struct Word {
+  std::uint64_t value;
+};
+
+TEST(InterruptsBetweenProcesses, AComputingRankAnswers) {
+  am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD, {.transport = "shm"}));
+  volatile std::uint64_t asked = 0;
+  std::uint64_t answered = 0;
+  const auto answer = ep.on<Word>("answer", [&](am::Context&, const Word&) { ++answered; });
+  const auto ask = ep.on<Word>("ask", [&](am::Context& c, const Word& w) {
+    asked = asked + 1;
+    c.reply(answer, w);
+  });
+  ep.seal();
+  constexpr std::uint64_t count = 50;
+  const Rank last = ep.num_ranks() - 1;
+  if (ep.rank() != last) {
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      ep.send(last, ask, Word{i});
+      ep.poll_until([&] { return answered == i; });
+    }
+  } else {
+    const am::Interruptible interrupts(ep);
+    const double begin_s = MPI_Wtime();
+    while (asked < count * static_cast<std::uint64_t>(last) && MPI_Wtime() < begin_s + 20) {
+    }
+    EXPECT_EQ(asked, count * static_cast<std::uint64_t>(last));
+  }
+  ep.quiesce();
+}
+
+TEST(InterruptsBetweenProcesses, AreRefusedByMpi) {
+  am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD, {.transport = "mpi"}));
+  EXPECT_THROW(am::Interruptible interrupts(ep), Error);
+  EXPECT_THROW(am::ProgressThread thread(ep), Error);  // MPI_Init gives MPI_THREAD_SINGLE
 }
 
 TEST(Connect, BestUsesSharedMemoryWhereItCan) {

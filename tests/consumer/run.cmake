@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs this build into a scratch folder, builds examples/first_exchange against it as an outside project, and runs
-# it beside its plain MPI twin: both must print the same sum.
+# Installs this build into a scratch folder, builds the examples against it as outside projects, and runs them:
+# first_exchange beside its plain MPI twin, where both must print the same sum, and active_messages.
 #   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPIEXEC=... -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
@@ -20,5 +20,15 @@ foreach(program first_exchange first_exchange_mpi)
   string(REGEX MATCH "sum of all that was received: ([0-9]+)" sum "${out}")
   if(NOT CMAKE_MATCH_1 EQUAL 47905000)
     message(FATAL_ERROR "${program} printed:\n${out}")
+  endif()
+endforeach()
+
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/active_messages -B ${SCRATCH}/build_am -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+    -DMPI_CXX_COMPILER=${MPICXX})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/build_am)
+foreach(ranks 1 4)
+  run(${MPIEXEC} -n ${ranks} ${SCRATCH}/build_am/active_messages)
+  if(NOT out MATCHES "the farthest vertex from 1 is 4999 arcs away")
+    message(FATAL_ERROR "active_messages on ${ranks} ranks printed:\n${out}")
   endif()
 endforeach()

@@ -12,8 +12,8 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "nuice/am/endpoint.hpp"
@@ -67,6 +67,7 @@ class Coalescer : public CoalescerBase {
   Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
       : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
     static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");
+    static_assert(alignof(A) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
   /// Adds an item for dst. Progress as Endpoint::send, when a full buffer leaves.
@@ -76,7 +77,7 @@ class Coalescer : public CoalescerBase {
         [[unlikely]]
       make_room(dst);
     Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
-    std::memcpy(buffer.next, &item, sizeof(A));
+    ::new (buffer.next) A(item);  // not memcpy: as an A it cannot alias the pointers, which stay in registers
     buffer.next += sizeof(A);
   }
 };

@@ -130,6 +130,11 @@ class Endpoint {
   /// gone when f returns. Before seal(), in the same order on every rank. Throws Error state after seal().
   template <Argument A, typename F>
   Handler<A> on(std::string_view name, F f);
+  /// Registers f(Context&, std::span<const A>): what a Coalescer has put together comes in one piece (of any length),
+  /// a single send as one item. For handlers of few instructions, which the compiler can then unroll; reply() is for
+  /// the piece, not for each item.
+  template <Argument A, typename F>
+  Handler<A> on_items(std::string_view name, F f);
   /// Registers f(Context&, const A&) that returns R to the caller.
   template <Argument A, Argument R, typename F>
   Rpc<A, R> on_call(std::string_view name, F f);
@@ -419,6 +424,14 @@ Handler<A> Endpoint::on(std::string_view name, F f) {
   auto function = std::make_shared<F>(std::move(f));
   const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
   return {add_row(name, wire_bytes<A>, 0, Thunk::takes_tail, row, function)};
+}
+
+template <Argument A, typename F>
+Handler<A> Endpoint::on_items(std::string_view name, F f) {
+  using Thunk = detail::ItemsThunk<A, F>;
+  auto function = std::make_shared<F>(std::move(f));
+  const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
+  return {add_row(name, wire_bytes<A>, 0, false, row, function)};
 }
 
 template <Argument A, Argument R, typename F>

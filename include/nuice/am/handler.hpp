@@ -101,6 +101,36 @@ struct MessageThunk {
   static void run_batch(void* function, Context& context, const std::byte* payload, std::size_t bytes);
 };
 
+/// f(Context&, std::span<const A>): all items of a batch at once.
+template <Argument A, typename F>
+struct ItemsThunk {
+  static_assert(std::invocable<F&, Context&, std::span<const A>>,
+                "called as f(Context&, std::span<const A>)");
+  static_assert(wire_bytes<A> != 0, "items need a size");
+
+  static void run(void* function, Context& context, const std::byte* payload, std::size_t bytes) {
+    if (bytes != sizeof(A)) [[unlikely]]
+      wrong_size(context, sizeof(A), bytes, false);
+    const A item = load<A>(payload);
+    (*static_cast<F*>(function))(context, std::span<const A>(&item, 1));
+  }
+
+  /// In place where the payload is aligned, which it is on all transports but perhaps ucx.
+  static void run_batch(void* function, Context& context, const std::byte* payload, std::size_t bytes) {
+    if (bytes % sizeof(A) != 0) [[unlikely]]
+      wrong_size(context, sizeof(A), bytes, false);
+    F& f = *static_cast<F*>(function);
+    if (reinterpret_cast<std::uintptr_t>(payload) % alignof(A) == 0) [[likely]] {
+      f(context, std::span<const A>(reinterpret_cast<const A*>(payload), bytes / sizeof(A)));
+      return;
+    }
+    for (const std::byte* const end = payload + bytes; payload != end; payload += sizeof(A)) {
+      const A item = load<A>(payload);
+      f(context, std::span<const A>(&item, 1));
+    }
+  }
+};
+
 template <Argument A, Argument R, typename F>
 struct CallThunk {
   static_assert(std::invocable<F&, Context&, const A&> &&

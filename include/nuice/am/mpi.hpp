@@ -25,7 +25,7 @@ struct Options {
   std::size_t max_message_bytes = 32768;  ///< What one message can carry; at least 256, at most 1 MiB.
   /// mpi: a rank has at most so many messages under way to another, so at most num_ranks times as many are unexpected
   /// at a receiver. 2 to 250.
-  int credits = 128;
+  int credits = 240;
   int receives = 16;  ///< mpi: persistent receives posted, 1 to 1024.
   /// shm: for each ordered pair of ranks of a host, a power of two; 0: enough for 4 of the largest messages. Memory of
   /// a host: this times the square of its ranks.

@@ -7,6 +7,9 @@
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
 #include "am/mpi/point_to_point.hpp"
+#ifdef NUICE_HAS_UCX
+#include "am/mpi/rendezvous.hpp"
+#endif
 #include "am/mpi/shared_memory.hpp"
 #include "nuice/am/mpi.hpp"
 
@@ -55,13 +58,24 @@ void check_equal(const Communicator& comm, const Options& options) {
 
 std::unique_ptr<Transport> network(MPI_Comm parent, const std::string& name, const Options& options,
                                    bool oversubscribed) {
-  (void)name;
+#ifdef NUICE_HAS_UCX
+  if (name == "ucx")
+    return ucx::connect(std::make_unique<MpiRendezvous>(parent, oversubscribed), options.max_message_bytes);
+#else
+  (void)name;  // check() has refused "ucx"
+#endif
   return std::make_unique<PointToPoint>(parent, options, oversubscribed);
 }
 
 }  // namespace
 
-std::vector<std::string> transports() { return {"mpi", "shm"}; }
+std::vector<std::string> transports() {
+#ifdef NUICE_HAS_UCX
+  return {"mpi", "shm", "ucx", "shm+ucx"};
+#else
+  return {"mpi", "shm"};
+#endif
+}
 
 std::unique_ptr<Transport> connect(MPI_Comm parent, const Options& options) {
   const Communicator comm(parent);

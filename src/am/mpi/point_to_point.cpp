@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace nuice::am::mpi {
 namespace {
@@ -15,6 +16,23 @@ constexpr std::size_t eager_bytes = 2048;
 /// From here on a transfer of its own costs less than two copies.
 constexpr std::size_t bulk_min = 16384;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI counts with int
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// So many messages without sending one are a flood.
+constexpr int burst = 8;
+constexpr int gather_pauses = 8;  // some 0.3 us
+
+/// A receiver that looks for every single message as soon as the last is handled fights with the sender for the cache
+/// line that says whether there is one: in a flood it is faster to look away for a moment (190 -> 80 ns a message with
+/// Open MPI 5 in shared memory). Only after something came and then nothing, so an idle rank is as alert as before.
+void let_messages_gather() {
+  for (int i = 0; i < gather_pauses; ++i) pause();
+}
 
 }  // namespace
 
@@ -95,6 +113,7 @@ bool PointToPoint::try_send(Rank dst, Header header, std::span<const std::byte> 
     if (slot->bytes.empty()) slot->bytes.resize(stride_);
     out = slot->bytes.data();
   }
+  received_in_a_row_ = 0;
   header.bytes = static_cast<std::uint32_t>(a.size() + b.size());
   header.credits = static_cast<std::uint8_t>(owed_[to]);
   owed_[to] = 0;
@@ -135,6 +154,7 @@ int PointToPoint::poll(Inbox& inbox, int limit) {
     MPI_Status status;
     must(MPI_Test(&receives_[head_], &arrived, &status), "MPI_Test");
     if (arrived == 0) break;
+    ++received_in_a_row_;
     const std::byte* const record = buffer(head_);
     Header header;
     std::memcpy(&header, record, sizeof header);
@@ -148,6 +168,11 @@ int PointToPoint::poll(Inbox& inbox, int limit) {
     if (header.kind == Kind::transport) continue;
     ++handled;
     inbox.deliver(status.MPI_SOURCE, header, record + sizeof header);
+  }
+  if (handled != 0) {
+    had_some_ = true;
+  } else if (std::exchange(had_some_, false) && received_in_a_row_ >= burst) {
+    let_messages_gather();
   }
   return handled;
 }

@@ -73,6 +73,8 @@ class PointToPoint : public Transport {
   std::unique_ptr<std::byte[]> memory_;
   std::vector<MPI_Request> receives_;
   std::size_t head_ = 0;
+  int received_in_a_row_ = 0;  // without sending in between
+  bool had_some_ = false;      // the last poll found messages
   int credits_max_;
   std::vector<int> credits_;  // messages that may still be sent, by destination
   std::vector<int> owed_;     // credits to give back, by source

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_am_bench/groups.hpp"
+
+#include <algorithm>
+
+namespace nuice::am_bench {
+namespace {
+
+/// Large enough that a put of the smaller blocks is one message, and for the largest coalescing buffer.
+constexpr std::size_t max_message_bytes = 32768;
+
+std::vector<std::size_t> powers_of_two(std::size_t from, std::size_t to) {
+  std::vector<std::size_t> all;
+  for (; from <= to; from *= 2) all.push_back(from);
+  return all;
+}
+
+}  // namespace
+
+Workshop::Workshop(const Options& options) : options_(options), ucx_(make_ucx_peer()) {
+  for (const std::string& transport : options.transports)
+    am_[transport] = std::make_unique<AmSide>(
+        am::mpi::Options{.transport = transport, .max_message_bytes = max_message_bytes});
+  poll_every_ = {1, 5, 10, 0};
+  const std::string first = am_.contains("shm") ? "shm" : options.transports.front();
+  if (std::ranges::find(options.groups, "polling") != options.groups.end())
+    for (const int poll_every : poll_every_)
+      by_poll_every_.push_back(std::make_unique<AmSide>(
+          am::mpi::Options{.transport = first, .max_message_bytes = max_message_bytes}, poll_every));
+}
+
+int Workshop::operations(double usual) const { return std::max(1, static_cast<int>(usual * options_.work)); }
+
+std::vector<std::size_t> Workshop::sizes(std::vector<std::size_t> quick, std::vector<std::size_t> all) const {
+  return options_.full ? all : quick;
+}
+
+std::vector<Method> Workshop::am_methods(std::size_t bytes, int operations, Run run) {
+  std::vector<Method> methods;
+  for (auto& [name, side] : am_)
+    methods.push_back({"am:" + name, [side = side.get(), bytes, operations, run] {
+                         return run(*side, bytes, operations);
+                       }});
+  return methods;
+}
+
+std::vector<Group> Workshop::small_messages(const std::string& name) {
+  std::vector<Group> groups;
+  for (const std::size_t bytes : sizes({8, 1024}, powers_of_two(8, 8192))) {
+    Group group{name, bytes, "", {}};
+    auto& methods = group.methods;
+    const int n = operations(name == "pingpong" ? 1000 : 20000 / (1 + static_cast<double>(bytes) / 1024));
+    const std::size_t on_wire = bytes + 8;  // what active messages send for it
+    if (name == "pingpong") {
+      methods = am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.ping_pong(b, k); });
+      methods.push_back(
+          {"mpi:send", [this, on_wire, n] { return mpi_.ping_pong(Style::blocking, on_wire, n); }});
+      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.ping_pong(Style::ring, on_wire, n); }});
+      if (ucx_) methods.push_back({"ucx:am", [this, bytes, n] { return ucx_->ping_pong(bytes, n); }});
+    } else if (name == "flood") {
+      methods = am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.flood(b, k); });
+      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.flood(Style::ring, on_wire, n); }});
+      methods.push_back({"mpi:isend", [this, on_wire, n] { return mpi_.flood(Style::isend, on_wire, n); }});
+      if (ucx_) methods.push_back({"ucx:am", [this, bytes, n] { return ucx_->flood(bytes, n); }});
+    } else if (name == "roundtrip") {
+      methods =
+          am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.round_trip_flood(b, k); });
+      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.round_trip_flood(on_wire, n); }});
+    } else {
+      methods = am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.two_way_flood(b, k); });
+      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.two_way_flood(on_wire, n); }});
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::vector<Group> Workshop::coalesced() {
+  std::vector<Group> groups;
+  for (const std::size_t buffer : {2048U, 4096U, 8192U, 32768U})
+    for (const bool both : {false, true}) {
+      Group group{
+          "coalesced", 8, "buffer " + std::to_string(buffer) + (both ? ", both ways" : ", one way"), {}};
+      const int n = operations(1e6);
+      for (auto& [name, side] : am_)
+        for (const bool piece : {false, true})
+          group.methods.push_back(
+              {"am:" + name + (piece ? " in one piece" : ""),
+               [s = side.get(), buffer, n, both, piece] { return s->coalesced(buffer, n, both, piece); }});
+      groups.push_back(std::move(group));
+    }
+  return groups;
+}
+
+std::vector<Group> Workshop::blocks() {
+  using Block = MpiPeers::Block;
+  std::vector<Group> groups;
+  for (const std::size_t bytes : sizes({4, 64, 1024, 16384, 262144, 1048576}, powers_of_two(4, 1048576))) {
+    const int n = operations(std::max(5.0, 500 / (1 + static_cast<double>(bytes) / 8192)));
+    Group group{"block", bytes, "", {}};
+    for (auto& [name, side] : am_) {
+      if (bytes <= 16384)
+        group.methods.push_back(
+            {"am:" + name + " packets", [s = side.get(), bytes, n] { return s->packets(bytes, n); }});
+      group.methods.push_back(
+          {"am:" + name + " put", [s = side.get(), bytes, n] { return s->put(bytes, n); }});
+    }
+    const auto peer = [&](const char* name, Block kind) {
+      group.methods.push_back({name, [this, kind, bytes, n] { return mpi_.block(kind, bytes, n); }});
+    };
+    peer("mpi:synchronous", Block::synchronous);
+    peer("mpi:asynchronous", Block::asynchronous);
+    peer("mpi:send", Block::send);
+    peer("mpi:put", Block::put);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::vector<Group> Workshop::shifts() {
+  std::vector<Group> groups;
+  for (const std::size_t bytes : sizes({16, 256, 4096, 65536}, powers_of_two(16, 262144))) {
+    const int n = operations(std::max(5.0, 300 / (1 + static_cast<double>(bytes) / 4096)));
+    Group group{"shift", bytes, "", {}};
+    for (auto& [name, side] : am_) {
+      if (bytes <= 16384)
+        group.methods.push_back(
+            {"am:" + name + " packets", [s = side.get(), bytes, n] { return s->packet_shift(bytes, n); }});
+      group.methods.push_back(
+          {"am:" + name + " put", [s = side.get(), bytes, n] { return s->put_shift(bytes, n); }});
+    }
+    group.methods.push_back({"mpi:synchronous", [this, bytes, n] { return mpi_.shift(true, bytes, n); }});
+    group.methods.push_back({"mpi:asynchronous", [this, bytes, n] { return mpi_.shift(false, bytes, n); }});
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+// F: polls after so many sends, or only when all are sent (M).
+std::vector<Group> Workshop::polling() {
+  std::vector<Group> groups;
+  for (const std::size_t bytes : sizes({256, 4096}, powers_of_two(16, 65536))) {
+    const int n = operations(std::max(5.0, 100 / (1 + static_cast<double>(bytes) / 4096)));
+    Group group{
+        "polling", bytes, "circular shift of packets, " + by_poll_every_[0]->endpoint().transport_name(), {}};
+    for (std::size_t i = 0; i < poll_every_.size(); ++i)
+      group.methods.push_back(
+          {poll_every_[i] == 0 ? "F=M" : "F=" + std::to_string(poll_every_[i]),
+           [s = by_poll_every_[i].get(), bytes, n] { return s->packet_shift(bytes, n); }});
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+// What it costs the sender (round trip) and the computing rank (a unit of its work).
+std::vector<Group> Workshop::computing() {
+  if (!am_.contains("shm")) return {};
+  AmSide* const side = am_["shm"].get();
+  Group round_trip{"computing", 8, "round trip to a rank that computes", {}};
+  Group work{"computing", 8, "unit of work of that rank", {}};
+  const std::vector<std::pair<const char*, Progress>> kinds = {{"polling every unit", Progress::polling},
+                                                               {"interrupts", Progress::interrupts},
+                                                               {"thread", Progress::thread}};
+  for (const auto& [name, progress] : kinds) {
+    if (progress == Progress::thread && !side->allows_threads()) continue;
+    const int n = operations(progress == Progress::thread ? 20 : 100);
+    const auto run = [side, progress = progress, n](bool of_work) {
+      double work_per_s = 0;
+      const double seconds = side->ping_computing(progress, n, work_per_s);
+      if (!of_work) return seconds;
+      return work_per_s > 0 ? 1 / work_per_s : 0;
+    };
+    round_trip.methods.push_back({name, [run] { return run(false); }});
+    work.methods.push_back({name, [run] { return run(true); }});
+  }
+  return {round_trip, work};
+}
+
+std::vector<Group> Workshop::fan_in() {
+  std::vector<Group> groups;
+  for (const std::size_t bytes : {256U, 4096U})
+    for (int senders = 1; senders < world_size(); senders *= 2) {
+      const int n = operations(50);
+      Group group{"fanin", bytes, "d=" + std::to_string(senders), {}};
+      for (auto& [name, side] : am_) {
+        group.methods.push_back({"am:" + name + " recv", [s = side.get(), bytes, senders, n] {
+                                   return s->fan_in(bytes, senders, n, false);
+                                 }});
+        group.methods.push_back({"am:" + name + " send", [s = side.get(), bytes, senders, n] {
+                                   return s->fan_in(bytes, senders, n, true);
+                                 }});
+      }
+      group.methods.push_back(
+          {"mpi:recv", [this, bytes, senders, n] { return mpi_.fan_in(bytes, senders, n, false); }});
+      group.methods.push_back(
+          {"mpi:send", [this, bytes, senders, n] { return mpi_.fan_in(bytes, senders, n, true); }});
+      groups.push_back(std::move(group));
+    }
+  return groups;
+}
+
+std::vector<Group> Workshop::collective() {
+  std::vector<Group> groups;
+  groups.push_back(
+      {"collective", 0, "quiesce",
+       am_methods(0, operations(500), [](AmSide& s, std::size_t, int k) { return s.quiesce(k); })});
+  groups.push_back(
+      {"collective", 0, "finish_level",
+       am_methods(0, operations(500), [](AmSide& s, std::size_t, int k) { return s.level(k); })});
+  groups.push_back(
+      {"collective", 0, "empty poll",
+       am_methods(0, operations(10000), [](AmSide& s, std::size_t, int k) { return s.empty_poll(k); })});
+  return groups;
+}
+
+std::vector<Group> Workshop::groups(const std::string& name) {
+  if (name == "coalesced") return coalesced();
+  if (name == "block") return blocks();
+  if (name == "shift") return shifts();
+  if (name == "polling") return polling();
+  if (name == "computing") return computing();
+  if (name == "fanin") return fan_in();
+  if (name == "collective") return collective();
+  if (name == "alltoall")
+    return {
+        {"alltoall", 8, "every rank to every rank",
+         am_methods(8, operations(20000), [](AmSide& s, std::size_t, int k) { return s.all_to_all(k); })}};
+  return small_messages(name);
+}
+
+}  // namespace nuice::am_bench

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is compared with what.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nuice_am_bench/am_side.hpp"
+#include "nuice_am_bench/harness.hpp"
+#include "nuice_am_bench/mpi_peers.hpp"
+#include "nuice_am_bench/options.hpp"
+#include "nuice_am_bench/ucx_peer.hpp"
+
+namespace nuice::am_bench {
+
+/// Everything that is timed, made once.
+class Workshop {
+ public:
+  /// Collective.
+  explicit Workshop(const Options& options);
+
+  /// The groups of one name of group_names().
+  std::vector<Group> groups(const std::string& name);
+
+ private:
+  using Run = double (*)(AmSide&, std::size_t bytes, int operations);
+  std::vector<Method> am_methods(std::size_t bytes, int operations, Run run);
+  int operations(double usual) const;
+  std::vector<std::size_t> sizes(std::vector<std::size_t> quick, std::vector<std::size_t> all) const;
+  std::vector<Group> small_messages(const std::string& name);
+  std::vector<Group> coalesced();
+  std::vector<Group> blocks();
+  std::vector<Group> shifts();
+  std::vector<Group> polling();
+  std::vector<Group> computing();
+  std::vector<Group> fan_in();
+  std::vector<Group> collective();
+
+  Options options_;
+  MpiPeers mpi_;
+  std::unique_ptr<UcxPeer> ucx_;
+  std::map<std::string, std::unique_ptr<AmSide>> am_;
+  std::vector<std::unique_ptr<AmSide>> by_poll_every_;  // the first transport with other values of F
+  std::vector<int> poll_every_;
+};
+
+}  // namespace nuice::am_bench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_am_bench/harness.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nuice/random.hpp"
+
+namespace nuice::am_bench {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// The middle 95 % of the medians of samples drawn from the sample (Efron's bootstrap).
+void set_interval(Row& row, const std::vector<double>& values) {
+  constexpr int draws = 500;
+  Random random(1);
+  std::vector<double> medians;
+  std::vector<double> drawn(values.size());
+  for (int i = 0; i < draws; ++i) {
+    for (double& value : drawn) value = values[random.below(values.size())];
+    medians.push_back(median(drawn));
+  }
+  std::ranges::sort(medians);
+  row.low_s = medians[draws / 40];
+  row.high_s = medians[draws - 1 - draws / 40];
+}
+
+}  // namespace
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int world_size() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+double now_s() { return MPI_Wtime(); }
+
+std::vector<Row> measure(const Group& group, const Repetitions& repetitions) {
+  std::vector<std::vector<double>> samples(group.methods.size());
+  for (int round = 0; round < repetitions.warmup + repetitions.timed; ++round)
+    for (std::size_t turn = 0; turn < group.methods.size(); ++turn) {
+      const std::size_t i = (turn + static_cast<std::size_t>(round)) % group.methods.size();
+      MPI_Barrier(MPI_COMM_WORLD);
+      double seconds = group.methods[i].run();
+      MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      if (round >= repetitions.warmup) samples[i].push_back(seconds);
+    }
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < group.methods.size(); ++i) {
+    Row& row = rows.emplace_back(
+        Row{group.pattern, group.bytes, group.detail, group.methods[i].name, median(samples[i]), 0, 0, 0});
+    row.best_s = *std::ranges::min_element(samples[i]);
+    set_interval(row, samples[i]);
+  }
+  return rows;
+}
+
+}  // namespace nuice::am_bench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How everything is timed: methods that do the same thing take turns, repetition by repetition, so that what disturbs
+// the machine disturbs all of them; the median over the repetitions is what counts.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace nuice::am_bench {
+
+/// One way of doing what a group measures.
+struct Method {
+  std::string name;  ///< "am:shm", "mpi:ring", ...
+  /// Collective. Does the work once and returns the seconds of one operation, 0 on ranks that do not time.
+  std::function<double()> run;
+};
+
+/// Methods that are compared with each other.
+struct Group {
+  std::string pattern;    ///< "pingpong", "flood", ...
+  std::size_t bytes = 0;  ///< Of one message, item or block.
+  std::string detail;     ///< What else is set, such as "F=5"; may be empty.
+  std::vector<Method> methods;
+};
+
+struct Row {
+  std::string pattern;
+  std::size_t bytes = 0;
+  std::string detail;
+  std::string method;
+  double median_s = 0;  ///< Of one operation; the largest of the ranks in each repetition.
+  double best_s = 0;
+  double low_s = 0;  ///< 95 % of the repetitions' medians lie between (bootstrap).
+  double high_s = 0;
+};
+
+struct Repetitions {
+  int timed = 15;
+  int warmup = 2;
+};
+
+/// Collective.
+std::vector<Row> measure(const Group& group, const Repetitions& repetitions);
+
+int world_rank();
+int world_size();
+double now_s();
+
+}  // namespace nuice::am_bench

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_am_bench/mpi_peers.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "nuice_am_bench/harness.hpp"
+
+namespace nuice::am_bench {
+namespace {
+
+constexpr std::size_t ring_size = 16;
+constexpr std::size_t ring_bytes = 16384;
+constexpr std::size_t largest_block = std::size_t{1} << 20;
+constexpr std::size_t isends = 64;
+
+}  // namespace
+
+MpiPeers::MpiPeers() : out_(4 * largest_block), in_(4 * largest_block), ring_(ring_size, MPI_REQUEST_NULL) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+  buffers_.assign(ring_size, std::vector<char>(ring_bytes));
+  MPI_Win_create(in_.data(), static_cast<MPI_Aint>(in_.size()), 1, MPI_INFO_NULL, comm_, &window_);
+  MPI_Win_lock_all(0, window_);
+}
+
+MpiPeers::~MpiPeers() {
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+  MPI_Comm_free(&comm_);
+}
+
+void MpiPeers::start_ring() {
+  head_ = 0;
+  for (std::size_t i = 0; i < ring_size; ++i) {
+    MPI_Recv_init(buffers_[i].data(), ring_bytes, MPI_BYTE, MPI_ANY_SOURCE, 1, comm_, &ring_[i]);
+    MPI_Start(&ring_[i]);
+  }
+  MPI_Barrier(comm_);
+}
+
+void MpiPeers::stop_ring() {
+  MPI_Barrier(comm_);
+  for (MPI_Request& request : ring_) {
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+  }
+}
+
+bool MpiPeers::take() {
+  int arrived = 0;
+  MPI_Test(&ring_[head_], &arrived, MPI_STATUS_IGNORE);
+  if (arrived == 0) return false;
+  MPI_Start(&ring_[head_]);
+  head_ = (head_ + 1) % ring_size;
+  return true;
+}
+
+void MpiPeers::wait(int messages) {
+  while (messages > 0) messages -= take() ? 1 : 0;
+}
+
+double MpiPeers::ping_pong(Style style, std::size_t bytes, int times) {
+  const int count = static_cast<int>(bytes);
+  if (style != Style::blocking) start_ring();
+  const auto receive = [&] {
+    if (style != Style::blocking) return wait(1);
+    MPI_Recv(in_.data(), count, MPI_BYTE, 1 - rank_, 1, comm_, MPI_STATUS_IGNORE);
+  };
+  const double begin_s = now_s();
+  for (int i = 0; rank_ < 2 && i < times; ++i) {
+    if (rank_ == 1) receive();
+    MPI_Send(out_.data(), count, MPI_BYTE, 1 - rank_, 1, comm_);
+    if (rank_ == 0) receive();
+  }
+  const double end_s = now_s();
+  if (style != Style::blocking) stop_ring();
+  return rank_ == 0 ? (end_s - begin_s) / times : 0;
+}
+
+double MpiPeers::flood(Style style, std::size_t bytes, int messages) {
+  const int count = static_cast<int>(bytes);
+  std::array<MPI_Request, isends> requests;
+  requests.fill(MPI_REQUEST_NULL);
+  start_ring();
+  const double begin_s = now_s();
+  if (rank_ == 0) {
+    for (int i = 0; i < messages; ++i) {
+      if (style == Style::isend) {
+        MPI_Request& request = requests[static_cast<std::size_t>(i) % isends];
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Isend(out_.data(), count, MPI_BYTE, 1, 1, comm_, &request);
+      } else {
+        MPI_Send(out_.data(), count, MPI_BYTE, 1, 1, comm_);
+      }
+    }
+    MPI_Waitall(static_cast<int>(isends), requests.data(), MPI_STATUSES_IGNORE);
+    wait(1);
+  } else if (rank_ == 1) {
+    wait(messages);
+    MPI_Send(out_.data(), 1, MPI_BYTE, 0, 1, comm_);
+  }
+  const double end_s = now_s();
+  stop_ring();
+  return rank_ == 0 ? (end_s - begin_s) / messages : 0;
+}
+
+double MpiPeers::two_way_flood(std::size_t bytes, int messages) {
+  const int count = static_cast<int>(bytes);
+  start_ring();
+  const double begin_s = now_s();
+  int taken = 0;
+  for (int i = 0; rank_ < 2 && i < messages; ++i) {
+    MPI_Send(out_.data(), count, MPI_BYTE, 1 - rank_, 1, comm_);
+    taken += take() ? 1 : 0;
+  }
+  if (rank_ < 2) wait(messages - taken);
+  const double end_s = now_s();
+  stop_ring();
+  return rank_ < 2 ? (end_s - begin_s) / messages / 2 : 0;
+}
+
+double MpiPeers::round_trip_flood(std::size_t bytes, int messages) {
+  const int count = static_cast<int>(bytes);
+  start_ring();
+  const double begin_s = now_s();
+  if (rank_ == 0) {
+    int taken = 0;
+    for (int i = 0; i < messages; ++i) {
+      MPI_Send(out_.data(), count, MPI_BYTE, 1, 1, comm_);
+      taken += take() ? 1 : 0;
+    }
+    wait(messages - taken);
+  } else if (rank_ == 1) {
+    for (int i = 0; i < messages; ++i) {
+      wait(1);
+      MPI_Send(out_.data(), count, MPI_BYTE, 0, 1, comm_);
+    }
+  }
+  const double end_s = now_s();
+  stop_ring();
+  return rank_ == 0 ? (end_s - begin_s) / messages : 0;
+}
+
+double MpiPeers::block(Block kind, std::size_t bytes, int times) {
+  const int count = static_cast<int>(bytes);
+  const int other = 1 - rank_;
+  const auto send = [&] {
+    if (kind == Block::synchronous) {
+      MPI_Ssend(out_.data(), count, MPI_BYTE, other, 1, comm_);
+    } else if (kind == Block::asynchronous) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      std::copy_n(out_.data(), bytes, out_.data() + largest_block);
+      MPI_Isend(out_.data() + largest_block, count, MPI_BYTE, other, 1, comm_, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (kind == Block::send) {
+      MPI_Send(out_.data(), count, MPI_BYTE, other, 1, comm_);
+    } else {
+      MPI_Put(out_.data(), count, MPI_BYTE, other, 0, count, MPI_BYTE, window_);
+      MPI_Win_flush(other, window_);
+      MPI_Send(out_.data(), 0, MPI_BYTE, other, 1, comm_);
+    }
+  };
+  const auto receive = [&] { MPI_Recv(in_.data(), count, MPI_BYTE, other, 1, comm_, MPI_STATUS_IGNORE); };
+  const double begin_s = now_s();
+  for (int i = 0; rank_ < 2 && i < times; ++i) {
+    if (rank_ == 1) receive();
+    send();
+    if (rank_ == 0) receive();
+  }
+  return rank_ == 0 ? (now_s() - begin_s) / times / 2 : 0;
+}
+
+double MpiPeers::shift(bool synchronous, std::size_t bytes, int times) {
+  const int count = static_cast<int>(bytes);
+  const int right = (rank_ + 1) % size_;
+  const int left = (rank_ + size_ - 1) % size_;
+  char* const second = in_.data() + largest_block;
+  const double begin_s = now_s();
+  for (int i = 0; i < times; ++i) {
+    if (synchronous) {
+      MPI_Sendrecv(out_.data(), count, MPI_BYTE, right, 1, in_.data(), count, MPI_BYTE, left, 1, comm_,
+                   MPI_STATUS_IGNORE);
+      MPI_Sendrecv(out_.data(), count, MPI_BYTE, left, 2, second, count, MPI_BYTE, right, 2, comm_,
+                   MPI_STATUS_IGNORE);
+      continue;
+    }
+    std::array<MPI_Request, 4> requests{};
+    MPI_Irecv(in_.data(), count, MPI_BYTE, left, 1, comm_, &requests[0]);
+    MPI_Irecv(second, count, MPI_BYTE, right, 2, comm_, &requests[1]);
+    MPI_Isend(out_.data(), count, MPI_BYTE, right, 1, comm_, &requests[2]);
+    MPI_Isend(out_.data(), count, MPI_BYTE, left, 2, comm_, &requests[3]);
+    MPI_Waitall(4, requests.data(), MPI_STATUSES_IGNORE);
+  }
+  return (now_s() - begin_s) / times;
+}
+
+double MpiPeers::fan_in(std::size_t bytes, int senders, int times, bool time_senders) {
+  const int count = static_cast<int>(bytes);
+  const int last = size_ - 1;
+  double total_s = 0;
+  for (int i = 0; i < times; ++i) {
+    MPI_Barrier(comm_);
+    const double begin_s = now_s();
+    if (rank_ < senders) MPI_Send(out_.data(), count, MPI_BYTE, last, 1, comm_);
+    for (int src = 0; rank_ == last && src < senders; ++src)
+      MPI_Recv(in_.data(), count, MPI_BYTE, MPI_ANY_SOURCE, 1, comm_, MPI_STATUS_IGNORE);
+    total_s += now_s() - begin_s;
+  }
+  return time_senders == (rank_ != last) ? total_s / times : 0;
+}
+
+}  // namespace nuice::am_bench

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same patterns with bare UCX active messages.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace nuice::am_bench {
+
+class UcxPeer {
+ public:
+  virtual ~UcxPeer() = default;
+  // Collective, seconds of one operation as AmSide's.
+  virtual double ping_pong(std::size_t bytes, int times) = 0;
+  virtual double flood(std::size_t bytes, int messages) = 0;
+};
+
+/// Collective. Null where NUICE was built without UCX.
+std::unique_ptr<UcxPeer> make_ucx_peer();
+/// Version and UCX_TLS; empty without UCX.
+std::string ucx_description();
+
+}  // namespace nuice::am_bench

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "am/ucx/ucx.hpp"
+
+#include <ucp/api/ucp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <map>
+
+#include "nuice/am/endpoint.hpp"
+
+namespace nuice::am::ucx {
+namespace {
+
+constexpr unsigned am_id = 0;
+/// Payloads up to here travel in UCX's header argument, beside ours: one short message without a descriptor.
+constexpr std::size_t inline_bytes = 40;
+constexpr std::size_t max_under_way = 64;  // messages to all ranks that UCX still holds
+constexpr std::size_t bulk_min = 16384;
+
+void must(ucs_status_t status, const char* call) {
+  if (status != UCS_OK)
+    throw TransportError(ErrorCode::mpi, std::string(call) + ": " + ucs_status_string(status));
+}
+
+/// The first words of every message.
+struct WireHeader {
+  Header header;
+  Rank src;
+  std::uint32_t unused = 0;
+};
+
+bool done(void* request) {
+  if (request == nullptr) return true;
+  const ucs_status_t status = ucp_request_check_status(request);
+  if (status == UCS_INPROGRESS) return false;
+  ucp_request_free(request);
+  must(status, "UCX transfer");
+  return true;
+}
+
+struct Slot {
+  void* request = nullptr;
+  std::vector<std::byte> bytes;
+};
+
+/// Messages that UCX may still read, used in turn.
+class Slots {
+ public:
+  explicit Slots(std::size_t slot_bytes) : slot_bytes_(slot_bytes), slots_(max_under_way) {}
+  /// Null while the oldest is in use.
+  Slot* free() {
+    if (slots_[next_].request != nullptr) {
+      // The last one given out was kept by UCX; so were all since the first: the next in turn is the oldest.
+      const std::size_t oldest = (next_ + 1) % slots_.size();
+      if (!done(slots_[oldest].request)) return nullptr;
+      slots_[oldest].request = nullptr;
+      next_ = oldest;
+    }
+    Slot& slot = slots_[next_];
+    if (slot.bytes.empty()) slot.bytes.resize(slot_bytes_);
+    return &slot;
+  }
+  /// Gives the requests back to UCX, which frees those that are still under way when they are done.
+  void forget() noexcept {
+    for (Slot& slot : slots_)
+      if (slot.request != nullptr) ucp_request_free(std::exchange(slot.request, nullptr));
+  }
+
+ private:
+  std::size_t slot_bytes_;
+  std::vector<Slot> slots_;
+  std::size_t next_ = 0;
+};
+
+class UcxTransport : public Transport {
+ public:
+  UcxTransport(std::unique_ptr<Rendezvous> rendezvous, std::size_t max_message_bytes)
+      : rendezvous_(std::move(rendezvous)),
+        max_message_bytes_(max_message_bytes),
+        short_slots_(sizeof(WireHeader) + inline_bytes),
+        slots_(sizeof(WireHeader) + max_message_bytes) {
+    std::string trouble;
+    std::string address;
+    try {
+      open();
+      address = own_address();
+    } catch (const Error& error) {
+      trouble = error.what();
+    }
+    if (!rendezvous_->all_agree(trouble.empty())) {
+      close();
+      throw Error(ErrorCode::mpi, trouble.empty() ? "UCX failed on another rank" : trouble);
+    }
+    const std::vector<std::string> addresses = rendezvous_->all_gather(address);
+    try {
+      for (const std::string& theirs : addresses) connect_to(theirs);
+    } catch (const Error& error) {
+      trouble = error.what();
+    }
+    if (!rendezvous_->all_agree(trouble.empty())) {
+      close();
+      throw Error(ErrorCode::mpi, trouble.empty() ? "UCX failed on another rank" : trouble);
+    }
+  }
+
+  ~UcxTransport() override { close(); }
+
+  std::string name() const override { return "ucx"; }
+  Rank rank() const override { return rendezvous_->rank(); }
+  Rank num_ranks() const override { return rendezvous_->num_ranks(); }
+  std::size_t max_message_bytes() const override { return max_message_bytes_; }
+  bool oversubscribed() const override { return rendezvous_->oversubscribed(); }
+  bool allows_threads() const override { return rendezvous_->allows_threads(); }
+
+  bool try_send(Rank dst, Header header, std::span<const std::byte> a,
+                std::span<const std::byte> b) override {
+    header.bytes = static_cast<std::uint32_t>(a.size() + b.size());
+    const WireHeader head{header, rank()};
+    const bool is_inline = header.bytes <= inline_bytes;
+    Slot* const slot = is_inline ? short_slots_.free() : slots_.free();
+    if (slot == nullptr) return false;
+    std::byte* const out = slot->bytes.data();
+    std::memcpy(out, &head, sizeof head);
+    if (!a.empty()) std::memcpy(out + sizeof head, a.data(), a.size());
+    if (!b.empty()) std::memcpy(out + sizeof head + a.size(), b.data(), b.size());
+    ucp_request_param_t param = {};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_EAGER;
+    const std::size_t in_header = sizeof head + (is_inline ? header.bytes : 0);
+    void* const request = ucp_am_send_nbx(endpoints_[static_cast<std::size_t>(dst)], am_id, out, in_header,
+                                          out + in_header, is_inline ? 0 : header.bytes, &param);
+    if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+    slot->request = request;  // null: UCX is done with the slot
+    return true;
+  }
+
+  // The handler's error leaves through here, not through UCX, which is C.
+  int poll(Inbox& inbox, int limit) override {
+    inbox_ = &inbox;
+    handled_ = 0;
+    for (int before = -1; handled_ < limit && before != handled_ && !error_;) {
+      before = handled_;
+      if (!kept_.empty()) deliver_kept();
+      ucp_worker_progress(worker_);
+    }
+    if (!bulk_receives_.empty()) finish_bulk(inbox);
+    inbox_ = nullptr;
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return handled_;
+  }
+
+  std::size_t bulk_min_bytes() const override { return bulk_min; }
+  std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data) override {
+    const std::uint64_t key = (static_cast<std::uint64_t>(rank()) << 32) | next_key_++;
+    ucp_request_param_t param = {};
+    void* const request =
+        ucp_tag_send_nbx(endpoints_[static_cast<std::size_t>(dst)], data.data(), data.size(), key, &param);
+    if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_tag_send_nbx");
+    bulk_sends_[key] = request;
+    return key;
+  }
+  bool bulk_sent(std::uint64_t key) override {
+    const auto found = bulk_sends_.find(key);
+    if (!done(found->second)) {
+      ucp_worker_progress(worker_);
+      return false;
+    }
+    bulk_sends_.erase(found);
+    return true;
+  }
+  void start_bulk_receive(Rank /*src*/, std::uint64_t key, std::span<std::byte> data,
+                          std::uint64_t cookie) override {
+    ucp_request_param_t param = {};
+    void* const request = ucp_tag_recv_nbx(worker_, data.data(), data.size(), key, ~ucp_tag_t{0}, &param);
+    if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
+    bulk_receives_.push_back({cookie, request});
+  }
+  bool bulk_pending() const override { return !bulk_receives_.empty(); }
+
+  // UCX only moves on in calls to it, and the others may wait for what this rank has sent.
+  void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override {
+    rendezvous_->start_reduce(op, values);
+  }
+  bool test_reduce(std::span<std::int64_t> result) override {
+    if (rendezvous_->test_reduce(result)) return true;
+    if (inbox_ == nullptr) ucp_worker_progress(worker_);
+    return false;
+  }
+
+ private:
+  struct BulkReceive {
+    std::uint64_t cookie;
+    void* request;
+  };
+  struct Kept {
+    Rank src;
+    Header header;
+    std::vector<std::byte> payload;
+  };
+
+  void open() {
+    ucp_params_t params = {};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+    params.features = UCP_FEATURE_AM | UCP_FEATURE_TAG;
+    params.estimated_num_eps = static_cast<std::size_t>(num_ranks());
+    ucp_config_t* config = nullptr;
+    must(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
+    const ucs_status_t status = ucp_init(&params, config, &context_);
+    ucp_config_release(config);
+    must(status, "ucp_init");
+    ucp_worker_params_t worker = {};
+    worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+    worker.thread_mode = allows_threads() ? UCS_THREAD_MODE_SERIALIZED : UCS_THREAD_MODE_SINGLE;
+    must(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
+    ucp_am_handler_param_t handler = {};
+    handler.field_mask =
+        UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+    handler.id = am_id;
+    handler.cb = &UcxTransport::arrived;
+    handler.arg = this;
+    must(ucp_worker_set_am_recv_handler(worker_, &handler), "ucp_worker_set_am_recv_handler");
+  }
+
+  std::string own_address() {
+    ucp_address_t* address = nullptr;
+    std::size_t length = 0;
+    must(ucp_worker_get_address(worker_, &address, &length), "ucp_worker_get_address");
+    std::string bytes(reinterpret_cast<const char*>(address), length);
+    ucp_worker_release_address(worker_, address);
+    return bytes;
+  }
+
+  void connect_to(const std::string& address) {
+    ucp_ep_params_t params = {};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+    params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+    ucp_ep_h endpoint = nullptr;
+    must(ucp_ep_create(worker_, &params, &endpoint), "ucp_ep_create");
+    endpoints_.push_back(endpoint);
+  }
+
+  // The worker takes its connections with it. Closing them one by one would wait for ranks that may have failed.
+  void close() noexcept {
+    endpoints_.clear();
+    short_slots_.forget();
+    slots_.forget();
+    if (worker_ != nullptr) ucp_worker_destroy(std::exchange(worker_, nullptr));
+    if (context_ != nullptr) ucp_cleanup(std::exchange(context_, nullptr));
+  }
+
+  static ucs_status_t arrived(void* self, const void* header, std::size_t header_bytes, void* data,
+                              std::size_t bytes, const ucp_am_recv_param_t* /*param*/) {
+    static_cast<UcxTransport*>(self)->take(static_cast<const std::byte*>(header), header_bytes,
+                                           static_cast<const std::byte*>(data), bytes);
+    return UCS_OK;
+  }
+
+  void take(const std::byte* header, std::size_t header_bytes, const std::byte* data,
+            std::size_t bytes) noexcept {
+    WireHeader head{};
+    if (header_bytes < sizeof head) return;
+    std::memcpy(&head, header, sizeof head);
+    const bool is_inline = header_bytes > sizeof head;
+    const std::byte* const payload = is_inline ? header + sizeof head : data;
+    head.header.bytes = static_cast<std::uint32_t>(is_inline ? header_bytes - sizeof head : bytes);
+    // Outside of poll() no handler may run (a send or a reduction moved UCX on), nor after one that threw.
+    if (inbox_ == nullptr || error_ || !kept_.empty()) {
+      kept_.push_back({head.src, head.header, std::vector<std::byte>(payload, payload + head.header.bytes)});
+      return;
+    }
+    deliver(head.src, head.header, payload);
+  }
+
+  void deliver(Rank src, const Header& header, const std::byte* payload) noexcept {
+    ++handled_;
+    try {
+      inbox_->deliver(src, header, payload);
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+
+  void deliver_kept() {
+    std::size_t next = 0;
+    for (; next < kept_.size() && !error_; ++next) {
+      const Kept message = std::move(kept_[next]);
+      deliver(message.src, message.header, message.payload.data());
+    }
+    kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+
+  void finish_bulk(Inbox& inbox) {
+    for (std::size_t i = 0; i < bulk_receives_.size(); ++i) {
+      if (!done(bulk_receives_[i].request)) continue;
+      const std::uint64_t cookie = bulk_receives_[i].cookie;
+      bulk_receives_.erase(bulk_receives_.begin() + static_cast<std::ptrdiff_t>(i));
+      try {
+        inbox.bulk_arrived(cookie);
+      } catch (...) {
+        if (!error_) error_ = std::current_exception();
+      }
+      return;
+    }
+  }
+
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::size_t max_message_bytes_;
+  ucp_context_h context_ = nullptr;
+  ucp_worker_h worker_ = nullptr;
+  std::vector<ucp_ep_h> endpoints_;
+  Inbox* inbox_ = nullptr;  // while poll() runs
+  int handled_ = 0;
+  std::exception_ptr error_;
+  std::vector<Kept> kept_;
+  Slots short_slots_;
+  Slots slots_;
+  std::uint32_t next_key_ = 0;
+  std::map<std::uint64_t, void*> bulk_sends_;
+  std::vector<BulkReceive> bulk_receives_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> connect(std::unique_ptr<Rendezvous> rendezvous, std::size_t max_message_bytes) {
+  return std::make_unique<UcxTransport>(std::move(rendezvous), max_message_bytes);
+}
+
+}  // namespace nuice::am::ucx

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice-am-bench as people and programs meet it.
+
+Usage: bench_cli_test.py NUICE_AM_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number of ranks)
+"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+BENCH: str
+MPIEXEC: list[str]
+TINY = ["--reps", "1", "--warmup", "0", "--work", "0.01"]
+
+
+def run(ranks: int, *arguments: str) -> subprocess.CompletedProcess:
+    command = [*MPIEXEC, str(ranks), BENCH, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+class CommandLine(unittest.TestCase):
+    def test_json_has_a_row_for_every_method_of_every_group(self):
+        done = run(2, *TINY, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        patterns = {row["pattern"] for row in rows}
+        wanted = "pingpong flood roundtrip twoway coalesced block shift polling computing fanin collective alltoall"
+        self.assertEqual(patterns, set(wanted.split()))
+        methods = {row["method"] for row in rows if row["pattern"] == "flood"}
+        self.assertLessEqual({"am:mpi", "am:shm", "mpi:ring", "mpi:isend"}, methods)
+        for row in rows:
+            self.assertGreaterEqual(row["seconds_high"], row["seconds_low"])
+            self.assertGreater(row["seconds_best"], 0, row)
+
+    def test_table_on_three_ranks(self):
+        done = run(3, *TINY, "--groups", "flood,fanin,shift")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fanin, 4096 bytes, d=2", done.stdout)
+
+    def test_wrong_use_is_exit_code_2(self):
+        for ranks, arguments, text in [
+            (2, ["--groups", "everything"], "--groups"),
+            (2, ["--transports", "pigeon"], "--transports"),
+            (2, ["--reps", "0"], "--reps"),
+            (1, [], "two ranks"),
+        ]:
+            done = run(ranks, *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(text, done.stderr)
+
+    def test_help(self):
+        done = run(1, "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("coalesced", done.stdout)
+
+
+if __name__ == "__main__":
+    BENCH, *MPIEXEC = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1])

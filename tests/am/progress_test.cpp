@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Interrupts and the progress thread, between ranks that are threads; also run under the thread sanitizer.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "nuice/am/coalescer.hpp"
+#include "nuice/am/loopback.hpp"
+#include "nuice/am/progress.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Word {
+  std::uint64_t value;
+};
+
+/// Works without a call of the endpoint until done() or 20 s have passed; whether it was done. The naps are for the
+/// sanitizer, which delivers signals in system calls only.
+template <typename Done>
+bool compute_until(Done&& done) {
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (!done()) {
+    std::this_thread::sleep_for(10us);
+    if (std::chrono::steady_clock::now() > deadline) return false;
+  }
+  return true;
+}
+
+void run_pair(const std::function<void(am::Endpoint&)>& program) {
+  am::run_loopback({.num_ranks = 2, .concurrent = true}, [&](std::unique_ptr<am::Transport> transport) {
+    am::Endpoint ep(std::move(transport));
+    program(ep);
+  });
+}
+
+/// Rank 0 asks, rank 1 answers without ever polling: `turn_on` makes the object that answers for it.
+template <typename TurnOn>
+void answers_while_computing(TurnOn&& turn_on) {
+  run_pair([&](am::Endpoint& ep) {
+    std::atomic<std::uint64_t> asked = 0;
+    std::uint64_t answered = 0;
+    const auto answer = ep.on<Word>("answer", [&](am::Context&, const Word& w) { answered += w.value; });
+    const auto ask = ep.on<Word>("ask", [&](am::Context& c, const Word& w) {
+      ++asked;
+      c.reply(answer, w);
+    });
+    ep.seal();
+    constexpr std::uint64_t count = 300;
+    if (ep.rank() == 0) {
+      for (std::uint64_t i = 1; i <= count; ++i) {
+        ep.send(1, ask, Word{1});
+        if (i % 3 != 0) ep.poll_until([&] { return answered == i; });  // in turns, and some at once
+      }
+      ep.poll_until([&] { return answered == count; });
+    } else {
+      const auto on = turn_on(ep);
+      EXPECT_TRUE(compute_until([&] { return asked == count; }));
+    }
+    ep.quiesce();
+  });
+}
+
+TEST(InterruptTest, AComputingRankAnswers) {
+  answers_while_computing([](am::Endpoint& ep) { return std::make_unique<am::Interruptible>(ep); });
+}
+
+TEST(ThreadTest, AComputingRankAnswers) {
+  answers_while_computing([](am::Endpoint& ep) { return std::make_unique<am::ProgressThread>(ep, 20us); });
+}
+
+/// The computing rank uses the endpoint itself, and nothing is lost or handled twice.
+template <typename TurnOn>
+void mixes_with_calls(TurnOn&& turn_on) {
+  run_pair([&](am::Endpoint& ep) {
+    std::uint64_t sum = 0;
+    const auto add = ep.on<Word>("add", [&](am::Context&, const Word& w) { sum += w.value; });
+    const auto twice =
+        ep.on_call<Word, Word>("twice", [](am::Context&, const Word& w) { return Word{2 * w.value}; });
+    ep.seal();
+    constexpr std::uint64_t count = 2000;
+    {
+      const auto on = turn_on(ep);
+      for (std::uint64_t i = 1; i <= count; ++i) {
+        ep.send(1 - ep.rank(), add, Word{i});
+        if (i % 100 == 0) {
+          EXPECT_EQ(ep.call(1 - ep.rank(), twice, Word{i}).get().value, 2 * i);
+        }
+        if (i % 50 == 0) {
+          const am::Mask mask(ep);
+          const std::uint64_t before = sum;
+          std::this_thread::sleep_for(50us);
+          EXPECT_EQ(sum, before);
+        }
+      }
+      ep.quiesce();
+      const am::Mask mask(ep);
+      EXPECT_EQ(sum, count * (count + 1) / 2);
+    }
+    ep.quiesce();
+  });
+}
+
+TEST(InterruptTest, MixesWithCallsAndMasks) {
+  mixes_with_calls([](am::Endpoint& ep) { return std::make_unique<am::Interruptible>(ep); });
+}
+
+TEST(ThreadTest, MixesWithCallsAndMasks) {
+  mixes_with_calls([](am::Endpoint& ep) { return std::make_unique<am::ProgressThread>(ep, 5us); });
+}
+
+TEST(InterruptTest, AnErrorIsThrownByTheNextPoll) {
+  run_pair([](am::Endpoint& ep) {
+    std::atomic<bool> ran = false;
+    const auto fail = ep.on<am::Nothing>("fail", [&](am::Context&, const am::Nothing&) {
+      ran = true;
+      throw std::runtime_error("from a handler");
+    });
+    ep.seal();
+    if (ep.rank() == 0) {
+      ep.send(1, fail, {});
+    } else {
+      const am::Interruptible interrupts(ep);
+      EXPECT_TRUE(compute_until([&] { return ran.load(); }));
+      EXPECT_THROW(ep.poll(), std::runtime_error);
+    }
+    ep.quiesce();
+  });
+}
+
+TEST(InterruptTest, OnlyOneAndOnlyWhereTheTransportCan) {
+  run_pair([](am::Endpoint& ep) {
+    ep.seal();
+    const am::Interruptible interrupts(ep);
+    EXPECT_THROW(am::Interruptible another(ep), Error);
+    EXPECT_THROW(am::ProgressThread thread(ep), Error);
+    ep.quiesce();
+  });
+  am::run_loopback({.num_ranks = 1}, [](std::unique_ptr<am::Transport> transport) {
+    am::Endpoint ep(std::move(transport));
+    EXPECT_THROW(am::Interruptible interrupts(ep), Error);
+    EXPECT_THROW(am::ProgressThread thread(ep), Error);
+  });
+}
+
+// The waiting rank sleeps in no call and takes no time from the computing one while nothing arrives.
+TEST(InterruptTest, NothingHappensWithoutMessages) {
+  run_pair([](am::Endpoint& ep) {
+    ep.seal();
+    {
+      const am::Interruptible interrupts(ep);
+      std::this_thread::sleep_for(2ms);
+    }
+    EXPECT_EQ(ep.stats().interrupts, 0U);
+    ep.quiesce();
+  });
+}
+
+}  // namespace
+}  // namespace nuice::test
