@@ -24,8 +24,9 @@ std::vector<Way> ways() {
     std::string name = transport;
     std::ranges::replace(name, '+', '_');
     all.push_back({name + "_refuse", transport, {}});
-    all.push_back({name + "_delayed", transport, {.delay_us = 20}});
-    all.push_back({name + "_list", transport, {.when_busy = drs::WhenBusy::list}});
+    if (transport == "mpi") all.push_back({name + "_delayed", transport, {.delay_us = 20}});
+    if (transport == "mpi" || transport == "shm")
+      all.push_back({name + "_list", transport, {.when_busy = drs::WhenBusy::list}});
     all.push_back({name + "_early", transport, {.when_busy = drs::WhenBusy::list, .early_bytes = 20'000}});
   }
   return all;
