@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "drs/drs_support.hpp"
 
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace nuice::test {
@@ -25,7 +27,7 @@ std::vector<NamedMatrix> drs_matrices(Rank n) {
           {"one sender", matrix_of(one_to_all)},
           {"only to itself", matrix_of(self)},
           {"skewed, complete, with self", matrix_of(skewed)},
-          {"one large", matrix_of({{0, n - 1, 1'500'000}})},
+          {"one large", matrix_of({{0, n - 1, 600'000}})},
           {"regular", random_regular(n, (n - 1) / 2, {.unit_bytes = 256, .max_units = 1}, 5)},
           {"density 0.8, sizes 1 to 32", random_density(n, 0.8, {.unit_bytes = 700, .max_units = 32}, 2)}};
 }
@@ -64,16 +66,29 @@ void expect_counters(const drs::Counters& counters, std::uint64_t messages, cons
   }
 }
 
-void expect_as_serially(Rank rank, Rank num_ranks, const Bind& bind, const drs::Options& options) {
-  for (const auto& [name, matrix] : drs_matrices(num_ranks)) {
-    SCOPED_TRACE(name);
-    const auto tables = slice_all(matrix, make_schedule(matrix, "ac", 9));
+/// What every rank has received when all of the matrix was exchanged serially. Made once for each matrix: the ranks of
+/// a loop-back run are threads that all ask.
+const std::vector<Blocks>& received_serially(const NamedMatrix& named) {
+  static std::mutex mutex;
+  static std::map<std::pair<Rank, std::string>, std::vector<Blocks>> known;
+  const std::scoped_lock lock(mutex);
+  const auto [found, is_new] = known.try_emplace({named.matrix.num_ranks(), named.name});
+  if (is_new) {
+    const auto tables = slice_all(named.matrix, make_schedule(named.matrix, "ac", 9));
     World world(tables);
     world.exchange(tables);
-    BoundDrs bound(matrix, rank, bind, options);
+    found->second = std::move(world.receive);
+  }
+  return found->second;
+}
+
+void expect_as_serially(Rank rank, Rank num_ranks, const Bind& bind, const drs::Options& options) {
+  for (const NamedMatrix& named : drs_matrices(num_ranks)) {
+    SCOPED_TRACE(named.name);
+    BoundDrs bound(named.matrix, rank, bind, options);
     bound.exchange.start();
     bound.exchange.wait();
-    EXPECT_EQ(bound.receive, world.receive[static_cast<std::size_t>(rank)]);
+    EXPECT_EQ(bound.receive, received_serially(named)[static_cast<std::size_t>(rank)]);
     std::uint64_t others = 0;
     for (const Partner& to : bound.destinations) others += to.rank != rank ? 1 : 0;
     expect_counters(bound.exchange.counters(), others, options);

@@ -65,7 +65,7 @@ TEST_P(Drs, DoesWhatTheSerialExecutorDoes) { run(expect_as_serially); }
 
 TEST_P(Drs, CarriesChangingDataManyTimes) {
   run([](Rank rank, Rank size, const Bind& bind, const drs::Options& options) {
-    expect_many_rounds(rank, size, bind, options, 20, false);
+    expect_many_rounds(rank, size, bind, options, 10, false);
     expect_many_rounds(rank, size, bind, options, 5, true);
   });
 }
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Loopback, Drs,
 std::size_t most_begun(const drs::Options& options, std::uint64_t seed) {
   const Rank n = 6;
   std::vector<Message> messages;
-  for (Rank src = 1; src < n; ++src) messages.push_back({src, 0, 200'000 + src});
+  for (Rank src = 1; src < n; ++src) messages.push_back({src, 0, 60'000 + src});
   const CommMatrix matrix = CommMatrix::from_messages(n, messages);
   std::size_t most = 0;
   run_ranks(n, Net::in_turn, seed, [&](Rank rank, Rank, drs::Station& station) {
