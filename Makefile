@@ -85,6 +85,7 @@ bench: build
 	$(BIN)/python bench/exchange.py
 	$(BIN)/python bench/broadcast.py
 	$(BIN)/python bench/applications.py
+	$(BIN)/python bench/drs.py
 	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')

@@ -17,6 +17,7 @@
 #include "nuice_bench/input.hpp"
 #include "nuice_bench/measure.hpp"
 #include "nuice_bench/options.hpp"
+#include "nuice_bench/receive_lists.hpp"
 #include "nuice_bench/report.hpp"
 
 namespace nuice::bench {
@@ -55,8 +56,12 @@ Payload make_payload(const Options& options, const Input& input) {
 void run_and_report(const Options& options, const Input& input) {
   std::optional<Payload> payload;
   possible_on_all_ranks([&] { payload = make_payload(options, input); });
-  const std::vector<Result> results = measure(options, *payload);
   const Setting setting{options, input, world_size(), mpi_library()};
+  if (options.receive_lists) {
+    print(stdout, time_receive_lists(setting, *payload));
+    return;
+  }
+  const std::vector<Result> results = measure(options, *payload);
   print(stdout, options.json ? json_lines(setting, results) : table(setting, results));
 }
 

@@ -109,8 +109,11 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
       if (round >= options.warmup) candidate.samples_s.push_back(elapsed_s);
     }
   }
-  for (Candidate& candidate : candidates)
-    results[candidate.result].exchange = summarize(std::move(candidate.samples_s));
+  for (Candidate& candidate : candidates) {
+    Result& result = results[candidate.result];
+    result.exchange = summarize(std::move(candidate.samples_s));
+    result.asking = candidate.method->asking();
+  }
   return results;
 }
 

@@ -24,6 +24,7 @@ struct Result {
   std::optional<PhaseId> num_phases;
   std::optional<Bytes> phase_bytes;
   ExchangeTime exchange;
+  std::optional<Asking> asking;  // DRS_N only
 };
 
 /// Median (the mean of the two in the middle for an even number), minimum and maximum. Requires a sample.

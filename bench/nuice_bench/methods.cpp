@@ -82,6 +82,7 @@ std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& optio
   MPI_Barrier(MPI_COMM_WORLD);
   if (options.broadcast) return make_broadcast_method(spec, *options.broadcast, payload);
   if (spec.peer) return make_peer(*spec.peer, payload);
+  if (spec.drs) return make_drs(spec, options, payload);
   return std::make_unique<PlannedMethod>(spec, options, payload);
 }
 

@@ -17,11 +17,19 @@ struct PlanningTime {
   std::optional<double> gather_s, schedule_s, check_s, bind_s;
 };
 
+/// DRS_N: means per message, since the method was made (warm-up included).
+struct Asking {
+  double inquiries;
+  double refusals;
+};
+
 /// Carries the payload from the send to the receive buffers, as often as it is run.
 class Method {
  public:
   virtual ~Method() = default;
   virtual void run() = 0;
+  /// Collective. DRS_N only.
+  virtual std::optional<Asking> asking() const { return std::nullopt; }
 
   PlanningTime planning;
   std::optional<PhaseId> num_phases;  // planned methods only
@@ -41,6 +49,9 @@ std::unique_ptr<Method> make_broadcast_method(const MethodSpec& spec, const Broa
 
 /// Whether this rank has the message in the end, the root included.
 bool is_member(const BroadcastProblem& problem, Rank rank);
+
+/// DRS_N, for make_method().
+std::unique_ptr<Method> make_drs(const MethodSpec& spec, const Options& options, Payload& payload);
 
 /// Collective. The largest value of all ranks.
 double max_over_ranks(double value);

@@ -2,6 +2,7 @@
 #include "nuice_bench/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <span>
@@ -38,7 +39,9 @@ void check_name(const std::string& name, bool is_broadcast) {
   try {
     is_broadcast ? (void)make_broadcast(name, 1, 0) : (void)find_scheduler(name);
   } catch (const Error& error) {
-    throw Error(error.code(), std::string(error.what()) + "; or MPI's own: " + ours);
+    throw Error(error.code(), std::string(error.what()) +
+                                  (is_broadcast ? "; or MPI's own: " : "; or drs_n, or one of MPI's own: ") +
+                                  ours);
   }
 }
 
@@ -47,9 +50,38 @@ mpi::Executor usual_executor(std::string_view scheduler) {
   return scheduler == "ac" ? mpi::Executor::async : mpi::Executor::phased;
 }
 
+/// drs_n, drs_n:FORM, drs_n:FORM:TRANSPORT.
+DrsSpec parse_drs(const std::string& word) {
+  const std::size_t form_at = word.find(':');
+  const std::size_t transport_at = form_at == std::string::npos ? form_at : word.find(':', form_at + 1);
+  const std::string form =
+      form_at == std::string::npos ? "refuse" : word.substr(form_at + 1, transport_at - form_at - 1);
+  DrsSpec spec;
+  if (form == "rma") {
+    spec.options.lock = drs::Lock::rma;
+  } else if (form == "list" || form == "early") {
+    spec.options.when_busy = drs::WhenBusy::list;
+    spec.early = form == "early";
+  } else if (form != "refuse") {
+    throw Error(ErrorCode::invalid_argument,
+                "unknown form \"" + form + "\" in " + word + "; known: refuse, rma, list, early");
+  }
+  if (transport_at != std::string::npos) spec.transport = word.substr(transport_at + 1);
+  const std::vector<std::string> known = am::mpi::transports();
+  if (spec.transport != "best" && std::ranges::find(known, spec.transport) == known.end()) {
+    std::string names = "best";
+    for (const std::string& name : known) names += ", " + name;
+    throw Error(ErrorCode::invalid_argument,
+                "unknown transport \"" + spec.transport + "\" in " + word + "; known: " + names);
+  }
+  return spec;
+}
+
 MethodSpec parse_method(const std::string& word, const std::string& default_executor, bool is_broadcast) {
   for (const PeerName& row : peers(is_broadcast))
-    if (row.name == word) return {word, row.peer, {}, {}};
+    if (row.name == word) return {word, row.peer, {}, {}, {}};
+  if (!is_broadcast && (word == "drs_n" || word.starts_with("drs_n:")))
+    return {word, std::nullopt, {}, mpi::Executor::async, parse_drs(word)};
   const std::size_t colon = word.find(':');
   const std::string scheduler = word.substr(0, colon);
   check_name(scheduler, is_broadcast);
@@ -102,7 +134,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), and alltoallv, neighbor, isend, which are MPI's own; by default " +
+         "credit), and alltoallv, neighbor, isend, which are MPI's own, and scheduling on the fly: drs_n, "
+         "drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, drs_n:list:TRANSPORT (mpi, shm); by "
+         "default " +
              std::string(matrix_methods) +
              ". For a broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; "
              "by default " +
@@ -129,6 +163,16 @@ Parsed parse_command_line(int argc, const char* const* argv) {
       ->capture_default_str();
   app.add_option("--topology", options.topology,
                  "network, for schedulers that avoid link contention: torus:4x4, ...");
+  app.add_option("--drs-early-bytes", options.drs_early_bytes,
+                 "drs_n:early only: the next is granted when so many bytes are still to come")
+      ->check(CLI::Range(Bytes{0}, max_bytes))
+      ->capture_default_str();
+  app.add_option("--drs-delay-us", options.drs_delay_us,
+                 "drs_n and drs_n:rma: a receiver that refused is not asked again for so long")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_flag("--receive-lists", options.receive_lists,
+               "time the ways to learn who sends what (concatenate, count, quiesce) instead of exchanges");
   app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
   app.add_option(
          "--phase-cost-bytes", options.phase_cost_bytes,

@@ -7,19 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "nuice/drs_mpi.hpp"
 #include "nuice/mpi.hpp"
 
 namespace nuice::bench {
 
 enum class Peer { alltoallv, neighbor, isend, bcast };
 
-/// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, or the name of a peer, which is what MPI itself
-/// offers.
+/// DRS_N: drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
+struct DrsSpec {
+  drs::Options options;
+  bool early = false;  // drs_n:early, with Options::drs_early_bytes
+  std::string transport = "best";
+};
+
+/// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, a form of DRS_N, or the name of a peer, which is what MPI
+/// itself offers.
 struct MethodSpec {
   std::string word;
   std::optional<Peer> peer;
-  std::string scheduler;                          // or broadcaster; empty for a peer
+  std::string scheduler{};                        // or broadcaster; empty for a peer and for DRS_N
   mpi::Executor executor = mpi::Executor::async;  // unused for a peer
+  std::optional<DrsSpec> drs{};                   // only for DRS_N
 };
 
 /// One message to many, instead of a matrix.
@@ -41,6 +50,9 @@ struct Options {
   Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
   Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
   std::string topology = {};
+  Bytes drs_early_bytes = 16384;
+  double drs_delay_us = 0;
+  bool receive_lists = false;
   bool json = false;
 };
 

@@ -21,6 +21,7 @@ Json or_null(const std::optional<T>& value) {
 Json seconds(std::optional<double> value) { return value ? Json(std::round(*value * 1e9) / 1e9) : Json(); }
 
 std::string executor_of(const Result& result) {
+  if (result.spec.drs) return "on the fly";
   return result.spec.peer ? "-" : std::string(mpi::executor_name(result.spec.executor));
 }
 
@@ -100,10 +101,11 @@ std::string title(const Setting& setting) {
 
 Json to_json(const Setting& setting, const Result& result, const Result* best) {
   const Options& options = setting.options;
-  const bool planned = !result.spec.peer;
+  const bool planned = !result.spec.peer && !result.spec.drs;
   const bool ran = result.refused.empty();
   const auto if_ran = [&](double value) { return ran ? seconds(value) : Json(); };
-  const auto reuses = planned && ran && best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
+  const auto reuses =
+      !result.spec.peer && ran && best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
   Json line = problem_json(setting);
   line.update({{"method", result.spec.word},
                {"scheduler", planned ? Json(result.spec.scheduler) : Json()},
@@ -125,6 +127,8 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                {"exchange_seconds_median", if_ran(result.exchange.median_s)},
                {"exchange_seconds_min", if_ran(result.exchange.min_s)},
                {"exchange_seconds_max", if_ran(result.exchange.max_s)},
+               {"inquiries_per_message", result.asking ? Json(result.asking->inquiries) : Json()},
+               {"refusals_per_message", result.asking ? Json(result.asking->refusals) : Json()},
                {"best_mpi", best != nullptr ? Json(best->spec.word) : Json()},
                {"ratio_to_best_mpi",
                 ran && best != nullptr ? Json(result.exchange.median_s / best->exchange.median_s) : Json()},
@@ -159,6 +163,9 @@ std::string table(const Setting& setting, const std::vector<Result>& results) {
   std::vector<Cells> lines = {heading()};
   std::string notes;
   for (const Result& result : results) {
+    if (result.asking)
+      notes += fmt::format("{}: {:.2f} inquiries and {:.2f} refusals per message\n", result.spec.word,
+                           result.asking->inquiries, result.asking->refusals);
     if (result.refused.empty()) {
       lines.push_back(cells(result, best));
     } else {

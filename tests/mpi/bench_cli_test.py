@@ -140,6 +140,30 @@ class CommandLine(Bench):
     def test_missing_file(self):
         self.assert_refused(run(2, "--matrix", str(self.folder / "none.mtx")), "none.mtx")
 
+    def test_scheduling_on_the_fly(self):
+        methods = "drs_n,drs_n:rma,drs_n:list,drs_n:early,drs_n:refuse:mpi,alltoallv"
+        words = ("--schedulers", methods, "--reps", "3", "--drs-delay-us", "5", "--drs-early-bytes", "100")
+        *ours, peer = self.lines(4, "--matrix", self.matrix, *words)
+        self.assertEqual([line["method"] for line in ours] + ["alltoallv"], methods.split(","))
+        for line in ours:
+            self.assertIs(line["verified"], True)
+            self.assertIsNone(line["scheduler"])
+            self.assertIsNone(line["phases"])
+            waits = "list" in line["method"] or "early" in line["method"]
+            expected = 1 if waits else 1 + line["refusals_per_message"]
+            self.assertAlmostEqual(line["inquiries_per_message"], expected)
+        self.assertIsNone(peer["inquiries_per_message"])
+        table = run(4, "--matrix", self.matrix, "--schedulers", "drs_n:list", "--reps", "1").stdout
+        self.assertIn("drs_n:list: 1.00 inquiries and", table)
+
+    def test_receive_lists(self):
+        lines = self.lines(4, "--matrix", self.matrix, "--receive-lists", "--reps", "3")
+        self.assertEqual([line["receive_list"] for line in lines], ["concatenate", "count", "quiesce"])
+        for line in lines:
+            self.assertTrue(0 < line["seconds_min"] <= line["seconds_median"] <= line["seconds_max"])
+        table = run(4, "--matrix", self.matrix, "--receive-lists", "--reps", "1").stdout
+        self.assertIn("quiesce", table)
+
     def test_broken_file(self):
         broken = self.write("broken.mtx", FOUR_RANKS.replace("70000", "many"))
         self.assert_refused(run(4, "--matrix", broken), "broken.mtx:5")
@@ -160,9 +184,12 @@ class LargeMessage(Bench):
     def test_what_does_not_fit_in_an_int_is_refused_by_name(self):
         head = "%%MatrixMarket matrix coordinate integer general\n"
         matrix = self.write("large.mtx", head + "2 2 2\n1 2 2200000000\n2 1 8\n")
-        methods = ("--schedulers", "coloring,alltoallv,neighbor,isend", "--reps", "1", "--warmup", "0")
-        planned, *peers = self.lines(2, "--matrix", matrix, *methods)
-        self.assertIs(planned["verified"], True)
+        words = "coloring,drs_n,drs_n:rma,drs_n:list:mpi,alltoallv,neighbor,isend"
+        methods = ("--schedulers", words, "--reps", "1", "--warmup", "0")
+        planned, *on_the_fly, _, _, _ = lines = self.lines(2, "--matrix", matrix, *methods)
+        peers = lines[-3:]
+        for line in (planned, *on_the_fly):
+            self.assertIs(line["verified"], True)
         self.assertIsNone(planned["best_mpi"])
         for line in peers:
             self.assertIsNone(line["verified"])

@@ -128,6 +128,20 @@ TEST(Verification, BroadcastsAreTheSameForAll) {
   EXPECT_TRUE(stranger.send.partners.empty() && stranger.receive.partners.empty());
 }
 
+TEST(CommandLine, FormsOfDrs) {
+  const Parsed parsed = parse("--matrix m --schedulers drs_n,drs_n:rma,drs_n:list,drs_n:early:mpi");
+  ASSERT_TRUE(parsed.options) << parsed.err;
+  const auto& methods = parsed.options->methods;
+  ASSERT_EQ(methods.size(), 4U);
+  for (const MethodSpec& method : methods) ASSERT_TRUE(method.drs) << method.word;
+  EXPECT_EQ(methods[0].drs->options.when_busy, drs::WhenBusy::refuse);
+  EXPECT_EQ(methods[1].drs->options.lock, drs::Lock::rma);
+  EXPECT_EQ(methods[2].drs->options.when_busy, drs::WhenBusy::list);
+  EXPECT_FALSE(methods[2].drs->early);
+  EXPECT_TRUE(methods[3].drs->early);
+  EXPECT_EQ(methods[3].drs->transport, "mpi");
+}
+
 TEST(CommandLine, FaultsAreNamedAndGiveExitCode2) {
   for (const auto& [line, text] : std::vector<std::pair<std::string, std::string>>{
            {"", "--matrix or --broadcast is required"},
@@ -141,6 +155,9 @@ TEST(CommandLine, FaultsAreNamedAndGiveExitCode2) {
            {"--matrix m --schedulers fast", "unknown scheduler \"fast\"; known: ac"},
            {"--matrix m --schedulers lp:fast", "unknown executor \"fast\""},
            {"--matrix m --schedulers lp:", "unknown executor \"\""},
+           {"--matrix m --schedulers drs_n:fast", "unknown form \"fast\" in drs_n:fast; known: refuse, rma"},
+           {"--matrix m --schedulers drs_n:list:pigeon", "unknown transport \"pigeon\""},
+           {"--matrix m --schedulers drs_nh", "unknown scheduler \"drs_nh\""},
            {"--matrix m --executor fast", "unknown executor \"fast\""},
            {"--matrix m --reps 0", "--reps"},
            {"--matrix m --warmup -1", "--warmup"},

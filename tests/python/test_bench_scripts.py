@@ -115,6 +115,18 @@ def test_broadcast() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_drs() -> None:
+    figures = quick("drs.py", "--ranks", "4")
+    exchange = {f["method"]: f for f in figures if f["part"] == "exchange"}
+    assert all(f["verified"] for f in exchange.values())
+    assert exchange["drs_n"]["inquiries"] == pytest.approx(1 + exchange["drs_n"]["refusals"])
+    assert exchange["drs_n:list"]["inquiries"] == 1
+    assert exchange["ac"]["inquiries"] is None
+    assert {f["way"] for f in figures if f["part"] == "lists"} == {"concatenate", "count", "quiesce"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchange() -> None:
     figures = quick("exchange.py")
     assert {f["method"] for f in figures} >= {"ac", "coloring", "alltoallv", "neighbor"}

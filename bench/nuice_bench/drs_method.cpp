@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// DRS_N as a method: no plan; what makes it ready is to learn the sources and to bind.
+#include <algorithm>
+
+#include "nuice/error.hpp"
+#include "nuice_bench/agree.hpp"
+#include "nuice_bench/methods.hpp"
+
+namespace nuice::bench {
+namespace {
+
+class DrsMethod : public Method {
+ public:
+  DrsMethod(const MethodSpec& spec, const Options& options, Payload& payload)
+      : world_(MPI_COMM_WORLD, {.transport = spec.drs->transport}) {
+    drs::Options how = spec.drs->options;
+    how.early_bytes = spec.drs->early ? options.drs_early_bytes : 0;
+    how.delay_us = how.when_busy == drs::WhenBusy::refuse ? options.drs_delay_us : 0;
+    how.seed = options.seed;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin_s = MPI_Wtime();
+    const std::vector<Partner> sources = world_.receive_list(payload.send.partners);
+    const double learned_s = MPI_Wtime();
+    check(sources, payload);
+    const double before_bind_s = MPI_Wtime();
+    std::vector<SendBuffer> send;
+    std::vector<ReceiveBuffer> receive;
+    for (std::size_t i = 0; i < payload.send.partners.size(); ++i)
+      send.push_back({payload.send.message(i).data(), payload.send.partners[i].bytes});
+    for (std::size_t i = 0; i < payload.receive.partners.size(); ++i)
+      receive.push_back({payload.receive.message(i).data(), payload.receive.partners[i].bytes});
+    exchange_.emplace(world_.bind(payload.send.partners, sources, send, receive, how));
+    const double bind_s = MPI_Wtime() - before_bind_s;
+    planning.total_s = max_over_ranks(learned_s - begin_s + bind_s);
+    planning.gather_s = max_over_ranks(learned_s - begin_s);
+    planning.bind_s = max_over_ranks(bind_s);
+  }
+
+  void run() override {
+    exchange_->start();
+    exchange_->wait();
+  }
+
+  std::optional<Asking> asking() const override {
+    const drs::Counters mine = exchange_->counters();
+    unsigned long long sums[3] = {mine.messages, mine.inquiries, mine.refusals};
+    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    const double messages = static_cast<double>(std::max(sums[0], 1ULL));
+    return Asking{static_cast<double>(sums[1]) / messages, static_cast<double>(sums[2]) / messages};
+  }
+
+ private:
+  static void check(const std::vector<Partner>& sources, const Payload& payload) {
+    const bool same = std::ranges::equal(sources, payload.receive.partners);
+    const std::string wrong =
+        same ? "" : "the sources of rank " + std::to_string(payload.rank) + " are not those of the matrix";
+    if (const std::string text = first_text(wrong); !text.empty()) throw Error(ErrorCode::mismatch, text);
+  }
+
+  drs::mpi::World world_;
+  std::optional<drs::Exchange> exchange_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_drs(const MethodSpec& spec, const Options& options, Payload& payload) {
+  return std::make_unique<DrsMethod>(spec, options, payload);
+}
+
+}  // namespace nuice::bench

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_bench/receive_lists.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "nuice/error.hpp"
+#include "nuice_bench/agree.hpp"
+#include "nuice_bench/measure.hpp"
+#include "nuice_bench/methods.hpp"
+
+namespace nuice::bench {
+namespace {
+
+using drs::mpi::Learn;
+constexpr std::array<Learn, 3> ways = {Learn::concatenate, Learn::count, Learn::quiesce};
+
+double time_once(drs::mpi::World& world, Learn way, const Payload& payload) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin_s = MPI_Wtime();
+  const std::vector<Partner> sources = world.receive_list(payload.send.partners, way);
+  const double elapsed_s = max_over_ranks(MPI_Wtime() - begin_s);
+  const bool same = std::ranges::equal(sources, payload.receive.partners);
+  const std::string wrong = same ? "" : "rank " + std::to_string(payload.rank) + " has a wrong receive list";
+  if (const std::string text = first_text(wrong); !text.empty())
+    throw Error(ErrorCode::mismatch, std::string(drs::mpi::learn_name(way)) + ": " + text);
+  return elapsed_s;
+}
+
+std::string json_line(const Setting& setting, Learn way, const ExchangeTime& time,
+                      const std::string& transport) {
+  const nlohmann::ordered_json line = {{"matrix", setting.options.matrix},
+                                       {"ranks", setting.num_ranks},
+                                       {"messages", setting.input.num_messages},
+                                       {"max_degree", setting.input.bounds.max_degree},
+                                       {"receive_list", drs::mpi::learn_name(way)},
+                                       {"transport", transport},
+                                       {"reps", setting.options.reps},
+                                       {"seconds_median", time.median_s},
+                                       {"seconds_min", time.min_s},
+                                       {"seconds_max", time.max_s},
+                                       {"verified", true},
+                                       {"mpi_library", setting.mpi_library}};
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string time_receive_lists(const Setting& setting, const Payload& payload) {
+  const Options& options = setting.options;
+  drs::mpi::World world(MPI_COMM_WORLD);
+  std::array<std::vector<double>, ways.size()> samples_s;
+  for (int round = 0; round < options.warmup + options.reps; ++round)
+    for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+      const std::size_t way = (turn + static_cast<std::size_t>(round)) % ways.size();
+      const double elapsed_s = time_once(world, ways[way], payload);
+      if (round >= options.warmup) samples_s[way].push_back(elapsed_s);
+    }
+  std::string text;
+  if (!options.json)
+    text = fmt::format(
+        "{}: {} ranks, {} messages, max degree {}; active messages by {}\n{:<14}{:>10}{:>10}{:>10}\n",
+        options.matrix, setting.num_ranks, setting.input.num_messages, setting.input.bounds.max_degree,
+        world.transport_name(), "receive list", "median us", "min us", "max us");
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    const ExchangeTime time = summarize(std::move(samples_s[way]));
+    text += options.json ? json_line(setting, ways[way], time, world.transport_name())
+                         : fmt::format("{:<14}{:>10.1f}{:>10.1f}{:>10.1f}\n", drs::mpi::learn_name(ways[way]),
+                                       1e6 * time.median_s, 1e6 * time.min_s, 1e6 * time.max_s);
+  }
+  return text;
+}
+
+}  // namespace nuice::bench

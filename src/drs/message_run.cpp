@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "drs/message_run.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "nuice/error.hpp"
+
+namespace nuice::drs {
+
+MessageRun::MessageRun(const std::shared_ptr<void>& keeps_alive, Station::State& station,
+                       std::uint32_t number, Cargo cargo, const Options& options)
+    : Run(keeps_alive, station.crew, std::move(cargo), options),
+      station_(station),
+      number_(number),
+      listed_(cargo_.in.size()),
+      listed_for_next_(cargo_.in.size()),
+      to_send_(cargo_.out.size()) {
+  ports_.reserve(cargo_.in.size());
+  granted_.reserve(cargo_.in.size());
+  for (std::uint32_t i = 0; i < cargo_.in.size(); ++i)
+    ports_.push_back(station_.endpoint.open_port(cargo_.in[i].data,
+                                                 static_cast<Bytes>(cargo_.in[i].data.size()),
+                                                 [this, i](am::Context&) { arrived(i); }));
+  if (station_.runs.size() <= number_) station_.runs.resize(number_ + 1, nullptr);
+  station_.runs[number_] = this;
+  if (options_.when_busy == WhenBusy::refuse) options_.early_bytes = 0;
+}
+
+MessageRun::~MessageRun() { station_.runs[number_] = nullptr; }
+
+void MessageRun::begin() {
+  if (round_ > 1)
+    for (am::Port& port : ports_) port.rearm();
+  locked_ = false;
+  to_arrive_ = cargo_.in.size();
+  unsent_ = cargo_.out.size();
+  std::swap(listed_, listed_for_next_);
+}
+
+bool MessageRun::step() {
+  grant_listed();
+  if (!to_send_.empty()) {
+    send_granted();
+  } else if (!asking_) {
+    ask_next();
+  }
+  return unsent_ == 0 && to_arrive_ == 0;
+}
+
+void MessageRun::ask_next() {
+  const int message = next_to_ask();
+  if (message < 0) return;
+  const Cargo::Outgoing& out = cargo_.out[static_cast<std::size_t>(message)];
+  asking_ = true;
+  ++counters_.inquiries;
+  station_.endpoint.send(
+      out.dst, station_.inquiry_handler,
+      Inquiry{number_, static_cast<std::uint32_t>(message), round_, static_cast<Bytes>(out.data.size())});
+}
+
+void MessageRun::take_answer(const Answer& answer) {
+  if (answer.round != round_ || answer.slot >= cargo_.out.size())
+    throw Error(ErrorCode::mismatch, "rank " + std::to_string(station_.endpoint.rank()) +
+                                         " was answered a question that it did not ask");
+  if (answer.reply != Reply::granted_later) asking_ = false;
+  if (answer.reply != Reply::refused) {
+    to_send_.push({answer.slot, answer.port});
+    return;
+  }
+  ++counters_.refusals;
+  if (options_.when_busy == WhenBusy::refuse) ask_again_later(answer.slot);
+}
+
+void MessageRun::send_granted() {
+  const Granted granted = to_send_.pop();
+  const Cargo::Outgoing& out = cargo_.out[granted.message];
+  am::Endpoint& endpoint = station_.endpoint;
+  --unsent_;
+  // In two parts, so that the receiver sees when it may let the next one in.
+  const std::size_t last = std::min(static_cast<std::size_t>(options_.early_bytes), out.data.size());
+  const std::size_t first = out.data.size() - last;
+  if (first > 0) endpoint.put(granted.port, 0, out.data.first(first));
+  if (last > 0) endpoint.put(granted.port, static_cast<Bytes>(first), out.data.last(last));
+  if (options_.when_busy == WhenBusy::refuse)
+    endpoint.send(out.dst, station_.release_handler, Release{round_, number_});
+}
+
+std::uint32_t MessageRun::source_index(Rank src, Bytes bytes) const {
+  const auto found = std::ranges::lower_bound(cargo_.in, src, {}, &Cargo::Incoming::src);
+  if (found != cargo_.in.end() && found->src == src && std::cmp_equal(found->data.size(), bytes))
+    return static_cast<std::uint32_t>(found - cargo_.in.begin());
+  throw Error(ErrorCode::mismatch, "rank " + std::to_string(src) + " -> rank " +
+                                       std::to_string(station_.endpoint.rank()) + ": " +
+                                       std::to_string(bytes) + " bytes are not expected");
+}
+
+Answer MessageRun::answer(std::uint32_t slot, Reply reply) const {
+  return {number_, slot, round_, {}, reply};
+}
+
+Answer MessageRun::grant(const Asked& asked, Reply reply) {
+  Answer yes = answer(asked.slot, reply);
+  yes.port = ports_[asked.source].ref();
+  if (options_.when_busy == WhenBusy::refuse) {
+    locked_ = true;
+  } else {
+    granted_.push_back(asked.source);
+  }
+  return yes;
+}
+
+bool MessageRun::is_free() const {
+  if (options_.when_busy == WhenBusy::refuse) return !locked_;
+  if (granted_.empty()) return true;
+  if (options_.early_bytes == 0) return false;
+  Bytes to_come = 0;
+  for (const std::uint32_t source : granted_) to_come += ports_[source].missing();
+  return to_come <= options_.early_bytes;
+}
+
+void MessageRun::take_inquiry(am::Context& from, const Inquiry& inquiry) {
+  const Asked asked{source_index(from.source(), inquiry.bytes), inquiry.slot};
+  const bool begun = is_started() && inquiry.round == round_;
+  if (inquiry.round != round_ + (begun ? 0 : 1))
+    throw Error(ErrorCode::mismatch, "rank " + std::to_string(from.source()) + " asks for round " +
+                                         std::to_string(inquiry.round) + " of an exchange that is in round " +
+                                         std::to_string(round_));
+  if (begun && is_free()) {
+    from.reply(station_.answer_handler, grant(asked, Reply::granted));
+    return;
+  }
+  if (options_.when_busy == WhenBusy::list) (begun ? listed_ : listed_for_next_).push(asked);
+  Answer no = answer(inquiry.slot, Reply::refused);
+  no.round = inquiry.round;
+  from.reply(station_.answer_handler, no);
+}
+
+void MessageRun::grant_listed() {
+  while (!listed_.empty() && is_free()) {
+    const Asked asked = listed_.pop();
+    station_.endpoint.send(cargo_.in[asked.source].src, station_.answer_handler,
+                           grant(asked, Reply::granted_later));
+  }
+}
+
+void MessageRun::arrived(std::uint32_t source) {
+  --to_arrive_;
+  std::erase(granted_, source);
+  grant_listed();
+}
+
+void MessageRun::take_release(const Release& release) {
+  if (release.round == round_) locked_ = false;
+}
+
+}  // namespace nuice::drs

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// DRS_N with active messages (004 fig. 5).
+//
+//   sender     asks the receiver of one message at a time; granted: puts the data and (refuse) releases the lock;
+//              refused: asks for another message, and for this one again after the others (refuse), or is told (list)
+//   receiver   refuse: a lock that an inquiry sets and a release frees. list: grants when what it has granted before
+//              has arrived, up to early_bytes; who must wait is noted, and so is who asks for a round not yet begun
+//
+// Why no rank waits forever: a granted sender needs nobody but the receiver, which takes data in whenever it makes
+// progress. So every grant ends, and the receiver is free again: for the next in the list, or for whoever asks next.
+// Refused senders ask again until then. With `refuse` a rank may be unlucky for long, but each time it is refused some
+// other message has been granted, and there are only so many.
+//
+// Cost beside the payload: an inquiry and an answer for every try, and a release for every message (refuse).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "drs/run.hpp"
+#include "drs/station_state.hpp"
+#include "nuice/am/port.hpp"
+
+namespace nuice::drs {
+
+/// First in, first out, with room for a number that is known from the beginning.
+template <typename T>
+class Queue {
+ public:
+  explicit Queue(std::size_t room) : places_(room) {}
+  bool empty() const { return size_ == 0; }
+  void push(const T& item) { places_[(first_ + size_++) % places_.size()] = item; }
+  T pop() {
+    const T item = places_[first_];
+    first_ = (first_ + 1) % places_.size();
+    --size_;
+    return item;
+  }
+
+ private:
+  std::vector<T> places_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
+class MessageRun : public Run {
+ public:
+  MessageRun(const std::shared_ptr<void>& keeps_alive, Station::State& station, std::uint32_t number,
+             Cargo cargo, const Options& options);
+  ~MessageRun() override;
+
+  bool step() override;
+
+  // Handlers:
+  void take_inquiry(am::Context& from, const Inquiry& inquiry);
+  void take_answer(const Answer& answer);
+  void take_release(const Release& release);
+
+ protected:
+  void begin() override;
+
+ private:
+  /// An inquiry that waits.
+  struct Asked {
+    std::uint32_t source;  // index in cargo_.in
+    std::uint32_t slot;    // of the sender
+  };
+  struct Granted {
+    std::uint32_t message;  // index in cargo_.out
+    am::PortRef port;
+  };
+
+  std::uint32_t source_index(Rank src, Bytes bytes) const;
+  Answer answer(std::uint32_t slot, Reply reply) const;
+  Answer grant(const Asked& asked, Reply reply);
+  bool is_free() const;
+  void grant_listed();
+  void arrived(std::uint32_t source);
+  void ask_next();
+  void send_granted();
+
+  Station::State& station_;
+  std::uint32_t number_;
+  std::vector<am::Port> ports_;  // by index in cargo_.in
+
+  // As a receiver, in this round:
+  bool locked_ = false;                 // refuse
+  std::vector<std::uint32_t> granted_;  // list: sources whose data is not complete
+  Queue<Asked> listed_;
+  Queue<Asked> listed_for_next_;  // of ranks that are a round ahead; no rank can be two ahead of a receiver
+  std::size_t to_arrive_ = 0;
+
+  // As a sender:
+  Queue<Granted> to_send_;
+  bool asking_ = false;
+  std::size_t unsent_ = 0;
+};
+
+}  // namespace nuice::drs

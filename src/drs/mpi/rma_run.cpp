@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "drs/mpi/rma_run.hpp"
+
+#include <string>
+#include <utility>
+
+#include "exchange/mpi/call.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::drs::mpi {
+
+using nuice::mpi::Extent;
+using nuice::mpi::is_finalized;
+using nuice::mpi::must;
+
+Words::Words(MPI_Comm comm) {
+  std::int64_t* word = nullptr;
+  must(MPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, comm, static_cast<void*>(&word), &window_),
+       "MPI_Win_allocate");
+  must(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+  must(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+  *word = 0;
+  must(MPI_Win_sync(window_), "MPI_Win_sync");
+  must(MPI_Barrier(comm), "MPI_Barrier");
+}
+
+Words::~Words() {
+  if (is_finalized()) return;
+  MPI_Win_unlock_all(window_);
+  MPI_Win_free(&window_);
+}
+
+std::int64_t Words::compare_and_swap(Rank rank, std::int64_t expected, std::int64_t desired) {
+  std::int64_t before = -1;
+  must(MPI_Compare_and_swap(&desired, &expected, &before, MPI_INT64_T, rank, 0, window_),
+       "MPI_Compare_and_swap");
+  must(MPI_Win_flush(rank, window_), "MPI_Win_flush");
+  return before;
+}
+
+RmaRun::RmaRun(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options)
+    : Run(std::move(keeps_alive), crew, std::move(cargo), options) {}
+
+RmaRun::~RmaRun() = default;
+
+void RmaRun::connect(MPI_Comm parent) {
+  comm_ = std::make_unique<const nuice::mpi::Communicator>(parent);
+  locks_ = std::make_unique<Words>(comm_->get());
+}
+
+void RmaRun::make_requests() {
+  const auto extent_of = [this](std::size_t bytes, Rank src, Rank dst) {
+    try {
+      Extent extent = Extent::of(static_cast<Bytes>(bytes));
+      const std::pair result{extent.count, extent.type.get()};
+      if (result.second != MPI_BYTE) types_.push_back(std::move(extent.type));
+      return result;
+    } catch (const Error& error) {
+      throw Error(error.code(),
+                  "rank " + std::to_string(src) + " -> rank " + std::to_string(dst) + ": " + error.what());
+    }
+  };
+  receives_.reserve(cargo_.in.size());
+  sends_.reserve(cargo_.out.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  for (const Cargo::Incoming& in : cargo_.in) {
+    const auto [count, type] = extent_of(in.data.size(), in.src, comm_->rank());
+    must(MPI_Recv_init(in.data.data(), count, type, in.src, 0, comm_->get(), &request), "MPI_Recv_init");
+    receives_.adopt(request);
+  }
+  for (const Cargo::Outgoing& out : cargo_.out) {
+    const auto [count, type] = extent_of(out.data.size(), comm_->rank(), out.dst);
+    must(MPI_Ssend_init(out.data.data(), count, type, out.dst, 0, comm_->get(), &request), "MPI_Ssend_init");
+    sends_.adopt(request);
+  }
+}
+
+bool RmaRun::is_over() const { return is_finalized(); }
+
+void RmaRun::begin() {
+  all_arrived_ = receives_.size() == 0;
+  unsent_ = sends_.size();
+  sending_ = -1;
+  receives_.start_unordered(0, receives_.size());
+  // The word is 2 (g - 1), or one more if the last sender has not released it yet. It does not change after that: who
+  // asks now asks for round g.
+  const auto opened = static_cast<std::int64_t>(2 * round_);
+  std::int64_t expected = opened - 2;
+  while (true) {
+    const std::int64_t before = locks_->compare_and_swap(comm_->rank(), expected, opened);
+    if (before == expected) break;
+    expected = before;
+  }
+}
+
+void RmaRun::try_next() {
+  const int message = next_to_ask();
+  if (message < 0) return;
+  const auto index = static_cast<std::size_t>(message);
+  const auto is_free = static_cast<std::int64_t>(2 * round_);
+  ++counters_.inquiries;
+  if (locks_->compare_and_swap(cargo_.out[index].dst, is_free, is_free + 1) == is_free) {
+    sends_.start(index, index + 1);
+    sending_ = message;
+  } else {
+    ++counters_.refusals;
+    ask_again_later(static_cast<std::uint32_t>(message));
+  }
+}
+
+void RmaRun::release() {
+  const auto index = static_cast<std::size_t>(sending_);
+  if (!sends_.test(index, index + 1)) return;
+  const auto is_free = static_cast<std::int64_t>(2 * round_);
+  // Finds another word only if the receiver has gone on to the next round.
+  (void)locks_->compare_and_swap(cargo_.out[index].dst, is_free + 1, is_free);
+  sending_ = -1;
+  --unsent_;
+}
+
+bool RmaRun::step() {
+  if (!all_arrived_) all_arrived_ = receives_.test(0, receives_.size());
+  if (sending_ >= 0) {
+    release();
+  } else {
+    try_next();
+  }
+  return all_arrived_ && unsent_ == 0;
+}
+
+}  // namespace nuice::drs::mpi

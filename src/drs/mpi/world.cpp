@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+#include <vector>
+
+#include "drs/arguments.hpp"
+#include "drs/mpi/rma_run.hpp"
+#include "drs/station_state.hpp"
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/communicator.hpp"
+#include "exchange/mpi/gather.hpp"
+#include "nuice/drs_mpi.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::drs::mpi {
+
+using nuice::mpi::must;
+
+/// Destroyed by the last that needs it.
+struct World::Door {
+  nuice::mpi::Communicator comm;
+  am::Endpoint endpoint;
+  Station station;
+
+  Door(MPI_Comm parent, const am::mpi::Options& options)
+      : comm(parent), endpoint(am::mpi::connect(comm.get(), options)), station(endpoint) {
+    endpoint.seal();
+  }
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+  ~Door() {
+    if (nuice::mpi::is_finalized()) return;
+    try {
+      endpoint.quiesce();
+    } catch (const std::exception&) {
+      // A destructor has nobody to tell.
+    }
+  }
+};
+
+namespace {
+
+/// Every rank gathers the matrix and reads its column.
+std::vector<Partner> column_of_gathered(const nuice::mpi::Communicator& comm,
+                                        std::span<const Partner> destinations) {
+  const CommMatrix matrix = nuice::mpi::gather_matrix(comm, destinations);
+  std::vector<Partner> column;
+  for (const Message& message : matrix.entries())
+    if (message.dst == comm.rank()) column.push_back({message.src, message.bytes});
+  return column;
+}
+
+/// 004 fig. 1, step 2: how many entries this rank will receive.
+int num_entries(const nuice::mpi::Communicator& comm, am::Endpoint& endpoint,
+                std::span<const Partner> destinations) {
+  std::vector<int> mask(static_cast<std::size_t>(comm.num_ranks()), 0);
+  for (const auto& [dst, bytes] : destinations) mask[static_cast<std::size_t>(dst)] = bytes > 0 ? 1 : 0;
+  int count = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  must(MPI_Ireduce_scatter_block(mask.data(), &count, 1, MPI_INT, MPI_SUM, comm.get(), &request),
+       "MPI_Ireduce_scatter_block");
+  endpoint.poll_until([&] {
+    int done = 0;
+    must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  });
+  return count;
+}
+
+}  // namespace
+
+std::string_view learn_name(Learn way) {
+  switch (way) {
+    case Learn::concatenate:
+      return "concatenate";
+    case Learn::count:
+      return "count";
+    case Learn::quiesce:
+      return "quiesce";
+  }
+  return "unknown";
+}
+
+World::World(MPI_Comm parent, const am::mpi::Options& options)
+    : door_(std::make_shared<Door>(parent, options)) {}
+World::World(World&&) noexcept = default;
+World& World::operator=(World&&) noexcept = default;
+World::~World() = default;
+
+World::Door& World::door() const {
+  if (!door_) throw Error(ErrorCode::state, "the world was freed");
+  return *door_;
+}
+
+void World::free() { door_.reset(); }
+
+std::string World::transport_name() const { return door().endpoint.transport_name(); }
+
+std::vector<Partner> World::receive_list(std::span<const Partner> destinations, Learn way) {
+  Door& all = door();
+  if (way == Learn::quiesce) return all.station.receive_list(destinations);
+  Station::State& station = all.station.state();
+  station.agree([&] { check_destinations(station.place(), destinations); });
+  if (way == Learn::concatenate) return column_of_gathered(all.comm, destinations);
+  const auto expected = static_cast<std::size_t>(num_entries(all.comm, all.endpoint, destinations));
+  station.send_entries(destinations);
+  all.endpoint.poll_until([&] { return station.entries.size() >= expected; });
+  return station.take_entries();
+}
+
+Exchange World::bind(std::span<const Partner> destinations, std::span<const Partner> sources,
+                     std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
+                     const Options& options) {
+  const Door& all = door();
+  Station::State& station = all.station.state();
+  station.check_options(options);
+  if (options.lock == Lock::message)
+    return bind_messages(door_, station, destinations, sources, send, receive, options);
+  std::unique_ptr<RmaRun> run;
+  station.agree([&] {
+    Cargo cargo = make_cargo(station.place(), destinations, sources, send, receive, options.seed);
+    run = std::make_unique<RmaRun>(door_, station.crew, std::move(cargo), options);
+  });
+  station.check_sources(destinations, sources);
+  run->connect(all.comm.get());
+  station.agree([&] { run->make_requests(); });
+  return Exchange(std::move(run));
+}
+
+}  // namespace nuice::drs::mpi

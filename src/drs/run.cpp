@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "drs/run.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "nuice/error.hpp"
+
+namespace nuice::drs {
+
+void Crew::step() {
+  endpoint->poll();
+  for (std::size_t i = 0; i < running.size();) {
+    Run* const run = running[i];
+    if (!run->step()) {
+      ++i;
+      continue;
+    }
+    run->complete();
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+Run::Run(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options)
+    : keeps_alive_(std::move(keeps_alive)),
+      crew_(crew),
+      cargo_(std::move(cargo)),
+      options_(options),
+      waiting_(cargo_.out.size()),
+      not_before_(options.delay_us > 0 ? cargo_.out.size() : 0) {
+  crew_.running.reserve(crew_.num_bound + 1);
+  ++crew_.num_bound;
+}
+
+Run::~Run() {
+  std::erase(crew_.running, this);
+  --crew_.num_bound;
+}
+
+void Run::start() {
+  broken_ = true;  // until all below has gone well
+  ++round_;
+  if (!cargo_.self_to.empty())
+    std::memcpy(cargo_.self_to.data(), cargo_.self_from.data(), cargo_.self_to.size());
+  std::iota(waiting_.begin(), waiting_.end(), 0U);
+  first_waiting_ = 0;
+  num_waiting_ = waiting_.size();
+  std::ranges::fill(not_before_, Clock::time_point{});
+  counters_.messages += cargo_.out.size();
+  begin();
+  crew_.running.push_back(this);
+  complete_ = false;
+  started_ = true;
+  broken_ = false;
+}
+
+bool Run::advance(bool block) {
+  broken_ = true;
+  do {
+    if (!complete_) crew_.step();
+  } while (block && !complete_);
+  broken_ = false;
+  started_ = !complete_;
+  return complete_;
+}
+
+void Run::finish_quietly() noexcept {
+  if (!started_ || broken_ || is_over()) return;
+  try {
+    advance(true);
+  } catch (const std::exception&) {
+    // A destructor has nobody to tell.
+  }
+}
+
+int Run::next_to_ask() {
+  const auto now = not_before_.empty() ? Clock::time_point{} : Clock::now();
+  for (std::size_t tried = 0; tried < num_waiting_; ++tried) {
+    const std::uint32_t message = waiting_[first_waiting_];
+    first_waiting_ = (first_waiting_ + 1) % waiting_.size();
+    if (not_before_.empty() || not_before_[message] <= now) {
+      --num_waiting_;
+      return static_cast<int>(message);
+    }
+    waiting_[(first_waiting_ + num_waiting_ - 1) % waiting_.size()] = message;
+  }
+  return -1;
+}
+
+void Run::ask_again_later(std::uint32_t message) {
+  waiting_[(first_waiting_ + num_waiting_++) % waiting_.size()] = message;
+  if (!not_before_.empty())
+    not_before_[message] = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                              std::chrono::duration<double, std::micro>(options_.delay_us));
+}
+
+Exchange::Exchange(std::unique_ptr<Run> run) : run_(std::move(run)) {}
+Exchange::Exchange(Exchange&&) noexcept = default;
+
+Exchange& Exchange::operator=(Exchange&& other) noexcept {
+  if (this == &other) return *this;
+  if (run_) run_->finish_quietly();
+  run_ = std::move(other.run_);
+  return *this;
+}
+
+Exchange::~Exchange() {
+  if (run_) run_->finish_quietly();
+}
+
+Run& Exchange::run() const {
+  if (!run_) throw Error(ErrorCode::state, "the exchange was freed");
+  if (run_->is_broken()) throw Error(ErrorCode::state, "the exchange was given up after an error");
+  return *run_;
+}
+
+void Exchange::start() {
+  if (run().is_started()) throw Error(ErrorCode::state, "start(): the exchange is already under way");
+  run_->start();
+}
+
+bool Exchange::test() {
+  if (!run().is_started()) throw Error(ErrorCode::state, "test(): the exchange was not started");
+  return run_->advance(false);
+}
+
+void Exchange::wait() {
+  if (!run().is_started()) throw Error(ErrorCode::state, "wait(): the exchange was not started");
+  run_->advance(true);
+}
+
+Counters Exchange::counters() const { return run().counters(); }
+
+void Exchange::free() {
+  if (!run_) return;
+  if (run_->is_started() && !run_->is_broken())
+    throw Error(ErrorCode::state, "free(): the exchange is under way; wait for it first");
+  run_.reset();
+}
+
+}  // namespace nuice::drs

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A bound exchange and how it comes forward; what both locks have in common.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "nuice/am/endpoint.hpp"
+#include "nuice/drs.hpp"
+
+namespace nuice::drs {
+
+class Run;
+
+/// The exchanges of a rank that are under way. All come forward together, so that they may be waited for in any order.
+struct Crew {
+  am::Endpoint* endpoint = nullptr;
+  std::vector<Run*> running;
+  std::size_t num_bound = 0;  // running has room for all of them, so that start() does not allocate
+
+  void step();
+};
+
+/// Messages to and from other ranks, none of them empty, and the one to itself.
+struct Cargo {
+  struct Outgoing {
+    Rank dst;
+    std::span<const std::byte> data;
+  };
+  struct Incoming {
+    Rank src;
+    std::span<std::byte> data;
+  };
+  std::vector<Outgoing> out;  // in the order in which they are tried first
+  std::vector<Incoming> in;   // by ascending rank
+  std::span<const std::byte> self_from;
+  std::span<std::byte> self_to;
+};
+
+class Run {
+ public:
+  Run(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  virtual ~Run();
+
+  void start();
+  /// True when complete; block: not before.
+  bool advance(bool block);
+  void finish_quietly() noexcept;
+  /// One step; true when this rank's part is complete.
+  virtual bool step() = 0;
+
+  /// Between start() and the wait() or test() that tells of its end.
+  bool is_started() const { return started_; }
+  bool is_broken() const { return broken_; }
+  const Counters& counters() const { return counters_; }
+  void complete() { complete_ = true; }
+
+ protected:
+  virtual void begin() = 0;
+  /// Whether MPI may no longer be called.
+  virtual bool is_over() const { return false; }
+
+  /// The message to ask for next, or -1 if there is none that may be asked for now. It is no longer waiting then.
+  int next_to_ask();
+  /// Asked for in vain: comes to the end of those that wait.
+  void ask_again_later(std::uint32_t message);
+
+  std::shared_ptr<void> keeps_alive_;  // destroyed last
+  Crew& crew_;
+  Cargo cargo_;
+  Options options_;
+  Counters counters_;
+  std::uint64_t round_ = 0;  // counts the starts
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::uint32_t> waiting_;  // ring of messages not yet granted nor asked for
+  std::size_t first_waiting_ = 0;
+  std::size_t num_waiting_ = 0;
+  std::vector<Clock::time_point> not_before_;  // by message; only with a delay
+  bool started_ = false;
+  bool complete_ = false;  // perhaps by another exchange's progress
+  bool broken_ = false;
+};
+
+}  // namespace nuice::drs

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "drs/message_run.hpp"
+#include "drs/station_state.hpp"
+
+namespace nuice::drs {
+namespace {
+
+/// Whatever a step throws becomes an Error, as nothing may leave the ranks with different stories.
+std::optional<Error> attempt(Rank rank, const std::function<void()>& step) {
+  try {
+    step();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::limit, "rank " + std::to_string(rank) + " is out of memory");
+  } catch (const std::exception& error) {
+    return Error(ErrorCode::limit, "rank " + std::to_string(rank) + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+Station::State::State(am::Endpoint& ep) : endpoint(ep), crew{.endpoint = &ep, .running = {}} {
+  entry_handler = ep.on<Bytes>("drs entry", [this](am::Context& from, const Bytes& bytes) {
+    entries.push_back({from.source(), bytes});
+  });
+  verdict_handler = ep.on<Verdict>("drs verdict", [this](am::Context&, const Verdict& v, am::Tail text) {
+    verdict.emplace(static_cast<ErrorCode>(v.code),
+                    std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+  });
+  inquiry_handler = ep.on<Inquiry>("drs inquiry", [this](am::Context& from, const Inquiry& inquiry) {
+    run(inquiry.exchange, from.source()).take_inquiry(from, inquiry);
+  });
+  answer_handler = ep.on<Answer>("drs answer", [this](am::Context& from, const Answer& answer) {
+    run(answer.exchange, from.source()).take_answer(answer);
+  });
+  release_handler = ep.on<Release>("drs release", [this](am::Context&, const Release& release) {
+    // It may come when the exchange is over: the data came before it.
+    if (MessageRun* const found = find_run(release.exchange)) found->take_release(release);
+  });
+}
+
+void Station::State::agree(const std::function<void()>& step) {
+  const std::optional<Error> mine = attempt(place().rank, step);
+  const Rank none = place().num_ranks;
+  const std::array<std::int64_t, 1> offer = {mine ? -place().rank : -none};
+  const auto lowest = static_cast<Rank>(-endpoint.reduce(am::ReduceOp::max, offer)[0]);
+  if (lowest == none) return;
+  if (lowest == place().rank) {
+    const Verdict head{static_cast<std::int32_t>(mine->code())};
+    const std::size_t room = endpoint.max_message_bytes() - sizeof head;
+    const std::size_t length = std::min(room, std::strlen(mine->what()));
+    for (Rank dst = 0; dst < none; ++dst)
+      endpoint.send(dst, verdict_handler, head, std::as_bytes(std::span(mine->what(), length)));
+  }
+  endpoint.poll_until([this] { return verdict.has_value(); });
+  throw Error(*std::exchange(verdict, std::nullopt));
+}
+
+void Station::State::send_entries(std::span<const Partner> destinations) {
+  for (const auto& [dst, bytes] : destinations) {
+    if (bytes == 0) continue;
+    if (dst == place().rank) {
+      entries.push_back({dst, bytes});
+    } else {
+      endpoint.send(dst, entry_handler, bytes);
+    }
+  }
+}
+
+std::vector<Partner> Station::State::take_entries() {
+  std::vector<Partner> list = std::move(entries);
+  entries.clear();
+  std::ranges::sort(list, {}, &Partner::rank);
+  return list;
+}
+
+void Station::State::check_options(const Options& options) {
+  const std::int64_t mine = fingerprint(options);
+  const std::array<std::int64_t, 1> first = {place().rank == 0 ? mine : 0};
+  const std::int64_t of_rank_0 = endpoint.reduce(am::ReduceOp::sum, first)[0];
+  agree([&] {
+    drs::check_options(options);
+    if (mine != of_rank_0)
+      throw Error(ErrorCode::mismatch,
+                  "drs::Options of rank " + std::to_string(place().rank) + " are not those of rank 0");
+  });
+}
+
+namespace {
+
+/// Throws Error mismatch, naming the pair, for the first difference.
+void compare(Rank rank, std::span<const Partner> expected, std::span<const Partner> sent) {
+  const auto bytes_from = [](std::span<const Partner> list, Rank src) {
+    const auto found = std::ranges::find(list, src, &Partner::rank);
+    return found == list.end() ? Bytes{0} : found->bytes;
+  };
+  for (const auto list : {expected, sent})
+    for (const Partner& partner : list) {
+      const Bytes here = bytes_from(expected, partner.rank);
+      const Bytes there = bytes_from(sent, partner.rank);
+      if (here != there)
+        throw Error(ErrorCode::mismatch, "rank " + std::to_string(partner.rank) + " -> rank " +
+                                             std::to_string(rank) + ": the receiver expects " +
+                                             std::to_string(here) + " bytes, the sender has " +
+                                             std::to_string(there));
+    }
+}
+
+}  // namespace
+
+// The sums cost one reduction and say only that something is wrong; what it is, Generate_Recv finds out then.
+void Station::State::check_sources(std::span<const Partner> destinations, std::span<const Partner> sources) {
+  const Balance mine = balance(place(), destinations, sources);
+  const std::array<std::int64_t, 2> values = {mine.first, mine.second};
+  const auto sums = endpoint.reduce(am::ReduceOp::sum, values);
+  if (sums[0] == 0 && sums[1] == 0) return;
+  send_entries(destinations);
+  endpoint.quiesce();
+  const std::vector<Partner> sent = take_entries();
+  agree([&] { compare(place().rank, sources, sent); });
+  throw Error(ErrorCode::mismatch, "the sources given to bind() are not what the ranks send");
+}
+
+MessageRun* Station::State::find_run(std::uint32_t exchange) {
+  return exchange < runs.size() ? runs[exchange] : nullptr;
+}
+
+MessageRun& Station::State::run(std::uint32_t exchange, Rank asking) {
+  if (MessageRun* const found = find_run(exchange)) return *found;
+  throw Error(ErrorCode::mismatch, "rank " + std::to_string(asking) + " names exchange " +
+                                       std::to_string(exchange) + ", which rank " +
+                                       std::to_string(place().rank) + " does not have");
+}
+
+Station::Station(am::Endpoint& endpoint) : state_(std::make_shared<State>(endpoint)) {}
+Station::Station(Station&&) noexcept = default;
+Station::~Station() = default;
+
+std::vector<Partner> Station::receive_list(std::span<const Partner> destinations) {
+  State& state = *state_;
+  state.agree([&] { check_destinations(state.place(), destinations); });
+  state.send_entries(destinations);
+  state.endpoint.quiesce();
+  return state.take_entries();
+}
+
+Exchange Station::bind(std::span<const Partner> destinations, std::span<const Partner> sources,
+                       std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
+                       const Options& options) {
+  state_->check_options(options);
+  state_->agree([&] {
+    if (options.lock == Lock::rma)
+      throw Error(ErrorCode::not_applicable, "Lock::rma needs MPI: use drs::mpi::World (nuice/drs_mpi.hpp)");
+  });
+  return bind_messages(state_, *state_, destinations, sources, send, receive, options);
+}
+
+Exchange bind_messages(const std::shared_ptr<void>& keeps_alive, Station::State& station,
+                       std::span<const Partner> destinations, std::span<const Partner> sources,
+                       std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
+                       const Options& options) {
+  std::unique_ptr<MessageRun> run;
+  const std::uint32_t number = station.next_number++;
+  station.agree([&] {
+    Cargo cargo = make_cargo(station.place(), destinations, sources, send, receive, options.seed);
+    run = std::make_unique<MessageRun>(keeps_alive, station, number, std::move(cargo), options);
+  });
+  station.check_sources(destinations, sources);
+  return Exchange(std::move(run));
+}
+
+}  // namespace nuice::drs
