@@ -7,7 +7,7 @@
 // several.
 //
 // Where messages are forwarded (REX) a transfer carries pieces of several messages, among them such that the
-// rank only keeps for others. Its entry then names a range of `parts` (docs/adr/0012).
+// rank only keeps for others. Its entry then names a range of `parts` (docs/adr/0011).
 #pragma once
 
 #include <cstdint>

@@ -51,10 +51,8 @@ void register_schedulers(nb::module_& module) {
           "why_not",
           [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes,
              const Topology* topology) {
-            return s.why_not({.matrix = matrix,
-                              .seed = seed,
-                              .phase_cost_bytes = phase_cost_bytes,
-                              .topology = topology});
+            return s.why_not(
+                {.matrix = matrix, .seed = seed, .phase_cost_bytes = phase_cost_bytes, .topology = topology});
           },
           nb::arg("matrix"), nb::arg("seed") = 0, nb::arg("phase_cost_bytes") = default_phase_cost_bytes,
           nb::arg("topology").none() = nb::none(),

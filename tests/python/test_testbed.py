@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from test_demo import missing_programs
+
 FOLDER = Path(__file__).parents[2] / "bench" / "testbed"
 sys.path.insert(0, str(FOLDER))
 import launch  # noqa: E402
@@ -154,3 +156,17 @@ def test_presets_are_those_of_the_documentation():
         assert f"| {settings.hosts}" in row
         assert settings.rate.removesuffix("mbit") + " Mbit/s" in row
         assert settings.queue.removesuffix("k") + " KiB" in row
+
+
+@needs_network
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_exchanges_on_the_network_are_measured():
+    command = [sys.executable, str(FOLDER.parent / "network.py"), "--quick", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    figures = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {f["method"] for f in figures} >= {"alltoallv", "coloring", "coloring:credit"}
+    assert all(f["verified"] is True and f["to_bound"] > 1 for f in figures)
+    assert min(f["to_best_mpi"] for f in figures if f["method"] in ("alltoallv", "isend", "neighbor")) == 1
+    assert namespaces() == []
