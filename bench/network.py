@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges on a network with real contention: the test network of docs/testbed.md, every method in the same run.
+"""Exchanges on a network with real contention (docs/testbed.md), every method in the same run.
 
 Makes the network of each preset, runs nuice-bench on its hosts (methods interleaved, every byte verified) and
 prints each method's median, slowest repetition, ratio to the best of MPI's own methods and to the bandwidth
@@ -111,7 +111,7 @@ def print_table(figures, options):
         "/ best MPI",
         "/ bound",
         "bound",
-        "floor",
+        "apart",
     ):
         table.add_column(column, justify="left" if column in ("network", "case", "method") else "right")
     last = None
