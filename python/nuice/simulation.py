@@ -146,7 +146,7 @@ def _predict(
     timeline: bool,
 ) -> Prediction:
     network = _core.make_topology(machine.topology)
-    if reason := _core.find_scheduler(name).why_not(matrix, seed, network):
+    if reason := _core.find_scheduler(name).why_not(matrix, seed, topology=network):
         return Prediction(name, executor, None, None, bound_s, reason)
     made = plan(matrix, name, seed, topology=network, prefer_pairs=machine.duplex == "paired")
     how = executor_for(made, machine) if executor == "auto" else executor
