@@ -64,12 +64,14 @@ test-fast: build
 	  $(BIN)/python -m pytest -q -m 'not slow' tests/python || failed=1; \
 	  wait $$ctest || failed=1; tail -n 8 build/test-fast.log; exit $$failed
 
+# InterruptTest runs in release and under ASan only: TSan holds signals back until the next system call, and now and then
+# the computing rank of these tests is not reached in time.
 test: build
 	ctest --preset release --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target scheduler_test am_test
-	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree|Concurrent|InterruptTest|ThreadTest'
+	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree|Concurrent|ThreadTest'
 	$(BIN)/python -m pytest tests/python
 
 bench: build
