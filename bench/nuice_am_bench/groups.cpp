@@ -98,7 +98,7 @@ std::vector<Group> Workshop::blocks() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({4, 64, 1024, 16384, 262144, 1048576}, powers_of_two(4, 1048576))) {
     const int n = operations(std::max(5.0, 500 / (1 + static_cast<double>(bytes) / 8192)));
-    Group group{"block", bytes, "", {}};
+    Group group{"block", bytes, "", {}, true};
     for (auto& [name, side] : am_) {
       if (bytes <= 16384)
         group.methods.push_back(
@@ -122,7 +122,7 @@ std::vector<Group> Workshop::shifts() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({16, 256, 4096, 65536}, powers_of_two(16, 262144))) {
     const int n = operations(std::max(5.0, 300 / (1 + static_cast<double>(bytes) / 4096)));
-    Group group{"shift", bytes, "", {}};
+    Group group{"shift", bytes, "", {}, true};
     for (auto& [name, side] : am_) {
       if (bytes <= 16384)
         group.methods.push_back(

@@ -66,6 +66,7 @@ std::vector<Row> measure(const Group& group, const Repetitions& repetitions) {
     for (std::size_t turn = 0; turn < group.methods.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % group.methods.size();
       MPI_Barrier(MPI_COMM_WORLD);
+      if (group.warm_buffers) group.methods[i].run();
       double seconds = group.methods[i].run();
       MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
       if (round >= repetitions.warmup) samples[i].push_back(seconds);

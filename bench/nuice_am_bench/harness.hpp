@@ -24,6 +24,8 @@ struct Group {
   std::size_t bytes = 0;  ///< Of one message, item or block.
   std::string detail;     ///< What else is set, such as "F=5"; may be empty.
   std::vector<Method> methods;
+  /// Each turn runs the method once before the clock: methods that share buffers would find them in the cache.
+  bool warm_buffers = false;
 };
 
 struct Row {
