@@ -22,7 +22,7 @@ ALLOWED = {
     "halo": {"core", "exchange", "exchange/mpi", "mpi parts"},
     "am": {"core"},
     "am/ucx": {"core", "am"},
-    "am/mpi": {"core", "am", "am/ucx"},
+    "am/mpi": {"core", "am", "am/ucx", "mpi parts"},
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi parts"},
     "mpi parts": {"core"},

@@ -1,43 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI calls with errors, and a communicator of our own.
+// MPI calls whose errors end the transport, reductions in the background, and what the layers on MPI share.
 #pragma once
 
 #include <mpi.h>
 
-#include <exception>
-#include <functional>
+#include <array>
+#include <cstdint>
+#include <span>
 
-#include "nuice/types.hpp"
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/communicator.hpp"
+#include "nuice/am/transport.hpp"
 
 namespace nuice::am::mpi {
+
+using nuice::mpi::all_or_none;
+using nuice::mpi::Communicator;
+using nuice::mpi::is_finalized;
 
 /// Throws TransportError mpi with the name of the call and MPI's own text unless code is MPI_SUCCESS.
 void must(int code, const char* call);
 
-/// Whether MPI calls are allowed no more: destructors then leave MPI's objects alone.
-bool is_finalized();
+/// Whether MPI was initialized with MPI_THREAD_MULTIPLE.
+bool allows_threads();
 
-/// A duplicate of the user's communicator whose errors come back as codes.
-class Communicator {
+/// Transport::start_reduce and test_reduce on MPI: one at a time, of at most 8 values.
+class Reduction {
  public:
-  /// Collective. Throws Error state before MPI_Init or after MPI_Finalize, invalid_argument for MPI_COMM_NULL and an
-  /// intercommunicator.
-  explicit Communicator(MPI_Comm parent);
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
-  ~Communicator();
-  MPI_Comm get() const { return comm_; }
-  Rank rank() const { return rank_; }
-  Rank num_ranks() const { return num_ranks_; }
+  void start(MPI_Comm comm, ReduceOp op, std::span<const std::int64_t> values);
+  bool test(std::span<std::int64_t> result);
 
  private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  Rank rank_ = 0;
-  Rank num_ranks_ = 0;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::array<std::int64_t, 8> in_{};
+  std::array<std::int64_t, 8> out_{};
 };
-
-/// Collective: the step, which must not communicate, succeeds on all ranks, or all throw what the lowest failing rank
-/// threw.
-void all_or_none(const Communicator& comm, const std::function<void()>& step);
 
 }  // namespace nuice::am::mpi

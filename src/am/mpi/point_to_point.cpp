@@ -82,12 +82,6 @@ PointToPoint::~PointToPoint() {
   }
 }
 
-bool PointToPoint::allows_threads() const {
-  int provided = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&provided);
-  return provided == MPI_THREAD_MULTIPLE;
-}
-
 // In turn, so that the oldest send is asked.
 PointToPoint::Slot* PointToPoint::free_slot() {
   Slot& slot = slots_[next_slot_];
@@ -228,24 +222,6 @@ void PointToPoint::poll_bulk(Inbox& inbox) {
     inbox.bulk_arrived(cookie);  // may throw, and may start others
     return;
   }
-}
-
-void PointToPoint::start_reduce(ReduceOp op, std::span<const std::int64_t> values) {
-  if (values.empty()) {
-    must(MPI_Ibarrier(comm_.get(), &reduction_), "MPI_Ibarrier");
-    return;
-  }
-  std::ranges::copy(values, reduce_in_.begin());
-  must(MPI_Iallreduce(reduce_in_.data(), reduce_out_.data(), static_cast<int>(values.size()), MPI_INT64_T,
-                      op == ReduceOp::sum ? MPI_SUM : MPI_MAX, comm_.get(), &reduction_),
-       "MPI_Iallreduce");
-}
-
-bool PointToPoint::test_reduce(std::span<std::int64_t> result) {
-  int done = 0;
-  must(MPI_Test(&reduction_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  if (done != 0) std::copy_n(reduce_out_.begin(), result.size(), result.begin());
-  return done != 0;
 }
 
 }  // namespace nuice::am::mpi

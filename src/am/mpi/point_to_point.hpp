@@ -13,7 +13,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -38,7 +37,7 @@ class PointToPoint : public Transport {
   bool try_send(Rank dst, Header header, std::span<const std::byte> a, std::span<const std::byte> b) override;
   int poll(Inbox& inbox, int limit) override;
   bool oversubscribed() const override { return oversubscribed_; }
-  bool allows_threads() const override;
+  bool allows_threads() const override { return mpi::allows_threads(); }
 
   std::size_t bulk_min_bytes() const override;
   std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data) override;
@@ -47,8 +46,10 @@ class PointToPoint : public Transport {
                           std::uint64_t cookie) override;
   bool bulk_pending() const override { return !bulk_receives_.empty(); }
 
-  void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override;
-  bool test_reduce(std::span<std::int64_t> result) override;
+  void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override {
+    reduction_.start(comm_.get(), op, values);
+  }
+  bool test_reduce(std::span<std::int64_t> result) override { return reduction_.test(result); }
 
  private:
   struct Slot {
@@ -84,9 +85,7 @@ class PointToPoint : public Transport {
   std::uint64_t next_key_ = 0;
   std::map<std::uint64_t, std::vector<MPI_Request>> bulk_sends_;
   std::vector<BulkReceive> bulk_receives_;
-  MPI_Request reduction_ = MPI_REQUEST_NULL;
-  std::array<std::int64_t, 8> reduce_in_{};
-  std::array<std::int64_t, 8> reduce_out_{};
+  Reduction reduction_;
 };
 
 }  // namespace nuice::am::mpi

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "am/mpi/rendezvous.hpp"
 
-#include <algorithm>
-
 namespace nuice::am::mpi {
-
-bool MpiRendezvous::allows_threads() const {
-  int provided = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&provided);
-  return provided == MPI_THREAD_MULTIPLE;
-}
 
 std::vector<std::string> MpiRendezvous::all_gather(const std::string& mine) {
   const auto size = static_cast<std::size_t>(num_ranks());
@@ -33,24 +25,6 @@ bool MpiRendezvous::all_agree(bool mine) {
   int all = 0;
   must(MPI_Allreduce(&yes, &all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
   return all != 0;
-}
-
-void MpiRendezvous::start_reduce(ReduceOp op, std::span<const std::int64_t> values) {
-  if (values.empty()) {
-    must(MPI_Ibarrier(comm_.get(), &reduction_), "MPI_Ibarrier");
-    return;
-  }
-  std::ranges::copy(values, reduce_in_.begin());
-  must(MPI_Iallreduce(reduce_in_.data(), reduce_out_.data(), static_cast<int>(values.size()), MPI_INT64_T,
-                      op == ReduceOp::sum ? MPI_SUM : MPI_MAX, comm_.get(), &reduction_),
-       "MPI_Iallreduce");
-}
-
-bool MpiRendezvous::test_reduce(std::span<std::int64_t> result) {
-  int done = 0;
-  must(MPI_Test(&reduction_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  if (done != 0) std::copy_n(reduce_out_.begin(), result.size(), result.begin());
-  return done != 0;
 }
 
 }  // namespace nuice::am::mpi

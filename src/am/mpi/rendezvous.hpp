@@ -2,8 +2,6 @@
 // What transport "ucx" needs from MPI: addresses and reductions.
 #pragma once
 
-#include <array>
-
 #include "am/mpi/call.hpp"
 #include "am/ucx/ucx.hpp"
 
@@ -16,18 +14,18 @@ class MpiRendezvous : public ucx::Rendezvous {
   Rank rank() const override { return comm_.rank(); }
   Rank num_ranks() const override { return comm_.num_ranks(); }
   bool oversubscribed() const override { return oversubscribed_; }
-  bool allows_threads() const override;
+  bool allows_threads() const override { return mpi::allows_threads(); }
   std::vector<std::string> all_gather(const std::string& mine) override;
   bool all_agree(bool mine) override;
-  void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override;
-  bool test_reduce(std::span<std::int64_t> result) override;
+  void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override {
+    reduction_.start(comm_.get(), op, values);
+  }
+  bool test_reduce(std::span<std::int64_t> result) override { return reduction_.test(result); }
 
  private:
   Communicator comm_;
   bool oversubscribed_;
-  MPI_Request reduction_ = MPI_REQUEST_NULL;
-  std::array<std::int64_t, 8> reduce_in_{};
-  std::array<std::int64_t, 8> reduce_out_{};
+  Reduction reduction_;
 };
 
 }  // namespace nuice::am::mpi

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/mpi/call.hpp"
 
-#include <string>
-
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
 
-void must(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
+std::string error_text(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  throw Error(ErrorCode::mpi, std::string(call) + ": " +
-                                  (length > 0 ? std::string(text, static_cast<std::size_t>(length))
-                                              : "error code " + std::to_string(code)));
+  return std::string(call) + ": " +
+         (length > 0 ? std::string(text, static_cast<std::size_t>(length))
+                     : "error code " + std::to_string(code));
+}
+
+void must(int code, const char* call) {
+  if (code != MPI_SUCCESS) throw Error(ErrorCode::mpi, error_text(code, call));
 }
 
 bool is_finalized() {

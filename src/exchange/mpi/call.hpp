@@ -4,7 +4,12 @@
 
 #include <mpi.h>
 
+#include <string>
+
 namespace nuice::mpi {
+
+/// "MPI_Barrier: MPI's own text for the code".
+std::string error_text(int code, const char* call);
 
 /// Throws Error mpi with the name of the call and MPI's own text unless code is MPI_SUCCESS.
 void must(int code, const char* call);

@@ -11,7 +11,7 @@ void check_parent(MPI_Comm parent) {
   int initialized = 0;
   must(MPI_Initialized(&initialized), "MPI_Initialized");
   if (initialized == 0 || is_finalized())
-    throw Error(ErrorCode::state, "a plan is made between MPI_Init and MPI_Finalize");
+    throw Error(ErrorCode::state, "MPI is needed here, between MPI_Init and MPI_Finalize");
   if (parent == MPI_COMM_NULL) throw Error(ErrorCode::invalid_argument, "the communicator is MPI_COMM_NULL");
   int inter = 0;
   must(MPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
