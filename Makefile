@@ -67,12 +67,12 @@ test-fast: build
 # InterruptTest runs in release and under ASan only: TSan holds signals back until the next system call, and now and then
 # the computing rank of these tests is not reached in time.
 test: build
-	ctest --preset release --output-on-failure
+	ctest --preset release --parallel $(JOBS) --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
-	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target scheduler_test am_test
-	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTimeAgree|Concurrent|ThreadTest'
-	$(BIN)/python -m pytest tests/python
+	cmake --preset tsan >/dev/null && cmake --build --preset tsan  --target concurrency_test am_test
+	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python
 
 bench: build
 	$(BIN)/python bench/planning.py

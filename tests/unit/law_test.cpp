@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
-#include <thread>
 
 #include "nuice/nuice.hpp"
 #include "support/matrices.hpp"
@@ -188,18 +187,6 @@ TEST_P(Law, SlicesReassembleToTheSchedule) {
         ASSERT_EQ(sorted(std::move(sends)), whole);
         ASSERT_EQ(sorted(std::move(receives)), whole);
       });
-}
-
-TEST_P(Law, PlansMadeAtTheSameTimeAgree) {
-  const CommMatrix matrix = random_density(48, 0.4, {.unit_bytes = 16, .max_units = 9}, 5);
-  const Schedule expected = scheduler().make(problem_for(matrix, 7));
-  std::vector<Schedule> made(4);
-  std::vector<std::thread> threads;
-  for (Schedule& schedule : made) {
-    threads.emplace_back([&schedule, &matrix, this] { schedule = scheduler().make(problem_for(matrix, 7)); });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const Schedule& schedule : made) EXPECT_EQ(schedule, expected);
 }
 
 std::vector<std::string_view> scheduler_names() {
