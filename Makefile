@@ -70,7 +70,7 @@ test: build
 	ctest --preset release --parallel $(JOBS) --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
-	cmake --preset tsan >/dev/null && cmake --build --preset tsan  --target concurrency_test am_test
+	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python
 
