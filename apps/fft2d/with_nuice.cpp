@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The complete exchange with nuice: one plan for each direction, as the blocks of a rectangle's transpose have other
-// sizes on the way back.
+// The complete exchange with nuice: one plan; on the way back the blocks go through its phases backwards.
 #include <nuice/mpi.hpp>
 
 #include "common/agree.hpp"
@@ -12,10 +11,11 @@ namespace {
 class NuiceExchange : public CompleteExchange {
  public:
   NuiceExchange(Sides& sides, const mpi::PlanOptions& options)
-      : forward_plan_(MPI_COMM_WORLD, partners(sides.row_side), options),
-        backward_plan_(MPI_COMM_WORLD, partners(sides.column_side), options),
-        forward_(bind(forward_plan_, sides.row_side, sides.column_side)),
-        backward_(bind(backward_plan_, sides.column_side, sides.row_side)) {}
+      : plan_(MPI_COMM_WORLD, partners(sides.row_side), options),
+        forward_(plan_.bind(buffers<SendBuffer>(sides.row_side, plan_.destinations()),
+                            buffers<ReceiveBuffer>(sides.column_side, plan_.sources()))),
+        backward_(plan_.bind_reverse(buffers<SendBuffer>(sides.column_side, plan_.sources()),
+                                     buffers<ReceiveBuffer>(sides.row_side, plan_.destinations()))) {}
 
   void forward() override {
     forward_.start();
@@ -25,7 +25,7 @@ class NuiceExchange : public CompleteExchange {
     backward_.start();
     backward_.wait();
   }
-  PhaseId num_phases() const { return forward_plan_.info().num_phases; }
+  PhaseId num_phases() const { return plan_.info().num_phases; }
 
  private:
   static std::vector<Partner> partners(const Blocks& blocks) {
@@ -37,16 +37,14 @@ class NuiceExchange : public CompleteExchange {
   static Bytes bytes(const Blocks& blocks, Rank rank) {
     return static_cast<Bytes>(blocks.count(rank) * sizeof(Complex));
   }
-  static mpi::Exchange bind(mpi::Plan& plan, Blocks& from, Blocks& to) {
-    std::vector<SendBuffer> send;
-    std::vector<ReceiveBuffer> receive;
-    for (const auto& [rank, size] : plan.destinations()) send.push_back({from.block(rank).data(), size});
-    for (const auto& [rank, size] : plan.sources()) receive.push_back({to.block(rank).data(), size});
-    return plan.bind(send, receive);
+  template <typename Buffer>
+  static std::vector<Buffer> buffers(Blocks& blocks, std::span<const Partner> partners) {
+    std::vector<Buffer> all;
+    for (const auto& [rank, size] : partners) all.push_back({blocks.block(rank).data(), size});
+    return all;
   }
 
-  mpi::Plan forward_plan_;
-  mpi::Plan backward_plan_;
+  mpi::Plan plan_;
   mpi::Exchange forward_;
   mpi::Exchange backward_;
 };

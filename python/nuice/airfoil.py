@@ -88,7 +88,13 @@ def partition(mesh: Mesh, num_parts: int, seed: int = 0) -> NDArray[np.int64]:
 
 def halo_matrix(mesh: Mesh, owner: NDArray[np.int64], num_parts: int, unit_bytes: int = 1024) -> CommMatrix:
     """COM(i, j) = unit_bytes x the number of points of part i that are adjacent to a point of part j != i."""
-    edges = mesh.edges()
+    return halo_of_edges(mesh.edges(), owner, num_parts, unit_bytes)
+
+
+def halo_of_edges(
+    edges: NDArray[np.int64], owner: NDArray[np.int64], num_parts: int, unit_bytes: int
+) -> CommMatrix:
+    """The same for any graph; edges[e] has the two ends of edge e, each edge once."""
     point = edges.ravel()  # u, v, u, v, ...
     needed_by = owner[edges[:, ::-1].ravel()]  # part of v, of u, ...
     outside = owner[point] != needed_by

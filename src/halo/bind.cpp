@@ -30,50 +30,41 @@ void Halo::State::require_same_size(Bytes entry_bytes) const {
   });
 }
 
-Plan& Halo::State::plan(std::map<Bytes, Plan>& plans, const EntryLists& destinations, Bytes entry_bytes) {
+HaloPlan& Halo::State::plan(Bytes entry_bytes) {
   if (const auto found = plans.find(entry_bytes); found != plans.end()) return found->second;
+  const EntryLists& needers = pattern->needers;
   std::vector<Partner> row;
   all_or_none(*comm, [&] {
-    for (std::size_t p = 0; p < destinations.num_partners(); ++p)
-      row.push_back({destinations.ranks[p], static_cast<Bytes>(destinations.list(p).size()) * entry_bytes});
+    for (std::size_t p = 0; p < needers.num_partners(); ++p)
+      row.push_back({needers.ranks[p], static_cast<Bytes>(needers.list(p).size()) * entry_bytes});
   });
-  return plans.emplace(entry_bytes, Plan(comm->get(), row, options)).first->second;
+  return plans.try_emplace(entry_bytes, HaloPlan{Plan(comm->get(), row, options), false}).first->second;
+}
+
+template <typename Field, typename Move>
+std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fields, bool scatter,
+                                                       Move&& move) {
+  all_or_none(*comm, [&] { check_fields(*pattern, fields, comm->rank()); });
+  const Bytes entry_bytes = sum_of_entry_bytes(fields);
+  require_same_size(entry_bytes);
+  HaloPlan& planned = plan(entry_bytes);
+  std::unique_ptr<HaloExchange::State> bound;
+  all_or_none(*comm, [&] {
+    bound = std::make_unique<HaloExchange::State>();
+    bound->pattern = pattern;
+    bound->info = planned.plan.info();
+    bound->movement = move(*pattern, fields);
+  });
+  bound->exchange.emplace(planned.bind(bound->movement, scatter));
+  return bound;
 }
 
 HaloExchange Halo::bind_gather(std::span<const GatherField> fields) {
-  State& halo = state();
-  const Pattern& pattern = *halo.pattern;
-  all_or_none(*halo.comm, [&] { check_fields(pattern, fields, halo.comm->rank()); });
-  const Bytes entry_bytes = sum_of_entry_bytes(fields);
-  halo.require_same_size(entry_bytes);
-  Plan& plan = halo.plan(halo.gathers, pattern.needers, entry_bytes);
-  std::unique_ptr<HaloExchange::State> bound;
-  all_or_none(*halo.comm, [&] {
-    bound = std::make_unique<HaloExchange::State>();
-    bound->pattern = halo.pattern;
-    bound->info = plan.info();
-    bound->movement = move_to_ghosts(pattern, fields);
-  });
-  bound->exchange.emplace(plan.bind(bound->movement.send, bound->movement.receive));
-  return HaloExchange(std::move(bound));
+  return HaloExchange(state().bind(fields, false, move_to_ghosts));
 }
 
 HaloExchange Halo::bind_scatter(std::span<const ScatterField> fields) {
-  State& halo = state();
-  const Pattern& pattern = *halo.pattern;
-  all_or_none(*halo.comm, [&] { check_fields(pattern, fields, halo.comm->rank()); });
-  const Bytes entry_bytes = sum_of_entry_bytes(fields);
-  halo.require_same_size(entry_bytes);
-  Plan& plan = halo.plan(halo.scatters, pattern.owners, entry_bytes);
-  std::unique_ptr<HaloExchange::State> bound;
-  all_or_none(*halo.comm, [&] {
-    bound = std::make_unique<HaloExchange::State>();
-    bound->pattern = halo.pattern;
-    bound->info = plan.info();
-    bound->movement = move_to_owners(pattern, fields);
-  });
-  bound->exchange.emplace(plan.bind(bound->movement.send, bound->movement.receive));
-  return HaloExchange(std::move(bound));
+  return HaloExchange(state().bind(fields, true, move_to_owners));
 }
 
 }  // namespace nuice::mpi

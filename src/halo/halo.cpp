@@ -28,7 +28,10 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
   std::optional<Plan> requests;
   state_->pattern =
       std::make_shared<const Pattern>(inspect(*state_->comm, ownership, needed, options, requests));
-  state_->scatters.emplace(Bytes{sizeof(GlobalIndex)}, std::move(*requests));
+  // The requests are a scatter of indices, so that their plan serves values of as many bytes in both directions. But what
+  // keeps links free one way need not do so on the way back, so with a network the gather is what is planned.
+  if (options.topology.empty())
+    state_->plans.try_emplace(Bytes{sizeof(GlobalIndex)}, HaloPlan{std::move(*requests), true});
 }
 
 Halo::Halo(Halo&&) noexcept = default;

@@ -35,6 +35,10 @@ class Lab:
     seeds: int
     machines: dict[str, Any] = field(default_factory=dict)  # instead of the shipped one of that name
 
+    def with_few(self) -> Lab:
+        """For meshes that take long to make and differ little from each other: means over three at most."""
+        return Lab(min(self.seeds, 3), self.machines)
+
     def machine(self, name: str) -> Any:
         """A shipped machine; NAME/VARIANT is that machine with the costs of data/fitted.csv."""
         if name not in self.machines:

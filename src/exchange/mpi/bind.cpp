@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns a phase table and buffers into persistent requests. All that an exchange needs is allocated here.
+// Turns a phase table and buffers into requests, persistent ones but for short sends. All that an exchange needs is allocated here.
 #include <algorithm>
 #include <string>
 
@@ -210,6 +210,11 @@ class Exchange::State::RequestMaker {
 
   void add_send(Rank to, const Places& places) {
     const Memory memory = memory_of(places, exchange_.comm->rank(), to);
+    const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
+    if (is_short && !synchronous_) {
+      exchange_.sends.add({memory.at, memory.count, to, tag_, exchange_.comm->get()});
+      return;
+    }
     const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
     MPI_Request request;
     must(init(memory.at, memory.count, memory.type, to, tag_, exchange_.comm->get(), &request),

@@ -69,8 +69,7 @@ bool Exchange::State::advance_steps(bool block) {
   return true;
 }
 
-/// Once true it stays so until the next step: complete persistent requests are inactive, which counts as
-/// done.
+/// Once true it stays so until the next step: complete requests are inactive or null, which counts as done.
 bool Exchange::State::step_is_done(bool block) {
   const auto [receive_begin, send_begin] = step_begin();
   const auto [receive_end, send_end] = step_ends[step];
