@@ -104,6 +104,7 @@ Json to_json(const Report& report, const Result& result) {
           {"ranks", result.num_ranks},
           {"right", result.right},
           {"expansion_seconds", result.seconds.expansion},
+          {"expansion_seconds_fastest", result.fastest_expansion},
           {"recovery_seconds", result.seconds.recovery},
           {"sweeping_seconds", result.seconds.sweeping},
           {"cells_per_second", report.cells_per_s(result)},

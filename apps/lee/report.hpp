@@ -18,7 +18,8 @@ struct Result {
   std::int32_t width = 0;
   int num_ranks = 1;
   Seconds seconds;
-  std::uint64_t cells = 0;  ///< Visited in all nets.
+  double fastest_expansion = 0;  ///< The same with the fastest repetitions: nearer to an idle machine.
+  std::uint64_t cells = 0;       ///< Visited in all nets.
   bool right = true;
   irregular::Traffic traffic;  ///< Of one repetition, on the rank that sends most items to a neighbour.
   std::string transport;
