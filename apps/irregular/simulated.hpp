@@ -14,16 +14,16 @@
 namespace nuice::irregular {
 
 #ifdef NUICE_SMPI
-/// Seconds for a cell or site, from the environment (NUICE_SMPI_CELL_S).
-inline double simulated_cell_s() {
-  static const double seconds = [] {
-    const char* const text = std::getenv("NUICE_SMPI_CELL_S");
+/// Operations for a cell or site, from the environment.
+inline double simulated_operations() {
+  static const double operations = [] {
+    const char* const text = std::getenv("NUICE_SMPI_OPERATIONS");
     return text == nullptr ? 0.0 : std::atof(text);
   }();
-  return seconds;
+  return operations;
 }
 inline void simulated_work(std::size_t cells) {
-  if (cells != 0) smpi_execute(static_cast<double>(cells) * simulated_cell_s());
+  if (cells != 0) smpi_execute_flops(static_cast<double>(cells) * simulated_operations());
 }
 #else
 inline void simulated_work(std::size_t /*cells*/) {}
