@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// AM-NC-O, ST-NC-O and AM-C-O: items leave at once or when a buffer is full, and the handler of the message is the
+// remote expansion (002 fig. 25). Figures 26 and 27 end a level; see scheme.hpp.
+// Cost of an item: one message of the transport, or its bytes and a push.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "irregular/scheme.hpp"
+#include "nuice/am/coalescer.hpp"
+#include "nuice/am/endpoint.hpp"
+#include "nuice/am/level_sync.hpp"
+#include "nuice/am/mpi.hpp"
+
+namespace nuice::irregular {
+
+template <typename Client, bool coalesced>
+class ActiveMessages {
+ public:
+  using Item = typename Client::Item;
+
+  /// Collective. neighbours: ranks, each once; a slot is a position there.
+  ActiveMessages(MPI_Comm comm, const SchemeOptions& options, std::vector<Rank> neighbours, Client& client)
+      : client_(client),
+        neighbours_(std::move(neighbours)),
+        sync_(options.sync),
+        endpoint_(am::mpi::connect(comm, {.transport = options.transport}),
+                  {.poll_every = options.poll_every}) {
+    traffic_.items.resize(neighbours_.size());
+    visit_ = endpoint_.template on_items<Item>(
+        "visit", [this](am::Context& from, std::span<const Item> items) { arrived(from.source(), items); });
+    endpoint_.seal();
+    levels_.emplace(endpoint_, neighbours_);
+    if constexpr (coalesced) buffers_.emplace(endpoint_, visit_, am::CoalescerOptions{options.buffer_bytes});
+  }
+  ActiveMessages(const ActiveMessages&) = delete;
+  ActiveMessages& operator=(const ActiveMessages&) = delete;
+  ~ActiveMessages() = default;
+
+  std::string transport() const { return endpoint_.transport_name(); }
+
+  void begin(bool without_limit) {
+    first_level_ = level_;
+    without_limit_ = without_limit;
+  }
+
+  [[gnu::always_inline]] void emit(std::size_t slot, const Item& item) {
+    ++traffic_.items[slot];
+    if constexpr (coalesced) {
+      buffers_->push(neighbours_[slot], item);
+    } else {
+      endpoint_.send(neighbours_[slot], visit_, item);
+    }
+  }
+
+  void poll() {
+    if (draining_) return;
+    open_ = true;
+    absorb_kept();
+    endpoint_.poll();
+    open_ = false;
+  }
+
+  void end_level() {
+    if (draining_) return;
+    ++traffic_.levels;
+    open_ = true;
+    absorb_kept();
+    if (sync_ == Sync::none) {
+      if constexpr (coalesced) buffers_->flush();
+      endpoint_.poll();
+    } else {
+      levels_->finish_level();
+    }
+    open_ = false;
+    if (sync_ == Sync::global) endpoint_.barrier();
+    ++level_;
+  }
+
+  bool done() {
+    ++traffic_.checks;
+    if (sync_ == Sync::none) {
+      open_ = true;
+      draining_ = without_limit_;
+      if (draining_) {
+        drain();
+      } else {
+        absorb_kept();
+      }
+      endpoint_.quiesce();
+      open_ = draining_ = false;
+      if (without_limit_) return true;
+    }
+    const Vote mine = client_.vote();
+    const std::array<std::int64_t, 2> votes = {mine.idle ? 0 : 1, mine.stop ? 1 : 0};
+    const std::vector<std::int64_t> all = endpoint_.reduce(am::ReduceOp::max, votes);
+    return all[0] == 0 || all[1] != 0;
+  }
+
+  Traffic traffic() const {
+    Traffic result = traffic_;
+    const std::uint64_t markers = sync_ == Sync::none ? 0 : traffic_.levels * neighbours_.size();
+    result.messages = endpoint_.stats().sent - markers;
+    return result;
+  }
+
+ private:
+  void arrived(Rank src, std::span<const Item> items) {
+    const Level level = sync_ == Sync::none ? level_ : levels_->level_of(src);
+    if (!open_ || (Client::ordered && level != level_)) {
+      auto& kept = kept_[level & 1];
+      kept.insert(kept.end(), items.begin(), items.end());
+      return;
+    }
+    client_.absorb(items, level - first_level_);
+    if (draining_) drain();
+  }
+
+  // Of an ordered client, what belongs to this level; of others all there is.
+  void absorb_kept() {
+    for (const Level level : {level_, level_ + 1}) {
+      if (Client::ordered && sync_ != Sync::none && level != level_) continue;
+      auto& kept = kept_[level & 1];
+      if (kept.empty()) continue;
+      client_.absorb(kept, level - first_level_);
+      kept.clear();
+    }
+  }
+
+  // In and around quiesce(): what came is worked off at once, so that one quiesce() ends the run. While the client
+  // expands, arrivals are kept (a full ring may take some in; inside a handler there are none).
+  void drain() {
+    open_ = false;
+    while (!client_.vote().idle || !all_absorbed()) {
+      absorb_kept();
+      client_.next_level();
+      client_.expand(*this);
+    }
+    open_ = true;
+    if constexpr (coalesced) buffers_->flush();
+  }
+  bool all_absorbed() const { return kept_[0].empty() && kept_[1].empty(); }
+
+  Client& client_;
+  std::vector<Rank> neighbours_;
+  Sync sync_;
+  am::Endpoint endpoint_;
+  am::Handler<Item> visit_{};
+  std::optional<am::LevelSync> levels_;
+  std::optional<am::Coalescer<Item>> buffers_;
+  std::array<std::vector<Item>, 2> kept_;  // by parity of the level: came early, or while the client expanded
+  Level level_ = 0;                        // ended by this rank since the beginning
+  Level first_level_ = 0;                  // of this run
+  bool open_ = false;                      // absorb may be called
+  bool draining_ = false;
+  bool without_limit_ = false;
+  Traffic traffic_;
+};
+
+}  // namespace nuice::irregular

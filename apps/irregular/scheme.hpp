@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Breadth-first programs on a distributed grid, in every message-passing scheme of 002 (figures 1 to 3).
+//
+// A rank expands its part of the wavefront and emits items (cells of its neighbours to look at); a scheme carries them.
+// An algorithm is written once, as a client, and a scheme is one policy of four: emit, poll (absorb), end_level, done.
+//
+//   scheme       messages                              coalesced  overlapped  file
+//   SSR-C-NO     MPI_Issend and MPI_Recv, both waited    yes        no        send_receive.hpp
+//   AMP-C-NO     active messages put into ports          yes        no        put.hpp
+//   ASR-C-O      MPI_Isend, MPI_Irecv, one level late    yes        yes       send_receive.hpp
+//   AM-NC-O      one active message for each item        no         yes       active_messages.hpp
+//   ST-NC-O      the same on a second transport          no         yes       active_messages.hpp
+//   AM-C-O       active messages through a coalescer     yes        yes       active_messages.hpp
+//
+// What a client (the algorithm) is:
+//
+//   struct Client {
+//     using Item = ...;                              // trivially copyable
+//     static constexpr bool ordered = ...;           // see below
+//     template <class Scheme> void expand(Scheme&);  // works off the wavefront; calls emit(slot, item), poll()
+//     void absorb(std::span<const Item>, Level);     // items from a neighbour, emitted in that level; expands nothing
+//                                                    // remote, except that it may emit in ASR-C-O (see below)
+//     void next_level();                             // what was found becomes the wavefront
+//     Vote vote() const;                             // {nothing to expand, all ranks shall stop}
+//   };
+//   run(scheme, client, delta);                      // until no rank has anything to expand, or one says stop
+//
+// When absorb is called: inside poll(), end_level() and done(), never inside emit() (where a full ring may make the
+// rank take messages in: they are kept). A level lasts from the return of one end_level() to that of the next; all
+// ranks count the same levels, from 0 in every run.
+//   - SSR, AMP: items of level k are absorbed in end_level() of level k.
+//   - AM, ST with Sync local or global: items of level k are absorbed in level k, some while it is expanded. When
+//     end_level() returns, all of level k has been. With local synchronisation a neighbour may be one level ahead. For
+//     an ordered client its items wait until this rank is in that level too: two buffers by the parity of the level
+//     suffice, as nobody gets two levels ahead of a neighbour (002 s.5.4). Others take them at once.
+//   - ASR: items of level k - 1 travel while level k is expanded, and are absorbed in its end_level(), one level late.
+//     An ordered client sees level < its own: the cell belongs to the wavefront that was just expanded. It has to be
+//     relaxed (a label that a later level gave it is lowered) and to be expanded at once, inside absorb(); what that
+//     emits belongs to the level that ends. Labels of cells not yet expanded can be wrong by one, none is ever used:
+//     the k - 1 / k discrepancy of 002 s.5 without memory for it, as the label itself says how old it is.
+//   - AM with Sync none: there are no levels; items are absorbed when they come, with the receiver's own level. For
+//     clients that need no order (Wolff's cluster is the set of sites that active bonds reach, in any order) or that
+//     correct labels which turn out too high (Lee with the distance in the item).
+//
+// Ends of cycles: Sync::global is 002 fig. 26 (counts to the neighbours, then a barrier; here a marker behind the items,
+// as messages keep their order), Sync::local is fig. 27 (neighbours only). SSR and ASR synchronise with neighbours by
+// their messages. AMP has fig. 22's two barriers with Sync::global, sizes and acknowledgements with Sync::local.
+// delta: all ranks look together whether all are done after every delta levels only (Won and Sahni; 002 fig. 12).
+// With Sync::none, delta levels run without any synchronisation before a global one (k-level asynchronous; Harshvardhan
+// et al., PACT 2014); delta 0 is without limit: ranks expand what comes until nothing moves anywhere.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nuice/types.hpp"
+
+namespace nuice::irregular {
+
+using Level = std::uint64_t;
+
+enum class Sync { local, global, none };
+
+/// A rank's say in whether a run is over: it is when all are idle, or one wants to stop.
+struct Vote {
+  bool idle = true;
+  bool stop = false;
+};
+
+struct SchemeOptions {
+  std::string name = "AM-C-O";
+  std::string transport = "best";   ///< Of active messages (nuice/am/mpi.hpp).
+  std::string second = "mpi";       ///< Of ST-NC-O.
+  Sync sync = Sync::local;          ///< AM-*, ST-*, AMP-C-NO (no `none` there). SSR and ASR ignore it.
+  std::size_t buffer_bytes = 8192;  ///< AM-C-O: of the coalescer, for each neighbour.
+  int poll_every = 0;               ///< F of 002 s.4.4: polls after so many messages too; 0: only in poll().
+  std::size_t max_items = 0;        ///< AMP-C-NO: no more items for one neighbour in a level, on any rank.
+};
+
+/// What a scheme sent since it was made. By neighbour, as the scheme was given them.
+struct Traffic {
+  std::vector<std::uint64_t> items;
+  std::uint64_t messages = 0;  ///< With items in them; of this layer, what MPI makes of them not counted.
+  std::uint64_t levels = 0;
+  std::uint64_t checks = 0;  ///< Global reductions: is it over?
+
+  std::uint64_t all_items() const { return std::accumulate(items.begin(), items.end(), std::uint64_t{0}); }
+};
+
+/// A row of the table above.
+struct SchemeRow {
+  std::string_view name;
+  std::string_view what;
+  bool active_messages;  ///< Takes a transport and Sync::none.
+  bool levels_late;      ///< Items are absorbed one level late.
+};
+std::span<const SchemeRow> schemes();
+/// Throws Error invalid_argument with the names that there are.
+const SchemeRow& find_scheme(std::string_view name);
+Sync find_sync(std::string_view name);
+std::string_view name_of(Sync sync);
+
+/// Collective. Throws Error invalid_argument where options do not go together (Sync::none with a scheme that has
+/// levels, delta 0 without it), the same on all ranks.
+void check(const SchemeOptions& options, std::int64_t delta);
+
+/// Collective. One run: a cluster, a net. Returns the levels it took. delta 0 with Sync::none: without limit.
+template <typename Scheme, typename Client>
+Level run(Scheme& scheme, Client& client, std::int64_t delta) {
+  scheme.begin(delta == 0);
+  Level levels = 0;
+  do {
+    for (std::int64_t cycle = 0; delta == 0 || cycle < delta; ++cycle) {
+      client.expand(scheme);
+      scheme.end_level();
+      client.next_level();
+      ++levels;
+      if (delta == 0 && client.vote().idle) break;
+    }
+  } while (!scheme.done());
+  return levels;
+}
+
+}  // namespace nuice::irregular

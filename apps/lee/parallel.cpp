@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What routing a net needs besides the expansion. One rank at a time follows the path, as 002 s.3 says; the others wait
+// for it. Cost: a message wherever the path leaves a stripe.
+#include "lee/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace nuice::lee {
+namespace {
+
+constexpr int trail_tag = 1;
+
+std::uint64_t reduce(std::uint64_t value, MPI_Op op, MPI_Comm comm) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, op, comm);
+  return value;
+}
+
+/// The path is complete when somebody says so: a trail with no rank to go on.
+void recover(const Team& team, Trail trail, bool mine, std::vector<char>& moves) {
+  int rank = 0;
+  int num_ranks = 1;
+  MPI_Comm_rank(team.comm, &rank);
+  MPI_Comm_size(team.comm, &num_ranks);
+  using Message = std::array<std::uint64_t, 3>;  // index, distance, whether it goes on
+  for (;;) {
+    if (!mine) {
+      Message message{};
+      MPI_Recv(message.data(), 3, MPI_UINT64_T, MPI_ANY_SOURCE, trail_tag, team.comm, MPI_STATUS_IGNORE);
+      if (message[2] == 0) return;
+      trail = {static_cast<Index>(message[0]), message[1], rank};
+    }
+    trail = follow(team.part, trail.cell, trail.distance, moves);
+    mine = false;
+    const bool goes_on = trail.next != no_rank;
+    const Message message = {trail.cell, trail.distance, goes_on ? 1U : 0U};
+    for (Rank other = 0; other < num_ranks; ++other)
+      if (other != rank && (!goes_on || other == trail.next))
+        MPI_Send(message.data(), 3, MPI_UINT64_T, other, trail_tag, team.comm);
+    if (!goes_on) return;
+  }
+}
+
+/// Sums over the cells that are not farther than the target.
+void measure(const Team& team, std::uint64_t farthest, Route& route) {
+  std::array<std::uint64_t, 2> sums = {0, 0};
+  std::uint64_t levels = 0;
+  team.wave.for_each_cell([&](Index cell, std::uint64_t distance) {
+    if (distance > farthest) return;
+    ++sums[0];
+    sums[1] += hash_of(team.maze.id(team.part.cell(cell)), distance);
+    levels = std::max(levels, distance + 1);
+  });
+  MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_UINT64_T, MPI_SUM, team.comm);
+  route.visited = sums[0];
+  route.hash = sums[1];
+  route.levels = reduce(levels, MPI_MAX, team.comm);
+}
+
+}  // namespace
+
+double barrier_time_s(MPI_Comm comm) {
+  MPI_Barrier(comm);
+  return MPI_Wtime();
+}
+
+bool ends_are_free(const Team& team, const Net& net) {
+  const auto blocked = [&](Cell cell) {
+    return team.part.mine(cell) && !can_be_reached(team.part.bytes[team.part.index(cell)]);
+  };
+  return reduce(blocked(net.source) || (net.has_target() && blocked(net.target)) ? 1 : 0, MPI_MAX,
+                team.comm) == 0;
+}
+
+double finish_route(const Team& team, const Net& net, Route& route) {
+  const std::uint64_t length =
+      reduce(team.wave.found(), MPI_MIN, team.comm);  // not_found is the largest number
+  const bool reached = length != Wave::not_found;
+  measure(team, length, route);
+  if (team.before_sweep) team.before_sweep(length);
+  route.status = reached ? Status::routed : net.has_target() ? Status::unreachable : Status::flooded;
+  if (!reached) return 0;
+  route.length = length;
+  std::vector<char> moves(length);
+  const bool mine = team.part.mine(net.target);
+  const double begin_s = barrier_time_s(team.comm);
+  recover(team, {mine ? team.part.index(net.target) : 0, length, no_rank}, mine, moves);
+  const double end_s = barrier_time_s(team.comm);
+  std::vector<char> all(length);
+  MPI_Reduce(moves.data(), all.data(), static_cast<int>(length), MPI_BYTE, MPI_BOR, 0, team.comm);
+  route.moves.assign(all.begin(), all.end());
+  return end_s - begin_s;
+}
+
+}  // namespace nuice::lee

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lee/part.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "nuice/error.hpp"
+
+namespace nuice::lee {
+
+Part::Part(const Maze& maze, std::int32_t width, Rank num_ranks, Rank rank)
+    : rows_(maze.rows),
+      columns_(maze.columns),
+      width_(num_ranks == 1 ? maze.columns : std::min(width, maze.columns)),
+      num_ranks_(num_ranks),
+      rank_(rank),
+      stride_(static_cast<Index>(maze.rows) + 1) {
+  const std::int32_t all_stripes = (columns_ + width_ - 1) / width_;
+  num_stripes_ = rank < all_stripes ? (all_stripes - 1 - rank) / num_ranks + 1 : 0;
+  const auto local_columns = static_cast<Index>(num_stripes_ * (width_ + 2));
+  bytes.assign(std::size_t{local_columns} * stride_ + 1, ghost_bit | wall_cell);
+  // From the ghost beside a stripe to the cell at its owner, whose stripe has the same number, or one more to the right
+  // of the last rank, one less to the left of the first.
+  const Index stripe = stride_ * static_cast<Index>(width_);
+  right_shift_ = rank == num_ranks - 1 ? 2 * stride_ : 0U - stripe;
+  left_shift_ = rank == 0 ? 0U - 2 * stride_ : stripe;
+  for (std::int32_t s = 0; s < num_stripes_; ++s) {
+    const std::int32_t first = (s * num_ranks + rank) * width_;
+    const std::int32_t count = std::min(width_, columns_ - first);
+    const Index at = static_cast<Index>(s * (width_ + 2)) * stride_ + 1;
+    for (std::int32_t column = -1; column <= count; ++column) {
+      if (first + column < 0 || first + column >= columns_) continue;
+      Byte flags = column == -1 || column == count ? ghost_bit : 0;
+      if (column == 0 && first > 0) flags |= left_bit;
+      if (column == count - 1 && first + count < columns_) flags |= right_bit;
+      fill_column(maze, first + column, at + static_cast<Index>(column + 1) * stride_, flags);
+    }
+    num_cells_ += static_cast<std::size_t>(std::int64_t{count} * rows_);
+  }
+}
+
+void Part::fill_column(const Maze& maze, std::int32_t column, Index first, Byte flags) {
+  for (std::int32_t row = 0; row < rows_; ++row)
+    bytes[first + static_cast<Index>(row)] = maze.wall({row, column}) ? flags | wall_cell : flags;
+}
+
+Index Part::index(Cell cell) const {
+  const std::int32_t stripe = cell.column / width_ / num_ranks_;
+  return static_cast<Index>(stripe * (width_ + 2) + 1 + cell.column % width_) * stride_ + 1 +
+         static_cast<Index>(cell.row);
+}
+
+Cell Part::cell(Index index) const {
+  const auto column = static_cast<std::int32_t>((index - 1) / stride_);
+  const std::int32_t stripe = column / (width_ + 2);
+  return {static_cast<std::int32_t>((index - 1) % stride_),
+          (stripe * num_ranks_ + rank_) * width_ + column % (width_ + 2) - 1};
+}
+
+std::size_t Part::max_items() const {
+  return 2 * static_cast<std::size_t>(std::max(1, (columns_ + width_ - 1) / width_ / num_ranks_ + 1)) *
+         static_cast<std::size_t>(rows_);
+}
+
+void Part::sweep(const Index* cells, std::size_t count, bool keep_path) {
+  const Byte stays = keep_path ? path_cell : wall_cell;
+  const auto clear = [&](Index c) {
+    const Byte byte = bytes[c];
+    bytes[c] = (byte & what_bits) >= stays ? byte : byte & static_cast<Byte>(~what_bits);
+    return byte;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const Byte byte = clear(cells[i]);
+    if ((byte & border_bits) == 0) continue;
+    if ((byte & left_bit) != 0) clear(cells[i] - stride_);
+    if ((byte & right_bit) != 0) clear(cells[i] + stride_);
+  }
+}
+
+bool Part::is_swept() const {
+  return std::ranges::all_of(bytes, [](Byte byte) {
+    const Byte what = byte & what_bits;
+    return what == 0 || what == path_cell || what == wall_cell;
+  });
+}
+
+void require_indices(const Maze& maze, std::int32_t width, Rank num_ranks) {
+  if (num_ranks == 1) return;  // one stripe: max_side sees to it
+  const std::int64_t stripes = (maze.columns / width + 1) / num_ranks + 1;
+  const std::int64_t bytes = stripes * (std::min(width, maze.columns) + 2) * (std::int64_t{maze.rows} + 1);
+  if (bytes >= std::int64_t{from_the_right})
+    throw Error(ErrorCode::limit, "stripes of width " + std::to_string(width) + " of a maze of " +
+                                      std::to_string(maze.rows) + " x " + std::to_string(maze.columns) +
+                                      " are too many cells for a rank");
+}
+
+Trail follow(Part& part, Index cell, std::uint64_t distance, std::vector<char>& moves) {
+  struct Step {
+    Index by;
+    char back;  // the step the other way round
+  };
+  const std::array<Step, 4> steps = {
+      {{0U - 1U, 'S'}, {0U - part.stride(), 'E'}, {1U, 'N'}, {part.stride(), 'W'}}};
+  while (distance > 0) {
+    const Byte wanted = mark_of(distance - 1);
+    const auto step = std::ranges::find_if(
+        steps, [&](const Step& s) { return (part.bytes[cell + s.by] & what_bits) == wanted; });
+    if (step == steps.end()) break;  // cannot be: the cell was reached from somewhere
+    Byte& byte = part.bytes[cell];
+    byte = static_cast<Byte>((byte & ~what_bits) | path_cell);
+    cell += step->by;
+    --distance;
+    moves[distance] = step->back;
+    if ((part.bytes[cell] & ghost_bit) == 0) continue;
+    if (step->by == part.stride()) return {part.to_right(cell), distance, part.right()};
+    return {part.to_left(cell) & ~from_the_right, distance, part.left()};
+  }
+  Byte& byte = part.bytes[cell];
+  byte = static_cast<Byte>((byte & ~what_bits) | path_cell);
+  return {cell, distance, no_rank};
+}
+
+}  // namespace nuice::lee

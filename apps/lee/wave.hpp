@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Wavefront expansion on one rank's part, written once for every scheme: the client of irregular/scheme.hpp.
+//
+// Level k expands the cells at distance k. The queue keeps all levels one behind the other, so that it is also the list
+// of what to sweep, and says every cell's distance. Items of level k are cells at distance k + 1.
+//
+// Where items come one level late (ASR-C-O), cells at distance k arrive when level k has been expanded without them, and
+// are expanded at once. 002 s.5 fears that such a cell has meanwhile been given the distance k + 1. That cannot happen:
+// the grid is bipartite, so all ways from the source to a cell have lengths of the same parity, and what is marked k + 1
+// never gets an offer of k. No label is ever corrected; corrections() counts, and tests see that it stays 0.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "irregular/scheme.hpp"
+#include "irregular/simulated.hpp"
+#include "lee/part.hpp"
+
+namespace nuice::lee {
+
+class Wave {
+ public:
+  using Item = lee::Item;
+  static constexpr bool ordered = true;
+  static constexpr std::uint64_t not_found = UINT64_MAX;
+
+  /// poll_cells: looks for messages after so many cells.
+  Wave(Rank num_ranks, std::size_t poll_cells)
+      : poll_cells_(poll_cells), right_slot_(num_ranks == 2 ? 0 : 1) {}
+
+  /// For a scheme: slot 0 is the left neighbour, which with two ranks is the right one too.
+  static std::vector<Rank> neighbours(Rank num_ranks, Rank rank) {
+    if (num_ranks == 1) return {};
+    if (num_ranks == 2) return {1 - rank};
+    return {(rank + num_ranks - 1) % num_ranks, (rank + 1) % num_ranks};
+  }
+
+  /// On this part from now on. few_walls: which inner loop. late: items come one level late.
+  void use(Part& part, bool few_walls, bool late);
+  /// source, target: own cells, or nothing. Everything must be swept.
+  void start(std::optional<Index> source, std::optional<Index> target);
+
+  template <typename Scheme>
+  void expand(Scheme& scheme) {
+    remember(scheme);
+    const auto emit = [&](std::size_t slot, Item item) { scheme.emit(slot, item); };
+    while (head_ < stop_) {
+      const std::size_t count = std::min(poll_cells_, stop_ - head_);
+      expand_some(queue_.data() + head_, count, level_, emit);
+      head_ += count;
+      scheme.poll();
+    }
+  }
+
+  void absorb(std::span<const Item> items, irregular::Level level);
+  void next_level();
+  /// The level of the target is complete before anybody stops.
+  irregular::Vote vote() const {
+    return {.idle = head_ == stop_, .stop = found_ != not_found && found_ + late_by_ <= level_};
+  }
+
+  /// Distance of the target, on its owner, once it is reached.
+  std::uint64_t found() const { return found_; }
+  std::uint64_t corrections() const { return corrections_; }
+
+  /// Calls visit(cell, distance) for all cells that were reached.
+  template <typename Visit>
+  void for_each_cell(Visit&& visit) const {
+    for (std::size_t d = 0; d + 1 < first_of_.size(); ++d)
+      for (std::size_t i = first_of_[d]; i < first_of_[d + 1]; ++i) visit(queue_[i], d);
+    for (const Late& late : late_) visit(late.cell, late.distance);
+  }
+  void sweep(bool keep_path);
+
+ private:
+  struct Late {
+    Index cell;
+    std::uint64_t distance;
+  };
+
+  template <typename Emit>
+  void expand_some(const Index* cells, std::size_t count, std::uint64_t distance, Emit& emit) {
+    const auto border = [&](Index c, Byte byte) {
+      const Index west = c - part_->stride();
+      const Index east = c + part_->stride();
+      if ((byte & left_bit) != 0 && part_->bytes[west] == ghost_bit) emit(0, part_->to_left(west));
+      if ((byte & right_bit) != 0 && part_->bytes[east] == ghost_bit)
+        emit(right_slot_, part_->to_right(east));
+    };
+    const auto with =
+        few_walls_ ? expand_cells<true, decltype(border)&> : expand_cells<false, decltype(border)&>;
+    tail_ = with(part_->bytes.data(), cells, count, queue_.data(), tail_, part_->stride(),
+                 mark_of(distance + 1), border);
+    irregular::simulated_work(count);
+  }
+
+  void absorb_late(std::span<const Item> items, std::uint64_t distance);
+
+  // For what absorb() has to emit; only used where items come late.
+  template <typename Scheme>
+  void remember(Scheme& scheme) {
+    scheme_ = &scheme;
+    emit_ = [](void* to, std::size_t slot, Item item) { static_cast<Scheme*>(to)->emit(slot, item); };
+  }
+
+  Part* part_ = nullptr;
+  std::size_t poll_cells_;
+  bool few_walls_ = false;
+  std::size_t right_slot_;
+  std::vector<Index> queue_;           // cells by distance
+  std::vector<std::size_t> first_of_;  // in queue_, by distance; the last: behind all
+  std::vector<Late> late_;             // cells that came late, not in queue_
+  std::vector<Index> late_cells_;      // those of one call of absorb
+  std::size_t head_ = 0;               // next to expand
+  std::size_t stop_ = 0;               // end of the wavefront
+  std::size_t tail_ = 0;               // end of what was reached
+  std::uint64_t level_ = 0;
+  std::uint64_t late_by_ = 0;  // levels
+  std::optional<Index> target_;
+  std::uint64_t found_ = not_found;
+  std::uint64_t corrections_ = 0;
+  void* scheme_ = nullptr;
+  void (*emit_)(void*, std::size_t, Item) = nullptr;
+};
+
+}  // namespace nuice::lee

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wolff/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nuice/error.hpp"
+#include "wolff/statistics.hpp"
+
+namespace nuice::wolff {
+namespace {
+
+constexpr std::int64_t default_grain = 1024;
+
+bool can_take(const std::string& scheme, irregular::Sync sync) {
+  return sync != irregular::Sync::none || scheme.starts_with("AM-") || scheme.starts_with("ST-");
+}
+
+Way make_way(const Options& options, const std::string& scheme, irregular::Sync sync) {
+  Way way{.word = scheme, .scheme = options.scheme, .delta = 1, .grain = 0};
+  const bool levels = sync != irregular::Sync::none;
+  way.scheme.name = scheme;
+  way.scheme.sync = sync;
+  // 002 s.6: delta = 0.1 N / 2.
+  way.delta = options.delta.value_or(levels ? std::max<std::int64_t>(1, options.size / 20) : 0);
+  way.grain = options.grain.value_or(levels ? 0 : default_grain);
+  irregular::check(way.scheme, way.delta);
+  return way;
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, Options& options) {
+  options.beta = critical_beta();
+  app.add_option("--size", options.size, "N: the lattice has N x N sites")
+      ->check(CLI::Range(2, 32768))
+      ->capture_default_str();
+  app.add_option("--beta", options.beta, "inverse temperature, coupling 1; default: the critical one")
+      ->check(CLI::Range(0.0, 10.0));
+  app.add_option("--seed", options.seed, "of all random numbers")->capture_default_str();
+  app.add_option("--schemes", options.schemes, "separated by commas; all where none is named")
+      ->delimiter(',');
+  app.add_option("--widths", options.widths,
+                 "of the stripes, separated by commas; one that suits where none is named")
+      ->delimiter(',');
+  app.add_option("--sync", options.syncs,
+                 "ends of cycles of the schemes that have a choice: local, global, none")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option(
+      "--delta", options.delta,
+      "cycles between two looks whether all are done; default N / 20, with --sync none 0: no limit");
+  app.add_option("--grain", options.grain,
+                 "sites in a cycle, newest first; 0: a cycle is a step of the wavefront. Default 0, with "
+                 "--sync none 1024");
+  app.add_option("--transport", options.scheme.transport, "of active messages: best, shm, mpi, ucx")
+      ->capture_default_str();
+  app.add_option("--second", options.scheme.second, "transport of ST-NC-O")->capture_default_str();
+  app.add_option("--buffer-bytes", options.scheme.buffer_bytes, "of AM-C-O, for each neighbour")
+      ->capture_default_str();
+  app.add_option("--poll-every", options.scheme.poll_every,
+                 "polls after so many messages too; 0: between batches")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--thermalise", options.thermalise,
+                 "clusters before anything is measured, or more: 10 N^2 sites")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--clusters", options.clusters, "in a measurement of time; every scheme flips the same")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--samples", options.samples, "of energy and magnetisation; 0: none")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--reps", options.reps, "measurements of each time; 0: none")
+      ->check(CLI::Range(0, 10'000))
+      ->capture_default_str();
+  app.add_flag("--check,!--no-check", options.check,
+               "whether to test 4 x 4 and 8 x 8 lattices against exact values too")
+      ->capture_default_str();
+  app.add_option("--picture", options.picture,
+                 "write the last lattice and cluster here, for nuice apps plot");
+  app.add_flag("--json", options.json, "one JSON object on one line, nothing else on stdout");
+}
+
+std::vector<Case> interpret(Options& options, int num_ranks) {
+  if (options.size < num_ranks)
+    throw Error(ErrorCode::invalid_argument, "--size " + std::to_string(options.size) +
+                                                 ": fewer columns than the " + std::to_string(num_ranks) +
+                                                 " ranks");
+  if (options.schemes.empty())
+    for (const irregular::SchemeRow& row : irregular::schemes()) options.schemes.emplace_back(row.name);
+  if (options.widths.empty())
+    options.widths.push_back(std::clamp<std::int64_t>(options.size / (4 * num_ranks), 1, 32));
+  for (const std::int64_t width : options.widths)
+    if (width < 1)
+      throw Error(ErrorCode::invalid_argument,
+                  "--widths " + std::to_string(width) + ": a stripe has at least 1 column");
+  std::vector<Case> cases;
+  for (const std::string& name : options.schemes) {
+    const irregular::SchemeRow& row = irregular::find_scheme(name);
+    bool any = false;
+    for (const std::string& word : options.syncs) {
+      const irregular::Sync sync = row.active_messages ? irregular::find_sync(word) : irregular::Sync::local;
+      if (!can_take(name, sync) || (!row.active_messages && any)) continue;
+      any = true;
+      const Way way = make_way(options, name, sync);
+      for (const std::int64_t width : options.widths) cases.push_back({way, width});
+    }
+    if (!any)
+      throw Error(ErrorCode::invalid_argument,
+                  "scheme " + name + " goes level by level: --sync local or global");
+  }
+  return cases;
+}
+
+}  // namespace nuice::wolff

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wolff/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace nuice::wolff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double limit = 4;  // standard errors
+
+double flips_per_us(const Report& report, double seconds) { return report.mean_cluster / seconds * 1e-6; }
+
+std::string physics_text(const Report& report) {
+  if (!report.physics) return "";
+  const Physics& physics = *report.physics;
+  const auto line = [](const char* what, const Estimate& e) {
+    return fmt::format("{:24} {:>14.8g} +- {:<10.2g} autocorrelation time {:.2f}\n", what, e.mean, e.error,
+                       e.autocorrelation);
+  };
+  return fmt::format("{} samples, {} clusters from one to the next\n", physics.samples,
+                     physics.clusters_per_sample) +
+         line("energy / site", physics.energy) + line("|magnetisation| / site", physics.magnetisation) +
+         line("mean cluster", physics.cluster) + "\n";
+}
+
+std::string findings_text(const Report& report) {
+  std::string text;
+  for (const Finding& finding : report.findings)
+    text += fmt::format("{:44} {:>14.8g} expected {:>14.8g}   {:+.2f} standard errors{}\n", finding.what,
+                        finding.value, finding.expected, finding.pull, finding.right() ? "" : "   WRONG");
+  return text.empty() ? text : text + "\n";
+}
+
+std::string model_text(const Report& report) {
+  if (report.item_costs.empty()) return "";
+  const double flip = report.sequential_seconds / report.mean_cluster;
+  std::string text = fmt::format(
+      "\na flip takes {:.1f} ns; by the cost of an item ({:.2f} items a flip at width 1), {} ranks beat "
+      "one\n",
+      1e9 * flip, -2 * std::expm1(-2 * report.beta), report.num_ranks);
+  for (const auto& [scheme, seconds] : report.item_costs) {
+    const double width = width_that_pays(report, seconds);
+    text += fmt::format("  {:10} {:>7.1f} ns an item: {}\n", scheme, 1e9 * seconds,
+                        width <= 1 ? "at any width" : fmt::format("from width {:.0f}", std::ceil(width)));
+  }
+  return text;
+}
+
+std::string results_text(const Report& report) {
+  if (report.results.empty()) return "";
+  std::string text =
+      fmt::format("{} clusters, mean {:.1f} sites; sequential: {:.3f} ms a sweep, {:.1f} M flips/s\n\n",
+                  report.clusters, report.mean_cluster, report.scale_ms(report.sequential_seconds),
+                  flips_per_us(report, report.sequential_seconds));
+  text += fmt::format("{:9} {:6} {:>5} {:>5} {:>6} {:>10} {:>8} {:>7} {:>7} {:>6} {:>9} {:>7} {:>7} {:>9}\n",
+                      "scheme", "sync", "width", "delta", "grain", "T/S N^2 ms", "Mflips/s", "speedup",
+                      "effic.", "own", "cycles", "left", "right", "messages");
+  for (const Result& result : report.results) {
+    const double speedup = report.sequential_seconds / result.seconds;
+    text += fmt::format(
+        "{:9} {:6} {:>5} {:>5} {:>6} {:>10.3f} {:>8.1f} {:>7.2f} {:>7.2f} {:>6} {:>9.1f} {:>7.2f} {:>7.2f} "
+        "{:>9.2f}{}\n",
+        result.scheme, result.sync, result.width, result.delta, result.grain, report.scale_ms(result.seconds),
+        flips_per_us(report, result.seconds), speedup, speedup / report.num_ranks,
+        result.alone_seconds > 0 ? fmt::format("{:.2f}", result.alone_seconds / result.seconds) : "-",
+        result.cycles, result.items_left, result.items_right, result.messages,
+        result.same ? "" : "   OTHER SPINS");
+  }
+  return text +
+         "speedup, effic.: over the sequential program; own: over one rank of the same code; cycles: of a "
+         "cluster;\n"
+         "left, right: items to the rank before and after in a cycle; messages: in a cycle\n";
+}
+
+Json to_json(const Estimate& e) {
+  return {{"mean", e.mean}, {"error", e.error}, {"autocorrelation_time", e.autocorrelation}};
+}
+
+Json to_json(const Report& report, const Result& r) {
+  const double speedup = report.sequential_seconds / r.seconds;
+  return {{"scheme", r.scheme},
+          {"sync", r.sync.empty() ? Json() : Json(r.sync)},
+          {"width", r.width},
+          {"delta", r.delta},
+          {"grain", r.grain},
+          {"transport", r.transport},
+          {"same_as_sequential", r.same},
+          {"seconds_per_cluster", r.seconds},
+          {"scale_ms", report.scale_ms(r.seconds)},
+          {"flips_per_second", report.mean_cluster / r.seconds},
+          {"speedup", speedup},
+          {"efficiency", speedup / report.num_ranks},
+          {"speedup_over_one_rank", r.alone_seconds > 0 ? Json(r.alone_seconds / r.seconds) : Json()},
+          {"cycles_per_cluster", r.cycles},
+          {"checks_per_cluster", r.checks},
+          {"items_left_per_cycle", r.items_left},
+          {"items_right_per_cycle", r.items_right},
+          {"messages_per_cycle", r.messages}};
+}
+
+}  // namespace
+
+bool Finding::right() const { return std::abs(pull) <= limit; }
+
+double Report::scale_ms(double seconds_per_cluster) const {
+  return 1e3 * seconds_per_cluster / mean_cluster * static_cast<double>(size) * static_cast<double>(size);
+}
+
+bool Report::right() const {
+  return std::ranges::all_of(findings, &Finding::right) && std::ranges::all_of(results, &Result::same);
+}
+
+double width_that_pays(const Report& report, double item_seconds) {
+  const double flip = report.sequential_seconds / report.mean_cluster;
+  return -2 * std::expm1(-2 * report.beta) * item_seconds / (flip * (report.num_ranks - 1));
+}
+
+std::string to_text(const Report& report) {
+  return fmt::format("{0} x {0} Ising lattice, beta {1:.10g}, {2} ranks\n\n", report.size, report.beta,
+                     report.num_ranks) +
+         physics_text(report) + findings_text(report) + results_text(report) + model_text(report);
+}
+
+std::string to_json(const Report& report) {
+  Json physics;
+  if (report.physics)
+    physics = {{"samples", report.physics->samples},
+               {"clusters_per_sample", report.physics->clusters_per_sample},
+               {"energy_per_site", to_json(report.physics->energy)},
+               {"magnetisation_per_site", to_json(report.physics->magnetisation)},
+               {"cluster", to_json(report.physics->cluster)}};
+  Json findings = Json::array();
+  for (const Finding& f : report.findings)
+    findings.push_back({{"what", f.what},
+                        {"value", f.value},
+                        {"error", f.error},
+                        {"expected", f.expected},
+                        {"pull", f.pull}});
+  Json results = Json::array();
+  for (const Result& result : report.results) results.push_back(to_json(report, result));
+  Json costs = Json::array();
+  for (const auto& [scheme, seconds] : report.item_costs)
+    costs.push_back({{"scheme", scheme},
+                     {"item_seconds", seconds},
+                     {"pays_from_width", width_that_pays(report, seconds)}});
+  const Json json = {{"program", "nuice-wolff"},
+                     {"size", report.size},
+                     {"beta", report.beta},
+                     {"ranks", report.num_ranks},
+                     {"physics", physics},
+                     {"findings", findings},
+                     {"clusters", report.clusters},
+                     {"mean_cluster", report.mean_cluster},
+                     {"sequential",
+                      {{"seconds_per_cluster", report.sequential_seconds},
+                       {"scale_ms", report.scale_ms(report.sequential_seconds)},
+                       {"flips_per_second", report.mean_cluster / report.sequential_seconds}}},
+                     {"results", results},
+                     {"item_costs", costs},
+                     {"right", report.right()}};
+  return json.dump() + "\n";
+}
+
+}  // namespace nuice::wolff
