@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +61,10 @@ struct PlanOptions {
   /// a chunk a sixth of that. What fits a receiver's window at the start is sent without asking.
   Bytes chunk_bytes = 8192;
   Bytes window_bytes = 49152;
+  /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
+  /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
+  /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.
+  double watchdog_s = 0;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
   bool check = true;
@@ -84,6 +89,13 @@ struct PlanInfo {
 };
 
 class Exchange;
+
+/// A message that has landed.
+struct Arrival {
+  Partner source;     ///< Who sent it, and its bytes as planned.
+  std::size_t index;  ///< Of the source in the order of bind(): in sources(); bind_reverse(): destinations().
+  std::span<std::byte> data;  ///< The receive buffer, as far as the message goes.
+};
 
 /// A checked schedule for one communication matrix, sliced for this rank.
 class Plan {
@@ -157,8 +169,9 @@ class Plan {
   std::unique_ptr<State> state_;
 };
 
-/// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true.
-/// Nothing in start, test and wait allocates memory, and a rank that waits does so inside MPI.
+/// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
+/// next() until it returns nothing.
+/// Nothing in start, test, wait, next and poll allocates memory, and a rank that waits does so inside MPI.
 ///
 /// When several exchanges of the executors phased, barrier and credit are under way together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
@@ -179,7 +192,26 @@ class Exchange {
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
   /// errors, after which the exchange can only be destroyed.
+  /// timeout if PlanOptions::watchdog_s have passed without progress; likewise.
   void wait();
+
+  // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),
+  // which hand over nothing: what they complete is not handed over later.
+
+  /// Waits for a message to land that was not handed over yet. Nothing: this rank's part is complete. Messages come in
+  /// the order in which they land, each once, as soon as its last byte is here, whatever its phase; those of a rank to
+  /// itself too, empty ones never. Later phases begin inside this call. Throws as wait().
+  std::optional<Arrival> next();
+  /// As next(), but does not wait: nothing means that no message is here; is_under_way() then says whether any may come.
+  std::optional<Arrival> poll();
+  /// Started, and not yet known to be complete.
+  bool is_under_way() const;
+  /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
+  template <typename Handler>
+  void wait_each(Handler&& handler) {
+    while (const std::optional<Arrival> arrival = next()) handler(arrival->source, arrival->data);
+  }
+
   /// Collective, without waiting for other ranks. Releases the requests. Throws Error state while the
   /// exchange is under way. Calling it again does nothing.
   void free();

@@ -66,6 +66,14 @@ class BufferFinder {
   std::vector<Row> by_rank_;
 };
 
+void set_sources(Arrivals& arrivals, std::span<const Partner> partners,
+                 std::span<const ReceiveBuffer> buffers) {
+  std::vector<std::span<std::byte>> data;
+  for (std::size_t i = 0; i < partners.size(); ++i)
+    data.emplace_back(static_cast<std::byte*>(buffers[i].data), static_cast<std::size_t>(partners[i].bytes));
+  arrivals.set_sources(partners, data);
+}
+
 bool has_repeats(std::vector<Rank> partners) {
   std::ranges::sort(partners);
   return std::ranges::adjacent_find(partners) != partners.end();
@@ -121,25 +129,23 @@ class Exchange::State::RequestMaker {
     }
     set_self_copy(send_to, receive_from);
     exchange_.credit = std::make_unique<CreditRun>(exchange_.comm, sends, receives, settings);
+    exchange_.credit->expect_chunks(exchange_.arrivals);
   }
 
   void make(const BufferFinder<SendBuffer>& send_to, const BufferFinder<ReceiveBuffer>& receive_from) {
     exchange_.receives.reserve(table_.entries.size());
     exchange_.sends.reserve(table_.entries.size());
-    std::vector<Rank> sources;
-    std::vector<Rank> targets;
     for (const PhaseEntry& entry : table_.entries) {
       if (entry.send_partner != no_rank) {
         add_send(entry.send_partner, places_to_send(entry, send_to));
-        targets.push_back(entry.send_partner);
       }
       if (entry.recv_partner != no_rank) {
         add_receive(entry.recv_partner, places_to_receive(entry, receive_from));
-        sources.push_back(entry.recv_partner);
+        exchange_.arrivals.add_receive(arrivals_of(entry));
       }
     }
-    exchange_.receives_repeat = has_repeats(std::move(sources));
-    exchange_.sends_repeat = has_repeats(std::move(targets));
+    exchange_.receives_repeat = has_repeats(exchange_.receive_from);
+    exchange_.sends_repeat = has_repeats(exchange_.send_to);
     set_self_copy(send_to, receive_from);
     exchange_.stage = stage_.release();
   }
@@ -187,6 +193,15 @@ class Exchange::State::RequestMaker {
     return joined(places);
   }
 
+  /// Whose messages, or pieces of them, this entry's receive brings to this rank.
+  std::vector<Rank> arrivals_of(const PhaseEntry& entry) const {
+    if (entry.recv_parts.count == 0) return {entry.recv_partner};
+    std::vector<Rank> sources;
+    for (const Part& part : table_.parts_in(entry.recv_parts))
+      if (part.dst == table_.rank) sources.push_back(part.src);
+    return sources;
+  }
+
   static Places joined(const Places& places) {
     Places result;
     for (const Block& block : places) {
@@ -206,6 +221,7 @@ class Exchange::State::RequestMaker {
     must(MPI_Recv_init(memory.at, memory.count, memory.type, from, tag_, exchange_.comm->get(), &request),
          "MPI_Recv_init");
     exchange_.receives.adopt(request);
+    exchange_.receive_from.push_back(from);
   }
 
   void add_send(Rank to, const Places& places) {
@@ -215,6 +231,7 @@ class Exchange::State::RequestMaker {
     must(init(memory.at, memory.count, memory.type, to, tag_, exchange_.comm->get(), &request),
          synchronous_ ? "MPI_Ssend_init" : "MPI_Send_init");
     exchange_.sends.adopt(request);
+    exchange_.send_to.push_back(to);
   }
 
   /// As MPI wants it.
@@ -260,6 +277,8 @@ Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
     const BufferFinder receive_from(receive.partners, receive.buffers);
     exchange = std::make_unique<Exchange::State>();
     exchange->comm = plan.comm;
+    exchange->watchdog_s = plan.watchdog_s;
+    set_sources(exchange->arrivals, receive.partners, receive.buffers);
     const auto limit = static_cast<std::size_t>(plan.max_sends_in_flight);
     Exchange::State::RequestMaker maker(*exchange, table, tag, limit > 0);
     if (plan.info.executor == Executor::credit) {
@@ -269,6 +288,7 @@ Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
     exchange->step_ends = make_steps(table, plan.info.executor);
     maker.make(send_to, receive_from);
     exchange->window.resize(std::min(limit, exchange->sends.size()), MPI_REQUEST_NULL);
+    exchange->reserve_for_following();
   });
   // Each exchange has its own communicator for barriers, as nonblocking collectives are matched by the order
   // of calls.

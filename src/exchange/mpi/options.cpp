@@ -2,6 +2,7 @@
 #include "exchange/mpi/options.hpp"
 
 #include <array>
+#include <bit>
 #include <climits>
 #include <cstdint>
 
@@ -24,15 +25,16 @@ constexpr std::array<ExecutorName, 4> executor_names = {{
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 9> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
-                                         static_cast<std::int64_t>(mine.seed),
-                                         static_cast<std::int64_t>(mine.executor),
-                                         mine.max_sends_in_flight,
-                                         mine.check ? 1 : 0,
-                                         mine.phase_cost_bytes,
-                                         mine.chunk_bytes,
-                                         mine.window_bytes,
-                                         static_cast<std::int64_t>(mine.topology.size())};
+  std::array<std::int64_t, 10> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
+                                          static_cast<std::int64_t>(mine.seed),
+                                          static_cast<std::int64_t>(mine.executor),
+                                          mine.max_sends_in_flight,
+                                          mine.check ? 1 : 0,
+                                          mine.phase_cost_bytes,
+                                          mine.chunk_bytes,
+                                          mine.window_bytes,
+                                          static_cast<std::int64_t>(mine.topology.size()),
+                                          std::bit_cast<std::int64_t>(mine.watchdog_s)};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.scheduler.resize(static_cast<std::size_t>(numbers[0]));
@@ -44,6 +46,7 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.phase_cost_bytes = numbers[5];
   first.chunk_bytes = numbers[6];
   first.window_bytes = numbers[7];
+  first.watchdog_s = std::bit_cast<double>(numbers[9]);
   first.topology.resize(static_cast<std::size_t>(numbers[8]));
   must(MPI_Bcast(first.topology.data(), static_cast<int>(numbers[8]), MPI_CHAR, 0, comm.get()), "MPI_Bcast");
   return first;
@@ -87,6 +90,7 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
                   rank);
     require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
                   std::to_string(mine.phase_cost_bytes), rank);
+    require_equal("watchdog_s", std::to_string(first.watchdog_s), std::to_string(mine.watchdog_s), rank);
     require_equal("topology", first.topology, mine.topology, rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
   });
@@ -106,6 +110,9 @@ void check_options(const PlanOptions& options) {
   if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
                                                  std::to_string(options.phase_cost_bytes));
+  if (!(options.watchdog_s >= 0))
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));
   if (window < 0)
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::max_sends_in_flight is negative: " + std::to_string(window));

@@ -92,6 +92,7 @@ void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, c
   max_sends_in_flight = options.max_sends_in_flight;
   chunk_bytes = options.chunk_bytes;
   window_bytes = options.window_bytes;
+  watchdog_s = options.watchdog_s;
 }
 
 void Plan::State::agree_on_times(double gather_s, double schedule_s, double check_s) {

@@ -84,4 +84,12 @@ void Requests::wait(std::size_t begin, std::size_t end) {
          "MPI_Waitall");
 }
 
+void Requests::cancel(std::size_t begin, std::size_t end) noexcept {
+  for (std::size_t i = begin; i < end; ++i) {
+    int complete = 0;
+    MPI_Request_get_status(requests_[i], &complete, MPI_STATUS_IGNORE);
+    if (complete == 0) MPI_Cancel(&requests_[i]);
+  }
+}
+
 }  // namespace nuice::mpi

@@ -67,6 +67,7 @@ class Requests {
 
   std::size_t size() const { return requests_.size(); }
   MPI_Request operator[](std::size_t i) const { return requests_[i]; }
+  MPI_Request& operator[](std::size_t i) { return requests_[i]; }
 
   // On requests [begin, end):
   /// Starts them in this order.
@@ -76,6 +77,8 @@ class Requests {
   /// True when all are complete. Those that are not under way count as complete.
   bool test(std::size_t begin, std::size_t end);
   void wait(std::size_t begin, std::size_t end);
+  /// Not one of these receives is to be waited for any more: cancels those that are under way. Never throws.
+  void cancel(std::size_t begin, std::size_t end) noexcept;
 
  private:
   std::vector<MPI_Request> requests_;
