@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nuice/bounds.hpp"
 #include "nuice/exchange.hpp"
@@ -94,7 +95,35 @@ class Exchange;
 struct Arrival {
   Partner source;     ///< Who sent it, and its bytes as planned.
   std::size_t index;  ///< Of the source in the order of bind(): in sources(); bind_reverse(): destinations().
-  std::span<std::byte> data;  ///< The receive buffer, as far as the message goes.
+  std::span<std::byte> data;  ///< The receive buffer, as far as the message goes; empty with bind_fields().
+};
+
+/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they lie one behind the other in the
+/// order of the partners.
+struct SendArray {
+  const void* data = nullptr;
+  Bytes bytes = 0;  ///< Room behind data.
+  std::span<const Bytes> offsets = {};
+};
+struct ReceiveArray {
+  void* data = nullptr;
+  Bytes bytes = 0;
+  std::span<const Bytes> offsets = {};
+};
+
+/// One field of several: counts[i] elements of a datatype for partner i, the first of them offsets[i] elements (extents
+/// of the type) behind data. Without offsets they lie one behind the other. Any committed type, derived ones too.
+struct SendField {
+  const void* data = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::span<const std::int64_t> counts = {};
+  std::span<const std::int64_t> offsets = {};
+};
+struct ReceiveField {
+  void* data = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::span<const std::int64_t> counts = {};
+  std::span<const std::int64_t> offsets = {};
 };
 
 /// A checked schedule for one communication matrix, sliced for this rank.
@@ -150,6 +179,23 @@ class Plan {
   /// destinations()[i]; otherwise as bind(). O(table) more.
   Exchange bind_reverse(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
 
+  /// Collective. bind() and bind_reverse() with one buffer for all partners. Throws as they do, and invalid_argument for a
+  /// wrong number of offsets or messages that reach out of the buffer.
+  Exchange bind_array(const SendArray& send, const ReceiveArray& receive);
+  Exchange bind_array_reverse(const SendArray& send, const ReceiveArray& receive);
+
+  /// Collective. Several fields in one run of the schedule, as if message i were the elements for partner i of all
+  /// fields. The plan's bytes only say which share of a message each phase carries, so one plan, made for the elements
+  /// or for their bytes, serves fields of any size. Both ends of a message must have as many elements of as many bytes
+  /// (the types may lie differently in memory), and all ranks as many fields. Transfers with few bytes are one
+  /// MPI message of all fields; those with many are one per field. Types may be freed once this returns.
+  /// bind_fields_reverse(): as bind_reverse(). Cost: as bind(), and a small message to each destination.
+  /// Throws Error, the same on all ranks: invalid_argument for fields that cannot be or that do not fit the partners;
+  /// mismatch for ends that differ (pair and field are named); not_applicable for types with gaps with the executor
+  /// credit, and, where the plan forwards, for messages that grow by different ratios.
+  Exchange bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive);
+  Exchange bind_fields_reverse(std::span<const SendField> send, std::span<const ReceiveField> receive);
+
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
   /// bound stay usable. Calling it again does nothing.
   void free();
@@ -166,6 +212,10 @@ class Plan {
   };
   Exchange bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
                       const Ends<ReceiveBuffer>& receive);
+  template <typename Buffer, typename Array>
+  std::vector<Buffer> buffers_in(std::span<const Partner> partners, const Array& array) const;
+  Exchange bind_field_table(const PhaseTable& table, const Ends<SendField>& send,
+                            const Ends<ReceiveField>& receive);
   std::unique_ptr<State> state_;
 };
 

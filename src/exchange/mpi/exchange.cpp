@@ -33,6 +33,13 @@ void Exchange::State::start() {
     std::memcpy(self.to, self.from, self.bytes);
     arrivals.land_copied(comm->rank());
   }
+  if (self_message) {
+    const auto& [from, to, tag] = *self_message;
+    must(MPI_Sendrecv(from.at, from.count, from.type, comm->rank(), tag, to.at, to.count, to.type,
+                      comm->rank(), tag, comm->get(), MPI_STATUS_IGNORE),
+         "MPI_Sendrecv");
+    arrivals.land_copied(comm->rank());
+  }
   if (credit) {
     credit->start();
     broken = false;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,20 @@ struct SelfCopy {
   std::size_t bytes = 0;
 };
 
+/// Some memory as MPI takes it.
+struct Memory {
+  void* at;
+  int count;
+  MPI_Datatype type;
+};
+
+/// The same where the message has datatypes: MPI copies it.
+struct SelfMessage {
+  Memory from;
+  Memory to;
+  int tag;
+};
+
 struct Exchange::State {
   class RequestMaker;
 
@@ -44,6 +59,7 @@ struct Exchange::State {
   bool sends_repeat = false;        // likewise for destinations
   std::vector<MPI_Request> window;  // max_sends_in_flight places for running sends; empty without that limit
   SelfCopy self;
+  std::optional<SelfMessage> self_message;
   std::unique_ptr<CreditRun> credit;  // only for Executor::credit, which then does all but the copy to itself
   Arrivals arrivals;
   std::vector<Rank> receive_from;  // by receive; empty for credit

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "exchange/mpi/communicator.hpp"
+#include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/layout.hpp"
 #include "nuice/mpi.hpp"
 #include "nuice/schedule.hpp"
 
@@ -22,6 +24,12 @@ struct Plan::State {
   Bytes window_bytes = 0;
   double watchdog_s = 0;
   int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
+
+  // For bind(): the first two may fail on one rank only; the last is collective.
+  std::unique_ptr<Exchange::State> new_exchange() const;
+  /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
+  void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout) const;
+  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
 
   /// Fills `info` but for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
