@@ -51,7 +51,7 @@ HEADERS = {
     "machine": {"machine", "simulate"},
     "schedulers": {"scheduler", "update", "broadcaster"},
     "exchange": {"exchange"},
-    "exchange/mpi": {"mpi", "mpi_broadcast"},
+    "exchange/mpi": {"mpi", "mpi_broadcast", "mpi_discover"},
     "halo": {"halo", "halo_field"},
     "am": {
         "am/coalescer",

@@ -21,32 +21,6 @@
 namespace nuice::mpi {
 namespace {
 
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst) + ": ";
-}
-
-/// Refuses what from_messages() would not see after the gather, or would see too late: a zero-byte message is
-/// not gathered, and a rank that does not exist would not be gathered as one.
-void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
-  std::vector<Rank> seen;
-  seen.reserve(destinations.size());
-  for (const auto& [dst, bytes] : destinations) {
-    if (dst < 0 || dst >= comm.num_ranks())
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + "there are " + std::to_string(comm.num_ranks()) + " ranks");
-    if (bytes < 0)
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + "the size is negative: " + std::to_string(bytes));
-    if (bytes > max_bytes)
-      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + std::to_string(bytes) +
-                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
-    seen.push_back(dst);
-  }
-  std::ranges::sort(seen);
-  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
-    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + "given twice");
-}
-
 /// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
 void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler) {
   if (const auto violation = check(problem.matrix, schedule, scheduler.guarantees, problem.topology))
@@ -69,6 +43,26 @@ Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
 }
 
 }  // namespace
+
+void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
+  std::vector<Rank> seen;
+  seen.reserve(destinations.size());
+  for (const auto& [dst, bytes] : destinations) {
+    if (dst < 0 || dst >= comm.num_ranks())
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + ": there are " + std::to_string(comm.num_ranks()) + " ranks");
+    if (bytes < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + ": the size is negative: " + std::to_string(bytes));
+    if (bytes > max_bytes)
+      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + ": " + std::to_string(bytes) +
+                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
+    seen.push_back(dst);
+  }
+  std::ranges::sort(seen);
+  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
+    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + ": given twice");
+}
 
 void require_phases_to_forward(const std::string& who, Executor executor) {
   if (executor == Executor::phased || executor == Executor::barrier) return;

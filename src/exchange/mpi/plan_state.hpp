@@ -37,6 +37,10 @@ struct Plan::State {
   void agree_on_times(double gather_s, double schedule_s, double check_s);
 };
 
+/// Not collective. Refuses what CommMatrix::from_messages() would not see after the gather, or would see too late: a
+/// zero-byte message is not gathered, and a rank that does not exist would not be gathered as one.
+void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
+
 /// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
 void require_phases_to_forward(const std::string& who, Executor executor);
 
