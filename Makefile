@@ -85,6 +85,7 @@ bench: build
 	$(BIN)/python bench/bytes.py
 	$(BIN)/python bench/link_free.py
 	$(BIN)/python bench/exchange.py
+	$(BIN)/python bench/pair.py
 	$(BIN)/python bench/broadcast.py
 	$(BIN)/python bench/applications.py
 	$(BIN)/python bench/drs.py

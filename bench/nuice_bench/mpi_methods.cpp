@@ -102,18 +102,22 @@ class NeighborMethod : public Method {
   MPI_Comm graph_ = MPI_COMM_NULL;
 };
 
+/// Throws Error limit if a message does not fit in an int.
+void require_int_messages(const Payload& payload) {
+  for (const Messages* side : {&payload.send, &payload.receive})
+    for (const Partner& partner : side->partners)
+      if (partner.bytes > INT_MAX)
+        throw Error(ErrorCode::limit,
+                    "rank " + std::to_string(payload.rank) + " and rank " + std::to_string(partner.rank) +
+                        " exchange " + std::to_string(partner.bytes) + " bytes, more than MPI's int counts");
+}
+
 /// What most programs do by hand: all receives, all sends, in the order of ranks.
 class IsendMethod : public Method {
  public:
   explicit IsendMethod(Payload& payload) : payload_(payload) {
     possible_on_all_ranks([&] {
-      for (const Messages* side : {&payload.send, &payload.receive})
-        for (const Partner& partner : side->partners)
-          if (partner.bytes > INT_MAX)
-            throw Error(ErrorCode::limit, "rank " + std::to_string(payload.rank) + " and rank " +
-                                              std::to_string(partner.rank) + " exchange " +
-                                              std::to_string(partner.bytes) +
-                                              " bytes, more than MPI's int counts");
+      require_int_messages(payload);
       requests_.reserve(payload.send.partners.size() + payload.receive.partners.size());
     });
   }
@@ -151,6 +155,51 @@ class IsendMethod : public Method {
   std::vector<MPI_Request> requests_;  // never grows beyond what the constructor reserved
 };
 
+/// The same by persistent requests.
+class PersistentMethod : public Method {
+ public:
+  explicit PersistentMethod(Payload& payload) {
+    possible_on_all_ranks([&] { require_int_messages(payload); });
+    for (std::size_t i = 0; i < payload.receive.partners.size(); ++i) {
+      const auto message = payload.receive.message(i);
+      const Rank src = payload.receive.partners[i].rank;
+      if (src == payload.rank) {
+        to_self_ = message;
+      } else {
+        MPI_Recv_init(message.data(), static_cast<int>(message.size()), MPI_BYTE, src, 0, MPI_COMM_WORLD,
+                      &requests_.emplace_back(MPI_REQUEST_NULL));
+      }
+    }
+    for (std::size_t i = 0; i < payload.send.partners.size(); ++i) {
+      const auto message = payload.send.message(i);
+      const Rank dst = payload.send.partners[i].rank;
+      if (dst == payload.rank) {
+        from_self_ = message;
+      } else {
+        MPI_Send_init(message.data(), static_cast<int>(message.size()), MPI_BYTE, dst, 0, MPI_COMM_WORLD,
+                      &requests_.emplace_back(MPI_REQUEST_NULL));
+      }
+    }
+  }
+  PersistentMethod(const PersistentMethod&) = delete;
+  PersistentMethod& operator=(const PersistentMethod&) = delete;
+  ~PersistentMethod() override {
+    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+  }
+
+  void run() override {
+    const int count = static_cast<int>(requests_.size());
+    MPI_Startall(count, requests_.data());
+    if (!from_self_.empty()) std::memcpy(to_self_.data(), from_self_.data(), from_self_.size());
+    MPI_Waitall(count, requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+ private:
+  std::span<std::byte> from_self_;
+  std::span<std::byte> to_self_;
+  std::vector<MPI_Request> requests_;
+};
+
 }  // namespace
 
 std::unique_ptr<Method> make_peer(Peer peer, Payload& payload) {
@@ -161,6 +210,8 @@ std::unique_ptr<Method> make_peer(Peer peer, Payload& payload) {
       return std::make_unique<NeighborMethod>(payload);
     case Peer::isend:
       return std::make_unique<IsendMethod>(payload);
+    case Peer::persistent:
+      return std::make_unique<PersistentMethod>(payload);
     case Peer::bcast:
       break;  // carries no matrix: broadcast_methods.cpp
   }

@@ -24,8 +24,10 @@ struct PeerName {
   std::string_view name;
   Peer peer;
 };
-constexpr std::array<PeerName, 3> matrix_peers = {
-    {{"alltoallv", Peer::alltoallv}, {"neighbor", Peer::neighbor}, {"isend", Peer::isend}}};
+constexpr std::array<PeerName, 4> matrix_peers = {{{"alltoallv", Peer::alltoallv},
+                                                   {"neighbor", Peer::neighbor},
+                                                   {"isend", Peer::isend},
+                                                   {"persistent", Peer::persistent}}};
 constexpr std::array<PeerName, 1> broadcast_peers = {{{"bcast", Peer::bcast}}};
 
 std::span<const PeerName> peers(bool is_broadcast) {
@@ -134,7 +136,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), and alltoallv, neighbor, isend, which are MPI's own, and scheduling on the fly: drs_n, "
+         "credit), and alltoallv, neighbor, isend, persistent, which are MPI's own, and scheduling on the "
+         "fly: drs_n, "
          "drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, drs_n:list:TRANSPORT (mpi, shm); by "
          "default " +
              std::string(matrix_methods) +
@@ -147,6 +150,12 @@ Parsed parse_command_line(int argc, const char* const* argv) {
       ->capture_default_str();
   app.add_option("--warmup", options.warmup, "repetitions before that, verified but not timed")
       ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--batch", options.batch,
+                 "exchanges in one repetition, whose time is divided by it: for short ones, which clocks and "
+                 "barriers "
+                 "would hide")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--executor", executor,
                  "for schedulers that name none; by default async for ac and phased for the others");

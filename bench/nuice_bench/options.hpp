@@ -12,7 +12,7 @@
 
 namespace nuice::bench {
 
-enum class Peer { alltoallv, neighbor, isend, bcast };
+enum class Peer { alltoallv, neighbor, isend, persistent, bcast };
 
 /// DRS_N: drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
 struct DrsSpec {
@@ -44,6 +44,7 @@ struct Options {
   std::vector<MethodSpec> methods;
   int reps = 20;
   int warmup = 2;
+  int batch = 1;  // exchanges in one timed repetition
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   int max_sends_in_flight = 0;

@@ -17,8 +17,8 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-/// Whole nanoseconds: no clock here tells more.
-Json seconds(std::optional<double> value) { return value ? Json(std::round(*value * 1e9) / 1e9) : Json(); }
+/// Hundredths of nanoseconds, which mean something in a batch.
+Json seconds(std::optional<double> value) { return value ? Json(std::round(*value * 1e11) / 1e11) : Json(); }
 
 std::string executor_of(const Result& result) {
   if (result.spec.drs) return "on the fly";
@@ -34,7 +34,9 @@ Cells heading() {
 }
 
 Cells cells(const Result& result, const Result* best) {
-  const auto ms = [](double seconds) { return fmt::format("{:.3f}", 1e3 * seconds); };
+  const auto ms = [](double seconds) {
+    return fmt::format("{:.{}f}", 1e3 * seconds, seconds < 1e-5 ? 5 : 3);
+  };
   const auto reuses = best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
   const std::string when = reuses ? fmt::format("{:.0f}", *reuses) : "never";
   return {result.spec.word,
@@ -114,6 +116,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                {"phase_cost_bytes", options.phase_cost_bytes},
                {"reps", options.reps},
                {"warmup", options.warmup},
+               {"batch", options.batch},
                {"max_sends_in_flight", options.max_sends_in_flight},
                {"chunk_bytes", options.chunk_bytes},
                {"window_bytes", options.window_bytes},

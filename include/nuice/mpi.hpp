@@ -165,8 +165,8 @@ class Plan {
   const PhaseTable& table() const;
   const PlanInfo& info() const;
 
-  /// Collective. Makes the persistent requests for these buffers. send[i] belongs to destinations()[i],
-  /// receive[i] to sources()[i]; the memory must stay valid until Exchange::free(). A plan may be bound any
+  /// Collective. Makes the requests for these buffers: persistent ones, but for sends of 256 bytes and less. send[i]
+  /// belongs to destinations()[i], receive[i] to sources()[i]; the memory must stay valid until Exchange::free(). A plan may be bound any
   /// number of times, and its exchanges may be under way together. Where messages are forwarded, takes memory
   /// for what this rank keeps for others: nuice::staged_bytes(table()).
   /// Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers or one that is null

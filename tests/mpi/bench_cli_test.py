@@ -57,21 +57,25 @@ class Bench(unittest.TestCase):
 
 class CommandLine(Bench):
     def test_json_has_one_object_per_method(self):
-        methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async,alltoallv,neighbor,isend"
-        lines = self.lines(4, "--matrix", self.matrix, "--schedulers", methods, "--reps", "3", "--seed", "5")
+        methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async,alltoallv,neighbor,isend,persistent"
+        lines = self.lines(
+            4, "--matrix", self.matrix, "--schedulers", methods, "--reps", "3", "--seed", "5", "--batch", "2"
+        )
         self.assertEqual([line["method"] for line in lines], methods.split(","))
         for line in lines:
             self.assertIs(line["verified"], True)
             self.assertIsNone(line["refused"])
             self.assertEqual((line["ranks"], line["messages"], line["max_degree"]), (4, 4, 2))
             self.assertEqual((line["bound_bytes"], line["bytes_moved"]), (70000, 71023))
-            self.assertEqual((line["matrix"], line["reps"], line["seed"]), (self.matrix, 3, 5))
+            self.assertEqual(
+                (line["matrix"], line["reps"], line["seed"], line["batch"]), (self.matrix, 3, 5, 2)
+            )
             least, median, most = (line[f"exchange_seconds_{x}"] for x in ("min", "median", "max"))
             self.assertTrue(0 < least <= median <= most)
             self.assertGreater(line["ratio_to_best_mpi"], 0)
-            self.assertIn(line["best_mpi"], ("alltoallv", "neighbor", "isend"))
+            self.assertIn(line["best_mpi"], ("alltoallv", "neighbor", "isend", "persistent"))
         planned, peers = lines[:8], lines[8:]
-        self.assertEqual([line["phases"] for line in peers], [None] * 3)
+        self.assertEqual([line["phases"] for line in peers], [None] * 4)
         self.assertEqual(min(line["ratio_to_best_mpi"] for line in peers), 1)
         self.assertEqual(planned[0]["phases"], 1)
         self.assertEqual(planned[6]["phases"], 2)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of the MPI layer that its users do not see: agreement, gathers, derived types for large pieces.
+#include <algorithm>
 #include <numeric>
 
 #include "exchange/mpi/agree.hpp"
@@ -100,6 +101,45 @@ TEST(Extent, HoldsMoreThanAnIntCounts) {
   MPI_Count size = 0;
   MPI_Type_size_x(extent.type.get(), &size);
   EXPECT_EQ(Bytes{size} * extent.count, bytes);
+}
+
+/// To the next rank and from the one before: short, long, short, by one tag, time after time.
+TEST(Requests, ShortSendsKeepTheirPlaceAmongPersistentOnes) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Rank to = (comm.rank() + 1) % comm.num_ranks();
+  const Rank from = (comm.rank() + comm.num_ranks() - 1) % comm.num_ranks();
+  const std::vector<int> sizes = {3, 100'000, 3};
+  std::vector<std::vector<char>> sent;
+  std::vector<std::vector<char>> received;
+  for (const int size : sizes) {
+    sent.emplace_back(static_cast<std::size_t>(size));
+    received.emplace_back(static_cast<std::size_t>(size));
+  }
+  Requests sends;
+  Requests receives;
+  sends.reserve(3);
+  receives.reserve(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    MPI_Request request;
+    MPI_Recv_init(received[i].data(), sizes[i], MPI_CHAR, from, 7, comm.get(), &request);
+    receives.adopt(request);
+    if (sizes[i] <= short_message_bytes) {
+      sends.add({sent[i].data(), sizes[i], to, 7, comm.get()});
+    } else {
+      MPI_Send_init(sent[i].data(), sizes[i], MPI_CHAR, to, 7, comm.get(), &request);
+      sends.adopt(request);
+    }
+  }
+  for (int round = 1; round <= 3; ++round) {
+    for (std::size_t i = 0; i < 3; ++i)
+      std::ranges::fill(sent[i], static_cast<char>(10 * round + static_cast<int>(i)));
+    receives.start(0, 3);
+    sends.start_unordered(0, 3);
+    receives.wait(0, 3);
+    while (!sends.test(0, 3)) continue;
+    sends.wait(0, 3);  // nothing is under way, which is no error
+    EXPECT_EQ(received, sent);
+  }
 }
 
 }  // namespace

@@ -144,6 +144,12 @@ def test_exchange() -> None:
         )
 
 
+def test_pair() -> None:
+    figures = quick("pair.py")
+    assert [f["bytes"] for f in figures] == [8] * 4 + [4096] * 4
+    assert [f["to_isend"] for f in figures if f["method"] == "isend"] == [1, 1]
+
+
 def test_simulator() -> None:
     figures = quick("simulator.py")
     assert {f["topology"].split(":")[0] for f in figures} == {"crossbar", "hypercube", "fattree", "torus"}

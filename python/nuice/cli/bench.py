@@ -28,10 +28,16 @@ def find_program(name: str) -> str:
 
 
 def run_bench(
-    num_ranks: int, matrix_file: Path, methods: Sequence[str], repetitions: int, seed: int = 0
+    num_ranks: int,
+    matrix_file: Path,
+    methods: Sequence[str],
+    repetitions: int,
+    seed: int = 0,
+    batch: int = 1,
 ) -> list[dict[str, Any]]:
     """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails."""
-    return _bench(num_ranks, ["--matrix", str(matrix_file), "--seed", str(seed)], methods, repetitions)
+    problem = ["--matrix", str(matrix_file), "--seed", str(seed), "--batch", str(batch)]
+    return _bench(num_ranks, problem, methods, repetitions)
 
 
 def run_broadcast_bench(

@@ -8,6 +8,7 @@
 namespace nuice::mpi {
 
 /// Collective. row: checked, without empty messages. A tag that the last call over this communicator did not use.
-std::vector<Partner> sources_of(const Communicator& comm, std::span<const Partner> row, Discovery way, int tag);
+std::vector<Partner> sources_of(const Communicator& comm, std::span<const Partner> row, Discovery way,
+                                int tag);
 
 }  // namespace nuice::mpi

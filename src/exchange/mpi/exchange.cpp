@@ -90,8 +90,7 @@ void Exchange::State::begin_next_step() {
   if (step < step_ends.size()) start_sends();
 }
 
-/// Once true it stays so until the next step: complete persistent requests are inactive, which counts as
-/// done.
+/// Once true it stays so until the next step: complete requests are inactive or null, which counts as done.
 bool Exchange::State::step_is_done(bool block) {
   const auto [receive_begin, send_begin] = step_begin();
   const auto [receive_end, send_end] = step_ends[step];

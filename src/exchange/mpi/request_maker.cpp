@@ -188,13 +188,16 @@ void Exchange::State::RequestMaker::add_receive(Rank from, const Places& places)
 
 void Exchange::State::RequestMaker::add_send(Rank to, const Places& places) {
   const Memory memory = memory_of(places, table_.rank, to);
-  const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
   exchange_.sends.make_room();
+  exchange_.send_to.push_back(to);
+  const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
+  if (is_short && !synchronous_)
+    return exchange_.sends.add({memory.at, memory.count, to, tag_, exchange_.comm->get()});
+  const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
   MPI_Request request;
   must(init(memory.at, memory.count, memory.type, to, tag_, exchange_.comm->get(), &request),
        synchronous_ ? "MPI_Ssend_init" : "MPI_Send_init");
   exchange_.sends.adopt(request);
-  exchange_.send_to.push_back(to);
 }
 
 /// As MPI takes it. A derived type lives as long as the exchange.

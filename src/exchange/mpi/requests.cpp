@@ -90,16 +90,27 @@ Extent Extent::of(std::int64_t elements, int max_count, MPI_Datatype element) {
 
 Requests::~Requests() {
   if (is_finalized()) return;
-  for (MPI_Request& request : requests_) MPI_Request_free(&request);
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 void Requests::start(std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) must(MPI_Start(&requests_[i]), "MPI_Start");
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto& [at, bytes, to, tag, comm] = shorts_[i];
+    if (to == no_rank) {
+      must(MPI_Start(&requests_[i]), "MPI_Start");
+    } else {
+      must(MPI_Isend(at, bytes, MPI_BYTE, to, tag, comm, &requests_[i]), "MPI_Isend");
+    }
+  }
 }
 
 void Requests::start_unordered(std::size_t begin, std::size_t end) {
-  if (begin < end)
+  if (has_shorts_) {
+    start(begin, end);
+  } else if (begin < end) {
     must(MPI_Startall(static_cast<int>(end - begin), requests_.data() + begin), "MPI_Startall");
+  }
 }
 
 bool Requests::test(std::size_t begin, std::size_t end) {
