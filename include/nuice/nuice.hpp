@@ -2,6 +2,7 @@
 // Everything that needs no MPI. Programs that exchange include <nuice/mpi.hpp> as well.
 #pragma once
 
+#include "nuice/advise.hpp"
 #include "nuice/bounds.hpp"
 #include "nuice/broadcast.hpp"
 #include "nuice/broadcaster.hpp"
