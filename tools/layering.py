@@ -51,7 +51,7 @@ HEADERS = {
     "topology": {"networks"},
     "machine": {"machine", "simulate"},
     "schedulers": {"scheduler", "update", "broadcaster"},
-    "advise": {"advise"},
+    "advise": {"advise", "wisdom"},
     "exchange": {"exchange"},
     "exchange/mpi": {"mpi", "mpi_broadcast"},
     "halo": {"halo", "halo_field"},

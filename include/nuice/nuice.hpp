@@ -22,3 +22,4 @@
 #include "nuice/topology.hpp"
 #include "nuice/types.hpp"
 #include "nuice/update.hpp"
+#include "nuice/wisdom.hpp"
