@@ -19,7 +19,7 @@ ALLOWED = {
     "schedulers": {"core"},
     "advise": {"core", "topology", "machine", "schedulers"},
     "exchange": {"core"},
-    "exchange/mpi": {"core", "topology", "schedulers", "exchange", "mpi parts"},
+    "exchange/mpi": {"core", "topology", "machine", "schedulers", "advise", "exchange", "mpi parts"},
     "halo": {"core", "exchange", "exchange/mpi", "mpi parts"},
     "am": {"core"},
     "am/ucx": {"core", "am"},

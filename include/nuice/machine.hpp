@@ -139,4 +139,9 @@ std::span<const ShippedMachine> shipped_machines();
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
 
+/// Where `nuice-calibrate --save` leaves a machine and the planner's "auto" looks for one: machine.toml, or
+/// shared-memory.toml for ranks that are all on one host, in $XDG_CONFIG_HOME/nuice or ~/.config/nuice. Empty without a
+/// home.
+std::string calibrated_machine_path(bool one_host);
+
 }  // namespace nuice
