@@ -52,8 +52,8 @@ struct AdviceOptions {
   /// Predict all candidates this way, whatever it costs (rule, model or simulation). Without it the work of deciding
   /// is bounded: see budget_s.
   std::optional<Prediction> predict_by = std::nullopt;
-  /// Deciding may take this long, as estimated from counted work. Without it reuse times the exchange time that the rule
-  /// predicts: deciding takes less than the exchanges it decides about.
+  /// Deciding may take this long, as estimated from counted work. Without it half of reuse times the exchange time that
+  /// the rule predicts: deciding takes less than the exchanges it decides about.
   std::optional<double> budget_s = std::nullopt;
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
   /// default is what nine of ten printed times of the CM-5 are within (docs/reproduce.md).

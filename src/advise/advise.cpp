@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -34,9 +35,16 @@ namespace {
 constexpr double rule_uncertainty = 0.5;
 constexpr double model_uncertainty = 0.2;
 constexpr double credit_uncertainty = 0.3;
+constexpr double timeout_uncertainty = 1;
 
 /// Schedules with more pieces are made again rather than kept.
 constexpr double most_pieces_kept = 4e6;
+
+/// Deciding may take this part of the exchanges that it decides about.
+constexpr double budget_share = 0.5;
+
+/// Of the budget: what may go into candidates that are not likely to win.
+constexpr double next_to_nothing = 0.1;
 
 /// Of two ranges of relative uncertainty, one after the other.
 double combined(double a, double b) { return std::sqrt(a * a + b * b); }
@@ -50,10 +58,10 @@ class Decision {
         problem_(problem_of(matrix, machine, options.seed)),
         traits_(traits_of(matrix, machine.topology.get())) {}
 
-  Advice make() {
+  Advice make(std::vector<Candidate> asked_for) {
     describe();
     std::vector<Candidate> refused;
-    for (Candidate& candidate : candidates_of(options_, machine_)) {
+    for (Candidate& candidate : asked_for) {
       candidate.why_not = why_not(candidate, problem_, machine_);
       candidate.applicable = candidate.why_not.empty();
       (candidate.applicable ? candidates_ : refused).push_back(std::move(candidate));
@@ -84,14 +92,18 @@ class Decision {
 
   void decide() {
     for (Candidate& candidate : candidates_) predict_by_rule(candidate);
-    spend(rule_cost_s(traits_));
+    spend(rule_cost_s(traits_, static_cast<double>(candidates_.size())));
     sort(candidates_);
     if (options_.predict_by) {
-      for (Candidate& candidate : candidates_) refine(candidate, *options_.predict_by);
+      for (Candidate& candidate : candidates_) {
+        if (*options_.predict_by != Prediction::rule) spend(cost_s(candidate, *options_.predict_by));
+        refine(candidate, *options_.predict_by);
+      }
       advice_.decided_by = *options_.predict_by;
       return;
     }
-    budget_s_ = options_.budget_s.value_or(static_cast<double>(options_.reuse) * candidates_[0].exchange_s);
+    budget_s_ = options_.budget_s.value_or(budget_share * static_cast<double>(options_.reuse) *
+                                           candidates_[0].exchange_s);
     if (matrix_.num_messages() == 0) return;
     for (const Prediction round : {Prediction::model, Prediction::simulation}) look_closer(round);
   }
@@ -124,8 +136,9 @@ class Decision {
     candidate.phases = schedule.num_phases();
     candidate.phase_bytes = nuice::phase_bytes(schedule);
     if (by == Prediction::model || candidate.executor == credit) {
-      set_exchange(candidate, Prediction::model, model_s(matrix_, schedule, machine_, candidate, options_),
-                   candidate.executor == credit ? credit_uncertainty : model_uncertainty);
+      const auto [seconds, timeouts] = model(matrix_, schedule, machine_, candidate, options_);
+      const double usual = candidate.executor == credit ? credit_uncertainty : model_uncertainty;
+      set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : usual);
     } else {
       const SimulationOptions how{.executor = *find_executor(candidate.executor), .blocking_sends = false};
       set_exchange(candidate, by, simulate(matrix_, schedule, machine_, how).seconds, 0);
@@ -146,48 +159,65 @@ class Decision {
     const bool made = candidate.scheduler == drs_n || schedules_.contains(candidate.scheduler);
     const double make = made ? 0 : candidate.planning_s;
     if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
-    return make + (candidate.executor == credit ? 0 : simulation_cost_s(traits_, transfers));
+    return make + (candidate.executor == credit
+                       ? 0
+                       : simulation_cost_s(traits_, transfers, machine_, candidate.executor == "async"));
   }
 
-  /// Whether it may have the least total, if the best one of those looked at needs `best_s`.
+  /// Whether it can have the least total, if another one needs `best_s`: not if it would be dearer at the bound.
+  bool can_win(const Candidate& candidate, double best_s) const {
+    return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
+  }
+
+  /// Whether it is likely to, as far as its prediction can be trusted.
   bool may_win(const Candidate& candidate, double best_s) const {
-    const double planning = candidate.planning_s / static_cast<double>(options_.reuse);
-    if (planning + advice_.bound_s >= best_s) return false;
-    const double own = candidate.predicted_by == Prediction::rule ? rule_uncertainty : model_uncertainty;
-    return planning + candidate.exchange_s * (1 - own) < best_s;
+    return candidate.total_s - candidate.exchange_s * candidate.uncertainty < best_s;
   }
 
   void spend(double seconds) { advice_.deciding_s += seconds; }
-  bool affords(double seconds) const { return advice_.deciding_s + seconds <= budget_s_; }
 
-  /// A round. Candidates that it does not reach fall behind those that it does.
+  /// A round: the most promising first, as far as the budget goes, and those that are not likely to win too as long as
+  /// that costs next to nothing. Candidates that it does not reach fall behind those that it does.
   void look_closer(Prediction by) {
-    std::vector<std::size_t> chosen;
-    double planned_s = 0;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (candidates_[i].predicted_by < advice_.decided_by) continue;
-      if (!chosen.empty() &&
-          !may_win(candidates_[i], candidates_[chosen[0]].total_s * (1 + model_uncertainty)))
-        continue;
-      const double cost = cost_s(candidates_[i], by);
-      if (!affords(planned_s + cost)) continue;
-      planned_s += cost;
-      chosen.push_back(i);
-    }
-    if (chosen.size() < 2) return;
-    double best_s = std::numeric_limits<double>::infinity();
-    for (const std::size_t i : chosen) {
-      Candidate& candidate = candidates_[i];
-      if (!may_win(candidate, best_s)) continue;
-      spend(cost_s(candidate, by));
-      refine(candidate, by);
-      looked_at_[candidate.name()] = by;
-      best_s = std::min(best_s, candidate.total_s);
-    }
+    if (!affords_two(by)) return;
+    best_s_ = std::numeric_limits<double>::infinity();
+    // What has been looked at may be worse than it was thought to be. Then there is time for more of them.
+    while (look_at_all(by)) continue;
     advice_.decided_by = by;
     std::ranges::stable_sort(candidates_, std::less{}, [&](const Candidate& c) {
       return std::pair(looked_at_[c.name()] == by ? 0 : 1, c.total_s);
     });
+  }
+
+  bool look_at_all(Prediction by) {
+    bool any = false;
+    for (Candidate& candidate : candidates_) {
+      if (looked_at_[candidate.name()] == by || !can_win(candidate, best_s_) || !affords(candidate, by))
+        continue;
+      spend(cost_s(candidate, by));
+      refine(candidate, by);
+      looked_at_[candidate.name()] = by;
+      best_s_ = std::min(best_s_, candidate.total_s);
+      any = true;
+    }
+    return any;
+  }
+
+  bool affords(const Candidate& candidate, Prediction by) {
+    const Candidate& first = candidates_[0];
+    const bool any = best_s_ < std::numeric_limits<double>::infinity();
+    if (!options_.budget_s) {
+      budget_s_ = budget_share * static_cast<double>(options_.reuse) * (any ? best_s_ : first.exchange_s);
+    }
+    const double rival_s = any ? best_s_ : first.total_s + first.exchange_s * model_uncertainty;
+    const double limit = may_win(candidate, rival_s) ? budget_s_ : budget_s_ * next_to_nothing;
+    return advice_.deciding_s + cost_s(candidate, by) <= limit;
+  }
+
+  bool affords_two(Prediction by) const {
+    double cost = 0;
+    for (std::size_t i = 0; i < 2 && i < candidates_.size(); ++i) cost += cost_s(candidates_[i], by);
+    return candidates_.size() > 1 && advice_.deciding_s + cost <= budget_s_;
   }
 
   static void sort(std::vector<Candidate>& candidates) {
@@ -218,6 +248,7 @@ class Decision {
   std::map<std::string, Prediction> looked_at_;
   std::shared_ptr<const Schedule> latest_;
   double budget_s_ = 0;
+  double best_s_ = 0;  // least total of this round
 };
 
 void require_options(const AdviceOptions& options) {
@@ -263,11 +294,11 @@ std::size_t Advice::num_contenders() const {
 Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options) {
   advice::require_options(options);
   require_sense(machine);
-  advice::candidates_of(options, machine);  // wrong names stop us before any work
+  std::vector<Candidate> candidates = advice::candidates_of(options, machine);  // wrong names stop us here
   if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty()) {
     throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
   }
-  return advice::Decision(matrix, machine, options).make();
+  return advice::Decision(matrix, machine, options).make(std::move(candidates));
 }
 
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice) {

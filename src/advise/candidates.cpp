@@ -86,9 +86,10 @@ std::vector<Candidate> candidates_of(const AdviceOptions& options, const Machine
   std::vector<Candidate> candidates;
   for (const std::string& name : names) {
     Candidate candidate = parse_candidate(name, machine);
-    if (std::ranges::find(candidates, candidate.name(), &Candidate::name) == candidates.end()) {
-      candidates.push_back(std::move(candidate));
-    }
+    const bool is_new = std::ranges::none_of(candidates, [&](const Candidate& other) {
+      return other.scheduler == candidate.scheduler && other.executor == candidate.executor;
+    });
+    if (is_new) candidates.push_back(std::move(candidate));
   }
   return candidates;
 }

@@ -4,12 +4,12 @@
 //
 //   free = max(free, begin) + time            end = the largest `free` of its ports and links
 //
-// which is what fair sharing comes to if those that share end together. Circuits, and ports that take one message at a
-// time, hold transfers back instead: begin = the largest `free`. Everything else follows the executors of the simulator
-// (docs/machines.md); what is left out is who overtakes whom.
+// which is what fair sharing comes to if those that share end together. Everything else follows the executors of the
+// simulator (docs/machines.md); what is left out is who overtakes whom, and that circuits wait for whole routes.
 #include "advise/model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "advise/candidates.hpp"
@@ -39,7 +39,8 @@ class Network {
         out_(at(matrix.num_ranks())),
         in_(out_.size()),
         whole_(out_.size()),
-        turned_away_(out_.size()),
+        before_(out_.size()),
+        busy_(out_.size()),
         slow_(out_.size(), 1),
         link_(static_cast<std::size_t>(machine.topology->num_links())) {
     if (machine.memory_slowdown > 1) find_slow_ranks(matrix);
@@ -48,7 +49,10 @@ class Network {
   double wire_s(Bytes bytes) const {
     return static_cast<double>(wire_bytes(machine_, bytes)) * machine_.byte_s;
   }
-  double incoming_until(Rank rank) const { return std::max(in_[at(rank)], whole_[at(rank)]); }
+  double incoming_until(Rank rank) const { return busy_[at(rank)].until; }
+  bool timeouts() const { return timeouts_; }
+  /// Remembers when the port is free at the beginning of a phase of its rank.
+  void begin_phase(Rank rank) { before_[at(rank)] = whole_[at(rank)]; }
 
   /// A transfer that is ready to go at `begin`. `together`: with one the other way (pairwise). `beside_s`: the time on the
   /// wire of what the two ends move besides in this phase, on half-duplex ports.
@@ -56,19 +60,19 @@ class Network {
     const double wire = wire_s(ends.bytes);
     find_route(ends);
     const bool own_ways = machine_.duplex == Duplex::full || (machine_.duplex == Duplex::paired && together);
-    begin = held_back(ends, begin, own_ways) + machine_.start_up_s;
-    begin = after_timeouts(ends, begin, wire);
-    const double in_s = wire * slow_[at(ends.dst)] * (1 + loss(ends.dst, begin, wire));
+    if (machine_.sends_at_once == 1)
+      begin = std::max(begin, own_ways ? out_[at(ends.src)] : before_[at(ends.src)]);
+    begin = after_timeouts(ends, begin + machine_.start_up_s);
+    const double in_s = wire * slow_[at(ends.dst)] * (1 + loss(ends.dst, begin));
     const double out_s = wire * slow_[at(ends.src)];
     double end = begin;
     if (own_ways) {
       end = std::max(take(out_[at(ends.src)], begin, out_s), take(in_[at(ends.dst)], begin, in_s));
     } else {
-      const double src_end = take(whole_[at(ends.src)], begin, out_s) + std::min(out_s, beside_src_s);
-      const double dst_end = take(whole_[at(ends.dst)], begin, in_s) + std::min(in_s, beside_dst_s);
-      end = std::max(src_end, dst_end);
+      end = std::max(share(ends.src, begin, out_s, beside_src_s), share(ends.dst, begin, in_s, beside_dst_s));
     }
     end = take_links(begin, end, wire);
+    note_incoming(ends.dst, begin, end);
     const double hops = static_cast<double>(route_.size());
     return {end, end + machine_.latency_s + hops * machine_.hop_s};
   }
@@ -94,50 +98,61 @@ class Network {
     if (!link_.empty()) machine_.topology->append_route(ends.src, ends.dst, route_);
   }
 
-  double held_back(const Ends& ends, double begin, bool own_ways) const {
-    if (machine_.sends_at_once == 1) {
-      begin = std::max(begin, own_ways ? out_[at(ends.src)] : whole_[at(ends.src)]);
-    }
-    if (machine_.receives_at_once == 1) begin = std::max(begin, incoming_until(ends.dst));
-    if (machine_.switching == Switching::circuit) {
-      for (const LinkId link : route_) begin = std::max(begin, link_[static_cast<std::size_t>(link)]);
-    }
-    return begin;
+  /// On a port for both ways: what else it moves in this phase goes on meanwhile, until the shorter one is through.
+  double share(Rank rank, double begin, double seconds, double beside_s) {
+    const double all = take(whole_[at(rank)], begin, seconds);
+    if (beside_s < 0) return all;
+    return std::max(begin, before_[at(rank)]) + seconds + std::min(seconds, beside_s);
   }
 
-  /// How many messages of this size are still coming in.
-  double others_coming(Rank dst, double begin, double wire) const {
-    return wire > 0 ? std::max(0.0, incoming_until(dst) - begin) / wire : 0;
+  /// Messages that are still coming in, from a time without any on.
+  struct Busy {
+    double since = 0;
+    double until = 0;
+    double messages = 0;
+    double turned_away = 0;
+  };
+
+  void note_incoming(Rank dst, double begin, double end) {
+    Busy& busy = busy_[at(dst)];
+    if (busy.until <= begin) busy = {.since = begin};
+    busy.until = std::max(busy.until, end);
+    ++busy.messages;
   }
 
-  double loss(Rank dst, double begin, double wire) const {
-    const double others = others_coming(dst, begin, wire);
-    const bool sending = out_[at(dst)] > begin || (machine_.duplex == Duplex::half && others > 0);
+  double others_coming(Rank dst, double begin) const {
+    const Busy& busy = busy_[at(dst)];
+    if (busy.until <= begin) return 0;
+    return busy.messages * (busy.until - std::max(begin, busy.since)) / (busy.until - busy.since);
+  }
+
+  double loss(Rank dst, double begin) const {
+    if (machine_.loss_most_sending == 0 && machine_.loss_most == 0) return 0;
+    const double others = others_coming(dst, begin);
+    const bool sending = out_[at(dst)] > begin || whole_[at(dst)] > begin;
     return sending ? std::min(machine_.loss_per_sender_sending * others, machine_.loss_most_sending)
                    : std::min(machine_.loss_per_sender * others, machine_.loss_most);
   }
 
   /// A short queue lets queue_senders in at a time; the others come again, and again so many at a time.
-  double after_timeouts(const Ends& ends, double begin, double wire) {
+  double after_timeouts(const Ends& ends, double begin) {
     if (machine_.queue_senders == 0) return begin;
-    const double others = others_coming(ends.dst, begin, wire);
-    const double bytes = static_cast<double>(wire_bytes(machine_, ends.bytes)) * (others + 1);
+    Busy& busy = busy_[at(ends.dst)];
+    const double others = others_coming(ends.dst, begin);
+    const double bytes =
+        static_cast<double>(wire_bytes(machine_, ends.bytes)) + (busy.until - begin) / machine_.byte_s;
     if (others + 0.5 < machine_.queue_senders || bytes <= static_cast<double>(machine_.queue)) return begin;
-    const double round = 1 + turned_away_[at(ends.dst)]++ / machine_.queue_senders;
-    return begin + round * machine_.timeout_s;
+    timeouts_ = true;
+    const double round = 1 + std::floor(busy.turned_away++ / machine_.queue_senders);
+    return std::max(begin + round * machine_.timeout_s, busy.until);
   }
 
   double take_links(double begin, double end, double wire) {
     for (const LinkId id : route_) {
-      double& free = link_[static_cast<std::size_t>(id)];
-      const double capacity = machine_.topology->link(id).capacity;
-      if (machine_.switching == Switching::packet) {
-        end = std::max(end, take(free, begin, wire / capacity));
-      } else {
-        // A circuit, of which the link holds `capacity` at a time.
-        free = std::max(free, begin) +
-               (end - begin) / std::max(1.0, static_cast<double>(machine_.topology->link(id).slots()));
-      }
+      const Link link = machine_.topology->link(id);
+      const double capacity =
+          machine_.switching == Switching::packet ? link.capacity : static_cast<double>(link.slots());
+      end = std::max(end, take(link_[static_cast<std::size_t>(id)], begin, wire / capacity));
     }
     return end;
   }
@@ -146,7 +161,9 @@ class Network {
   std::vector<double> out_;  // by rank: when the port is free again
   std::vector<double> in_;
   std::vector<double> whole_;
-  std::vector<int> turned_away_;  // by rank: messages that found its queue full
+  std::vector<double> before_;  // whole_, at the beginning of the rank's phase
+  std::vector<Busy> busy_;
+  bool timeouts_ = false;
   std::vector<double> slow_;
   std::vector<double> link_;
   std::vector<LinkId> route_;
@@ -162,6 +179,8 @@ class Walk {
         network_(matrix, machine),
         ranks_(at(schedule.num_ranks())) {}
 
+  bool timeouts() const { return network_.timeouts(); }
+
   double async() {
     count_ends();
     for (Processor& rank : ranks_) rank.time = machine_.post_receive_s * rank.receives;
@@ -173,13 +192,13 @@ class Walk {
       src.time += send_s + packing_s(id, ends.bytes);
       src.work += send_s;
       dst.work += machine_.receive_overhead_s;
-      const Flight flight = network_.fly(ends, src.time + handshake_s(ends.bytes), false, 0, 0);
+      const Flight flight = network_.fly(ends, src.time + handshake_s(ends.bytes), false, alone, alone);
       src.done = std::max(src.done, flight.leaves);
       dst.done = std::max(dst.done, flight.arrives + machine_.receive_overhead_s);
     }
     double end = 0;
-    for (const Processor& rank : ranks_) end = std::max({end, async_end(rank)});
-    return end;
+    for (const Processor& rank : ranks_) end = std::max(end, async_end(rank));
+    return end * queueing();
   }
 
   double phased(bool barriers, bool pairs) {
@@ -206,7 +225,7 @@ class Walk {
       dst.work += chunks * both_s;
       const double drained = network_.incoming_until(ends.dst) - window_s;
       const double granted = drained > 0 ? drained + grant_s : 0;
-      const Flight flight = network_.fly(ends, granted + machine_.send_overhead_s, false, 0, 0);
+      const Flight flight = network_.fly(ends, granted + machine_.send_overhead_s, false, alone, alone);
       latest_ = std::max(latest_, flight.arrives + machine_.receive_overhead_s);
     }
     for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
@@ -257,6 +276,13 @@ class Walk {
     return order;
   }
 
+  /// Ports that take one message at a time, and circuits, stand idle while what they wait for waits elsewhere. Factors
+  /// between the model without them and the simulator: bench/advise.py, seeds below 1000.
+  double queueing() const {
+    if (machine_.switching == Switching::circuit) return 1.7;
+    return machine_.receives_at_once == 1 ? 1.25 : 1;
+  }
+
   double async_end(const Processor& rank) const {
     if (machine_.processor_moves_bytes) return rank.work + rank.done;
     return std::max(rank.time, std::max(rank.done, rank.work));
@@ -294,6 +320,7 @@ class Walk {
     processor.wire = 0;
     processor.partner_out = processor.partner_in = no_rank;
     processor.next_phase = phase + 1;
+    network_.begin_phase(rank);
     return processor;
   }
 
@@ -337,6 +364,7 @@ class Walk {
   }
 
   static constexpr Rank many = -2;
+  static constexpr double alone = -1;  // not in a phase
 
   const Schedule& schedule_;
   const Machine& machine_;
@@ -352,12 +380,15 @@ class Walk {
 
 }  // namespace
 
-double model_s(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
+Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                const Candidate& candidate, const AdviceOptions& options) {
   Walk walk(matrix, schedule, machine, options);
-  if (candidate.executor == credit) return walk.credit();
-  if (candidate.executor == "async") return walk.async();
-  return walk.phased(candidate.executor == "barrier", candidate.executor == "pairwise");
+  const auto seconds = [&] {
+    if (candidate.executor == credit) return walk.credit();
+    if (candidate.executor == "async") return walk.async();
+    return walk.phased(candidate.executor == "barrier", candidate.executor == "pairwise");
+  }();
+  return {seconds, walk.timeouts()};
 }
 
 }  // namespace nuice::advice

@@ -6,8 +6,14 @@
 
 namespace nuice::advice {
 
-/// Seconds that the schedule takes with the candidate's executor. O(transfers, and the lengths of their routes).
-double model_s(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
+struct Modelled {
+  double seconds;
+  /// Messages found short queues full. Whether they really do hangs on microseconds that the model does not know.
+  bool timeouts;
+};
+
+/// How long the schedule takes with the candidate's executor. O(transfers, and the lengths of their routes).
+Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                const Candidate& candidate, const AdviceOptions& options);
 
 }  // namespace nuice::advice

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "advise/traits.hpp"
+#include "nuice/machine.hpp"
 
 namespace nuice::advice {
 
@@ -12,9 +13,10 @@ namespace nuice::advice {
 double planning_s(std::string_view scheduler, const Traits& traits);
 
 /// The traits and the rule for all candidates.
-double rule_cost_s(const Traits& traits);
+double rule_cost_s(const Traits& traits, double candidates);
 /// Walking through a schedule of about so many transfers.
 double model_cost_s(const Traits& traits, double transfers);
-double simulation_cost_s(const Traits& traits, double transfers);
+/// all_at_once: executor async.
+double simulation_cost_s(const Traits& traits, double transfers, const Machine& machine, bool all_at_once);
 
 }  // namespace nuice::advice

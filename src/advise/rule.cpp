@@ -68,7 +68,8 @@ double async_s(const Traits& t, const Machine& m, double bound_s) {
   const double bytes = m.duplex == Duplex::full ? t.port_bytes : t.both_bytes;
   double seconds = wire_s(m, bytes) * (1 + loss);
   seconds = m.processor_moves_bytes ? seconds + work : std::max(seconds, work);
-  if (m.receives_at_once == 1 || m.switching == Switching::circuit) seconds *= 1.5;  // ports wait for ports
+  seconds = std::max(seconds, bound_s);
+  if (m.receives_at_once == 1 || m.switching == Switching::circuit) seconds *= 1.6;  // ports wait for ports
   const bool overflows =
       m.queue_senders > 0 && t.in_degree > m.queue_senders && t.in_bytes > static_cast<double>(m.queue);
   if (overflows) seconds += m.timeout_s * (t.in_degree / m.queue_senders);
@@ -101,7 +102,8 @@ Estimate rule(const Candidate& candidate, const Traits& t, const Machine& m, dou
   }
   estimate.phases = std::max(1.0, phases_of(scheduler, t));
   const double longest = std::min(estimate.phases, t.degree) * t.largest;
-  const double most = std::max(t.port_bytes, t.port_bytes + unevenness(scheduler) * (longest - t.port_bytes));
+  const double more = std::clamp(longest - t.port_bytes, 0.0, 1.5 * t.port_bytes);
+  const double most = t.port_bytes + unevenness(scheduler) * more;
   estimate.phase_bytes = scheduler == "ac" ? t.largest : most;
   if (scheduler == "rex") estimate.phase_bytes = estimate.phases * t.bytes / t.ranks / 2 * 1.5;
   if (candidate.executor == "async") {
