@@ -27,6 +27,10 @@
 #include "nuice/phase_table.hpp"
 #include "nuice/scheduler.hpp"
 
+namespace nuice {
+struct Advice;  // nuice/advise.hpp
+}
+
 namespace nuice::mpi {
 
 /// How a rank walks through its phase table. All but credit post all receives first.
@@ -35,16 +39,18 @@ enum class Executor {
   phased,   ///< Loosely synchronous: the next phase begins when this rank's own send and receive are done.
   barrier,  ///< As phased, and no rank begins a phase before all have finished the one before.
   credit,  ///< Receivers grant chunks in the order of the table, so many that their port stays busy and no more.
+  automatic,  ///< phased; with the scheduler "auto" the one that it chooses.
 };
 
-/// "async", "phased", "barrier", "credit".
+/// "async", "phased", "barrier", "credit", "auto".
 std::string_view executor_name(Executor executor);
 /// Throws Error invalid_argument that lists the known names.
 Executor find_executor(std::string_view name);
 
 /// Must be equal on all ranks.
 struct PlanOptions {
-  std::string scheduler = "rs_n";  ///< A name of nuice::schedulers().
+  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/exchange.md).
+  std::string scheduler = "rs_n";
   std::uint64_t seed = 0;
   /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha /
   /// beta); only kpbs looks at it. Between 0 and max_bytes.
@@ -53,7 +59,7 @@ struct PlanOptions {
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
   /// Schedulers that forward messages (rex) need phased or barrier.
-  Executor executor = Executor::phased;
+  Executor executor = Executor::automatic;
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends_in_flight = 0;
@@ -69,11 +75,25 @@ struct PlanOptions {
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
   bool check = true;
+
+  // Scheduler "auto" only. Files and environment are those of rank 0.
+
+  /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
+  std::uint64_t reuse = 100;
+  /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
+  /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
+  std::string machine = {};
+  /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
+  /// which takes about a second; the fastest is the choice, and is kept as wisdom.
+  bool measure = false;
+  /// A file with wisdom (wisdom.hpp); empty: default_wisdom_path(); "none": no wisdom. What is found there is taken
+  /// instead of predicting and measuring.
+  std::string wisdom = {};
 };
 
 /// What is known of a plan. Equal on all ranks; the times are maxima over the ranks.
 struct PlanInfo {
-  std::string scheduler;
+  std::string scheduler;  ///< Never "auto": the one that was chosen.
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   Executor executor = Executor::phased;
@@ -84,9 +104,12 @@ struct PlanInfo {
   /// message is forwarded.
   Bytes staged_bytes = 0;
   Bounds bounds;
-  double gather_s = 0;    ///< Time to learn the matrix.
+  double gather_s = 0;  ///< Time to learn the matrix.
+  double choose_s =
+      0;  ///< Time to choose the scheduler, making and timing candidates included; 0 unless "auto".
   double schedule_s = 0;  ///< Time to make the schedule and this rank's table.
   double check_s = 0;     ///< Time of nuice::check(); 0 without it.
+  std::string warning;    ///< Wisdom that was not used or not written, in words; usually empty.
 };
 
 class Exchange;
@@ -137,8 +160,9 @@ class Plan {
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
   ///   limit             sizes or sums above max_bytes, a rank out of memory
   ///   mismatch          options that differ between ranks
-  ///   not_applicable    the scheduler cannot handle this matrix, or forwards and the executor is async
+  ///   not_applicable    the scheduler cannot handle this matrix, or forwards and the executor is async or credit
   ///   state             MPI is not initialized, or is finalized
+  ///   io, parse         "auto": the machine's file
   ///   mpi               MPI's own error, after which the ranks may not be able to agree
   Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options = {});
 
@@ -164,6 +188,8 @@ class Plan {
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
   const PlanInfo& info() const;
+  /// Not collective. What there was to choose from and why; nullptr unless the scheduler was "auto". Equal on all ranks.
+  const Advice* advice() const;
 
   /// Collective. Makes the requests for these buffers: persistent ones, but for sends of 256 bytes and less. send[i]
   /// belongs to destinations()[i], receive[i] to sources()[i]; the memory must stay valid until Exchange::free(). A plan may be bound any
