@@ -17,8 +17,9 @@ ALLOWED = {
     "topology": {"core"},
     "machine": {"core", "topology"},
     "schedulers": {"core"},
+    "advise": {"core", "topology", "machine", "schedulers"},
     "exchange": {"core"},
-    "exchange/mpi": {"core", "topology", "schedulers", "exchange", "mpi parts"},
+    "exchange/mpi": {"core", "topology", "machine", "schedulers", "advise", "exchange", "mpi parts"},
     "halo": {"core", "exchange", "exchange/mpi", "mpi parts"},
     "am": {"core"},
     "am/ucx": {"core", "am"},
@@ -50,8 +51,9 @@ HEADERS = {
     "topology": {"networks"},
     "machine": {"machine", "simulate"},
     "schedulers": {"scheduler", "update", "broadcaster"},
+    "advise": {"advise", "wisdom"},
     "exchange": {"exchange"},
-    "exchange/mpi": {"mpi", "mpi_broadcast"},
+    "exchange/mpi": {"mpi", "mpi_broadcast", "mpi_discover"},
     "halo": {"halo", "halo_field"},
     "am": {
         "am/coalescer",
@@ -71,7 +73,7 @@ HEADERS = {
 MPI_LAYERS = {"exchange/mpi", "halo", "am/mpi", "drs/mpi", "mpi parts"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
-INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "exchange", "halo", "am", "drs", "src"}
+INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "advise", "exchange", "halo", "am", "drs", "src"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 

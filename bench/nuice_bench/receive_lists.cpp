@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "nuice/error.hpp"
+#include "nuice/mpi_discover.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/measure.hpp"
 #include "nuice_bench/methods.hpp"
@@ -17,27 +20,50 @@ namespace nuice::bench {
 namespace {
 
 using drs::mpi::Learn;
-constexpr std::array<Learn, 3> ways = {Learn::concatenate, Learn::count, Learn::quiesce};
+using mpi::Discovery;
 
-double time_once(drs::mpi::World& world, Learn way, const Payload& payload) {
+/// By active messages, or by MPI alone.
+struct Way {
+  std::string_view name;
+  std::variant<Learn, Discovery> how;
+};
+constexpr std::array<Way, 6> ways = {{{"concatenate", Learn::concatenate},
+                                      {"count", Learn::count},
+                                      {"quiesce", Learn::quiesce},
+                                      {"mpi:gather", Discovery::gather},
+                                      {"mpi:count", Discovery::count},
+                                      {"mpi:consensus", Discovery::consensus}}};
+
+struct Askers {
+  drs::mpi::World world{MPI_COMM_WORLD};
+  mpi::Discoverer discoverer{MPI_COMM_WORLD};
+
+  std::vector<Partner> sources(std::span<const Partner> destinations, const Way& way) {
+    const Learn* const learn = std::get_if<Learn>(&way.how);
+    return learn != nullptr ? world.receive_list(destinations, *learn)
+                            : discoverer.sources(destinations, std::get<Discovery>(way.how));
+  }
+};
+
+double time_once(Askers& askers, const Way& way, const Payload& payload) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime();
-  const std::vector<Partner> sources = world.receive_list(payload.send.partners, way);
+  const std::vector<Partner> sources = askers.sources(payload.send.partners, way);
   const double elapsed_s = max_over_ranks(MPI_Wtime() - begin_s);
   const bool same = std::ranges::equal(sources, payload.receive.partners);
   const std::string wrong = same ? "" : "rank " + std::to_string(payload.rank) + " has a wrong receive list";
   if (const std::string text = first_text(wrong); !text.empty())
-    throw Error(ErrorCode::mismatch, std::string(drs::mpi::learn_name(way)) + ": " + text);
+    throw Error(ErrorCode::mismatch, std::string(way.name) + ": " + text);
   return elapsed_s;
 }
 
-std::string json_line(const Setting& setting, Learn way, const ExchangeTime& time,
+std::string json_line(const Setting& setting, const Way& way, const ExchangeTime& time,
                       const std::string& transport) {
   const nlohmann::ordered_json line = {{"matrix", setting.options.matrix},
                                        {"ranks", setting.num_ranks},
                                        {"messages", setting.input.num_messages},
                                        {"max_degree", setting.input.bounds.max_degree},
-                                       {"receive_list", drs::mpi::learn_name(way)},
+                                       {"receive_list", way.name},
                                        {"transport", transport},
                                        {"reps", setting.options.reps},
                                        {"seconds_median", time.median_s},
@@ -52,12 +78,12 @@ std::string json_line(const Setting& setting, Learn way, const ExchangeTime& tim
 
 std::string time_receive_lists(const Setting& setting, const Payload& payload) {
   const Options& options = setting.options;
-  drs::mpi::World world(MPI_COMM_WORLD);
+  Askers askers;
   std::array<std::vector<double>, ways.size()> samples_s;
   for (int round = 0; round < options.warmup + options.reps; ++round)
     for (std::size_t turn = 0; turn < ways.size(); ++turn) {
       const std::size_t way = (turn + static_cast<std::size_t>(round)) % ways.size();
-      const double elapsed_s = time_once(world, ways[way], payload);
+      const double elapsed_s = time_once(askers, ways[way], payload);
       if (round >= options.warmup) samples_s[way].push_back(elapsed_s);
     }
   std::string text;
@@ -65,11 +91,11 @@ std::string time_receive_lists(const Setting& setting, const Payload& payload) {
     text = fmt::format(
         "{}: {} ranks, {} messages, max degree {}; active messages by {}\n{:<14}{:>10}{:>10}{:>10}\n",
         options.matrix, setting.num_ranks, setting.input.num_messages, setting.input.bounds.max_degree,
-        world.transport_name(), "receive list", "median us", "min us", "max us");
+        askers.world.transport_name(), "receive list", "median us", "min us", "max us");
   for (std::size_t way = 0; way < ways.size(); ++way) {
     const ExchangeTime time = summarize(std::move(samples_s[way]));
-    text += options.json ? json_line(setting, ways[way], time, world.transport_name())
-                         : fmt::format("{:<14}{:>10.1f}{:>10.1f}{:>10.1f}\n", drs::mpi::learn_name(ways[way]),
+    text += options.json ? json_line(setting, ways[way], time, askers.world.transport_name())
+                         : fmt::format("{:<14}{:>10.1f}{:>10.1f}{:>10.1f}\n", ways[way].name,
                                        1e6 * time.median_s, 1e6 * time.min_s, 1e6 * time.max_s);
   }
   return text;

@@ -18,6 +18,7 @@ enum class ErrorCode : int {
   mismatch = 6,          ///< Things that should belong together and do not (ranks, plan and matrix).
   state = 7,             ///< A call out of order: start before wait, use after free.
   mpi = 8,               ///< MPI returned an error; the message holds MPI's own text.
+  timeout = 9,           ///< Nothing moved for longer than the limit; the message names the ranks waited for.
 };
 
 /// Name of a code as it appears in `--json` output, e.g. "invalid_argument".

@@ -111,6 +111,21 @@ Machine parse_machine(std::string_view text, const std::string& name);
 /// Reads a machine from a file. Throws as parse_machine, and Error io.
 Machine load_machine(const std::string& path);
 
+/// Something said of a value in a file, as a comment behind it; without section and key, a line of its own at the top.
+struct MachineNote {
+  std::string section;  ///< "message"
+  std::string key;      ///< "start_up"
+  std::string text;
+};
+
+/// The TOML text from which parse_machine() makes exactly this machine again, but for the name. Values that are as in
+/// Machine{} are left out, or stand there as a comment if there is a note on them.
+/// Throws Error invalid_argument as require_sense().
+std::string machine_text(const Machine& machine, std::span<const MachineNote> notes = {});
+
+/// Writes that text to a file, whole or not at all. Throws as machine_text, and Error io.
+void save_machine(const Machine& machine, const std::string& path, std::span<const MachineNote> notes = {});
+
 /// A machine that is shipped: a name, and the TOML text with the source of every number.
 struct ShippedMachine {
   std::string_view name;
@@ -123,5 +138,10 @@ std::span<const ShippedMachine> shipped_machines();
 /// The shipped machine of that name; else, if `name` ends in ".toml", load_machine(name).
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
+
+/// Where `nuice-calibrate --save` leaves a machine and the planner's "auto" looks for one: machine.toml, or
+/// shared-memory.toml for ranks that are all on one host, in $XDG_CONFIG_HOME/nuice or ~/.config/nuice. Empty without a
+/// home.
+std::string calibrated_machine_path(bool one_host);
 
 }  // namespace nuice

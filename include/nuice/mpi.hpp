@@ -16,14 +16,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nuice/bounds.hpp"
 #include "nuice/exchange.hpp"
 #include "nuice/phase_table.hpp"
 #include "nuice/scheduler.hpp"
+
+namespace nuice {
+struct Advice;  // nuice/advise.hpp
+}
 
 namespace nuice::mpi {
 
@@ -33,16 +39,18 @@ enum class Executor {
   phased,   ///< Loosely synchronous: the next phase begins when this rank's own send and receive are done.
   barrier,  ///< As phased, and no rank begins a phase before all have finished the one before.
   credit,  ///< Receivers grant chunks in the order of the table, so many that their port stays busy and no more.
+  automatic,  ///< phased; with the scheduler "auto" the one that it chooses.
 };
 
-/// "async", "phased", "barrier", "credit".
+/// "async", "phased", "barrier", "credit", "auto".
 std::string_view executor_name(Executor executor);
 /// Throws Error invalid_argument that lists the known names.
 Executor find_executor(std::string_view name);
 
 /// Must be equal on all ranks.
 struct PlanOptions {
-  std::string scheduler = "rs_n";  ///< A name of nuice::schedulers().
+  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/exchange.md).
+  std::string scheduler = "rs_n";
   std::uint64_t seed = 0;
   /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha /
   /// beta); only kpbs looks at it. Between 0 and max_bytes.
@@ -51,7 +59,7 @@ struct PlanOptions {
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
   /// Schedulers that forward messages (rex) need phased or barrier.
-  Executor executor = Executor::phased;
+  Executor executor = Executor::automatic;
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends_in_flight = 0;
@@ -60,14 +68,32 @@ struct PlanOptions {
   /// a chunk a sixth of that. What fits a receiver's window at the start is sent without asking.
   Bytes chunk_bytes = 8192;
   Bytes window_bytes = 49152;
+  /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
+  /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
+  /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.
+  double watchdog_s = 0;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
   bool check = true;
+
+  // Scheduler "auto" only. Files and environment are those of rank 0.
+
+  /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
+  std::uint64_t reuse = 100;
+  /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
+  /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
+  std::string machine = {};
+  /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
+  /// which takes about a second; the fastest is the choice, and is kept as wisdom.
+  bool measure = false;
+  /// A file with wisdom (wisdom.hpp); empty: default_wisdom_path(); "none": no wisdom. What is found there is taken
+  /// instead of predicting and measuring.
+  std::string wisdom = {};
 };
 
 /// What is known of a plan. Equal on all ranks; the times are maxima over the ranks.
 struct PlanInfo {
-  std::string scheduler;
+  std::string scheduler;  ///< Never "auto": the one that was chosen.
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   Executor executor = Executor::phased;
@@ -78,12 +104,50 @@ struct PlanInfo {
   /// message is forwarded.
   Bytes staged_bytes = 0;
   Bounds bounds;
-  double gather_s = 0;    ///< Time to learn the matrix.
+  double gather_s = 0;  ///< Time to learn the matrix.
+  double choose_s =
+      0;  ///< Time to choose the scheduler, making and timing candidates included; 0 unless "auto".
   double schedule_s = 0;  ///< Time to make the schedule and this rank's table.
   double check_s = 0;     ///< Time of nuice::check(); 0 without it.
+  std::string warning;    ///< Wisdom that was not used or not written, in words; usually empty.
 };
 
 class Exchange;
+
+/// A message that has landed.
+struct Arrival {
+  Partner source;     ///< Who sent it, and its bytes as planned.
+  std::size_t index;  ///< Of the source in the order of bind(): in sources(); bind_reverse(): destinations().
+  std::span<std::byte> data;  ///< The receive buffer, as far as the message goes; empty with bind_fields().
+};
+
+/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they lie one behind the other in the
+/// order of the partners.
+struct SendArray {
+  const void* data = nullptr;
+  Bytes bytes = 0;  ///< Room behind data.
+  std::span<const Bytes> offsets = {};
+};
+struct ReceiveArray {
+  void* data = nullptr;
+  Bytes bytes = 0;
+  std::span<const Bytes> offsets = {};
+};
+
+/// One field of several: counts[i] elements of a datatype for partner i, the first of them offsets[i] elements (extents
+/// of the type) behind data. Without offsets they lie one behind the other. Any committed type, derived ones too.
+struct SendField {
+  const void* data = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::span<const std::int64_t> counts = {};
+  std::span<const std::int64_t> offsets = {};
+};
+struct ReceiveField {
+  void* data = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::span<const std::int64_t> counts = {};
+  std::span<const std::int64_t> offsets = {};
+};
 
 /// A checked schedule for one communication matrix, sliced for this rank.
 class Plan {
@@ -96,8 +160,9 @@ class Plan {
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
   ///   limit             sizes or sums above max_bytes, a rank out of memory
   ///   mismatch          options that differ between ranks
-  ///   not_applicable    the scheduler cannot handle this matrix, or forwards and the executor is async
+  ///   not_applicable    the scheduler cannot handle this matrix, or forwards and the executor is async or credit
   ///   state             MPI is not initialized, or is finalized
+  ///   io, parse         "auto": the machine's file
   ///   mpi               MPI's own error, after which the ranks may not be able to agree
   Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options = {});
 
@@ -123,6 +188,8 @@ class Plan {
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
   const PlanInfo& info() const;
+  /// Not collective. What there was to choose from and why; nullptr unless the scheduler was "auto". Equal on all ranks.
+  const Advice* advice() const;
 
   /// Collective. Makes the requests for these buffers: persistent ones, but for sends of 256 bytes and less. send[i]
   /// belongs to destinations()[i], receive[i] to sources()[i]; the memory must stay valid until Exchange::free(). A plan may be bound any
@@ -137,6 +204,23 @@ class Plan {
   /// back, as ghost entries are added to their owners. send[i] belongs to sources()[i], receive[i] to
   /// destinations()[i]; otherwise as bind(). O(table) more.
   Exchange bind_reverse(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
+
+  /// Collective. bind() and bind_reverse() with one buffer for all partners. Throws as they do, and invalid_argument for a
+  /// wrong number of offsets or messages that reach out of the buffer.
+  Exchange bind_array(const SendArray& send, const ReceiveArray& receive);
+  Exchange bind_array_reverse(const SendArray& send, const ReceiveArray& receive);
+
+  /// Collective. Several fields in one run of the schedule, as if message i were the elements for partner i of all
+  /// fields. The plan's bytes only say which share of a message each phase carries, so one plan, made for the elements
+  /// or for their bytes, serves fields of any size. Both ends of a message must have as many elements of as many bytes
+  /// (the types may lie differently in memory), and all ranks as many fields. Transfers with few bytes are one
+  /// MPI message of all fields; those with many are one per field. Types may be freed once this returns.
+  /// bind_fields_reverse(): as bind_reverse(). Cost: as bind(), and a small message to each destination.
+  /// Throws Error, the same on all ranks: invalid_argument for fields that cannot be or that do not fit the partners;
+  /// mismatch for ends that differ (pair and field are named); not_applicable for types with gaps with the executor
+  /// credit, and, where the plan forwards, for messages that grow by different ratios.
+  Exchange bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive);
+  Exchange bind_fields_reverse(std::span<const SendField> send, std::span<const ReceiveField> receive);
 
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
   /// bound stay usable. Calling it again does nothing.
@@ -154,11 +238,16 @@ class Plan {
   };
   Exchange bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
                       const Ends<ReceiveBuffer>& receive);
+  template <typename Buffer, typename Array>
+  std::vector<Buffer> buffers_in(std::span<const Partner> partners, const Array& array) const;
+  Exchange bind_field_table(const PhaseTable& table, const Ends<SendField>& send,
+                            const Ends<ReceiveField>& receive);
   std::unique_ptr<State> state_;
 };
 
-/// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true.
-/// Nothing in start, test and wait allocates memory, and a rank that waits does so inside MPI.
+/// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
+/// next() until it returns nothing.
+/// Nothing in start, test, wait, next and poll allocates memory, and a rank that waits does so inside MPI.
 ///
 /// When several exchanges of the executors phased, barrier and credit are under way together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
@@ -179,7 +268,26 @@ class Exchange {
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
   /// errors, after which the exchange can only be destroyed.
+  /// timeout if PlanOptions::watchdog_s have passed without progress; likewise.
   void wait();
+
+  // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),
+  // which hand over nothing: what they complete is not handed over later.
+
+  /// Waits for a message to land that was not handed over yet. Nothing: this rank's part is complete. Messages come in
+  /// the order in which they land, each once, as soon as its last byte is here, whatever its phase; those of a rank to
+  /// itself too, empty ones never. Later phases begin inside this call. Throws as wait().
+  std::optional<Arrival> next();
+  /// As next(), but does not wait: nothing means that no message is here; is_under_way() then says whether any may come.
+  std::optional<Arrival> poll();
+  /// Started, and not yet known to be complete.
+  bool is_under_way() const;
+  /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
+  template <typename Handler>
+  void wait_each(Handler&& handler) {
+    while (const std::optional<Arrival> arrival = next()) handler(arrival->source, arrival->data);
+  }
+
   /// Collective, without waiting for other ranks. Releases the requests. Throws Error state while the
   /// exchange is under way. Calling it again does nothing.
   void free();

@@ -2,6 +2,7 @@
 // Everything that needs no MPI. Programs that exchange include <nuice/mpi.hpp> as well.
 #pragma once
 
+#include "nuice/advise.hpp"
 #include "nuice/bounds.hpp"
 #include "nuice/broadcast.hpp"
 #include "nuice/broadcaster.hpp"
@@ -21,3 +22,4 @@
 #include "nuice/topology.hpp"
 #include "nuice/types.hpp"
 #include "nuice/update.hpp"
+#include "nuice/wisdom.hpp"

@@ -34,6 +34,7 @@ void register_files(nb::module_& module);
 void register_exchange(nb::module_& module);
 void register_machine(nb::module_& module);
 void register_broadcast(nb::module_& module);
+void register_advise(nb::module_& module);
 
 /// Releases the interpreter lock for the whole call: for functions that touch no Python object.
 using without_gil = nb::call_guard<nb::gil_scoped_release>;

@@ -27,4 +27,5 @@ NB_MODULE(_core, module) {
   register_exchange(module);
   register_machine(module);
   register_broadcast(module);
+  register_advise(module);
 }

@@ -7,17 +7,19 @@
     print(plan.phases, plan.verified, plan.figures())
 
 Matrices: CommMatrix, from_dense, from_scipy, load_matrix_market, random_regular, random_density. Plans: plan,
-compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict. What
-stands behind them: schedulers, check, lower_bounds, link_bounds, slice_all. See docs/python.md.
+compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict. The
+adviser: advise. What stands behind them: schedulers, check, lower_bounds, link_bounds, slice_all. See docs/python.md.
 """
 
 from ._core import (
     MAX_BYTES,
     NO_LINK,
     NO_RANK,
+    Advice,
     Bounds,
     Broadcaster,
     BroadcastSchedule,
+    Candidate,
     CommMatrix,
     DynamicSchedule,
     Link,
@@ -37,6 +39,7 @@ from ._core import (
     Transfer,
     Update,
     Violation,
+    all_candidates,
     broadcasters,
     check,
     check_broadcast,
@@ -56,8 +59,10 @@ from ._core import (
     make_broadcast,
     make_schedule,
     make_topology,
+    mpi_candidates,
     parse_machine,
     phase_bytes,
+    planning_cost_s,
     port_bound_s,
     random_density,
     random_regular,
@@ -69,6 +74,7 @@ from ._core import (
     topology_kinds,
     whole_message_bytes,
 )
+from .advising import advise
 from .errors import Error
 from .matrix import from_dense, from_scipy, to_dense, to_scipy
 from .planning import Comparison, Plan, compare, load_plan, plan
@@ -82,9 +88,11 @@ __all__ = [
     "MAX_BYTES",
     "NO_LINK",
     "NO_RANK",
+    "Advice",
     "Bounds",
     "BroadcastSchedule",
     "Broadcaster",
+    "Candidate",
     "CommMatrix",
     "Comparison",
     "DynamicSchedule",
@@ -110,6 +118,8 @@ __all__ = [
     "Transfer",
     "Update",
     "Violation",
+    "advise",
+    "all_candidates",
     "broadcasters",
     "check",
     "check_broadcast",
@@ -134,9 +144,11 @@ __all__ = [
     "make_broadcast",
     "make_schedule",
     "make_topology",
+    "mpi_candidates",
     "parse_machine",
     "phase_bytes",
     "plan",
+    "planning_cost_s",
     "port_bound_s",
     "predict",
     "random_density",

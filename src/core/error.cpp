@@ -21,6 +21,8 @@ std::string_view error_code_name(ErrorCode code) {
       return "state";
     case ErrorCode::mpi:
       return "mpi";
+    case ErrorCode::timeout:
+      return "timeout";
   }
   return "unknown";
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines from TOML. One table lists all keys: what the reader accepts, it accepts by being there.
+// Machines from TOML: the reader. What it accepts, it accepts by being in keys.hpp.
 #include <cmath>
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <variant>
 
 #include "core/file_io.hpp"
+#include "machine/keys.hpp"
 #include "machine/quantity.hpp"
 #include "machine/sense.hpp"
 #include "nuice/error.hpp"
@@ -22,75 +22,9 @@ namespace {
 
 using machine::Dimension;
 using machine::parse_quantity;
-
-struct Seconds {
-  double Machine::* member;
-};
-struct PerByte {
-  double Machine::* member;
-  bool above_zero;
-};
-struct Size {
-  Bytes Machine::* member;
-};
-struct Count {
-  int Machine::* member;
-};
-struct Number {
-  double Machine::* member;
-  double least;
-};
-struct Flag {
-  bool Machine::* member;
-};
-struct OneOfDuplex {};
-struct OneOfSwitching {};
-
-struct Key {
-  std::string_view section;
-  std::string_view name;
-  std::variant<Seconds, PerByte, Size, Count, Number, Flag, OneOfDuplex, OneOfSwitching> what;
-};
-
-const Key keys[] = {
-    {"message", "start_up", Seconds{&Machine::start_up_s}},
-    {"message", "latency", Seconds{&Machine::latency_s}},
-    {"message", "hop", Seconds{&Machine::hop_s}},
-    {"message", "handshake", Seconds{&Machine::handshake_s}},
-    {"message", "eager_limit", Size{&Machine::eager_limit}},
-    {"processor", "send_overhead", Seconds{&Machine::send_overhead_s}},
-    {"processor", "receive_overhead", Seconds{&Machine::receive_overhead_s}},
-    {"processor", "post_receive", Seconds{&Machine::post_receive_s}},
-    {"processor", "async_send", Seconds{&Machine::async_send_s}},
-    {"processor", "phase", Seconds{&Machine::phase_s}},
-    {"processor", "idle_phase", Seconds{&Machine::idle_phase_s}},
-    {"processor", "barrier", Seconds{&Machine::barrier_s}},
-    {"processor", "barrier_level", Seconds{&Machine::barrier_level_s}},
-    {"port", "bandwidth", PerByte{&Machine::byte_s, true}},
-    {"port", "sends_at_once", Count{&Machine::sends_at_once}},
-    {"port", "receives_at_once", Count{&Machine::receives_at_once}},
-    {"port", "duplex", OneOfDuplex{}},
-    {"port", "processor_moves_bytes", Flag{&Machine::processor_moves_bytes}},
-    {"network", "switching", OneOfSwitching{}},
-    {"network", "packet_payload", Size{&Machine::packet_payload}},
-    {"network", "packet_header", Size{&Machine::packet_header}},
-    {"receiver", "loss_per_sender", Number{&Machine::loss_per_sender, 0}},
-    {"receiver", "loss_most", Number{&Machine::loss_most, 0}},
-    {"receiver", "loss_per_sender_sending", Number{&Machine::loss_per_sender_sending, 0}},
-    {"receiver", "loss_most_sending", Number{&Machine::loss_most_sending, 0}},
-    {"receiver", "queue_senders", Count{&Machine::queue_senders}},
-    {"receiver", "queue", Size{&Machine::queue}},
-    {"receiver", "timeout", Seconds{&Machine::timeout_s}},
-    {"memory", "copy", PerByte{&Machine::copy_byte_s, false}},
-    {"memory", "copies_parts", Flag{&Machine::copies_parts}},
-    {"memory", "buffer_limit", Size{&Machine::buffer_limit}},
-    {"memory", "limit", Size{&Machine::memory_limit}},
-    {"memory", "slowdown", Number{&Machine::memory_slowdown, 1}},
-    {"active_message", "send", Seconds{&Machine::am_send_s}},
-    {"active_message", "latency", Seconds{&Machine::am_latency_s}},
-    {"active_message", "handler", Seconds{&Machine::am_handler_s}},
-    {"active_message", "retry", Seconds{&Machine::am_retry_s}},
-};
+using namespace machine::key_kinds;
+using machine::Key;
+using machine::keys;
 
 class Reader {
  public:

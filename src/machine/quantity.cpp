@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine/quantity.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -19,6 +21,7 @@ constexpr Unit sizes[] = {{"B", 1},      {"KB", 1e3},      {"MB", 1e6},        {
                           {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
 constexpr Unit per_byte[] = {{"ns/B", 1e-9},
                              {"us/B", 1e-6},
+                             {"s/B", 1},
                              {"KB/s", 1e3, true},
                              {"MB/s", 1e6, true},
                              {"GB/s", 1e9, true},
@@ -39,13 +42,52 @@ std::span<const Unit> units_of(Dimension dimension) {
   return {};
 }
 
+/// Whose numbers are the values themselves.
+const Unit& exact_unit(Dimension dimension) {
+  const auto units = units_of(dimension);
+  return *std::ranges::find_if(units, [](const Unit& unit) { return !unit.is_rate && unit.factor == 1; });
+}
+
 std::string names_of(std::span<const Unit> units) {
   std::string names;
   for (const Unit& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
   return names;
 }
 
+/// The fewest digits with which the text of this unit is read back to `value`; empty if none are.
+std::string text_in(const Unit& unit, Dimension dimension, double value) {
+  const double number = unit.is_rate ? 1 / value / unit.factor : value / unit.factor;
+  std::array<char, 40> digits{};
+  for (int precision = 1; precision <= 17; ++precision) {
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number,
+                                   std::chars_format::general, precision);
+    const std::string text = std::string(digits.data(), end.ptr) + " " + std::string(unit.name);
+    double back = 0;
+    std::string why;
+    if (parse_quantity(text, dimension, back, why) && back == value) return text;
+  }
+  return {};
+}
+
+/// Whether people would take this unit: a number from 1 to 999 before it.
+bool is_natural(const Unit& unit, double value) {
+  const double number = unit.is_rate ? 1 / value / unit.factor : value / unit.factor;
+  return number >= 1 && number < 1000;
+}
+
 }  // namespace
+
+std::string quantity_text(double value, Dimension dimension) {
+  std::string best;
+  if (value > 0) {
+    for (const Unit& unit : units_of(dimension)) {
+      if (!is_natural(unit, value)) continue;
+      const std::string text = text_in(unit, dimension, value);
+      if (!text.empty() && (best.empty() || text.size() < best.size())) best = text;
+    }
+  }
+  return best.empty() ? text_in(exact_unit(dimension), dimension, value) : best;
+}
 
 bool parse_quantity(std::string_view text, Dimension dimension, double& value, std::string& why) {
   double number = 0;

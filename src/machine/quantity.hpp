@@ -13,4 +13,8 @@ enum class Dimension { time, size, time_per_byte };
 /// On failure `why` says what is wrong and what would be right.
 bool parse_quantity(std::string_view text, Dimension dimension, double& value, std::string& why);
 
+/// The text that parse_quantity() reads back to exactly `value`, in a unit that people would take and with as few
+/// digits as that needs. `value` is finite and not negative.
+std::string quantity_text(double value, Dimension dimension);
+
 }  // namespace nuice::machine

@@ -2,10 +2,15 @@
 // Machine files: what is read, and that what makes no sense is refused with its line.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
 #include <ostream>
+#include <variant>
 
+#include "machine/keys.hpp"
 #include "nuice/error.hpp"
 #include "nuice/machine.hpp"
+#include "nuice/random.hpp"
 #include "nuice/topology.hpp"
 
 namespace nuice {
@@ -120,6 +125,98 @@ TEST(MachineFile, UnknownNamesAreRefusedWithTheKnownOnes) {
     EXPECT_NE(std::string(error.what()).find("cm5-32"), std::string::npos);
   }
   EXPECT_THROW(load_machine("no-such-file.toml"), Error);
+}
+
+// ---- the writer
+
+using namespace machine::key_kinds;
+
+/// Field by field, exactly; by the table, so that no key is forgotten.
+void expect_same(const Machine& a, const Machine& b) {
+  for (const machine::Key& key : machine::keys) {
+    const auto same = [&](const auto& what) {
+      if constexpr (requires { what.member; }) return a.*what.member == b.*what.member;
+      return a.duplex == b.duplex && a.switching == b.switching;
+    };
+    EXPECT_TRUE(std::visit(same, key.what)) << b.name << ": [" << key.section << "] " << key.name;
+  }
+  EXPECT_EQ(a.summary, b.summary);
+  EXPECT_EQ(a.topology->name(), b.topology->name());
+}
+
+void expect_reads_back(const Machine& machine) {
+  const std::string text = machine_text(machine);
+  SCOPED_TRACE(text);
+  expect_same(parse_machine(text, machine.name), machine);
+}
+
+TEST(WriteMachine, EveryShippedMachineReadsBack) {
+  for (const ShippedMachine& shipped : shipped_machines()) expect_reads_back(find_machine(shipped.name));
+}
+
+TEST(WriteMachine, AnyMachineReadsBackToTheLastBit) {
+  Random random(5);
+  for (int round = 0; round < 500; ++round) {
+    Machine any = find_machine("cm5-32");
+    const auto draw = [&](double least, double most) {  // evenly over the orders of magnitude
+      return least * std::pow(most / least, random.unit());
+    };
+    for (const machine::Key& key : machine::keys) {
+      if (const auto* s = std::get_if<Seconds>(&key.what)) any.*s->member = draw(1e-12, 1e4);
+      if (const auto* p = std::get_if<PerByte>(&key.what)) any.*p->member = draw(1e-15, 1e-2);
+      if (const auto* s = std::get_if<Size>(&key.what)) any.*s->member = Bytes(random.below(1ULL << 50));
+      if (const auto* c = std::get_if<Count>(&key.what)) any.*c->member = int(random.below(100));
+      if (const auto* n = std::get_if<Number>(&key.what)) any.*n->member = draw(1, 1e6);
+      if (const auto* f = std::get_if<Flag>(&key.what)) any.*f->member = random.below(2) == 1;
+    }
+    any.packet_payload += 1;
+    any.duplex = static_cast<Duplex>(random.below(3));
+    any.switching = static_cast<Switching>(random.below(2));
+    expect_reads_back(any);
+  }
+}
+
+TEST(WriteMachine, PeopleCanReadIt) {
+  Machine machine = parse_machine(good, "test");
+  machine.summary = "a \"quoted\" \\ line\nand another";
+  const std::vector<MachineNote> notes = {{"", "", "measured by hand\nnow"},
+                                          {"message", "start_up", "spread 3 us"},
+                                          {"receiver", "queue", "not measured"}};
+  EXPECT_EQ(machine_text(machine, notes), R"(# measured by hand now
+summary = "a \"quoted\" \\ line and another"
+topology = "hypercube:4"
+
+[message]
+start_up = "88 us"              # spread 3 us
+eager_limit = "16 KiB"
+
+[port]
+bandwidth = "4 MB/s"
+duplex = "paired"
+
+[network]
+switching = "circuit"
+packet_payload = "16 B"
+packet_header = "4 B"
+
+[receiver]
+# queue: not measured
+
+[memory]
+copy = "2 GB/s"
+)");
+}
+
+TEST(WriteMachine, NonsenseIsNotWritten) {
+  Machine machine = parse_machine(good, "test");
+  machine.latency_s = -1;
+  const std::string path = testing::TempDir() + "nuice_nonsense.toml";
+  EXPECT_THROW(save_machine(machine, path), Error);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  machine.latency_s = 1e-6;
+  save_machine(machine, path);
+  expect_same(load_machine(path), machine);
+  EXPECT_THROW(save_machine(machine, "/no/such/folder/m.toml"), Error);
 }
 
 }  // namespace

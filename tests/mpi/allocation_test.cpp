@@ -36,6 +36,9 @@ long allocations_of_steady_state(const mpi::PlanOptions& options) {
     bound.exchange.wait();
     bound.exchange.start();
     while (!bound.exchange.test()) std::this_thread::yield();
+    bound.exchange.start();
+    while (bound.exchange.next()) {
+    }
   }
   const long after = num_allocations;
   bound.expect_received(0);
@@ -53,6 +56,7 @@ TEST(SteadyState, DoesNotAllocate) {
   EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::phased}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::barrier}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = mpi::Executor::credit}), 0);
+  EXPECT_EQ(allocations_of_steady_state({.watchdog_s = 60}), 0);
   EXPECT_EQ(allocations_of_steady_state(
                 {.executor = mpi::Executor::credit, .chunk_bytes = 64, .window_bytes = 200}),
             0);

@@ -68,6 +68,8 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.phase_cost_bytes = 7});
   expect_option_refused("PlanOptions::topology differs: " + on + "crossbar:64 on " + last_rank(),
                         {.topology = "crossbar:64"});
+  expect_option_refused("PlanOptions::watchdog_s differs: 0.000000" + on + "1.500000 on " + last_rank(),
+                        {.watchdog_s = 1.5});
   expect_option_refused("PlanOptions::check differs: 1" + on + "0 on " + last_rank(), {.check = false});
 }
 
@@ -87,6 +89,7 @@ TEST(Errors, WrongOptionsAreRefused) {
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: -1", {.phase_cost_bytes = -1});
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: 4611686018427387905",
          {.phase_cost_bytes = max_bytes + 1});
+  expect("PlanOptions::watchdog_s is negative: -1", {.watchdog_s = -1});
   expect("star:3", {.topology = "star:3"});
   expect("PlanOptions::executor has the unknown value 17", {.executor = static_cast<mpi::Executor>(17)});
 }

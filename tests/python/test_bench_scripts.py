@@ -122,7 +122,8 @@ def test_drs() -> None:
     assert exchange["drs_n"]["inquiries"] == pytest.approx(1 + exchange["drs_n"]["refusals"])
     assert exchange["drs_n:list"]["inquiries"] == 1
     assert exchange["ac"]["inquiries"] is None
-    assert {f["way"] for f in figures if f["part"] == "lists"} == {"concatenate", "count", "quiesce"}
+    ways = {"concatenate", "count", "quiesce", "mpi:gather", "mpi:count", "mpi:consensus"}
+    assert {f["way"] for f in figures if f["part"] == "lists"} == ways
 
 
 @pytest.mark.slow

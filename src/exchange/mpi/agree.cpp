@@ -29,4 +29,12 @@ void agree(const Communicator& comm, const Outcome& mine) {
   throw Error(static_cast<ErrorCode>(head[0]), text);
 }
 
+std::string text_of_rank_0(const Communicator& comm, std::string text) {
+  auto length = static_cast<int>(text.size());
+  must(MPI_Bcast(&length, 1, MPI_INT, 0, comm.get()), "MPI_Bcast");
+  text.resize(static_cast<std::size_t>(length));
+  must(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm.get()), "MPI_Bcast");
+  return text;
+}
+
 }  // namespace nuice::mpi

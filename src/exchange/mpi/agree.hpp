@@ -52,4 +52,7 @@ void all_or_none(const Communicator& comm, Step&& step) {
   agree(comm, attempt(comm.rank(), step));
 }
 
+/// Collective. Rank 0's text, on all ranks.
+std::string text_of_rank_0(const Communicator& comm, std::string text);
+
 }  // namespace nuice::mpi

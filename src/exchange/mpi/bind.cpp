@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns a phase table and buffers into requests, persistent ones but for short sends. All that an exchange needs is allocated here.
+// Binds a plan to buffers, one per partner: checks them and has the requests made. fields.cpp does it for datatypes.
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "exchange/mpi/agree.hpp"
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/exchange_state.hpp"
 #include "exchange/mpi/plan_state.hpp"
-#include "exchange/mpi/stage.hpp"
+#include "exchange/mpi/request_maker.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
 namespace {
-
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 struct Side {
   std::string kind;  // "send" or "receive"
@@ -66,222 +63,92 @@ class BufferFinder {
   std::vector<Row> by_rank_;
 };
 
-bool has_repeats(std::vector<Rank> partners) {
-  std::ranges::sort(partners);
-  return std::ranges::adjacent_find(partners) != partners.end();
+void set_sources(Arrivals& arrivals, std::span<const Partner> partners,
+                 std::span<const ReceiveBuffer> buffers) {
+  std::vector<std::span<std::byte>> data;
+  for (std::size_t i = 0; i < partners.size(); ++i)
+    data.emplace_back(static_cast<std::byte*>(buffers[i].data), static_cast<std::size_t>(partners[i].bytes));
+  arrivals.set_sources(partners, data);
 }
 
-/// Where the steps of this executor end. counts[p]: receives and sends of phase p and all phases before.
-std::vector<StepEnd> make_steps(const PhaseTable& table, Executor executor) {
-  std::vector<StepEnd> ends;
-  StepEnd end;
-  PhaseId phase = 0;
-  const bool one_step = executor == Executor::async;
-  const auto close_until = [&](PhaseId next) {
-    for (; phase < next; ++phase) {
-      const StepEnd last = ends.empty() ? StepEnd{} : ends.back();
-      const bool busy = end.receive > last.receive || end.send > last.send;
-      if (!one_step && (busy || executor == Executor::barrier)) ends.push_back(end);
-    }
-  };
-  for (const PhaseEntry& entry : table.entries) {
-    close_until(entry.phase);
-    if (entry.recv_partner != no_rank) ++end.receive;
-    if (entry.send_partner != no_rank) ++end.send;
+/// One buffer per partner, in bytes.
+class BufferLayout : public Layout {
+ public:
+  BufferLayout(BufferFinder<SendBuffer> send_to, BufferFinder<ReceiveBuffer> receive_from)
+      : send_to_(std::move(send_to)), receive_from_(std::move(receive_from)) {}
+
+  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override {
+    // MPI takes the address of what it only reads as one that it might write to, within a datatype.
+    add(const_cast<void*>(send_to_.find(dst).data), offset, bytes, places);
   }
-  close_until(table.num_phases);
-  if (one_step) ends.push_back(end);
-  return ends;
+  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override {
+    add(receive_from_.find(src).data, offset, bytes, places);
+  }
+
+ private:
+  static void add(void* buffer, Bytes offset, Bytes bytes, Places& places) {
+    places.push_back({static_cast<std::byte*>(buffer) + offset, bytes, MPI_BYTE});
+  }
+  BufferFinder<SendBuffer> send_to_;
+  BufferFinder<ReceiveBuffer> receive_from_;
+};
+
+SelfCopy self_copy(const PhaseTable& table, const BufferFinder<SendBuffer>& send_to,
+                   const BufferFinder<ReceiveBuffer>& receive_from) {
+  for (const Partner& source : table.sources)
+    if (source.rank == table.rank)
+      return {send_to.find(table.rank).data, receive_from.find(table.rank).data,
+              static_cast<std::size_t>(source.bytes)};
+  return {};
 }
 
 }  // namespace
 
-/// Makes the requests of one exchange, in the order of the table.
-class Exchange::State::RequestMaker {
- public:
-  RequestMaker(State& exchange, const PhaseTable& table, int tag, bool synchronous)
-      : exchange_(exchange), table_(table), stage_(table), tag_(tag), synchronous_(synchronous) {}
+std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
+  auto exchange = std::make_unique<Exchange::State>();
+  exchange->comm = comm;
+  exchange->watchdog_s = watchdog_s;
+  return exchange;
+}
 
-  /// Executor credit: no requests, but the table with addresses in the place of offsets.
-  void make_credit(const BufferFinder<SendBuffer>& send_to, const BufferFinder<ReceiveBuffer>& receive_from,
-                   const CreditRun::Settings& settings) {
-    std::vector<CreditRun::Stretch> sends;
-    std::vector<CreditRun::Stretch> receives;
-    for (const PhaseEntry& entry : table_.entries) {
-      if (entry.send_partner != no_rank) {
-        const Block block =
-            block_in(send_to.find(entry.send_partner).data, entry.send_offset, entry.send_bytes);
-        sends.push_back({entry.send_partner, block.at, block.bytes});
-      }
-      if (entry.recv_partner != no_rank) {
-        const void* const buffer = receive_from.find(entry.recv_partner).data;
-        const Block block = block_in(buffer, entry.recv_offset, entry.recv_bytes);
-        receives.push_back({entry.recv_partner, block.at, block.bytes});
-      }
-    }
-    set_self_copy(send_to, receive_from);
-    exchange_.credit = std::make_unique<CreditRun>(exchange_.comm, sends, receives, settings);
-  }
+void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bound,
+                                const Layout& layout) const {
+  const auto limit = static_cast<std::size_t>(max_sends_in_flight);
+  Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
+  if (exchange.self.bytes == 0) maker.make_self_message();
+  if (info.executor == Executor::credit)
+    return maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, window_bytes});
+  maker.make(info.executor);
+  exchange.window.resize(std::min(limit, exchange.sends.size()), MPI_REQUEST_NULL);
+  exchange.reserve_for_following();
+}
 
-  void make(const BufferFinder<SendBuffer>& send_to, const BufferFinder<ReceiveBuffer>& receive_from) {
-    exchange_.receives.reserve(table_.entries.size());
-    exchange_.sends.reserve(table_.entries.size());
-    std::vector<Rank> sources;
-    std::vector<Rank> targets;
-    for (const PhaseEntry& entry : table_.entries) {
-      if (entry.send_partner != no_rank) {
-        add_send(entry.send_partner, places_to_send(entry, send_to));
-        targets.push_back(entry.send_partner);
-      }
-      if (entry.recv_partner != no_rank) {
-        add_receive(entry.recv_partner, places_to_receive(entry, receive_from));
-        sources.push_back(entry.recv_partner);
-      }
-    }
-    exchange_.receives_repeat = has_repeats(std::move(sources));
-    exchange_.sends_repeat = has_repeats(std::move(targets));
-    set_self_copy(send_to, receive_from);
-    exchange_.stage = stage_.release();
-  }
-
- private:
-  void set_self_copy(const BufferFinder<SendBuffer>& send_to,
-                     const BufferFinder<ReceiveBuffer>& receive_from) {
-    const Rank rank = exchange_.comm->rank();
-    exchange_.self.from = send_to.find(rank).data;
-    exchange_.self.to = receive_from.find(rank).data;
-    for (const Partner& source : table_.sources)
-      if (source.rank == rank) exchange_.self.bytes = static_cast<std::size_t>(source.bytes);
-  }
-
-  /// Blocks that lie one behind the other are joined.
-  using Places = std::vector<Block>;
-
-  static Block block_in(const void* buffer, Bytes offset, Bytes bytes) {
-    // MPI takes the address of what it only reads as one that it might write to, within a datatype.
-    return {const_cast<std::byte*>(static_cast<const std::byte*>(buffer)) + offset, bytes};
-  }
-
-  Places places_to_send(const PhaseEntry& entry, const BufferFinder<SendBuffer>& send_to) {
-    if (entry.send_parts.count == 0)
-      return {block_in(send_to.find(entry.send_partner).data, entry.send_offset, entry.send_bytes)};
-    Places places;
-    for (const Part& part : table_.parts_in(entry.send_parts)) {
-      if (part.src == table_.rank) {
-        places.push_back(block_in(send_to.find(part.dst).data, part.offset, part.bytes));
-      } else {
-        stage_.take(part, places);
-      }
-    }
-    return joined(places);
-  }
-
-  Places places_to_receive(const PhaseEntry& entry, const BufferFinder<ReceiveBuffer>& receive_from) {
-    if (entry.recv_parts.count == 0)
-      return {block_in(receive_from.find(entry.recv_partner).data, entry.recv_offset, entry.recv_bytes)};
-    Places places;
-    for (const Part& part : table_.parts_in(entry.recv_parts))
-      places.push_back(part.dst == table_.rank
-                           ? block_in(receive_from.find(part.src).data, part.offset, part.bytes)
-                           : stage_.put(part));
-    return joined(places);
-  }
-
-  static Places joined(const Places& places) {
-    Places result;
-    for (const Block& block : places) {
-      const bool touches = !result.empty() && result.back().at + result.back().bytes == block.at;
-      if (touches) {
-        result.back().bytes += block.bytes;
-      } else {
-        result.push_back(block);
-      }
-    }
-    return result;
-  }
-
-  void add_receive(Rank from, const Places& places) {
-    const Memory memory = memory_of(places, from, exchange_.comm->rank());
-    MPI_Request request;
-    must(MPI_Recv_init(memory.at, memory.count, memory.type, from, tag_, exchange_.comm->get(), &request),
-         "MPI_Recv_init");
-    exchange_.receives.adopt(request);
-  }
-
-  void add_send(Rank to, const Places& places) {
-    const Memory memory = memory_of(places, exchange_.comm->rank(), to);
-    const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
-    if (is_short && !synchronous_) {
-      exchange_.sends.add({memory.at, memory.count, to, tag_, exchange_.comm->get()});
-      return;
-    }
-    const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
-    MPI_Request request;
-    must(init(memory.at, memory.count, memory.type, to, tag_, exchange_.comm->get(), &request),
-         synchronous_ ? "MPI_Ssend_init" : "MPI_Send_init");
-    exchange_.sends.adopt(request);
-  }
-
-  /// As MPI wants it.
-  struct Memory {
-    void* at;
-    int count;
-    MPI_Datatype type;
-  };
-
-  /// A derived type lives as long as the exchange.
-  Memory memory_of(const Places& places, Rank src, Rank dst) {
-    try {
-      if (places.size() > 1) {
-        exchange_.types.push_back(Datatype::of_blocks(places));
-        return {MPI_BOTTOM, 1, exchange_.types.back().get()};
-      }
-      Extent extent = Extent::of(places[0].bytes);
-      const Memory memory{places[0].at, extent.count, extent.type.get()};
-      if (memory.type != MPI_BYTE) exchange_.types.push_back(std::move(extent.type));
-      return memory;
-    } catch (const Error& error) {
-      throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
-    }
-  }
-
-  State& exchange_;
-  const PhaseTable& table_;
-  Stage stage_;
-  int tag_;
-  bool synchronous_;
-};
+Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
+  // Each exchange has its own communicator for barriers, as nonblocking collectives are matched by the order
+  // of calls.
+  if (info.executor == Executor::barrier)
+    exchange->barrier_comm = std::make_unique<const Communicator>(comm->get());
+  if (exchange->credit) exchange->credit->agree_on_first_grants();
+  next_tag = tag_after(tag_after(next_tag));  // of the payload, and of grants (executor credit)
+  return Exchange(std::move(exchange));
+}
 
 Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
                           const Ends<ReceiveBuffer>& receive) {
   State& plan = state();
-  const Communicator& comm = *plan.comm;
-  const int tag = plan.next_tag;
+  const Rank rank = plan.comm->rank();
   std::unique_ptr<Exchange::State> exchange;
-  all_or_none(comm, [&] {
-    check_buffers({"send", true, send.partners}, send.buffers, comm.rank());
-    check_buffers({"receive", false, receive.partners}, receive.buffers, comm.rank());
+  all_or_none(*plan.comm, [&] {
+    check_buffers({"send", true, send.partners}, send.buffers, rank);
+    check_buffers({"receive", false, receive.partners}, receive.buffers, rank);
     const BufferFinder send_to(send.partners, send.buffers);
     const BufferFinder receive_from(receive.partners, receive.buffers);
-    exchange = std::make_unique<Exchange::State>();
-    exchange->comm = plan.comm;
-    const auto limit = static_cast<std::size_t>(plan.max_sends_in_flight);
-    Exchange::State::RequestMaker maker(*exchange, table, tag, limit > 0);
-    if (plan.info.executor == Executor::credit) {
-      maker.make_credit(send_to, receive_from, {tag, tag_after(tag), plan.chunk_bytes, plan.window_bytes});
-      return;
-    }
-    exchange->step_ends = make_steps(table, plan.info.executor);
-    maker.make(send_to, receive_from);
-    exchange->window.resize(std::min(limit, exchange->sends.size()), MPI_REQUEST_NULL);
+    exchange = plan.new_exchange();
+    set_sources(exchange->arrivals, receive.partners, receive.buffers);
+    exchange->self = self_copy(table, send_to, receive_from);
+    plan.make_requests(*exchange, table, BufferLayout(send_to, receive_from));
   });
-  // Each exchange has its own communicator for barriers, as nonblocking collectives are matched by the order
-  // of calls.
-  if (plan.info.executor == Executor::barrier)
-    exchange->barrier_comm = std::make_unique<const Communicator>(comm.get());
-  if (exchange->credit) exchange->credit->agree_on_first_grants();
-  plan.next_tag = tag_after(tag_after(tag));  // of the payload, and of grants (executor credit)
-  return Exchange(std::move(exchange));
+  return plan.finish_bind(std::move(exchange));
 }
 
 Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
@@ -293,6 +160,46 @@ Exchange Plan::bind_reverse(std::span<const SendBuffer> send, std::span<const Re
   PhaseTable table;
   all_or_none(*state().comm, [&] { table = reversed(state().table); });
   return bind_table(table, {state().table.sources, send}, {state().destinations, receive});
+}
+
+/// Buffers inside the array. Collective; what is wrong with it is found on all ranks.
+template <typename Buffer, typename Array>
+std::vector<Buffer> Plan::buffers_in(std::span<const Partner> partners, const Array& array) const {
+  const Communicator& comm = *state().comm;
+  std::vector<Buffer> buffers;
+  all_or_none(comm, [&] {
+    const std::string who = "rank " + std::to_string(comm.rank()) + ": ";
+    if (!array.offsets.empty() && array.offsets.size() != partners.size())
+      throw Error(ErrorCode::invalid_argument, who + std::to_string(array.offsets.size()) + " offsets for " +
+                                                   std::to_string(partners.size()) + " partners");
+    Bytes next = 0;
+    for (std::size_t i = 0; i < partners.size(); ++i) {
+      const Bytes offset = array.offsets.empty() ? next : array.offsets[i];
+      const Bytes bytes = partners[i].bytes;
+      if (offset < 0 || offset > array.bytes || bytes > array.bytes - offset)
+        throw Error(ErrorCode::invalid_argument,
+                    who + "the message of rank " + std::to_string(partners[i].rank) + ", " +
+                        std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                        ", is not inside the array of " + std::to_string(array.bytes) + " bytes");
+      using Byte = std::conditional_t<std::is_same_v<Buffer, SendBuffer>, const std::byte, std::byte>;
+      const bool has_memory = array.data != nullptr;
+      buffers.push_back({has_memory ? static_cast<Byte*>(array.data) + offset : nullptr, bytes});
+      next = offset + bytes;
+    }
+  });
+  return buffers;
+}
+
+Exchange Plan::bind_array(const SendArray& send, const ReceiveArray& receive) {
+  const auto from = buffers_in<SendBuffer>(state().destinations, send);
+  const auto to = buffers_in<ReceiveBuffer>(state().table.sources, receive);
+  return bind(from, to);
+}
+
+Exchange Plan::bind_array_reverse(const SendArray& send, const ReceiveArray& receive) {
+  const auto from = buffers_in<SendBuffer>(state().table.sources, send);
+  const auto to = buffers_in<ReceiveBuffer>(state().destinations, receive);
+  return bind_reverse(from, to);
 }
 
 }  // namespace nuice::mpi

@@ -189,12 +189,19 @@ Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
                          &request),
            "MPI_Recv_init");
       exchange->receives.adopt(request);
+      exchange->receive_from.push_back(plan.table.receive->partner);
+      const Partner source{plan.table.receive->partner, plan.info.bytes};
+      const std::span data(static_cast<std::byte*>(buffer), static_cast<std::size_t>(source.bytes));
+      exchange->arrivals.set_sources({&source, 1}, {&data, 1});
+      exchange->arrivals.add_receive({&source.rank, 1});
     }
     for (const BroadcastStep& send : plan.table.sends) {
       must(MPI_Send_init(buffer, extent.count, type, send.partner, plan.next_tag, comm.get(), &request),
            "MPI_Send_init");
       exchange->sends.adopt(request);
+      exchange->send_to.push_back(send.partner);
     }
+    exchange->reserve_for_following();
   });
   plan.next_tag = tag_after(plan.next_tag);
   return Exchange(std::move(exchange));

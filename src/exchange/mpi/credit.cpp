@@ -50,6 +50,8 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const S
   requests_.resize(tell_slots_.begin + tell_slots_.count, MPI_REQUEST_NULL);
   indices_.resize(requests_.size());
   receive_bytes_.resize(receive_slots_.count);
+  receive_from_.resize(receive_slots_.count);
+  send_to_.resize(send_slots_.count);
   free_receives_.reserve(receive_slots_.count);
   free_sends_.reserve(send_slots_.count);
   ready_.resize(destinations_.size());
@@ -103,6 +105,26 @@ void CreditRun::agree_on_first_grants() {
   must(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
+void CreditRun::expect_chunks(Arrivals& arrivals) {
+  for (Peer& source : sources_) {
+    arrivals.expect_pieces(source.rank, source.chunks);
+    source.arrival = arrivals.index_of(source.rank);
+  }
+}
+
+void CreditRun::append_unsent(std::vector<Rank>& ranks) const {
+  for (const Peer& destination : destinations_)
+    if (destination.sent < destination.chunks) ranks.push_back(destination.rank);
+  for (std::size_t slot = 0; slot < send_slots_.count; ++slot)
+    if (requests_[send_slots_.begin + slot] != MPI_REQUEST_NULL)
+      ranks.push_back(destinations_[send_to_[slot]].rank);
+}
+
+void CreditRun::cancel_receives() noexcept {
+  for (std::size_t i = 0; i < send_slots_.begin; ++i)
+    if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
+}
+
 void CreditRun::start() {
   receives_left_ = num_receive_chunks_;
   sends_left_ = num_send_chunks_;
@@ -134,7 +156,7 @@ void CreditRun::grant_what_fits() {
     if (!fits_window(chunk.bytes)) return;
     const std::size_t index = source_of_[next_grant_.stretch];
     Peer& source = sources_[index];
-    post_receive(chunk, source.rank);
+    post_receive(chunk, index);
     if (++source.granted > source.first_grant) {
       ++source.waiting;
       tell(index);
@@ -143,12 +165,14 @@ void CreditRun::grant_what_fits() {
   }
 }
 
-void CreditRun::post_receive(const Chunk& chunk, Rank from) {
+void CreditRun::post_receive(const Chunk& chunk, std::size_t source) {
   const std::size_t slot = free_receives_.back();
-  must(MPI_Irecv(chunk.at, chunk.bytes, MPI_BYTE, from, data_tag_, comm_->get(), &at(receive_slots_, slot)),
+  must(MPI_Irecv(chunk.at, chunk.bytes, MPI_BYTE, sources_[source].rank, data_tag_, comm_->get(),
+                 &at(receive_slots_, slot)),
        "MPI_Irecv");
   free_receives_.pop_back();
   receive_bytes_[slot] = chunk.bytes;
+  receive_from_[slot] = source;
   outstanding_ += chunk.bytes;
 }
 
@@ -183,6 +207,7 @@ void CreditRun::send_what_is_granted() {
     must(MPI_Isend(chunk.at, chunk.bytes, MPI_BYTE, peer.rank, data_tag_, comm_->get(),
                    &at(send_slots_, free_sends_.back())),
          "MPI_Isend");
+    send_to_[free_sends_.back()] = ready_[ready_begin_];
     free_sends_.pop_back();
     step(peer.stretches, peer.next);
     if (++peer.sent < peer.granted) continue;
@@ -193,8 +218,9 @@ void CreditRun::send_what_is_granted() {
 }
 
 /// The request in this slot is complete.
-void CreditRun::finish(std::size_t slot) {
+void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
   if (slot < hear_slots_.begin) {
+    arrivals.land_piece(sources_[receive_from_[slot]].arrival);
     outstanding_ -= receive_bytes_[slot];
     free_receives_.push_back(slot);
     --receives_left_;
@@ -211,15 +237,18 @@ void CreditRun::finish(std::size_t slot) {
 
 bool CreditRun::is_done() const { return receives_left_ == 0 && sends_left_ == 0 && tells_running_ == 0; }
 
-bool CreditRun::advance(bool block) {
+bool CreditRun::advance(bool block, Arrivals& arrivals, bool until_arrival) {
   while (!is_done()) {
+    if (until_arrival && arrivals.any()) return false;
     int found = 0;
     const auto ready = block ? MPI_Waitsome : MPI_Testsome;
     must(ready(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(),
                MPI_STATUSES_IGNORE),
          block ? "MPI_Waitsome" : "MPI_Testsome");
     if (found == 0) return false;
-    for (int i = 0; i < found; ++i) finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]));
+    num_events_ += found;
+    for (int i = 0; i < found; ++i)
+      finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), arrivals);
     grant_what_fits();
     send_what_is_granted();
   }

@@ -29,6 +29,7 @@
 #include <span>
 #include <vector>
 
+#include "exchange/mpi/arrivals.hpp"
 #include "exchange/mpi/communicator.hpp"
 #include "nuice/types.hpp"
 
@@ -60,8 +61,18 @@ class CreditRun {
   void agree_on_first_grants();
 
   void start();
-  /// True when this rank's part is complete; block: not before.
-  bool advance(bool block);
+  /// True when this rank's part is complete; block: not before, or (until_arrival) when a message can be handed over.
+  /// Tells `arrivals` of every chunk; bind() has told it what to expect.
+  bool advance(bool block, Arrivals& arrivals, bool until_arrival = false);
+  /// bind(): how many chunks make each source's message.
+  void expect_chunks(Arrivals& arrivals);
+  /// Chunks and grants that came or left, since bind().
+  std::int64_t num_events() const { return num_events_; }
+
+  /// Destinations for which something is still here.
+  void append_unsent(std::vector<Rank>& ranks) const;
+  /// Before an exchange that failed is destroyed.
+  void cancel_receives() noexcept;
 
  private:
   /// A walk through the chunks of some stretches, in order.
@@ -77,6 +88,7 @@ class CreditRun {
   struct Peer {
     Rank rank;
     std::vector<Stretch> stretches;  // senders' side only: of this partner
+    std::size_t arrival = 0;         // receivers' side only: its place among the arrivals
     std::int64_t chunks = 0;         // of all stretches
     int first_grant = 0;             // chunks granted by bind()
     // of the running exchange
@@ -100,11 +112,11 @@ class CreditRun {
 
   void plan_first_grants();
   void grant_what_fits();
-  void post_receive(const Chunk& chunk, Rank from);
+  void post_receive(const Chunk& chunk, std::size_t source);
   void tell(std::size_t source);
   void hear(std::size_t destination);
   void send_what_is_granted();
-  void finish(std::size_t slot);
+  void finish(std::size_t slot, Arrivals& arrivals);
   bool is_done() const;
 
   MPI_Request& at(const Slots& slots, std::size_t i) { return requests_[slots.begin + i]; }
@@ -130,6 +142,8 @@ class CreditRun {
 
   // of the running exchange
   std::vector<int> receive_bytes_;          // by receive slot
+  std::vector<std::size_t> receive_from_;   // by receive slot: index in sources_
+  std::vector<std::size_t> send_to_;        // by send slot: index in destinations_
   std::vector<std::size_t> free_receives_;  // slots
   std::vector<std::size_t> free_sends_;
   std::vector<std::size_t> ready_;  // ring of destinations with grants that are not used up
@@ -140,6 +154,7 @@ class CreditRun {
   std::int64_t receives_left_ = 0;
   std::int64_t sends_left_ = 0;
   std::size_t tells_running_ = 0;
+  std::int64_t num_events_ = 0;
 };
 
 }  // namespace nuice::mpi

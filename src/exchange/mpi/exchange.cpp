@@ -26,7 +26,20 @@ void Exchange::State::start() {
   running = true;
   broken = true;  // until all MPI calls below have returned
   step = 0;
-  if (self.bytes > 0) std::memcpy(self.to, self.from, self.bytes);
+  follows = false;
+  quiet_s = last_look_s = 0;
+  arrivals.start();
+  if (self.bytes > 0) {
+    std::memcpy(self.to, self.from, self.bytes);
+    arrivals.land_copied(comm->rank());
+  }
+  if (self_message) {
+    const auto& [from, to, tag] = *self_message;
+    must(MPI_Sendrecv(from.at, from.count, from.type, comm->rank(), tag, to.at, to.count, to.type,
+                      comm->rank(), tag, comm->get(), MPI_STATUS_IGNORE),
+         "MPI_Sendrecv");
+    arrivals.land_copied(comm->rank());
+  }
   if (credit) {
     credit->start();
     broken = false;
@@ -52,7 +65,9 @@ void Exchange::State::start_sends() {
 
 bool Exchange::State::advance(bool block) {
   broken = true;  // until all MPI calls below have returned
-  const bool done = credit ? credit->advance(block) : advance_steps(block);
+  const bool done = watchdog_s > 0 ? advance_watching(block)
+                    : credit       ? credit->advance(block, arrivals)
+                                   : advance_steps(block);
   broken = false;
   running = !done;
   return done;
@@ -63,10 +78,16 @@ bool Exchange::State::advance_steps(bool block) {
     if (!step_is_done(block)) return false;
     const bool is_last = step + 1 == step_ends.size();
     if (barrier_comm && !is_last && !barrier_is_done(block)) return false;
-    ++step;
-    if (!is_last) start_sends();
+    begin_next_step();
   }
   return true;
+}
+
+/// The last step is followed by none.
+void Exchange::State::begin_next_step() {
+  ++step;
+  ++num_events;
+  if (step < step_ends.size()) start_sends();
 }
 
 /// Once true it stays so until the next step: complete requests are inactive or null, which counts as done.
@@ -77,10 +98,12 @@ bool Exchange::State::step_is_done(bool block) {
     if (!window.empty()) window_is_done(block);
     receives.wait(receive_begin, receive_end);
     sends.wait(send_begin, send_end);
-    return true;
+  } else {
+    const bool sends_done = window.empty() ? sends.test(send_begin, send_end) : window_is_done(block);
+    if (!receives.test(receive_begin, receive_end) || !sends_done) return false;
   }
-  const bool sends_done = window.empty() ? sends.test(send_begin, send_end) : window_is_done(block);
-  return receives.test(receive_begin, receive_end) && sends_done;
+  if (follows) arrivals.land_receives(receive_begin, receive_end);
+  return true;
 }
 
 /// Whenever a send in the window completes, the next one takes its place.
@@ -96,10 +119,14 @@ bool Exchange::State::window_is_done(bool block) {
     }
     if (found == 0) return false;
     if (place == MPI_UNDEFINED) return true;  // no place holds a running send
-    const bool more = next_send < sends.size();
-    if (more) sends.start(next_send, next_send + 1);
-    window[static_cast<std::size_t>(place)] = more ? sends[next_send++] : MPI_REQUEST_NULL;
+    refill_window(static_cast<std::size_t>(place));
   }
+}
+
+void Exchange::State::refill_window(std::size_t place) {
+  const bool more = next_send < sends.size();
+  if (more) sends.start(next_send, next_send + 1);
+  window[place] = more ? sends[next_send++] : MPI_REQUEST_NULL;
 }
 
 bool Exchange::State::barrier_is_done(bool block) {
@@ -138,7 +165,7 @@ Exchange::~Exchange() {
 
 Exchange::State& Exchange::state() const {
   if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
-  if (state_->broken) throw Error(ErrorCode::state, "the exchange was given up after an MPI error");
+  if (state_->broken) throw Error(ErrorCode::state, "the exchange was given up after an error");
   return *state_;
 }
 
@@ -156,6 +183,18 @@ void Exchange::wait() {
   if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
   state_->advance(true);
 }
+
+std::optional<Arrival> Exchange::next() {
+  if (!state().running) throw Error(ErrorCode::state, "next(): the exchange was not started");
+  return state_->next(true);
+}
+
+std::optional<Arrival> Exchange::poll() {
+  if (!state().running) throw Error(ErrorCode::state, "poll(): the exchange was not started");
+  return state_->next(false);
+}
+
+bool Exchange::is_under_way() const { return state().running; }
 
 void Exchange::free() {
   if (!state_) return;

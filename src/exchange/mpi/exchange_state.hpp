@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A phase table turned into MPI requests, and how far they have come. bind.cpp fills it; exchange.cpp runs
-// it.
+// it, and follow.cpp message by message or with an eye on the clock.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "exchange/mpi/arrivals.hpp"
 #include "exchange/mpi/communicator.hpp"
 #include "exchange/mpi/credit.hpp"
 #include "exchange/mpi/requests.hpp"
@@ -26,6 +30,20 @@ struct SelfCopy {
   std::size_t bytes = 0;
 };
 
+/// Some memory as MPI takes it.
+struct Memory {
+  void* at;
+  int count;
+  MPI_Datatype type;
+};
+
+/// The same where the message has datatypes: MPI copies it.
+struct SelfMessage {
+  Memory from;
+  Memory to;
+  int tag;
+};
+
 struct Exchange::State {
   class RequestMaker;
 
@@ -41,7 +59,12 @@ struct Exchange::State {
   bool sends_repeat = false;        // likewise for destinations
   std::vector<MPI_Request> window;  // max_sends_in_flight places for running sends; empty without that limit
   SelfCopy self;
+  std::optional<SelfMessage> self_message;
   std::unique_ptr<CreditRun> credit;  // only for Executor::credit, which then does all but the copy to itself
+  Arrivals arrivals;
+  std::vector<Rank> receive_from;  // by receive; empty for credit
+  std::vector<Rank> send_to;       // by send
+  double watchdog_s = 0;           // give up after so long without progress; 0: never
 
   // Where a running exchange stands.
   bool running = false;
@@ -49,18 +72,46 @@ struct Exchange::State {
   std::size_t step = 0;
   std::size_t next_send = 0;  // window only: the next send to start
   MPI_Request barrier = MPI_REQUEST_NULL;
+  bool follows = false;         // somebody asks for single messages: all receives are to be noted
+  std::int64_t num_events = 0;  // steps and requests that came to an end while somebody followed or watched
+  double quiet_s = 0;           // watchdog only
+  double last_look_s = 0;       // likewise
 
+  void reserve_for_following();  // after bind() has made the requests
   void start();
   bool advance(bool block);  // true when the exchange is complete; block: not before
+  /// The next message, which was not handed over before. Nothing: no message is here (block: the exchange is complete).
+  std::optional<Arrival> next(bool block);
   void finish_quietly() noexcept;
 
  private:
+  /// A request in `watched`, and whose it is.
+  struct Watched {
+    enum class Kind { receive, send, place } kind;
+    std::size_t index;
+  };
+
+  std::int64_t events() const { return num_events + (credit ? credit->num_events() : 0); }
   StepEnd step_begin() const { return step == 0 ? StepEnd{} : step_ends[step - 1]; }
   void start_sends();
   bool step_is_done(bool block);
   bool window_is_done(bool block);
+  void refill_window(std::size_t place);
   bool barrier_is_done(bool block);
   bool advance_steps(bool block);
+  void begin_next_step();
+  // follow.cpp
+  void follow();
+  bool advance_following(bool block);
+  bool advance_watching(bool block);
+  int take_what_is_complete(bool block);
+  void check_watchdog(std::int64_t events_before);
+  std::string waits_for() const;
+  void give_up() noexcept;
+
+  std::vector<MPI_Request> watched_;
+  std::vector<Watched> watched_what_;
+  std::vector<int> indices_;
 };
 
 }  // namespace nuice::mpi

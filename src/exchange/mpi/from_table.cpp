@@ -225,7 +225,9 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
 
 }  // namespace
 
-Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
+Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& given) {
+  PlanOptions options = given;
+  if (options.executor == Executor::automatic) options.executor = Executor::phased;
   auto state = std::make_unique<State>();
   state->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state->comm;
@@ -242,7 +244,7 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(comm, table.destinations);
   const Gathered sends = gather_records(comm, my_sends, num_fields);
-  const double gather_s = watch.lap();
+  state->info.gather_s = watch.lap();
   all_or_none(comm, [&] {
     const Schedule schedule = assemble(matrix, sends);
     const bool same_phases = schedule.num_phases() == table.num_phases;
@@ -256,7 +258,8 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
     check_receives(table, sent);
     state->describe(matrix, schedule, options);
   });
-  state->agree_on_times(gather_s, 0, watch.lap());
+  state->info.check_s = watch.lap();
+  state->agree_on_times();
   return Plan(std::move(state));
 }
 

@@ -2,6 +2,7 @@
 #include "exchange/mpi/options.hpp"
 
 #include <array>
+#include <bit>
 #include <climits>
 #include <cstdint>
 
@@ -15,37 +16,58 @@ struct ExecutorName {
   Executor executor;
   std::string_view name;
 };
-constexpr std::array<ExecutorName, 4> executor_names = {{
+constexpr std::array<ExecutorName, 5> executor_names = {{
     {Executor::async, "async"},
     {Executor::phased, "phased"},
     {Executor::barrier, "barrier"},
     {Executor::credit, "credit"},
+    {Executor::automatic, "auto"},
+}};
+
+struct TextOption {
+  const char* name;
+  std::string PlanOptions::* member;
+};
+constexpr std::array<TextOption, 4> text_options = {{
+    {"scheduler", &PlanOptions::scheduler},
+    {"topology", &PlanOptions::topology},
+    {"machine", &PlanOptions::machine},
+    {"wisdom", &PlanOptions::wisdom},
 }};
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 9> numbers = {static_cast<std::int64_t>(mine.scheduler.size()),
-                                         static_cast<std::int64_t>(mine.seed),
-                                         static_cast<std::int64_t>(mine.executor),
-                                         mine.max_sends_in_flight,
-                                         mine.check ? 1 : 0,
-                                         mine.phase_cost_bytes,
-                                         mine.chunk_bytes,
-                                         mine.window_bytes,
-                                         static_cast<std::int64_t>(mine.topology.size())};
+  std::array<std::int64_t, 10> numbers = {static_cast<std::int64_t>(mine.seed),
+                                          static_cast<std::int64_t>(mine.executor),
+                                          mine.max_sends_in_flight,
+                                          mine.check ? 1 : 0,
+                                          mine.phase_cost_bytes,
+                                          mine.chunk_bytes,
+                                          mine.window_bytes,
+                                          static_cast<std::int64_t>(mine.reuse),
+                                          mine.measure ? 1 : 0,
+                                          std::bit_cast<std::int64_t>(mine.watchdog_s)};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
-  first.scheduler.resize(static_cast<std::size_t>(numbers[0]));
-  must(MPI_Bcast(first.scheduler.data(), static_cast<int>(numbers[0]), MPI_CHAR, 0, comm.get()), "MPI_Bcast");
-  first.seed = static_cast<std::uint64_t>(numbers[1]);
-  first.executor = static_cast<Executor>(numbers[2]);
-  first.max_sends_in_flight = static_cast<int>(numbers[3]);
-  first.check = numbers[4] != 0;
-  first.phase_cost_bytes = numbers[5];
-  first.chunk_bytes = numbers[6];
-  first.window_bytes = numbers[7];
-  first.topology.resize(static_cast<std::size_t>(numbers[8]));
-  must(MPI_Bcast(first.topology.data(), static_cast<int>(numbers[8]), MPI_CHAR, 0, comm.get()), "MPI_Bcast");
+  first.seed = static_cast<std::uint64_t>(numbers[0]);
+  first.executor = static_cast<Executor>(numbers[1]);
+  first.max_sends_in_flight = static_cast<int>(numbers[2]);
+  first.check = numbers[3] != 0;
+  first.phase_cost_bytes = numbers[4];
+  first.chunk_bytes = numbers[5];
+  first.window_bytes = numbers[6];
+  first.reuse = static_cast<std::uint64_t>(numbers[7]);
+  first.measure = numbers[8] != 0;
+  first.watchdog_s = std::bit_cast<double>(numbers[9]);
+  // All texts in one message, each followed by a zero; one that holds a zero itself differs from what comes out.
+  std::string texts;
+  for (const TextOption& option : text_options) texts += mine.*option.member + '\0';
+  texts = text_of_rank_0(comm, texts);
+  std::size_t begin = 0;
+  for (const TextOption& option : text_options) {
+    first.*option.member = texts.substr(begin, texts.find('\0', begin) - begin);
+    begin += (first.*option.member).size() + 1;
+  }
   return first;
 }
 
@@ -76,7 +98,8 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
   const PlanOptions first = broadcast_options(comm, mine);
   all_or_none(comm, [&] {
     const Rank rank = comm.rank();
-    require_equal("scheduler", first.scheduler, mine.scheduler, rank);
+    for (const TextOption& option : text_options)
+      require_equal(option.name, first.*option.member, mine.*option.member, rank);
     require_equal("seed", std::to_string(first.seed), std::to_string(mine.seed), rank);
     require_equal("executor", std::string(executor_name(first.executor)),
                   std::string(executor_name(mine.executor)), rank);
@@ -87,8 +110,10 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
                   rank);
     require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
                   std::to_string(mine.phase_cost_bytes), rank);
-    require_equal("topology", first.topology, mine.topology, rank);
+    require_equal("watchdog_s", std::to_string(first.watchdog_s), std::to_string(mine.watchdog_s), rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
+    require_equal("reuse", std::to_string(first.reuse), std::to_string(mine.reuse), rank);
+    require_equal("measure", std::to_string(first.measure), std::to_string(mine.measure), rank);
   });
 }
 
@@ -106,6 +131,11 @@ void check_options(const PlanOptions& options) {
   if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
                                                  std::to_string(options.phase_cost_bytes));
+  if (!(options.watchdog_s >= 0))
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));
+  if (options.reuse < 1)
+    throw Error(ErrorCode::invalid_argument, "PlanOptions::reuse is 0: a plan is used at least once");
   if (window < 0)
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::max_sends_in_flight is negative: " + std::to_string(window));

@@ -6,6 +6,7 @@
 // allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include "exchange/mpi/agree.hpp"
@@ -21,37 +22,28 @@
 namespace nuice::mpi {
 namespace {
 
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst) + ": ";
-}
-
-/// Refuses what from_messages() would not see after the gather, or would see too late: a zero-byte message is
-/// not gathered, and a rank that does not exist would not be gathered as one.
-void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
-  std::vector<Rank> seen;
-  seen.reserve(destinations.size());
-  for (const auto& [dst, bytes] : destinations) {
-    if (dst < 0 || dst >= comm.num_ranks())
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + "there are " + std::to_string(comm.num_ranks()) + " ranks");
-    if (bytes < 0)
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + "the size is negative: " + std::to_string(bytes));
-    if (bytes > max_bytes)
-      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + std::to_string(bytes) +
-                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
-    seen.push_back(dst);
-  }
-  std::ranges::sort(seen);
-  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
-    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + "given twice");
-}
-
 /// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
 void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler) {
   if (const auto violation = check(problem.matrix, schedule, scheduler.guarantees, problem.topology))
     throw Error(ErrorCode::mismatch,
                 "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
+}
+
+/// nullptr for "auto".
+const Scheduler* named_scheduler(const std::string& name) {
+  if (name == auto_scheduler) return nullptr;
+  try {
+    return &find_scheduler(name);
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) + "; or auto");
+  }
+}
+
+/// With what `automatic` means for a schedule that is chosen by its name.
+PlanOptions settled(PlanOptions options) {
+  const bool is_chosen_later = options.scheduler == auto_scheduler;
+  if (options.executor == Executor::automatic && !is_chosen_later) options.executor = Executor::phased;
+  return options;
 }
 
 /// The most bytes that a rank keeps for others, as staged_bytes() has it for one rank.
@@ -69,6 +61,26 @@ Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
 }
 
 }  // namespace
+
+void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
+  std::vector<Rank> seen;
+  seen.reserve(destinations.size());
+  for (const auto& [dst, bytes] : destinations) {
+    if (dst < 0 || dst >= comm.num_ranks())
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + ": there are " + std::to_string(comm.num_ranks()) + " ranks");
+    if (bytes < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + ": the size is negative: " + std::to_string(bytes));
+    if (bytes > max_bytes)
+      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + ": " + std::to_string(bytes) +
+                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
+    seen.push_back(dst);
+  }
+  std::ranges::sort(seen);
+  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
+    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + ": given twice");
+}
 
 void require_phases_to_forward(const std::string& who, Executor executor) {
   if (executor == Executor::phased || executor == Executor::barrier) return;
@@ -92,25 +104,48 @@ void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, c
   max_sends_in_flight = options.max_sends_in_flight;
   chunk_bytes = options.chunk_bytes;
   window_bytes = options.window_bytes;
+  watchdog_s = options.watchdog_s;
 }
 
-void Plan::State::agree_on_times(double gather_s, double schedule_s, double check_s) {
-  std::array<double, 3> times = {gather_s, schedule_s, check_s};
-  must(MPI_Allreduce(MPI_IN_PLACE, times.data(), 3, MPI_DOUBLE, MPI_MAX, comm->get()), "MPI_Allreduce");
+void Plan::State::agree_on_times() {
+  std::array<double, 4> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s};
+  must(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
+                     comm->get()),
+       "MPI_Allreduce");
   info.gather_s = times[0];
-  info.schedule_s = times[1];
-  info.check_s = times[2];
+  info.choose_s = times[1];
+  info.schedule_s = times[2];
+  info.check_s = times[3];
 }
 
-Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
+void Plan::State::make(const Assignment& assignment, PlanOptions options) {
+  const Problem& problem = assignment.problem;
+  options.scheduler = assignment.scheduler.name;
+  options.executor = assignment.executor;
+  options.phase_cost_bytes = problem.phase_cost_bytes;
+  if ((assignment.scheduler.guarantees & direct) == 0)
+    require_phases_to_forward(options.scheduler, options.executor);
+  StopWatch watch;
+  all_or_none(*comm, [&] {
+    std::optional<Schedule> made;
+    if (assignment.schedule == nullptr) made = make_schedule(problem, options.scheduler);
+    const Schedule& schedule = made ? *made : *assignment.schedule;
+    table = slice(problem.matrix, schedule, comm->rank());
+    info.schedule_s = watch.lap();
+    if (options.check) require_correct(problem, schedule, assignment.scheduler);
+    info.check_s = options.check ? watch.lap() : 0;
+    describe(problem.matrix, schedule, options);
+  });
+}
+
+Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& given)
     : state_(std::make_unique<State>()) {
-  const auto shared = std::make_shared<const Communicator>(parent);
-  const Communicator& comm = *shared;
-  state_->comm = shared;
+  const PlanOptions options = settled(given);
+  state_->comm = std::make_shared<const Communicator>(parent);
+  const Communicator& comm = *state_->comm;
   require_equal_options(comm, options);
   check_options(options);
-  const Scheduler& scheduler = find_scheduler(options.scheduler);
-  if ((scheduler.guarantees & direct) == 0) require_phases_to_forward(options.scheduler, options.executor);
+  const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(comm, [&] {
     check_destinations(comm, destinations);
     state_->destinations.assign(destinations.begin(), destinations.end());
@@ -118,23 +153,21 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
 
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(comm, destinations);
-  const double gather_s = watch.lap();
-  double schedule_s = 0;
-  double check_s = 0;
-  all_or_none(comm, [&] {
-    const auto topology = options.topology.empty() ? nullptr : make_topology(options.topology);
+  state_->info.gather_s = watch.lap();
+  if (scheduler == nullptr) {
+    state_->choose_and_make(matrix, options);
+  } else {
+    std::unique_ptr<const Topology> topology;
+    all_or_none(comm, [&] {
+      if (!options.topology.empty()) topology = make_topology(options.topology);
+    });
     const Problem problem{.matrix = matrix,
                           .seed = options.seed,
                           .phase_cost_bytes = options.phase_cost_bytes,
                           .topology = topology.get()};
-    const Schedule schedule = make_schedule(problem, scheduler.name);
-    state_->table = slice(matrix, schedule, comm.rank());
-    schedule_s = watch.lap();
-    if (options.check) require_correct(problem, schedule, scheduler);
-    check_s = options.check ? watch.lap() : 0;
-    state_->describe(matrix, schedule, options);
-  });
-  state_->agree_on_times(gather_s, schedule_s, check_s);
+    state_->make({problem, *scheduler, options.executor}, options);
+  }
+  state_->agree_on_times();
 }
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -151,6 +184,7 @@ std::span<const Partner> Plan::destinations() const { return state().destination
 std::span<const Partner> Plan::sources() const { return state().table.sources; }
 const PhaseTable& Plan::table() const { return state().table; }
 const PlanInfo& Plan::info() const { return state().info; }
+const Advice* Plan::advice() const { return state().advice ? &*state().advice : nullptr; }
 void Plan::free() { state_.reset(); }
 
 }  // namespace nuice::mpi

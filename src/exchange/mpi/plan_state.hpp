@@ -3,30 +3,65 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exchange/mpi/communicator.hpp"
+#include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/layout.hpp"
+#include "nuice/advise.hpp"
 #include "nuice/mpi.hpp"
 #include "nuice/schedule.hpp"
+#include "nuice/scheduler.hpp"
 
 namespace nuice::mpi {
 
+/// What a schedule is made from. The schedule itself, if somebody has made it already.
+struct Assignment {
+  Problem problem;
+  const Scheduler& scheduler;
+  Executor executor;  // not automatic
+  const Schedule* schedule = nullptr;
+};
+
 struct Plan::State {
+  class Chooser;
+
   std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
   std::vector<Partner> destinations;         // as the user gave them
   PhaseTable table;
   PlanInfo info;
+  std::optional<Advice> advice;  // only for the scheduler "auto"
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = 0;
   Bytes window_bytes = 0;
+  double watchdog_s = 0;
   int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
+
+  // For bind(): the first two may fail on one rank only; the last is collective.
+  std::unique_ptr<Exchange::State> new_exchange() const;
+  /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
+  void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout) const;
+  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
 
   /// Fills `info` but for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
+  /// Collective. Makes and checks the schedule and keeps this rank's slice; the times are this rank's own.
+  void make(const Assignment& assignment, PlanOptions options);
+  /// Collective. As make(), once it has chosen scheduler and executor.
+  void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
   /// Collective. Sets the times to their maxima over the ranks.
-  void agree_on_times(double gather_s, double schedule_s, double check_s);
+  void agree_on_times();
 };
+
+/// Not collective. Refuses what CommMatrix::from_messages() would not see after the gather, or would see too late: a
+/// zero-byte message is not gathered, and a rank that does not exist would not be gathered as one.
+void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
+
+/// What the scheduler is called that stands for a choice.
+inline constexpr std::string_view auto_scheduler = "auto";
 
 /// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
 void require_phases_to_forward(const std::string& who, Executor executor);

@@ -9,6 +9,27 @@
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
+namespace {
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  must(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  return extent;
+}
+
+}  // namespace
+
+bool has_gaps(MPI_Datatype type) {
+  MPI_Count size = 0;
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  must(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  must(MPI_Type_get_extent_x(type, &lower, &extent), "MPI_Type_get_extent_x");
+  if (lower != 0 || extent != size) return true;
+  must(MPI_Type_get_true_extent_x(type, &lower, &extent), "MPI_Type_get_true_extent_x");
+  return lower != 0 || extent != size;
+}
 
 Datatype Datatype::contiguous(int count, MPI_Datatype of) {
   Datatype type(MPI_DATATYPE_NULL, true);
@@ -17,22 +38,32 @@ Datatype Datatype::contiguous(int count, MPI_Datatype of) {
   return type;
 }
 
-Datatype Datatype::of_blocks(std::span<const Block> blocks, int max_count) {
+Datatype Datatype::of_segments(std::span<const Segment> segments, int max_count) {
   std::vector<int> lengths;
   std::vector<MPI_Aint> addresses;
-  for (const Block& block : blocks) {
-    for (Bytes begin = 0; begin < block.bytes; begin += max_count) {
-      lengths.push_back(static_cast<int>(std::min<Bytes>(max_count, block.bytes - begin)));
-      must(MPI_Get_address(block.at + begin, &addresses.emplace_back()), "MPI_Get_address");
+  std::vector<MPI_Datatype> types;
+  bool are_bytes = true;
+  for (const Segment& segment : segments) {
+    const MPI_Aint extent = extent_of(segment.type);
+    are_bytes = are_bytes && segment.type == MPI_BYTE;
+    for (std::int64_t begin = 0; begin < segment.count; begin += max_count) {
+      lengths.push_back(static_cast<int>(std::min<std::int64_t>(max_count, segment.count - begin)));
+      must(MPI_Get_address(segment.at + begin * extent, &addresses.emplace_back()), "MPI_Get_address");
+      types.push_back(segment.type);
     }
   }
   if (lengths.size() > INT_MAX)
     throw Error(ErrorCode::limit,
                 std::to_string(lengths.size()) + " pieces in one transfer are more than MPI can send");
+  const int count = static_cast<int>(lengths.size());
   Datatype type(MPI_DATATYPE_NULL, true);
-  must(MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), addresses.data(), MPI_BYTE,
-                                &type.type_),
-       "MPI_Type_create_hindexed");
+  if (are_bytes) {
+    must(MPI_Type_create_hindexed(count, lengths.data(), addresses.data(), MPI_BYTE, &type.type_),
+         "MPI_Type_create_hindexed");
+  } else {
+    must(MPI_Type_create_struct(count, lengths.data(), addresses.data(), types.data(), &type.type_),
+         "MPI_Type_create_struct");
+  }
   must(MPI_Type_commit(&type.type_), "MPI_Type_commit");
   return type;
 }
@@ -41,15 +72,16 @@ Datatype::~Datatype() {
   if (owned_ && type_ != MPI_DATATYPE_NULL && !is_finalized()) MPI_Type_free(&type_);
 }
 
-Extent Extent::of(Bytes bytes, int max_count) {
-  if (bytes <= max_count) return {static_cast<int>(bytes), Datatype::predefined(MPI_BYTE)};
-  const Bytes blocks = bytes / max_count;
+Extent Extent::of(std::int64_t elements, int max_count, MPI_Datatype element) {
+  if (elements <= max_count) return {static_cast<int>(elements), Datatype::predefined(element)};
+  const std::int64_t blocks = elements / max_count;
   if (blocks > max_count)
-    throw Error(ErrorCode::limit, std::to_string(bytes) + " bytes in one piece are more than MPI can send");
-  const Datatype block = Datatype::contiguous(max_count, MPI_BYTE);
-  const int lengths[2] = {static_cast<int>(blocks), static_cast<int>(bytes % max_count)};
-  const MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(blocks * max_count)};
-  const MPI_Datatype types[2] = {block.get(), MPI_BYTE};
+    throw Error(ErrorCode::limit, std::to_string(elements) + (element == MPI_BYTE ? " bytes" : " elements") +
+                                      " in one piece are more than MPI can send");
+  const Datatype block = Datatype::contiguous(max_count, element);
+  const int lengths[2] = {static_cast<int>(blocks), static_cast<int>(elements % max_count)};
+  const MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(blocks * max_count) * extent_of(element)};
+  const MPI_Datatype types[2] = {block.get(), element};
   Datatype all(MPI_DATATYPE_NULL, true);
   must(MPI_Type_create_struct(2, lengths, offsets, types, &all.type_), "MPI_Type_create_struct");
   must(MPI_Type_commit(&all.type_), "MPI_Type_commit");
@@ -93,6 +125,14 @@ void Requests::wait(std::size_t begin, std::size_t end) {
   if (begin < end)
     must(MPI_Waitall(static_cast<int>(end - begin), requests_.data() + begin, MPI_STATUSES_IGNORE),
          "MPI_Waitall");
+}
+
+void Requests::cancel(std::size_t begin, std::size_t end) noexcept {
+  for (std::size_t i = begin; i < end; ++i) {
+    int complete = 0;
+    MPI_Request_get_status(requests_[i], &complete, MPI_STATUS_IGNORE);
+    if (complete == 0) MPI_Cancel(&requests_[i]);
+  }
 }
 
 }  // namespace nuice::mpi

@@ -19,15 +19,25 @@ struct Block {
   Bytes bytes;
 };
 
+/// count elements of a datatype, the first at this address.
+struct Segment {
+  std::byte* at;
+  std::int64_t count;
+  MPI_Datatype type;
+};
+
+/// Whether elements of this type one behind the other are anything but plain bytes from the first to the last.
+bool has_gaps(MPI_Datatype type);
+
 /// A committed datatype, or one of MPI's own, which is not freed.
 class Datatype {
  public:
   static Datatype predefined(MPI_Datatype type) { return Datatype(type, false); }
   static Datatype contiguous(int count, MPI_Datatype of);
-  /// All blocks, one behind the other, as one element that is sent from MPI_BOTTOM: MPI itself picks the
-  /// bytes up where they lie. Throws Error limit for more than INT_MAX of them; a block above max_count bytes
+  /// All segments, one behind the other, as one element that is sent from MPI_BOTTOM: MPI itself picks the
+  /// bytes up where they lie. Throws Error limit for more than INT_MAX of them; one above max_count elements
   /// counts as several.
-  static Datatype of_blocks(std::span<const Block> blocks, int max_count = 1 << 30);
+  static Datatype of_segments(std::span<const Segment> segments, int max_count = 1 << 30);
 
   Datatype(Datatype&& other) noexcept
       : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)), owned_(std::exchange(other.owned_, false)) {}
@@ -42,15 +52,15 @@ class Datatype {
   bool owned_;
 };
 
-/// `bytes` bytes as MPI counts them: `count` elements of `type`.
+/// So many elements as MPI counts them: `count` of `type`.
 struct Extent {
   int count;
   Datatype type;
 
-  /// MPI-3.1 counts with an int, so more than max_count bytes become one element of a derived type: blocks of
-  /// max_count bytes and the rest behind them.
+  /// MPI-3.1 counts with an int, so more than max_count elements become one element of a derived type: blocks of
+  /// max_count and the rest behind them.
   /// Throws Error limit if even the number of blocks is above max_count.
-  static Extent of(Bytes bytes, int max_count = 1 << 30);
+  static Extent of(std::int64_t elements, int max_count = 1 << 30, MPI_Datatype type = MPI_BYTE);
 };
 
 /// Messages up to so many bytes are sent by MPI_Isend, not by a persistent request. Open MPI (4 and 5) writes such a
@@ -80,7 +90,11 @@ class Requests {
     requests_.reserve(count);
     shorts_.reserve(count);
   }
-  // Both require room from reserve(), so that they cannot fail.
+  /// Room for one more, as a vector grows.
+  void make_room() {
+    if (requests_.size() == requests_.capacity()) reserve(2 * requests_.size() + 8);
+  }
+  // Both require room from reserve() or make_room(), so that they cannot fail.
   /// Adopts a persistent request.
   void adopt(MPI_Request request) {
     requests_.push_back(request);
@@ -94,6 +108,7 @@ class Requests {
 
   std::size_t size() const { return requests_.size(); }
   MPI_Request operator[](std::size_t i) const { return requests_[i]; }
+  MPI_Request& operator[](std::size_t i) { return requests_[i]; }
 
   // On requests [begin, end):
   /// Starts them in this order.
@@ -103,6 +118,8 @@ class Requests {
   /// True when all are complete. Those that are not under way count as complete.
   bool test(std::size_t begin, std::size_t end);
   void wait(std::size_t begin, std::size_t end);
+  /// Not one of these receives is to be waited for any more: cancels those that are under way. Never throws.
+  void cancel(std::size_t begin, std::size_t end) noexcept;
 
  private:
   std::vector<MPI_Request> requests_;  // of a short message: null unless it is under way

@@ -9,8 +9,7 @@
 
 namespace nuice::mpi {
 
-Stage::Stage(const PhaseTable& table) {
-  const Bytes bytes = staged_bytes(table);
+Stage::Stage(Bytes bytes) {
   if (bytes > 0) memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
 }
 

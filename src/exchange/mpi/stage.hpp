@@ -19,8 +19,8 @@ namespace nuice::mpi {
 
 class Stage {
  public:
-  /// Room for all that the table stages. Nothing for a table of direct transfers.
-  explicit Stage(const PhaseTable& table);
+  /// Room for all that is put. Nothing for a table of direct transfers.
+  explicit Stage(Bytes bytes);
 
   // In the order of the table's entries; in one entry the send before the receive.
   /// Gives the part a place.

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which scheduler and executor suit a matrix, a machine and a number of reuses, and why not the others.
+
+Usage:
+    advice = nuice.advise(matrix, "ethernet-10g", reuse=1000)
+    advice.choice.name, advice.sentence, [c.why_not for c in advice.candidates]
+    print(advice.to_text())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import _core
+from ._core import Advice, CommMatrix, Machine
+
+
+def advise(
+    matrix: CommMatrix,
+    machine: Machine | str,
+    reuse: int = 100,
+    *,
+    candidates: Iterable[str] | None = None,
+    seed: int = 0,
+    predict_by: str | None = None,
+    budget_s: float | None = None,
+) -> Advice:
+    """Predicts planning and exchange time of every candidate; the least planning / reuse + exchange wins.
+
+    machine: an object, the name of a shipped one, or a file NAME.toml. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; all
+    that the machine allows if None. predict_by: "rule", "model" or "simulation" for all of them, whatever that costs;
+    without it deciding takes less than the exchanges it decides about (or than budget_s), as estimated from
+    counted work, so that the same arguments give the same advice.
+    Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is applicable.
+    """
+    target = _core.find_machine(machine) if isinstance(machine, str) else machine
+    return _core.advise_on(
+        matrix, target, reuse, list(candidates or []), seed, predict_by=predict_by, budget_s=budget_s
+    )

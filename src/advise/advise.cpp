@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Deciding, in three rounds, each for those that may still win and as far as the budget goes:
+//
+//   rule        for all candidates, O(ranks + messages) together
+//   model       makes the schedule and walks through it, the most promising first
+//   simulation  of those whose modelled range reaches below the best one's
+//
+// A round only begins if it can look at two candidates at least; then only those that it looked at can win. A candidate
+// that plans for longer than it can save, even if it ran at the bound, is passed over. What a step costs is counted in
+// advance (planning_costs.hpp).
+#include "nuice/advise.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "advise/candidates.hpp"
+#include "advise/model.hpp"
+#include "advise/planning_costs.hpp"
+#include "advise/reasons.hpp"
+#include "advise/rule.hpp"
+#include "nuice/error.hpp"
+#include "nuice/networks.hpp"
+#include "nuice/simulate.hpp"
+
+namespace nuice {
+namespace advice {
+namespace {
+
+/// How far the prediction is from the simulator, nine times of ten (bench/advise.py); for credit, which the simulator
+/// does not have, from the test network (docs/measurements.md).
+constexpr double rule_uncertainty = 0.5;
+constexpr double model_uncertainty = 0.2;
+constexpr double credit_uncertainty = 0.3;
+constexpr double timeout_uncertainty = 1;
+
+/// Schedules with more pieces are made again rather than kept.
+constexpr double most_pieces_kept = 4e6;
+
+/// Deciding may take this part of the exchanges that it decides about.
+constexpr double budget_share = 0.5;
+
+/// Of the budget: what may go into candidates that are not likely to win.
+constexpr double next_to_nothing = 0.1;
+
+/// Of two ranges of relative uncertainty, one after the other.
+double combined(double a, double b) { return std::sqrt(a * a + b * b); }
+
+class Decision {
+ public:
+  Decision(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options)
+      : matrix_(matrix),
+        machine_(machine),
+        options_(options),
+        problem_(problem_of(matrix, machine, options.seed)),
+        traits_(traits_of(matrix, machine.topology.get())) {}
+
+  Advice make(std::vector<Candidate> asked_for) {
+    describe();
+    std::vector<Candidate> refused;
+    for (Candidate& candidate : asked_for) {
+      candidate.why_not = why_not(candidate, problem_, machine_);
+      candidate.applicable = candidate.why_not.empty();
+      (candidate.applicable ? candidates_ : refused).push_back(std::move(candidate));
+    }
+    if (candidates_.empty()) {
+      throw Error(ErrorCode::not_applicable,
+                  "no candidate is applicable: " + refused.front().name() + ": " + refused.front().why_not);
+    }
+    decide();
+    return finish(std::move(refused));
+  }
+
+ private:
+  void describe() {
+    advice_.machine = machine_.name;
+    advice_.topology = machine_.topology->name();
+    advice_.num_ranks = matrix_.num_ranks();
+    advice_.num_messages = matrix_.num_messages();
+    advice_.total_bytes = static_cast<Bytes>(traits_.bytes);
+    advice_.reuse = options_.reuse;
+    advice_.seed = options_.seed;
+    advice_.port_bound_s = port_bound_s(matrix_, machine_);
+    advice_.link_bound_s = matrix_.num_messages() > 0 ? link_bound_s(matrix_, machine_) : 0;
+    advice_.bound_s = std::max(advice_.port_bound_s, advice_.link_bound_s);
+    advice_.phase_cost_bytes = problem_.phase_cost_bytes;
+    advice_.prefer_pairs = problem_.prefer_pairs;
+  }
+
+  void decide() {
+    for (Candidate& candidate : candidates_) predict_by_rule(candidate);
+    spend(rule_cost_s(traits_, static_cast<double>(candidates_.size())));
+    sort(candidates_);
+    if (options_.predict_by) {
+      for (Candidate& candidate : candidates_) {
+        if (*options_.predict_by != Prediction::rule) spend(cost_s(candidate, *options_.predict_by));
+        refine(candidate, *options_.predict_by);
+      }
+      advice_.decided_by = *options_.predict_by;
+      return;
+    }
+    budget_s_ = options_.budget_s.value_or(budget_share * static_cast<double>(options_.reuse) *
+                                           candidates_[0].exchange_s);
+    if (matrix_.num_messages() == 0) return;
+    for (const Prediction round : {Prediction::model, Prediction::simulation}) look_closer(round);
+  }
+
+  void predict_by_rule(Candidate& candidate) {
+    const Estimate estimate = rule(candidate, traits_, machine_, advice_.bound_s);
+    candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
+    candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
+    candidate.planning_s = candidate.scheduler == drs_n ? 0 : planning_s(candidate.scheduler, traits_);
+    set_exchange(candidate, Prediction::rule, estimate.exchange_s, rule_uncertainty);
+  }
+
+  void set_exchange(Candidate& candidate, Prediction by, double seconds, double uncertainty) {
+    candidate.predicted_by = by;
+    candidate.exchange_s = seconds;
+    candidate.total_s = candidate.planning_s / static_cast<double>(options_.reuse) + seconds;
+    candidate.to_bound = advice_.bound_s > 0 ? seconds / advice_.bound_s : 0;
+    candidate.uncertainty = combined(uncertainty, options_.machine_uncertainty);
+  }
+
+  /// The exchange is predicted again, by the model or the simulator; what only the model knows stays with it.
+  void refine(Candidate& candidate, Prediction by) {
+    if (by == Prediction::rule || matrix_.num_messages() == 0) return;
+    if (candidate.scheduler == drs_n) {
+      if (by == Prediction::simulation)
+        set_exchange(candidate, by, simulate_drs_n(matrix_, machine_, {.seed = options_.seed}).seconds, 0);
+      return;
+    }
+    const Schedule& schedule = *schedule_of(candidate.scheduler);
+    candidate.phases = schedule.num_phases();
+    candidate.phase_bytes = nuice::phase_bytes(schedule);
+    if (by == Prediction::model || candidate.executor == credit) {
+      const auto [seconds, timeouts] = model(matrix_, schedule, machine_, candidate, options_);
+      const double usual = candidate.executor == credit ? credit_uncertainty : model_uncertainty;
+      set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : usual);
+    } else {
+      const SimulationOptions how{.executor = *find_executor(candidate.executor), .blocking_sends = false};
+      set_exchange(candidate, by, simulate(matrix_, schedule, machine_, how).seconds, 0);
+    }
+  }
+
+  std::shared_ptr<const Schedule> schedule_of(const std::string& scheduler) {
+    if (const auto kept = schedules_.find(scheduler); kept != schedules_.end()) return kept->second;
+    auto made = std::make_shared<const Schedule>(make_schedule(problem_, scheduler));
+    latest_ = made;
+    if (static_cast<double>(made->num_pieces()) <= most_pieces_kept) schedules_[scheduler] = made;
+    return made;
+  }
+
+  double cost_s(const Candidate& candidate, Prediction by) const {
+    const double transfers =
+        std::max(traits_.messages, traits_.equal_sizes() ? 0.0 : candidate.phases * traits_.ranks / 2);
+    const bool made = candidate.scheduler == drs_n || schedules_.contains(candidate.scheduler);
+    const double make = made ? 0 : candidate.planning_s;
+    if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
+    return make + (candidate.executor == credit
+                       ? 0
+                       : simulation_cost_s(traits_, transfers, machine_, candidate.executor == "async"));
+  }
+
+  /// Whether it can have the least total, if another one needs `best_s`: not if it would be dearer at the bound.
+  bool can_win(const Candidate& candidate, double best_s) const {
+    return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
+  }
+
+  /// Whether it is likely to, as far as its prediction can be trusted.
+  bool may_win(const Candidate& candidate, double best_s) const {
+    return candidate.total_s - candidate.exchange_s * candidate.uncertainty < best_s;
+  }
+
+  void spend(double seconds) { advice_.deciding_s += seconds; }
+
+  /// A round: the most promising first, as far as the budget goes, and those that are not likely to win too as long as
+  /// that costs next to nothing. Candidates that it does not reach fall behind those that it does.
+  void look_closer(Prediction by) {
+    if (!affords_two(by)) return;
+    best_s_ = std::numeric_limits<double>::infinity();
+    // What has been looked at may be worse than it was thought to be. Then there is time for more of them.
+    while (look_at_all(by)) continue;
+    advice_.decided_by = by;
+    std::ranges::stable_sort(candidates_, std::less{}, [&](const Candidate& c) {
+      return std::pair(looked_at_[c.name()] == by ? 0 : 1, c.total_s);
+    });
+  }
+
+  bool look_at_all(Prediction by) {
+    bool any = false;
+    for (Candidate& candidate : candidates_) {
+      if (looked_at_[candidate.name()] == by || !can_win(candidate, best_s_) || !affords(candidate, by))
+        continue;
+      spend(cost_s(candidate, by));
+      refine(candidate, by);
+      looked_at_[candidate.name()] = by;
+      best_s_ = std::min(best_s_, candidate.total_s);
+      any = true;
+    }
+    return any;
+  }
+
+  bool affords(const Candidate& candidate, Prediction by) {
+    const Candidate& first = candidates_[0];
+    const bool any = best_s_ < std::numeric_limits<double>::infinity();
+    if (!options_.budget_s) {
+      budget_s_ = budget_share * static_cast<double>(options_.reuse) * (any ? best_s_ : first.exchange_s);
+    }
+    const double rival_s = any ? best_s_ : first.total_s + first.exchange_s * model_uncertainty;
+    const double limit = may_win(candidate, rival_s) ? budget_s_ : budget_s_ * next_to_nothing;
+    return advice_.deciding_s + cost_s(candidate, by) <= limit;
+  }
+
+  bool affords_two(Prediction by) const {
+    double cost = 0;
+    for (std::size_t i = 0; i < 2 && i < candidates_.size(); ++i) cost += cost_s(candidates_[i], by);
+    return candidates_.size() > 1 && advice_.deciding_s + cost <= budget_s_;
+  }
+
+  static void sort(std::vector<Candidate>& candidates) {
+    std::ranges::stable_sort(candidates, std::less{}, &Candidate::total_s);
+  }
+
+  Advice finish(std::vector<Candidate> refused) {
+    if (options_.predict_by) sort(candidates_);
+    // Only the choice is settled; the others stand by their totals.
+    std::ranges::stable_sort(candidates_.begin() + 1, candidates_.end(), std::less{}, &Candidate::total_s);
+    advice_.budget_s = options_.predict_by ? 0 : budget_s_;
+    advice_.candidates = std::move(candidates_);
+    if (const auto kept = schedules_.find(advice_.choice().scheduler); kept != schedules_.end())
+      advice_.schedule = kept->second;
+    for (Candidate& candidate : refused) advice_.candidates.push_back(std::move(candidate));
+    explain(advice_);
+    return std::move(advice_);
+  }
+
+  const CommMatrix& matrix_;
+  const Machine& machine_;
+  const AdviceOptions& options_;
+  Problem problem_;
+  Traits traits_;
+  Advice advice_;
+  std::vector<Candidate> candidates_;
+  std::map<std::string, std::shared_ptr<const Schedule>> schedules_;
+  std::map<std::string, Prediction> looked_at_;
+  std::shared_ptr<const Schedule> latest_;
+  double budget_s_ = 0;
+  double best_s_ = 0;  // least total of this round
+};
+
+void require_options(const AdviceOptions& options) {
+  const auto fail = [](const std::string& reason) { throw Error(ErrorCode::invalid_argument, reason); };
+  if (options.reuse < 1) fail("a plan is used at least once: reuse is 0");
+  if (options.predict_by == Prediction::measurement) fail("advise() cannot measure: see with_measurements()");
+  if (options.budget_s && !(*options.budget_s >= 0)) fail("the budget for deciding is negative or no number");
+  if (!(options.machine_uncertainty >= 0)) fail("the machine's uncertainty is negative or no number");
+  if (options.chunk_bytes < 1 || options.window_bytes < 1) fail("chunks and windows have at least 1 byte");
+}
+
+constexpr std::array<std::pair<Prediction, std::string_view>, 4> prediction_names{{
+    {Prediction::rule, "rule"},
+    {Prediction::model, "model"},
+    {Prediction::simulation, "simulation"},
+    {Prediction::measurement, "measurement"},
+}};
+
+}  // namespace
+}  // namespace advice
+
+std::string_view prediction_name(Prediction prediction) {
+  return advice::prediction_names[static_cast<std::size_t>(prediction)].second;
+}
+
+std::optional<Prediction> find_prediction(std::string_view name) {
+  for (const auto& [prediction, known] : advice::prediction_names) {
+    if (known == name) return prediction;
+  }
+  return std::nullopt;
+}
+
+std::size_t Advice::num_contenders() const {
+  const double reach = choice().total_s + choice().exchange_s * choice().uncertainty;
+  std::size_t count = 1;
+  while (count < candidates.size() && candidates[count].applicable &&
+         candidates[count].total_s - candidates[count].exchange_s * candidates[count].uncertainty < reach) {
+    ++count;
+  }
+  return count;
+}
+
+Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options) {
+  advice::require_options(options);
+  require_sense(machine);
+  std::vector<Candidate> candidates = advice::candidates_of(options, machine);  // wrong names stop us here
+  if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty()) {
+    throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
+  }
+  return advice::Decision(matrix, machine, options).make(std::move(candidates));
+}
+
+Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice) {
+  if (advice.choice().scheduler == advice::drs_n) return Schedule(matrix.num_ranks());
+  if (advice.schedule) return *advice.schedule;
+  return make_schedule(advice::problem_of(matrix, machine, advice.seed), advice.choice().scheduler);
+}
+
+Advice with_measurements(Advice advice, std::span<const MeasuredExchange> measured, double uncertainty) {
+  const auto fail = [](const std::string& reason) { throw Error(ErrorCode::invalid_argument, reason); };
+  if (measured.empty()) fail("no candidate was measured");
+  for (const auto& [index, seconds] : measured) {
+    if (index >= advice.candidates.size() || !advice.candidates[index].applicable)
+      fail("measured candidate " + std::to_string(index) + " is none, or not applicable");
+    if (!(seconds > 0))
+      fail("candidate " + advice.candidates[index].name() + " was measured with no time above 0");
+  }
+  const std::string before = advice.choice().scheduler;
+  for (const auto& [index, seconds] : measured) {
+    Candidate& candidate = advice.candidates[index];
+    candidate.predicted_by = Prediction::measurement;
+    candidate.exchange_s = seconds;
+    candidate.total_s = candidate.planning_s / static_cast<double>(advice.reuse) + seconds;
+    candidate.to_bound = advice.bound_s > 0 ? seconds / advice.bound_s : 0;
+    candidate.uncertainty = uncertainty;
+  }
+  std::ranges::stable_sort(advice.candidates, std::less{}, [](const Candidate& c) {
+    return std::tuple(!c.applicable, c.predicted_by != Prediction::measurement, c.total_s);
+  });
+  advice.decided_by = Prediction::measurement;
+  if (advice.choice().scheduler != before) advice.schedule = nullptr;
+  advice::explain(advice);
+  return advice;
+}
+
+}  // namespace nuice

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "advise/reasons.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace nuice::advice {
+namespace {
+
+std::string format(const char* pattern, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), pattern, value);
+  return text.data();
+}
+
+std::string percent(double share) { return format("%.0f %%", 100 * share); }
+
+std::string basis(Prediction prediction) {
+  switch (prediction) {
+    case Prediction::rule:
+      return "by the rule";
+    case Prediction::model:
+      return "by the model";
+    case Prediction::simulation:
+      return "simulated";
+    case Prediction::measurement:
+      return "measured";
+  }
+  return {};
+}
+
+/// Where the difference is: in planning or in the exchange.
+std::string why_dearer(const Candidate& other, const Candidate& choice, double reuse) {
+  const double more = other.total_s - choice.total_s;
+  const double more_planning = (other.planning_s - choice.planning_s) / reuse;
+  std::string text =
+      more <= 0 ? "no better: " : format("%.2f times the choice's total: ", other.total_s / choice.total_s);
+  if (more_planning > more / 2) {
+    text += "planning takes " + time_text(other.planning_s) + ", too much for so few reuses";
+  } else {
+    text += "an exchange takes " + time_text(other.exchange_s) + " (" + basis(other.predicted_by) +
+            ") instead of " + time_text(choice.exchange_s);
+  }
+  return text;
+}
+
+std::string how_decided(const Advice& advice) {
+  if (advice.decided_by == Prediction::simulation || advice.decided_by == Prediction::measurement) return {};
+  if (advice.budget_s == 0) return " Predicted " + basis(advice.decided_by) + ", as asked for.";
+  return std::string(" Decided ") + basis(advice.decided_by) +
+         (advice.decided_by == Prediction::rule ? ", which makes no schedule:" : ", without simulating:") +
+         " more would take longer than the " + time_text(advice.budget_s) + " that " +
+         std::to_string(advice.reuse) + (advice.reuse == 1 ? " exchange takes." : " exchanges take.");
+}
+
+}  // namespace
+
+std::string time_text(double seconds) {
+  if (seconds * 1e9 < 999.5) return format("%.3g ns", seconds * 1e9);
+  if (seconds * 1e6 < 999.5) return format("%.3g us", seconds * 1e6);
+  if (seconds * 1e3 < 999.5) return format("%.3g ms", seconds * 1e3);
+  return format("%.4g s", seconds);
+}
+
+void explain(Advice& advice) {
+  const Candidate& choice = advice.choice();
+  for (Candidate& candidate : advice.candidates) {
+    if (!candidate.applicable) continue;
+    candidate.why_not =
+        &candidate == &choice ? "" : why_dearer(candidate, choice, static_cast<double>(advice.reuse));
+  }
+  advice.sentence = choice.name() + ": " + time_text(choice.exchange_s) + " an exchange (" +
+                    basis(choice.predicted_by) + ", +- " + percent(choice.uncertainty) + ")";
+  if (choice.to_bound > 0) advice.sentence += format(", %.2f times the bound", choice.to_bound);
+  advice.sentence += ", and " + time_text(choice.planning_s) + " to plan, over " +
+                     std::to_string(advice.reuse) + (advice.reuse == 1 ? " use" : " uses");
+  if (advice.candidates.size() > 1 && advice.candidates[1].applicable) {
+    advice.sentence += "; next is " + advice.candidates[1].name() + " with " +
+                       format("%.2f times the total", advice.candidates[1].total_s / choice.total_s);
+  }
+  const std::size_t contenders = advice.num_contenders();
+  if (contenders > 1)
+    advice.sentence += " (" + std::to_string(contenders) + " candidates cannot be told apart)";
+  advice.sentence += "." + how_decided(advice);
+}
+
+}  // namespace nuice::advice

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rule: phases, bytes and exchange time in closed form, without a schedule. O(1) once the traits are known.
+#pragma once
+
+#include "advise/traits.hpp"
+#include "nuice/advise.hpp"
+
+namespace nuice::advice {
+
+struct Estimate {
+  double phases = 0;
+  double phase_bytes = 0;
+  double exchange_s = 0;
+};
+
+Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double bound_s);
+
+}  // namespace nuice::advice

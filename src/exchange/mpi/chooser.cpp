@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scheduler "auto": wisdom, else advise(), and on request a measurement of the candidates that it cannot tell apart.
+//
+// All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
+// machine, equal options. Wisdom is rank 0's, broadcast; measured times are maxima over the ranks. No rank acts on a
+// clock or a file of its own.
+// Cost: docs/exchange.md; without measuring less than the exchanges it decides about.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+
+#include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/pick_machine.hpp"
+#include "exchange/mpi/plan_state.hpp"
+#include "exchange/mpi/trial.hpp"
+#include "nuice/error.hpp"
+#include "nuice/wisdom.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+constexpr std::size_t most_trials = 4;
+constexpr std::size_t least_trials = 2;
+/// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
+constexpr double planning_doubt = 10;
+constexpr double planning_doubt_s = 1e-3;
+
+/// What the MPI library can do on this machine, with the executor that is asked for, if one is.
+std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options) {
+  std::vector<std::string> names = mpi_candidates(machine);
+  if (options.executor == Executor::automatic) return names;
+  const std::string executor(executor_name(options.executor));
+  const bool has_phases = options.executor == Executor::phased || options.executor == Executor::barrier;
+  std::vector<std::string> ours;
+  for (const std::string& name : names) {
+    const std::string scheduler = name.substr(0, name.find(':'));
+    const bool forwards = (find_scheduler(scheduler).guarantees & direct) == 0;
+    const std::string candidate = scheduler + ":" + executor;
+    if ((!forwards || has_phases) && std::ranges::find(ours, candidate) == ours.end())
+      ours.push_back(candidate);
+  }
+  return ours;
+}
+
+/// All that decides beside matrix, machine and reuse.
+std::string setting_text(const PlanOptions& options) {
+  return std::string(executor_name(options.executor)) + " " + std::to_string(options.chunk_bytes) + " " +
+         std::to_string(options.window_bytes) + " " + std::to_string(options.max_sends_in_flight) + " " +
+         std::to_string(options.seed);
+}
+
+std::string wisdom_path(const PlanOptions& options) {
+  if (options.wisdom == "none") return {};
+  return options.wisdom.empty() ? default_wisdom_path() : options.wisdom;
+}
+
+std::string milliseconds(double seconds) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ms", 1e3 * seconds);
+  return text.data();
+}
+
+}  // namespace
+
+class Plan::State::Chooser {
+ public:
+  Chooser(State& state, const CommMatrix& matrix, const PlanOptions& options)
+      : state_(state),
+        comm_(*state.comm),
+        matrix_(matrix),
+        options_(options),
+        picked_(pick_machine(comm_, options)) {}
+
+  void run() {
+    all_or_none(comm_, [&] {
+      advice_options_ = {.reuse = options_.reuse,
+                         .candidates = candidates_for(picked_.machine, options_),
+                         .seed = options_.seed,
+                         .chunk_bytes = options_.chunk_bytes,
+                         .window_bytes = options_.window_bytes};
+      key_ = wisdom_key(matrix_, picked_.machine, options_.reuse, setting_text(options_));
+    });
+    if (!follow_wisdom()) {
+      all_or_none(comm_, [&] { advice_ = advise(matrix_, picked_.machine, advice_options_); });
+      if (options_.measure && matrix_.num_messages() > 0) measure();
+    }
+    all_or_none(comm_, [&] { advice_.sentence += " " + picked_.sentence; });
+  }
+
+  const Advice& advice() const { return advice_; }
+
+  /// Valid as long as this is.
+  Assignment assignment(const Candidate& candidate) const {
+    const bool is_made = advice_.schedule && candidate.scheduler == advice_.choice().scheduler;
+    return {.problem = {.matrix = matrix_,
+                        .seed = options_.seed,
+                        .phase_cost_bytes = advice_.phase_cost_bytes,
+                        .topology = picked_.machine.topology.get(),
+                        .prefer_pairs = advice_.prefer_pairs},
+            .scheduler = find_scheduler(candidate.scheduler),
+            .executor = find_executor(candidate.executor),
+            .schedule = is_made ? advice_.schedule.get() : nullptr};
+  }
+
+ private:
+  /// What rank 0 knows of this problem, on all ranks.
+  std::optional<WisdomEntry> look_up() {
+    WisdomEntry entry{.key = key_, .scheduler = {}, .executor = {}};
+    all_or_none(comm_, [&] {
+      const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
+      if (path.empty()) return;
+      WisdomFile file = read_wisdom(path);
+      warn(file.warning);
+      if (const WisdomEntry* known = file.find(key_)) entry = *known;
+    });
+    entry.scheduler = text_of_rank_0(comm_, entry.scheduler);
+    entry.executor = text_of_rank_0(comm_, entry.executor);
+    std::array<double, 2> numbers = {entry.measured_s, static_cast<double>(entry.repetitions)};
+    must(MPI_Bcast(numbers.data(), 2, MPI_DOUBLE, 0, comm_.get()), "MPI_Bcast");
+    entry.measured_s = numbers[0];
+    entry.repetitions = static_cast<int>(numbers[1]);
+    if (entry.scheduler.empty()) return std::nullopt;
+    return entry;
+  }
+
+  /// Takes the choice from wisdom if there is one that makes sense here; its rivals are then predicted by the rule.
+  bool follow_wisdom() {
+    const std::optional<WisdomEntry> entry = look_up();
+    if (!entry) return false;
+    bool follows = false;
+    all_or_none(comm_, [&] {
+      AdviceOptions cheap = advice_options_;
+      cheap.predict_by = Prediction::rule;
+      const Advice by_rule = advise(matrix_, picked_.machine, cheap);
+      const auto known =
+          std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);
+      follows = known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
+      if (!follows) {
+        warn("wisdom says " + entry->scheduler + ":" + entry->executor +
+             ", which does not suit this matrix: it is not used");
+        return;
+      }
+      const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
+      const MeasuredExchange measured{index, entry->measured_s};
+      advice_ = with_measurements(by_rule, {&measured, 1});
+      advice_.sentence += " Wisdom: it was the fastest of those measured, " +
+                          milliseconds(entry->measured_s) + " (median of " +
+                          std::to_string(entry->repetitions) + ").";
+    });
+    return follows;
+  }
+
+  /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
+  bool is_believable(const Candidate& known, const Advice& by_rule) const {
+    const double planning_s = known.planning_s / static_cast<double>(options_.reuse);
+    return planning_s <= planning_doubt * by_rule.choice().total_s + planning_doubt_s;
+  }
+
+  /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
+  void measure() {
+    const std::size_t applicable = static_cast<std::size_t>(std::ranges::count_if(
+        advice_.candidates, [](const Candidate& candidate) { return candidate.applicable; }));
+    const std::size_t count =
+        std::min(applicable, std::clamp(advice_.num_contenders(), least_trials, most_trials));
+    std::vector<TrialResult> results;
+    try {
+      Trial trial(comm_);
+      for (std::size_t i = 0; i < count; ++i) trial.add(plan_of(advice_.candidates[i]));
+      results = trial.run();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::limit) throw;
+      warn(std::string("nothing was measured: ") + error.what());
+      return;
+    }
+    all_or_none(comm_, [&] { take(results); });
+  }
+
+  Plan plan_of(const Candidate& candidate) {
+    auto state = std::make_unique<State>();
+    state->comm = state_.comm;
+    state->destinations = state_.destinations;
+    state->make(assignment(candidate), options_);
+    return Plan(std::move(state));
+  }
+
+  void take(std::span<const TrialResult> results) {
+    std::vector<MeasuredExchange> measured;
+    for (std::size_t i = 0; i < results.size(); ++i) measured.push_back({i, results[i].median_s});
+    const std::vector<Candidate> before = advice_.candidates;
+    advice_ = with_measurements(std::move(advice_), measured);
+    const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
+    const TrialResult& result = results[static_cast<std::size_t>(chosen - before.begin())];
+    advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
+                        "; measured: " + milliseconds(result.median_s) + " (median of " +
+                        std::to_string(result.repetitions) + ").";
+    const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
+    if (path.empty()) return;
+    const WisdomEntry entry{.key = key_,
+                            .scheduler = chosen->scheduler,
+                            .executor = chosen->executor,
+                            .predicted_s = chosen->exchange_s,
+                            .measured_s = result.median_s,
+                            .repetitions = result.repetitions};
+    warn(add_wisdom(path, {&entry, 1}));
+  }
+
+  void warn(const std::string& text) {
+    if (text.empty()) return;
+    std::string& warning = state_.info.warning;
+    warning += (warning.empty() ? "" : "; ") + text;
+  }
+
+  State& state_;
+  const Communicator& comm_;
+  const CommMatrix& matrix_;
+  const PlanOptions& options_;
+  PickedMachine picked_;
+  AdviceOptions advice_options_;
+  WisdomKey key_;
+  Advice advice_;
+};
+
+void Plan::State::choose_and_make(const CommMatrix& matrix, const PlanOptions& options) {
+  StopWatch watch;
+  Chooser chooser(*this, matrix, options);
+  chooser.run();
+  info.warning = text_of_rank_0(*comm, std::move(info.warning));
+  info.choose_s = watch.lap();
+  make(chooser.assignment(chooser.advice().choice()), options);
+  advice = chooser.advice();
+  advice->schedule = nullptr;  // a plan keeps its own rank's messages only
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same executors, followed request by request: to hand over every message as it lands, so that work on one overlaps
+// with the others (003 s.6), and to notice that nothing has moved for too long.
+//
+//   follow:   wait for any receive that has not landed or send of this step; note what landed; begin steps as before
+//
+// A receive of a later step may land early, since all are posted: it is handed over at once. What the steps' own tests
+// complete unseen is noted when the step ends, so start(), test(), next() and wait() may be mixed.
+//
+// Cost: O(requests not complete) per completion on top of exchange.cpp, which waits for a step as a whole.
+#include <algorithm>
+#include <thread>
+
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/exchange_state.hpp"
+#include "nuice/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// "rank 2, rank 3 and 5 more". Sorts.
+std::string names_of(std::vector<Rank> ranks) {
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]);
+  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
+}  // namespace
+
+void Exchange::State::reserve_for_following() {
+  const std::size_t most = receives.size() + (window.empty() ? sends.size() : window.size());
+  watched_.reserve(most);
+  watched_what_.reserve(most);
+  indices_.resize(most);
+}
+
+void Exchange::State::follow() {
+  if (follows) return;
+  follows = true;
+  arrivals.land_receives(0, step_begin().receive);
+}
+
+int Exchange::State::take_what_is_complete(bool block) {
+  watched_.clear();
+  watched_what_.clear();
+  const auto watch = [this](MPI_Request request, Watched what) {
+    watched_.push_back(request);
+    watched_what_.push_back(what);
+  };
+  for (std::size_t i = step_begin().receive; i < receives.size(); ++i)
+    if (!arrivals.has_landed(i)) watch(receives[i], {Watched::Kind::receive, i});
+  if (window.empty())
+    for (std::size_t i = step_begin().send; i < step_ends[step].send; ++i)
+      watch(sends[i], {Watched::Kind::send, i});
+  for (std::size_t i = 0; i < window.size(); ++i) watch(window[i], {Watched::Kind::place, i});
+
+  int found = 0;
+  const auto ready = block ? MPI_Waitsome : MPI_Testsome;
+  must(
+      ready(static_cast<int>(watched_.size()), watched_.data(), &found, indices_.data(), MPI_STATUSES_IGNORE),
+      block ? "MPI_Waitsome" : "MPI_Testsome");
+  if (found == MPI_UNDEFINED) return 0;  // the sends of this step are through, and no receive is left
+  for (int i = 0; i < found; ++i) {
+    const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+    const auto [kind, index] = watched_what_[at];
+    if (kind == Watched::Kind::receive) arrivals.land_receive(index);
+    if (kind == Watched::Kind::send) sends[index] = watched_[at];
+    if (kind == Watched::Kind::place) refill_window(index);
+  }
+  num_events += found;
+  return found;
+}
+
+/// True when the exchange is complete. block: returns when it is or a message can be handed over.
+bool Exchange::State::advance_following(bool block) {
+  if (credit) return credit->advance(block, arrivals, block);
+  follow();
+  while (!advance_steps(false)) {
+    const bool may_wait = block && !arrivals.any();
+    const bool is_in_barrier = barrier != MPI_REQUEST_NULL;
+    if (is_in_barrier && may_wait) {
+      barrier_is_done(true);
+      begin_next_step();
+      continue;
+    }
+    if (is_in_barrier) return false;
+    if (take_what_is_complete(may_wait) == 0 && !may_wait) return false;
+  }
+  return true;
+}
+
+std::optional<Arrival> Exchange::State::next(bool block) {
+  broken = true;  // until all MPI calls below have returned
+  std::optional<Arrival> arrival = arrivals.take();
+  for (bool again = !arrival; again;) {
+    const bool done = watchdog_s > 0 ? advance_watching(false) : advance_following(block);
+    arrival = arrivals.take();
+    running = !done || arrival;
+    again = block && !done && !arrival;
+    if (again && watchdog_s > 0) std::this_thread::yield();
+  }
+  broken = false;
+  return arrival;
+}
+
+bool Exchange::State::advance_watching(bool block) {
+  while (true) {
+    const std::int64_t before = events();
+    if (advance_following(false)) return true;
+    check_watchdog(before);
+    if (!block) return false;
+    std::this_thread::yield();
+  }
+}
+
+/// Counts the time in which this rank looked for progress and found none. A gap between two looks counts for little:
+/// others may have waited for this rank meanwhile, which computed or was stopped.
+void Exchange::State::check_watchdog(std::int64_t events_before) {
+  const double now_s = MPI_Wtime();
+  if (events() != events_before || last_look_s == 0) {
+    quiet_s = 0;
+  } else {
+    quiet_s += std::min(now_s - last_look_s, watchdog_s / 10);
+  }
+  last_look_s = now_s;
+  if (quiet_s < watchdog_s) return;
+  const std::string text = "rank " + std::to_string(comm->rank()) + " gives up after " +
+                           std::to_string(quiet_s) + " s without progress: it waits for " + waits_for();
+  give_up();
+  throw Error(ErrorCode::timeout, text);
+}
+
+std::string Exchange::State::waits_for() const {
+  if (barrier != MPI_REQUEST_NULL) return "a rank that has not finished step " + std::to_string(step);
+  std::vector<Rank> ranks;
+  if (credit) {
+    arrivals.append_missing(ranks);
+    credit->append_unsent(ranks);
+    return names_of(ranks);
+  }
+  for (std::size_t i = step_begin().receive; i < step_ends[step].receive; ++i)
+    if (!arrivals.has_landed(i)) ranks.push_back(receive_from[i]);
+  for (std::size_t i = step_begin().send; i < step_ends[step].send; ++i) {
+    int complete = 0;
+    if (sends[i] != MPI_REQUEST_NULL)
+      must(MPI_Request_get_status(sends[i], &complete, MPI_STATUS_IGNORE), "MPI_Request_get_status");
+    if (complete == 0) ranks.push_back(send_to[i]);
+  }
+  return names_of(ranks);
+}
+
+/// What comes late must not be written into memory that the user has taken back. Sends cannot be called back.
+void Exchange::State::give_up() noexcept {
+  if (credit) {
+    credit->cancel_receives();
+  } else {
+    receives.cancel(0, receives.size());
+  }
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the requests of one exchange, in the order of the phase table.
+#pragma once
+
+#include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/layout.hpp"
+#include "exchange/mpi/stage.hpp"
+#include "nuice/phase_table.hpp"
+
+namespace nuice::mpi {
+
+class Exchange::State::RequestMaker {
+ public:
+  /// synchronous: the sends complete only when they are being received.
+  RequestMaker(State& exchange, const PhaseTable& table, const Layout& layout, int tag, bool synchronous);
+
+  void make(Executor executor);
+  /// Executor credit: no requests, but the table with addresses in the place of offsets.
+  /// Throws Error not_applicable for datatypes with gaps.
+  void make_credit(const CreditRun::Settings& settings);
+  /// The message to itself as one of datatypes.
+  void make_self_message();
+
+ private:
+  void places_to_send(const PhaseEntry& entry, Places& places);
+  void places_to_receive(const PhaseEntry& entry, Places& places);
+  std::vector<Rank> arrivals_of(const PhaseEntry& entry) const;
+  void add_sends(const PhaseEntry& entry);
+  void add_receives(const PhaseEntry& entry);
+  void add_send(Rank to, const Places& places);
+  void add_receive(Rank from, const Places& places);
+  Part scaled(const Part& part) const;
+  Memory memory_of(const Places& places, Rank src, Rank dst);
+
+  State& exchange_;
+  const PhaseTable& table_;
+  const Layout& layout_;
+  Stage stage_;
+  int tag_;
+  bool synchronous_;
+};
+
+}  // namespace nuice::mpi

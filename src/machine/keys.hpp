@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All keys of a machine file, in the order in which they are written. Reader (machine_file.cpp) and writer
+// (write_machine.cpp) walk through this table, so that neither knows a key that the other does not.
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "nuice/machine.hpp"
+
+namespace nuice::machine {
+
+/// What a key holds, and where in Machine.
+namespace key_kinds {
+
+struct Seconds {
+  double Machine::* member;
+};
+struct PerByte {
+  double Machine::* member;
+  bool above_zero;
+};
+struct Size {
+  Bytes Machine::* member;
+};
+struct Count {
+  int Machine::* member;
+};
+struct Number {
+  double Machine::* member;
+  double least;
+};
+struct Flag {
+  bool Machine::* member;
+};
+struct OneOfDuplex {};
+struct OneOfSwitching {};
+
+using Any = std::variant<Seconds, PerByte, Size, Count, Number, Flag, OneOfDuplex, OneOfSwitching>;
+
+}  // namespace key_kinds
+
+struct Key {
+  std::string_view section;
+  std::string_view name;
+  key_kinds::Any what;
+};
+
+inline constexpr Key keys[] = {
+    {"message", "start_up", key_kinds::Seconds{&Machine::start_up_s}},
+    {"message", "latency", key_kinds::Seconds{&Machine::latency_s}},
+    {"message", "hop", key_kinds::Seconds{&Machine::hop_s}},
+    {"message", "handshake", key_kinds::Seconds{&Machine::handshake_s}},
+    {"message", "eager_limit", key_kinds::Size{&Machine::eager_limit}},
+    {"processor", "send_overhead", key_kinds::Seconds{&Machine::send_overhead_s}},
+    {"processor", "receive_overhead", key_kinds::Seconds{&Machine::receive_overhead_s}},
+    {"processor", "post_receive", key_kinds::Seconds{&Machine::post_receive_s}},
+    {"processor", "async_send", key_kinds::Seconds{&Machine::async_send_s}},
+    {"processor", "phase", key_kinds::Seconds{&Machine::phase_s}},
+    {"processor", "idle_phase", key_kinds::Seconds{&Machine::idle_phase_s}},
+    {"processor", "barrier", key_kinds::Seconds{&Machine::barrier_s}},
+    {"processor", "barrier_level", key_kinds::Seconds{&Machine::barrier_level_s}},
+    {"port", "bandwidth", key_kinds::PerByte{&Machine::byte_s, true}},
+    {"port", "sends_at_once", key_kinds::Count{&Machine::sends_at_once}},
+    {"port", "receives_at_once", key_kinds::Count{&Machine::receives_at_once}},
+    {"port", "duplex", key_kinds::OneOfDuplex{}},
+    {"port", "processor_moves_bytes", key_kinds::Flag{&Machine::processor_moves_bytes}},
+    {"network", "switching", key_kinds::OneOfSwitching{}},
+    {"network", "packet_payload", key_kinds::Size{&Machine::packet_payload}},
+    {"network", "packet_header", key_kinds::Size{&Machine::packet_header}},
+    {"receiver", "loss_per_sender", key_kinds::Number{&Machine::loss_per_sender, 0}},
+    {"receiver", "loss_most", key_kinds::Number{&Machine::loss_most, 0}},
+    {"receiver", "loss_per_sender_sending", key_kinds::Number{&Machine::loss_per_sender_sending, 0}},
+    {"receiver", "loss_most_sending", key_kinds::Number{&Machine::loss_most_sending, 0}},
+    {"receiver", "queue_senders", key_kinds::Count{&Machine::queue_senders}},
+    {"receiver", "queue", key_kinds::Size{&Machine::queue}},
+    {"receiver", "timeout", key_kinds::Seconds{&Machine::timeout_s}},
+    {"memory", "copy", key_kinds::PerByte{&Machine::copy_byte_s, false}},
+    {"memory", "copies_parts", key_kinds::Flag{&Machine::copies_parts}},
+    {"memory", "buffer_limit", key_kinds::Size{&Machine::buffer_limit}},
+    {"memory", "limit", key_kinds::Size{&Machine::memory_limit}},
+    {"memory", "slowdown", key_kinds::Number{&Machine::memory_slowdown, 1}},
+    {"active_message", "send", key_kinds::Seconds{&Machine::am_send_s}},
+    {"active_message", "latency", key_kinds::Seconds{&Machine::am_latency_s}},
+    {"active_message", "handler", key_kinds::Seconds{&Machine::am_handler_s}},
+    {"active_message", "retry", key_kinds::Seconds{&Machine::am_retry_s}},
+};
+
+}  // namespace nuice::machine

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scheduler "auto": every rank and every run choose alike, what is chosen delivers, and wisdom is used and distrusted.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "mpi/mpi_support.hpp"
+#include "nuice/nuice.hpp"
+
+namespace nuice {
+namespace {
+
+namespace fs = std::filesystem;
+using test::expect_same_error;
+using test::world_rank;
+using test::world_size;
+
+CommMatrix some_matrix(std::uint64_t seed = 3, Bytes unit_bytes = 700) {
+  return random_density(world_size(), 0.6, {.unit_bytes = unit_bytes, .max_units = 9}, seed);
+}
+
+mpi::PlanOptions automatic(mpi::PlanOptions options = {}) {
+  options.scheduler = "auto";
+  if (options.wisdom.empty()) options.wisdom = "none";
+  return options;
+}
+
+mpi::Plan plan_for(const CommMatrix& matrix, const mpi::PlanOptions& options) {
+  return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, world_rank()), options);
+}
+
+void expect_delivers(mpi::Plan& plan) {
+  test::BoundPlan bound(plan);
+  bound.refill(1);
+  bound.exchange.start();
+  bound.exchange.wait();
+  bound.expect_received(1);
+}
+
+void expect_equal_on_all_ranks(const std::string& text) { EXPECT_EQ(text, test::text_of_rank_0(text)); }
+
+/// A folder that all ranks name alike and rank 0 makes and removes.
+class Folder {
+ public:
+  Folder() : path_(test::text_of_rank_0(testing::TempDir() + "nuice_auto_" + std::to_string(getpid()))) {
+    if (world_rank() == 0) fs::create_directories(path_);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~Folder() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world_rank() == 0) fs::remove_all(path_);
+  }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  void write(const std::string& name, const std::string& text) const {
+    if (world_rank() == 0) std::ofstream(file(name)) << text;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+ private:
+  std::string path_;
+};
+
+TEST(Auto, EveryRankAndEveryRunChoosesAlike) {
+  for (const char* const machine : {"ethernet-10g", "fattree-ib", "cm5-32", "shared-memory"}) {
+    for (const std::uint64_t reuse : {1, 10'000}) {
+      for (const Bytes unit : {8, 20'000}) {
+        const CommMatrix matrix = some_matrix(reuse + unit, unit);
+        const auto options = automatic({.seed = 4, .reuse = reuse, .machine = machine});
+        mpi::Plan plan = plan_for(matrix, options);
+        ASSERT_NE(plan.advice(), nullptr);
+        const std::string json = to_json(*plan.advice());
+        expect_equal_on_all_ranks(json);
+        EXPECT_EQ(json, to_json(*plan_for(matrix, options).advice())) << "a second run";
+        const Candidate& choice = plan.advice()->choice();
+        EXPECT_EQ(plan.info().scheduler, choice.scheduler);
+        EXPECT_EQ(mpi::executor_name(plan.info().executor), choice.executor);
+        EXPECT_EQ(plan.info().num_phases, matrix.num_messages() == 0 ? 0 : plan.table().num_phases);
+        EXPECT_EQ(plan.info().warning, "");
+        EXPECT_NE(plan.advice()->sentence.find("The machine is " + std::string(machine)), std::string::npos);
+        expect_delivers(plan);
+      }
+    }
+  }
+}
+
+TEST(Auto, ChoosesWhatAdviseChooses) {
+  const CommMatrix matrix = some_matrix();
+  const Machine machine = find_machine("ethernet-10g");
+  const Advice advice = advise(matrix, machine, {.reuse = 50, .candidates = mpi_candidates(machine)});
+  const mpi::Plan plan = plan_for(matrix, automatic({.reuse = 50, .machine = "ethernet-10g"}));
+  EXPECT_EQ(plan.advice()->choice().name(), advice.choice().name());
+  EXPECT_EQ(plan.advice()->choice().exchange_s, advice.choice().exchange_s);
+  EXPECT_EQ(plan.advice()->schedule, nullptr) << "a plan keeps its own rank's messages only";
+  EXPECT_GT(plan.info().choose_s, 0);
+  EXPECT_EQ(plan_for(matrix, {}).advice(), nullptr);
+  EXPECT_EQ(plan_for(matrix, {}).info().choose_s, 0);
+  EXPECT_EQ(plan_for(matrix, {}).info().executor, mpi::Executor::phased);
+}
+
+TEST(Auto, KeepsToTheExecutorThatIsAskedFor) {
+  const CommMatrix matrix = some_matrix();
+  for (const char* const name : {"async", "phased", "barrier", "credit"}) {
+    const mpi::Executor executor = mpi::find_executor(name);
+    mpi::Plan plan = plan_for(matrix, automatic({.executor = executor, .machine = "ethernet-1g"}));
+    EXPECT_EQ(plan.info().executor, executor);
+    for (const Candidate& candidate : plan.advice()->candidates)
+      EXPECT_EQ(candidate.executor, mpi::executor_name(executor));
+    expect_delivers(plan);
+  }
+}
+
+TEST(Auto, LinkFreeSchedulersGetTheMachinesNetwork) {
+  const CommMatrix matrix = some_matrix();
+  mpi::Plan plan = plan_for(matrix, automatic({.topology = "torus:4x2", .machine = "ethernet-10g"}));
+  EXPECT_EQ(plan.advice()->topology, "torus:4x2");
+  const auto is_link_free = [](const Candidate& c) { return c.scheduler == "link_coloring" && c.applicable; };
+  EXPECT_TRUE(std::ranges::any_of(plan.advice()->candidates, is_link_free));
+  expect_delivers(plan);
+}
+
+TEST(Auto, OnlyRankZerosFilesAndEnvironmentCount) {
+  const Folder folder;
+  Machine machine = find_machine("ethernet-10g");
+  machine.topology = make_topology("crossbar:1");  // grows
+  machine.latency_s = 0.125;
+  folder.write("mine.toml", machine_text(machine));
+  const CommMatrix matrix = some_matrix();
+  setenv("NUICE_MACHINE", world_rank() == 0 ? folder.file("mine.toml").c_str() : "no-such-machine", 1);
+  setenv("NUICE_WISDOM", world_rank() == 0 ? folder.file("wisdom").c_str() : "/no/such/place", 1);
+  mpi::PlanOptions options{.scheduler = "auto"};
+  const mpi::Plan plan = plan_for(matrix, options);
+  unsetenv("NUICE_MACHINE");
+  unsetenv("NUICE_WISDOM");
+  EXPECT_EQ(plan.advice()->machine, folder.file("mine.toml"));
+  EXPECT_EQ(plan.advice()->choice().exchange_s > 0.1, matrix.num_messages() > 0);
+  EXPECT_EQ(plan.info().warning, "");
+  expect_equal_on_all_ranks(to_json(*plan.advice()));
+}
+
+TEST(Auto, SaysWhenTheMachineIsAGuess) {
+  const Folder folder;
+  setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
+  const mpi::Plan plan = plan_for(some_matrix(), automatic());
+  EXPECT_EQ(plan.advice()->machine, "shared-memory") << "all ranks of this test are on one host";
+  EXPECT_NE(plan.advice()->sentence.find("No machine was named"), std::string::npos);
+  if (world_rank() == 0) fs::create_directories(folder.file("config") + "/nuice");
+  folder.write("config/nuice/shared-memory.toml", machine_text(find_machine("ethernet-1g")));
+  const mpi::Plan calibrated = plan_for(some_matrix(), automatic());
+  EXPECT_EQ(calibrated.advice()->machine, folder.file("config/nuice/shared-memory.toml"));
+  unsetenv("XDG_CONFIG_HOME");
+}
+
+// ---- measuring and wisdom
+
+TEST(Auto, WhatWasMeasuredIsWisdom) {
+  const Folder folder;
+  const CommMatrix matrix = some_matrix();
+  auto options = automatic({.machine = "ethernet-10g", .measure = true, .wisdom = folder.file("w/wisdom")});
+  mpi::Plan measured = plan_for(matrix, options);
+  expect_delivers(measured);
+  expect_equal_on_all_ranks(to_json(*measured.advice()));
+  EXPECT_EQ(measured.info().warning, "");
+  if (matrix.num_messages() == 0) return;  // nothing to measure: no wisdom
+  const Candidate& choice = measured.advice()->choice();
+  EXPECT_EQ(choice.predicted_by, Prediction::measurement);
+  EXPECT_NE(measured.advice()->sentence.find("measured"), std::string::npos);
+  const WisdomFile file = read_wisdom(options.wisdom);
+  ASSERT_EQ(file.entries.size(), 1U);
+  EXPECT_EQ(file.entries[0].scheduler + ":" + file.entries[0].executor, choice.name());
+  EXPECT_EQ(file.entries[0].measured_s, choice.exchange_s);
+  EXPECT_GT(file.entries[0].predicted_s, 0);
+  EXPECT_GE(file.entries[0].repetitions, 3);
+  MPI_Barrier(MPI_COMM_WORLD);
+
+  for (const bool again : {true, false}) {  // nothing is measured a second time
+    options.measure = again;
+    const mpi::Plan wise = plan_for(matrix, options);
+    EXPECT_EQ(wise.advice()->choice().name(), choice.name());
+    EXPECT_EQ(wise.advice()->choice().exchange_s, choice.exchange_s);
+    EXPECT_NE(wise.advice()->sentence.find("Wisdom"), std::string::npos) << wise.advice()->sentence;
+    EXPECT_EQ(wise.info().warning, "");
+  }
+  options.reuse = 1'000'000;
+  EXPECT_EQ(plan_for(matrix, options).advice()->sentence.find("Wisdom"), std::string::npos) << "another key";
+}
+
+/// Writes wisdom that says `scheduler:executor` for this plan.
+void lie(const std::string& path, const CommMatrix& matrix, const std::string& scheduler,
+         const std::string& executor) {
+  if (world_rank() == 0) {
+    fs::remove(path);
+    WisdomKey key = wisdom_key(matrix, find_machine("ethernet-10g"), 1, "auto 8192 49152 0 0");
+    const WisdomEntry entry{.key = key,
+                            .scheduler = scheduler,
+                            .executor = executor,
+                            .predicted_s = 1e-9,
+                            .measured_s = 1e-9,
+                            .repetitions = 1000};
+    EXPECT_EQ(add_wisdom(path, {&entry, 1}), "");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Auto, WisdomThatLiesOrIsDamagedIsNotFollowed) {
+  const Folder folder;
+  // Many messages, one reuse: no plan that takes long to make can pay off.
+  const CommMatrix matrix = random_density(world_size(), 1, {.unit_bytes = 1, .max_units = 1 << 20}, 8);
+  const std::string path = folder.file("wisdom");
+  const auto options = automatic({.reuse = 1, .machine = "ethernet-10g", .wisdom = path});
+  const std::string honest = plan_for(matrix, options).advice()->choice().name();
+  lie(path, matrix, "coloring", "phased");
+  mpi::Plan misled = plan_for(matrix, options);
+  EXPECT_EQ(misled.advice()->choice().name(), "coloring:phased") << "this one could be true";
+  expect_delivers(misled);
+
+  lie(path, matrix, "rex", "credit");  // rex forwards: credit cannot carry it
+  mpi::Plan plan = plan_for(matrix, options);
+  EXPECT_EQ(plan.advice()->choice().name(), honest);
+  EXPECT_NE(plan.info().warning.find("rex:credit"), std::string::npos);
+  expect_equal_on_all_ranks(plan.info().warning);
+
+  folder.write("wisdom", "no wisdom at all\n");
+  mpi::Plan careful = plan_for(matrix, options);
+  EXPECT_EQ(careful.advice()->choice().name(), honest);
+  EXPECT_NE(careful.info().warning.find("no wisdom"), std::string::npos);
+  expect_equal_on_all_ranks(careful.info().warning);
+  expect_delivers(careful);
+}
+
+// ---- errors
+
+TEST(Auto, ErrorsAgree) {
+  const CommMatrix matrix = some_matrix();
+  const auto plan = [&](const mpi::PlanOptions& options) { (void)plan_for(matrix, automatic(options)); };
+  expect_same_error(ErrorCode::invalid_argument, "no machine is called 'cm7'",
+                    [&] { plan({.machine = "cm7"}); });
+  expect_same_error(ErrorCode::io, "no-such.toml", [&] { plan({.machine = "/no-such.toml"}); });
+  expect_same_error(ErrorCode::invalid_argument, "reuse is 0", [&] { plan({.reuse = 0}); });
+  const Folder folder;
+  folder.write("bad.toml", "topology = \"crossbar:9\"\n[port]\nbandwidth = \"0 MB/s\"\n");
+  expect_same_error(ErrorCode::parse, "bad.toml:3", [&] { plan({.machine = folder.file("bad.toml")}); });
+  if (world_size() > 1) {
+    folder.write("small.toml", "topology = \"mesh:1x2\"\n[port]\nbandwidth = \"1 MB/s\"\n");
+    if (world_size() > 2)
+      expect_same_error(ErrorCode::mismatch, "small.toml",
+                        [&] { plan({.machine = folder.file("small.toml")}); });
+    const std::uint64_t mine = world_rank() == 0 ? 5 : 6;
+    expect_same_error(ErrorCode::mismatch, "PlanOptions::reuse differs: 5 on rank 0, 6 on rank 1",
+                      [&] { plan({.reuse = mine}); });
+    expect_same_error(ErrorCode::mismatch, "PlanOptions::machine differs",
+                      [&] { plan({.machine = world_rank() == 0 ? "cm5-32" : "delta"}); });
+  }
+  EXPECT_NO_THROW(plan({.machine = "cm5-32"})) << "the communicator stays usable";
+}
+
+}  // namespace
+}  // namespace nuice

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several fields of any datatype travel in one run of a plan, split or forwarded as its schedule says, there and back; one
+// array holds the messages of all partners.
+#include <thread>
+
+#include "mpi/mpi_support.hpp"
+#include "nuice/nuice.hpp"
+
+namespace nuice {
+namespace {
+
+using mpi::Executor;
+using Counts = std::vector<std::int64_t>;
+
+/// The number at `place` of what src sends to dst in a field.
+double value_of(Rank src, Rank dst, int field, std::int64_t place) {
+  return 1e6 * field + 1e4 * src + 100 * dst + static_cast<double>(place % 97);
+}
+
+/// Three doubles, each behind another that is not sent: 3 of 6.
+struct GappyType {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  GappyType() {
+    MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &type);
+    MPI_Datatype whole = MPI_DATATYPE_NULL;
+    MPI_Type_create_resized(type, 0, 6 * sizeof(double), &whole);
+    MPI_Type_free(&type);
+    type = whole;
+    MPI_Type_commit(&type);
+  }
+  ~GappyType() { MPI_Type_free(&type); }
+};
+
+/// The memory of two fields for one side: gappy doubles, and ints in an order of their own behind a gap.
+struct Fields {
+  std::vector<double> gappy;
+  std::vector<int> ints;
+  Counts counts;
+  Counts int_counts;   // two for every element of the first field
+  Counts int_offsets;  // the partners backwards, one free place between
+};
+
+Fields fields_for(std::span<const Partner> partners) {
+  Fields fields;
+  std::int64_t sum = 0;
+  for (const Partner& partner : partners) {
+    fields.counts.push_back(partner.bytes);
+    fields.int_counts.push_back(2 * partner.bytes);
+    sum += partner.bytes;
+  }
+  fields.gappy.assign(static_cast<std::size_t>(6 * sum), -1);
+  fields.ints.assign(static_cast<std::size_t>(2 * sum) + partners.size() + 1, -1);
+  fields.int_offsets.resize(partners.size());
+  std::int64_t at = 1;
+  for (std::size_t i = partners.size(); i-- > 0; at += fields.int_counts[i] + 1) fields.int_offsets[i] = at;
+  return fields;
+}
+
+/// visit(number of the field, reference, src, dst, place) for all that is sent or received.
+template <typename Visit>
+void for_all(Fields& fields, std::span<const Partner> partners, Visit&& visit) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    for (std::int64_t k = 0; k < 3 * fields.counts[i]; ++k, at += 2)
+      visit(0, fields.gappy[at], partners[i].rank, k);
+    for (std::int64_t k = 0; k < fields.int_counts[i]; ++k)
+      visit(1, fields.ints[static_cast<std::size_t>(fields.int_offsets[i] + k)], partners[i].rank, k);
+  }
+}
+
+/// Elements per message: some large enough to travel field by field.
+std::vector<Partner> row() {
+  std::vector<Partner> elements;
+  for (Rank dst = test::world_size(); dst-- > 0;)
+    elements.push_back(
+        {dst, (dst + test::world_rank()) % 3 == 0 ? 3000 + dst : 7 * ((dst + test::world_rank()) % 4)});
+  return elements;
+}
+
+void expect_exchanged(mpi::Plan& plan, bool backwards) {
+  const auto to = backwards ? plan.sources() : plan.destinations();
+  const auto from = backwards ? plan.destinations() : plan.sources();
+  const Rank rank = test::world_rank();
+  Fields out = fields_for(to);
+  Fields in = fields_for(from);
+  for_all(out, to, [&](int field, auto& x, Rank dst, std::int64_t k) {
+    x = static_cast<std::remove_reference_t<decltype(x)>>(value_of(rank, dst, field, k));
+  });
+  std::optional<mpi::Exchange> exchange;
+  {
+    const GappyType gappy;  // freed before the exchange begins
+    const std::vector<mpi::SendField> send = {{out.gappy.data(), gappy.type, out.counts},
+                                              {out.ints.data(), MPI_INT, out.int_counts, out.int_offsets}};
+    const std::vector<mpi::ReceiveField> receive = {{in.gappy.data(), gappy.type, in.counts},
+                                                    {in.ints.data(), MPI_INT, in.int_counts, in.int_offsets}};
+    exchange = backwards ? plan.bind_fields_reverse(send, receive) : plan.bind_fields(send, receive);
+  }
+  const auto should_land = std::ranges::count_if(from, [](const Partner& p) { return p.bytes > 0; });
+  for (int round = 0; round < 2; ++round) {
+    std::ranges::fill(in.gappy, -1);
+    std::ranges::fill(in.ints, -1);
+    exchange->start();
+    std::ptrdiff_t landed = 0;
+    while (exchange->next()) ++landed;
+    EXPECT_EQ(landed, should_land);
+    Fields expected = fields_for(from);
+    for_all(expected, from, [&](int field, auto& x, Rank src, std::int64_t k) {
+      x = static_cast<std::remove_reference_t<decltype(x)>>(value_of(src, rank, field, k));
+    });
+    EXPECT_EQ(in.gappy, expected.gappy);  // what is between stays as it was
+    EXPECT_EQ(in.ints, expected.ints);
+  }
+}
+
+TEST(FieldsOfAnyType, ArriveWithEverySchedulerAndExecutor) {
+  const std::vector<mpi::PlanOptions> all = {
+      {.scheduler = "coloring", .executor = Executor::async},
+      {.scheduler = "coloring", .executor = Executor::async, .max_sends_in_flight = 1},
+      {.scheduler = "rs_nh", .executor = Executor::phased},
+      {.scheduler = "birkhoff", .executor = Executor::barrier},
+      {.scheduler = "rex", .executor = Executor::phased, .watchdog_s = 60}};
+  for (const mpi::PlanOptions& options : all) {
+    SCOPED_TRACE(options.scheduler + ", " + std::string(mpi::executor_name(options.executor)));
+    mpi::Plan plan(MPI_COMM_WORLD, row(), options);
+    expect_exchanged(plan, false);
+    expect_exchanged(plan, true);
+  }
+}
+
+/// A plan of bytes, of which fields have any share; types without gaps go with the executor credit too, and one by one
+/// where they are large.
+TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
+  for (const Executor executor : {Executor::phased, Executor::credit}) {
+    const Rank n = test::world_size();
+    const Rank rank = test::world_rank();
+    std::vector<Partner> destinations;
+    for (Rank dst = 0; dst < n; ++dst) destinations.push_back({dst, 1 + 1000 * ((rank * dst) % 3)});
+    mpi::Plan plan(MPI_COMM_WORLD, destinations,
+                   {.scheduler = "rs_nh", .executor = executor, .chunk_bytes = 64});
+    const auto count = [](Rank src, Rank dst) { return std::int64_t{3 + 5 * src + (dst % 2) * 9000}; };
+    Counts out_counts;
+    Counts in_counts;
+    std::vector<double> out;
+    std::vector<double> expected;
+    for (const Partner& to : plan.destinations()) {
+      out_counts.push_back(count(rank, to.rank));
+      for (std::int64_t k = 0; k < count(rank, to.rank); ++k) out.push_back(value_of(rank, to.rank, 0, k));
+    }
+    for (const Partner& from : plan.sources()) {
+      in_counts.push_back(count(from.rank, rank));
+      for (std::int64_t k = 0; k < count(from.rank, rank); ++k)
+        expected.push_back(value_of(from.rank, rank, 0, k));
+    }
+    std::vector<double> in(expected.size(), -1);
+    std::vector<double> in_2 = in;
+    const std::vector<mpi::SendField> send(2, {out.data(), MPI_DOUBLE, out_counts});
+    const std::vector<mpi::ReceiveField> receive = {{in.data(), MPI_DOUBLE, in_counts},
+                                                    {in_2.data(), MPI_DOUBLE, in_counts}};
+    auto exchange = plan.bind_fields(send, receive);
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(in, expected);
+    EXPECT_EQ(in_2, expected);
+  }
+}
+
+TEST(Arrays, HoldTheMessagesOfAllPartners) {
+  mpi::Plan plan(MPI_COMM_WORLD, row(), {.scheduler = "coloring"});
+  const auto flat = [](const test::Blocks& blocks, std::span<const Partner> partners) {
+    std::vector<std::byte> all;
+    for (std::size_t i = 0; i < partners.size(); ++i)
+      all.insert(all.end(), blocks[i].begin(), blocks[i].begin() + partners[i].bytes);
+    return all;
+  };
+  const auto size_of = [](const std::vector<std::byte>& array) { return static_cast<Bytes>(array.size()); };
+  const Rank rank = test::world_rank();
+  const auto out = flat(test::payload_to_send(rank, plan.destinations()), plan.destinations());
+  const auto expected = flat(test::payload_expected(rank, plan.sources()), plan.sources());
+  std::vector<std::byte> in(expected.size(), test::poison);
+  auto exchange = plan.bind_array({out.data(), size_of(out)}, {in.data(), size_of(in)});
+  exchange.start();
+  exchange.wait();
+  EXPECT_EQ(in, expected);
+
+  std::vector<std::byte> back(out.size() + 5, test::poison);  // behind five bytes of another
+  std::vector<Bytes> offsets;
+  Bytes at = 5;
+  for (const Partner& to : plan.destinations()) {
+    offsets.push_back(at);
+    at += to.bytes;
+  }
+  auto reverse = plan.bind_array_reverse({in.data(), size_of(in)}, {back.data(), size_of(back), offsets});
+  reverse.start();
+  reverse.wait();
+  EXPECT_TRUE(std::equal(out.begin(), out.end(), back.begin() + 5));
+
+  test::expect_same_error(ErrorCode::invalid_argument, "is not inside the array of",
+                          [&] { plan.bind_array({out.data(), size_of(out)}, {in.data(), size_of(in) - 1}); });
+  offsets.push_back(0);
+  test::expect_same_error(ErrorCode::invalid_argument, "offsets for", [&] {
+    plan.bind_array({out.data(), size_of(out), offsets}, {in.data(), size_of(in)});
+  });
+}
+
+TEST(FieldErrors, AreTheSameOnAllRanks) {
+  const Rank n = test::world_size();
+  const Rank next = (test::world_rank() + 1) % n;
+  const bool is_last = test::world_rank() == n - 1;
+  const std::vector<Partner> ring = {{next, 10}};
+  mpi::Plan plan(MPI_COMM_WORLD, ring, {.scheduler = "coloring"});
+  std::vector<double> memory(40);
+  const Counts ten = {10};
+  const Counts nine = {9};
+  const Counts negative = {-1};
+  const Counts one = {1};
+  const mpi::SendField send{memory.data(), MPI_DOUBLE, ten};
+  const mpi::ReceiveField receive{memory.data() + 20, MPI_DOUBLE, ten};
+  const auto expect = [&](ErrorCode code, const std::string& text, mpi::SendField bad,
+                          mpi::ReceiveField also = {}) {
+    const mpi::ReceiveField other = also.data != nullptr && is_last ? also : receive;
+    test::expect_same_error(code, text, [&] { plan.bind_fields({is_last ? &bad : &send, 1}, {&other, 1}); });
+  };
+  expect(ErrorCode::invalid_argument, "send field 0 has MPI_DATATYPE_NULL",
+         {memory.data(), MPI_DATATYPE_NULL, ten});
+  expect(ErrorCode::invalid_argument, "send field 0 is null", {nullptr, MPI_DOUBLE, ten});
+  expect(ErrorCode::invalid_argument, "send field 0 has 0 counts for 1 partners",
+         {memory.data(), MPI_DOUBLE, {}});
+  expect(ErrorCode::invalid_argument, "field 0 has -1 elements", {memory.data(), MPI_DOUBLE, negative});
+  if (n > 1) {
+    const std::string pair = "rank " + std::to_string(n - 1) + " -> rank 0: field 0 has ";
+    expect(ErrorCode::mismatch, pair + "9 elements of 8 bytes on the sender, 10 of 8 bytes on the receiver",
+           {memory.data(), MPI_DOUBLE, nine});
+    expect(ErrorCode::mismatch, pair + "10 elements of 4 bytes on the sender",
+           {memory.data(), MPI_FLOAT, ten});
+    test::expect_same_error(ErrorCode::mismatch, "gives 0 fields, rank 0 gives 1", [&] {
+      is_last ? plan.bind_fields({}, {}) : plan.bind_fields({&send, 1}, {&receive, 1});
+    });
+  }
+  const GappyType gappy;
+  mpi::Plan credit(MPI_COMM_WORLD, ring, {.executor = Executor::credit});
+  if (n > 1)
+    test::expect_same_error(ErrorCode::not_applicable, "a datatype with gaps", [&] {
+      const mpi::SendField from{memory.data(), gappy.type, one};
+      const mpi::ReceiveField to{memory.data(), gappy.type, one};
+      credit.bind_fields({&from, 1}, {&to, 1});
+    });
+  auto exchange = plan.bind_fields({&send, 1}, {&receive, 1});  // the plan is as good as before
+  exchange.start();
+  exchange.wait();
+}
+
+}  // namespace
+}  // namespace nuice
