@@ -84,6 +84,7 @@ class Plan::State::Chooser {
     });
     if (!follow_wisdom()) {
       all_or_none(comm_, [&] { advice_ = advise(matrix_, picked_.machine, advice_options_); });
+      state_.info.predicted_s = advice_.choice().exchange_s;
       if (options_.measure && matrix_.num_messages() > 0) measure();
     }
     all_or_none(comm_, [&] { advice_.sentence += " " + picked_.sentence; });
@@ -117,10 +118,13 @@ class Plan::State::Chooser {
     });
     entry.scheduler = text_of_rank_0(comm_, entry.scheduler);
     entry.executor = text_of_rank_0(comm_, entry.executor);
-    std::array<double, 2> numbers = {entry.measured_s, static_cast<double>(entry.repetitions)};
-    must(MPI_Bcast(numbers.data(), 2, MPI_DOUBLE, 0, comm_.get()), "MPI_Bcast");
-    entry.measured_s = numbers[0];
-    entry.repetitions = static_cast<int>(numbers[1]);
+    std::array<double, 3> numbers = {entry.predicted_s, entry.measured_s,
+                                     static_cast<double>(entry.repetitions)};
+    must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, comm_.get()),
+         "MPI_Bcast");
+    entry.predicted_s = numbers[0];
+    entry.measured_s = numbers[1];
+    entry.repetitions = static_cast<int>(numbers[2]);
     if (entry.scheduler.empty()) return std::nullopt;
     return entry;
   }
@@ -144,6 +148,7 @@ class Plan::State::Chooser {
       }
       const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
       const MeasuredExchange measured{index, entry->measured_s};
+      state_.info.predicted_s = entry->predicted_s;
       advice_ = with_measurements(by_rule, {&measured, 1});
       advice_.sentence += " Wisdom: it was the fastest of those measured, " +
                           milliseconds(entry->measured_s) + " (median of " +
@@ -192,6 +197,7 @@ class Plan::State::Chooser {
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
     const TrialResult& result = results[static_cast<std::size_t>(chosen - before.begin())];
+    state_.info.predicted_s = chosen->exchange_s;
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
                         "; measured: " + milliseconds(result.median_s) + " (median of " +
                         std::to_string(result.repetitions) + ").";
