@@ -62,7 +62,7 @@ class Network {
     const bool own_ways = machine_.duplex == Duplex::full || (machine_.duplex == Duplex::paired && together);
     if (machine_.sends_at_once == 1)
       begin = std::max(begin, own_ways ? out_[at(ends.src)] : before_[at(ends.src)]);
-    begin = after_timeouts(ends, begin + machine_.start_up_s);
+    begin = after_timeouts(ends, begin + machine_.start_up_s, beside_src_s);
     const double in_s = wire * slow_[at(ends.dst)] * (1 + loss(ends.dst, begin));
     const double out_s = wire * slow_[at(ends.src)];
     double end = begin;
@@ -135,10 +135,12 @@ class Network {
   }
 
   /// A short queue lets queue_senders in at a time; the others come again, and again so many at a time.
-  double after_timeouts(const Ends& ends, double begin) {
+  double after_timeouts(const Ends& ends, double begin, double beside_s) {
     if (machine_.queue_senders == 0) return begin;
     Busy& busy = busy_[at(ends.dst)];
-    const double others = others_coming(ends.dst, begin);
+    // By async all messages of a sender share its port, so that none is through before the last ones.
+    const bool all_at_once = beside_s < 0 && machine_.sends_at_once != 1;
+    const double others = all_at_once && busy.until > begin ? busy.messages : others_coming(ends.dst, begin);
     const double bytes =
         static_cast<double>(wire_bytes(machine_, ends.bytes)) + (busy.until - begin) / machine_.byte_s;
     if (others + 0.5 < machine_.queue_senders || bytes <= static_cast<double>(machine_.queue)) return begin;

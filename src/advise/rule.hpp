@@ -13,6 +13,7 @@ struct Estimate {
   double exchange_s = 0;
 };
 
-Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double bound_s);
+/// link_bytes_s: what the bytes of the busiest link take, packets not padded.
+Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double link_bytes_s);
 
 }  // namespace nuice::advice
