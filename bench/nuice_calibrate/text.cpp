@@ -27,7 +27,7 @@ std::string quantity(double value, std::string_view unit) {
 }
 
 double rounded(double value, std::string_view unit) {
-  if (!(value > 0) || !std::isfinite(value)) return value;
+  if (!(value > 0) || !std::isfinite(value) || unit == "B") return value;
   const auto four_digits = [](double x) { return std::strtod(fmt::format("{:.3e}", x).c_str(), nullptr); };
   if (unit == "s") {
     for (const double factor : {1.0, 1e-3, 1e-6, 1e-9})

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #include "exchange/mpi/agree.hpp"
@@ -74,20 +75,15 @@ class Plan::State::Chooser {
         picked_(pick_machine(comm_, options)) {}
 
   void run() {
-    all_or_none(comm_, [&] {
-      advice_options_ = {.reuse = options_.reuse,
-                         .candidates = candidates_for(picked_.machine, options_),
-                         .seed = options_.seed,
-                         .chunk_bytes = options_.chunk_bytes,
-                         .window_bytes = options_.window_bytes};
-      key_ = wisdom_key(matrix_, picked_.machine, options_.reuse, setting_text(options_));
-    });
     if (!follow_wisdom()) {
-      all_or_none(comm_, [&] { advice_ = advise(matrix_, picked_.machine, advice_options_); });
-      state_.info.predicted_s = advice_.choice().exchange_s;
+      all_or_none(comm_, [&] {
+        advice_ = advise(matrix_, picked_.machine, advice_options_);
+        state_.info.predicted_s = advice_.choice().exchange_s;
+        name_machine();
+      });
       if (options_.measure && matrix_.num_messages() > 0) measure();
     }
-    all_or_none(comm_, [&] { advice_.sentence += " " + picked_.sentence; });
+    state_.info.warning = text_of_rank_0(comm_, std::move(state_.info.warning));
   }
 
   const Advice& advice() const { return advice_; }
@@ -108,25 +104,39 @@ class Plan::State::Chooser {
  private:
   /// What rank 0 knows of this problem, on all ranks.
   std::optional<WisdomEntry> look_up() {
-    WisdomEntry entry{.key = key_, .scheduler = {}, .executor = {}};
+    struct Evidence {
+      double predicted_s = 0;
+      double measured_s = 0;
+      int repetitions = 0;
+    } evidence;
+    std::string found;  // the evidence, and then "scheduler:executor"
     all_or_none(comm_, [&] {
+      advice_options_ = {.reuse = options_.reuse,
+                         .candidates = candidates_for(picked_.machine, options_),
+                         .seed = options_.seed,
+                         .chunk_bytes = options_.chunk_bytes,
+                         .window_bytes = options_.window_bytes};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
-      WisdomFile file = read_wisdom(path);
+      key_ = wisdom_key(matrix_, picked_.machine, options_.reuse, setting_text(options_));
+      const WisdomFile file = read_wisdom(path);
       warn(file.warning);
-      if (const WisdomEntry* known = file.find(key_)) entry = *known;
+      const WisdomEntry* const known = file.find(key_);
+      if (known == nullptr) return;
+      evidence = {known->predicted_s, known->measured_s, known->repetitions};
+      found.assign(reinterpret_cast<const char*>(&evidence), sizeof evidence);
+      found += known->scheduler + ":" + known->executor;
     });
-    entry.scheduler = text_of_rank_0(comm_, entry.scheduler);
-    entry.executor = text_of_rank_0(comm_, entry.executor);
-    std::array<double, 3> numbers = {entry.predicted_s, entry.measured_s,
-                                     static_cast<double>(entry.repetitions)};
-    must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, comm_.get()),
-         "MPI_Bcast");
-    entry.predicted_s = numbers[0];
-    entry.measured_s = numbers[1];
-    entry.repetitions = static_cast<int>(numbers[2]);
-    if (entry.scheduler.empty()) return std::nullopt;
-    return entry;
+    found = text_of_rank_0(comm_, std::move(found));
+    if (found.empty()) return std::nullopt;
+    std::memcpy(&evidence, found.data(), sizeof evidence);
+    const std::size_t colon = found.find(':', sizeof evidence);
+    return WisdomEntry{.key = key_,
+                       .scheduler = found.substr(sizeof evidence, colon - sizeof evidence),
+                       .executor = found.substr(colon + 1),
+                       .predicted_s = evidence.predicted_s,
+                       .measured_s = evidence.measured_s,
+                       .repetitions = evidence.repetitions};
   }
 
   /// Takes the choice from wisdom if there is one that makes sense here; its rivals are then predicted by the rule.
@@ -153,6 +163,7 @@ class Plan::State::Chooser {
       advice_.sentence += " Wisdom: it was the fastest of those measured, " +
                           milliseconds(entry->measured_s) + " (median of " +
                           std::to_string(entry->repetitions) + ").";
+      name_machine();
     });
     return follows;
   }
@@ -212,6 +223,8 @@ class Plan::State::Chooser {
     warn(add_wisdom(path, {&entry, 1}));
   }
 
+  void name_machine() { advice_.sentence += " " + picked_.sentence; }
+
   void warn(const std::string& text) {
     if (text.empty()) return;
     std::string& warning = state_.info.warning;
@@ -232,7 +245,6 @@ void Plan::State::choose_and_make(const CommMatrix& matrix, const PlanOptions& o
   StopWatch watch;
   Chooser chooser(*this, matrix, options);
   chooser.run();
-  info.warning = text_of_rank_0(*comm, std::move(info.warning));
   info.choose_s = watch.lap();
   make(chooser.assignment(chooser.advice().choice()), options);
   advice = chooser.advice();
