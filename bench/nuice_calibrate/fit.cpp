@@ -114,7 +114,8 @@ class Fit {
     }
     while (late - eager > std::max<Bytes>(1, eager / 64)) {
       const Bytes middle = eager + (late - eager) / 2;
-      (lab_.leaves_early(middle) ? eager : late) = middle;
+      // A disturbed rank may miss it, but never sees what is not so.
+      (lab_.leaves_early(middle) || lab_.leaves_early(middle) ? eager : late) = middle;
     }
     machine_.eager_limit = eager;
     const auto value = static_cast<double>(eager);

@@ -61,6 +61,10 @@ double padding(const Traits& t, const Machine& m) {
   return t.wire / (t.bytes * (1 + header));
 }
 
+bool overflows(const Traits& t, const Machine& m) {
+  return m.queue_senders > 0 && t.in_degree > m.queue_senders && t.wire_in > static_cast<double>(m.queue);
+}
+
 double async_s(const Traits& t, const Machine& m, double link_s) {
   const double work = t.out_degree * (m.send_overhead_s + m.async_send_s) +
                       t.in_degree * (m.receive_overhead_s + m.post_receive_s);
@@ -71,9 +75,7 @@ double async_s(const Traits& t, const Machine& m, double link_s) {
   seconds = m.processor_moves_bytes ? seconds + work : std::max(seconds, work);
   seconds = std::max(seconds, link_s);
   if (m.receives_at_once == 1 || m.switching == Switching::circuit) seconds *= 1.6;  // ports wait for ports
-  const bool overflows =
-      m.queue_senders > 0 && t.in_degree > m.queue_senders && t.wire_in > static_cast<double>(m.queue);
-  if (overflows) seconds += m.timeout_s * (t.in_degree / m.queue_senders);
+  if (overflows(t, m)) seconds += m.timeout_s * (t.in_degree / m.queue_senders);
   return seconds + message_s(m, t);
 }
 
@@ -126,6 +128,7 @@ Estimate rule(const Candidate& candidate, const Traits& t, const Machine& m, dou
   Estimate estimate{.phases = phases, .phase_bytes = scheduler == "ac" ? t.largest : wire};
   if (candidate.executor == "async") {
     estimate.exchange_s = async_s(t, m, link_s);
+    estimate.timeouts = overflows(t, m);
   } else if (candidate.executor == credit) {
     estimate.exchange_s = credit_s(t, m, link_s);
   } else if (scheduler == "rex") {
