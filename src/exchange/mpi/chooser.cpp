@@ -25,8 +25,7 @@ namespace {
 constexpr std::size_t most_trials = 4;
 constexpr std::size_t least_trials = 2;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
-constexpr double planning_doubt = 10;
-constexpr double planning_doubt_s = 1e-3;
+constexpr double planning_doubt = 5;
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is.
 std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options) {
@@ -171,7 +170,7 @@ class Plan::State::Chooser {
   /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
   bool is_believable(const Candidate& known, const Advice& by_rule) const {
     const double planning_s = known.planning_s / static_cast<double>(options_.reuse);
-    return planning_s <= planning_doubt * by_rule.choice().total_s + planning_doubt_s;
+    return planning_s <= planning_doubt * by_rule.choice().total_s;
   }
 
   /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
