@@ -25,12 +25,17 @@ CLI::Validator known(Find find, const std::string& kind) {
 }  // namespace
 
 void add_common(CLI::App& app, CommonOptions& options) {
-  app.add_option("--scheduler", options.scheduler, "how nuice plans the exchange; `nuice list` explains them")
-      ->check(known([](const std::string& name) { return find_scheduler(name); }, "NAME"))
+  app.add_option("--scheduler", options.scheduler,
+                 "how nuice plans the exchange; `nuice list` explains them; auto chooses")
+      ->check(known(
+          [](const std::string& name) {
+            if (name != "auto") (void)find_scheduler(name);
+            return name;
+          },
+          "NAME"))
       ->capture_default_str();
-  app.add_option("--executor", options.executor, "how nuice carries it out: async, phased, barrier")
-      ->check(known([](const std::string& name) { return mpi::find_executor(name); }, "NAME"))
-      ->capture_default_str();
+  app.add_option("--executor", options.executor, "how nuice carries it out: async (default), phased, barrier")
+      ->check(known([](const std::string& name) { return mpi::find_executor(name); }, "NAME"));
   add_output(app, options);
 }
 

@@ -20,9 +20,13 @@ struct OutputOptions {
 /// How nuice carries the exchanges, for programs that take one way.
 struct CommonOptions : OutputOptions {
   std::string scheduler = "coloring";
-  std::string executor = "async";
+  std::string executor;  ///< Empty: async, or what the scheduler "auto" chooses.
 
-  mpi::PlanOptions plan() const { return {.scheduler = scheduler, .executor = mpi::find_executor(executor)}; }
+  mpi::PlanOptions plan() const {
+    const bool is_chosen = executor.empty() && scheduler == "auto";
+    const std::string usual = is_chosen ? "auto" : "async";
+    return {.scheduler = scheduler, .executor = mpi::find_executor(executor.empty() ? usual : executor)};
+  }
 };
 
 /// Adds --reps, --pattern and --json.

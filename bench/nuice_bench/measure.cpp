@@ -38,7 +38,8 @@ class Progress {
 /// Ready to run, with the least planning time of several trials: the first one also pays for MPI's
 /// connections.
 std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
-  constexpr int trials = 3;
+  // A second plan of "auto" that measures would find the wisdom of the first.
+  const int trials = spec.executor == mpi::Executor::automatic && options.measure ? 1 : 3;
   auto method = make_method(spec, options, payload);
   PlanningTime least = method->planning;
   for (int trial = 1; trial < trials; ++trial) {
@@ -61,6 +62,7 @@ std::vector<Candidate> prepare(const Options& options, Payload& payload, std::ve
       result.planning = method->planning;
       result.num_phases = method->num_phases;
       result.phase_bytes = method->phase_bytes;
+      result.choice = method->choice;
       candidates.push_back({std::move(method), results.size() - 1, {}});
     } catch (const Error& error) {
       const bool expected = error.code() == ErrorCode::not_applicable || error.code() == ErrorCode::limit;

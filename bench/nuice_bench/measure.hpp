@@ -25,6 +25,7 @@ struct Result {
   std::optional<Bytes> phase_bytes;
   ExchangeTime exchange;
   std::optional<Asking> asking;  // DRS_N only
+  std::optional<Choice> choice;  // scheduler auto only
 };
 
 /// Median (the mean of the two in the middle for an even number), minimum and maximum. Requires a sample.

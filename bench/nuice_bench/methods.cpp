@@ -40,11 +40,13 @@ class PlannedMethod : public Method {
     const mpi::PlanInfo& info = plan_.info();
     planning = {.total_s = max_over_ranks(planned_s_ - begun_s_ + bind_s),
                 .gather_s = info.gather_s,
+                .choose_s = info.choose_s,
                 .schedule_s = info.schedule_s,
                 .check_s = info.check_s,
                 .bind_s = max_over_ranks(bind_s)};
     num_phases = info.num_phases;
     phase_bytes = info.phase_bytes;
+    if (plan_.advice() != nullptr) choice = Choice::of(plan_);
   }
 
   void run() override {
@@ -62,7 +64,11 @@ class PlannedMethod : public Method {
             .executor = spec.executor,
             .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0,
             .chunk_bytes = options.chunk_bytes,
-            .window_bytes = options.window_bytes};
+            .window_bytes = options.window_bytes,
+            .reuse = options.reuse,
+            .machine = options.machine,
+            .measure = options.measure,
+            .wisdom = options.wisdom};
   }
 
   double begun_s_ = MPI_Wtime();  // before plan_, so that it is set before the plan is made

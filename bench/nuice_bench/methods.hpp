@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "nuice_bench/choice.hpp"
 #include "nuice_bench/options.hpp"
 #include "nuice_bench/payload.hpp"
 
@@ -14,7 +15,7 @@ namespace nuice::bench {
 /// parts are for planned methods only.
 struct PlanningTime {
   double total_s = 0;
-  std::optional<double> gather_s, schedule_s, check_s, bind_s;
+  std::optional<double> gather_s, choose_s, schedule_s, check_s, bind_s;
 };
 
 /// DRS_N: means per message, since the method was made (warm-up included).
@@ -34,6 +35,7 @@ class Method {
   PlanningTime planning;
   std::optional<PhaseId> num_phases;  // planned methods only
   std::optional<Bytes> phase_bytes;   // likewise
+  std::optional<Choice> choice;       // scheduler auto only
 };
 
 /// Collective. Throws Error, the same on all ranks: not_applicable or limit where this method cannot carry

@@ -39,16 +39,19 @@ void check_name(const std::string& name, bool is_broadcast) {
   std::string ours;
   for (const PeerName& row : peers(is_broadcast)) ours += (ours.empty() ? "" : ", ") + std::string(row.name);
   try {
-    is_broadcast ? (void)make_broadcast(name, 1, 0) : (void)find_scheduler(name);
+    if (is_broadcast) (void)make_broadcast(name, 1, 0);
+    if (!is_broadcast && name != "auto") (void)find_scheduler(name);
   } catch (const Error& error) {
-    throw Error(error.code(), std::string(error.what()) +
-                                  (is_broadcast ? "; or MPI's own: " : "; or drs_n, or one of MPI's own: ") +
-                                  ours);
+    throw Error(error.code(),
+                std::string(error.what()) +
+                    (is_broadcast ? "; or MPI's own: " : "; or auto, or drs_n, or one of MPI's own: ") +
+                    ours);
   }
 }
 
 /// AC has a single phase in which a rank sends everything: only without order it is what the papers mean.
 mpi::Executor usual_executor(std::string_view scheduler) {
+  if (scheduler == "auto") return mpi::Executor::automatic;
   return scheduler == "ac" ? mpi::Executor::async : mpi::Executor::phased;
 }
 
@@ -136,8 +139,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), and alltoallv, neighbor, isend, persistent, which are MPI's own, and scheduling on the "
-         "fly: drs_n, "
+         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, isend, persistent, which "
+         "are MPI's own, and scheduling on the fly: drs_n, "
          "drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, drs_n:list:TRANSPORT (mpi, shm); by "
          "default " +
              std::string(matrix_methods) +
@@ -172,6 +175,14 @@ Parsed parse_command_line(int argc, const char* const* argv) {
       ->capture_default_str();
   app.add_option("--topology", options.topology,
                  "network, for schedulers that avoid link contention: torus:4x4, ...");
+  app.add_option("--machine", options.machine,
+                 "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
+  app.add_option("--reuse", options.reuse, "auto: how often the plan would be used")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53))
+      ->capture_default_str();
+  app.add_flag("--measure", options.measure, "auto: time the best few candidates while planning");
+  app.add_option("--wisdom", options.wisdom,
+                 "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
   app.add_option("--drs-early-bytes", options.drs_early_bytes,
                  "drs_n:early only: the next is granted when so many bytes are still to come")
       ->check(CLI::Range(Bytes{0}, max_bytes))

@@ -51,6 +51,10 @@ struct Options {
   Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
   Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
   std::string topology = {};
+  std::uint64_t reuse = mpi::PlanOptions{}.reuse;  // this and the next three: scheduler auto
+  std::string machine = {};
+  std::string wisdom = {};
+  bool measure = false;
   Bytes drs_early_bytes = 16384;
   double drs_delay_us = 0;
   bool receive_lists = false;

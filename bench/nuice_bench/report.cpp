@@ -20,7 +20,14 @@ Json or_null(const std::optional<T>& value) {
 /// Hundredths of nanoseconds, which mean something in a batch.
 Json seconds(std::optional<double> value) { return value ? Json(std::round(*value * 1e11) / 1e11) : Json(); }
 
+/// What carried it out; of a choice, its second half.
+std::string executor_name_of(const Result& result) {
+  if (result.choice) return result.choice->candidate.substr(result.choice->candidate.find(':') + 1);
+  return std::string(mpi::executor_name(result.spec.executor));
+}
+
 std::string executor_of(const Result& result) {
+  if (result.choice) return result.choice->candidate;
   if (result.spec.drs) return "on the fly";
   return result.spec.peer ? "-" : std::string(mpi::executor_name(result.spec.executor));
 }
@@ -31,6 +38,20 @@ using Cells = std::vector<std::string>;
 Cells heading() {
   return {"method", "executor", "phases",     "plan ms",       "median ms",
           "min ms", "max ms",   "x best MPI", "pays off after"};
+}
+
+/// What the first "auto" expects of this method; nothing without one.
+std::optional<double> predicted_s(const Result& result, const std::vector<Result>& results) {
+  if (result.choice) return result.choice->predicted_s;
+  const auto adviser = std::ranges::find_if(results, [](const Result& r) { return r.choice.has_value(); });
+  if (adviser == results.end() || result.spec.scheduler.empty() || !result.refused.empty())
+    return std::nullopt;
+  return adviser->choice->prediction(result.spec.scheduler + ":" + executor_of(result));
+}
+
+std::optional<double> over_prediction(const Result& result, std::optional<double> predicted) {
+  if (!predicted || *predicted <= 0) return std::nullopt;
+  return result.exchange.median_s / *predicted;
 }
 
 Cells cells(const Result& result, const Result* best) {
@@ -52,7 +73,7 @@ Cells cells(const Result& result, const Result* best) {
 
 /// Columns as wide as their widest cell; the first two flush left, the others flush right.
 std::string aligned(const std::vector<Cells>& lines) {
-  std::vector<std::size_t> widths(heading().size(), 0);
+  std::vector<std::size_t> widths(lines.front().size(), 0);
   for (const Cells& line : lines)
     for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
   std::string text;
@@ -101,6 +122,33 @@ std::string title(const Setting& setting) {
                      bounds.total_bytes + setting.input.self_bytes, bounds.max_degree, bounds.max_port_bytes);
 }
 
+/// The keys of a line for a method that was chosen, or that is among those that were to choose from.
+Json prediction_json(const Result& result, const std::vector<Result>& results) {
+  const auto predicted = predicted_s(result, results);
+  Json keys = {{"predicted_seconds", seconds(predicted)},
+               {"measured_over_predicted", or_null(over_prediction(result, predicted))}};
+  if (!result.choice) return keys;
+  const Choice& choice = *result.choice;
+  keys.update({{"choice", choice.candidate},
+               {"choose_seconds", seconds(result.planning.choose_s)},
+               {"warning", choice.warning},
+               {"advice", Json::parse(choice.advice, nullptr, false)}});
+  return keys;
+}
+
+/// What there is to say of the choices, and of a model that is wrong.
+std::string choice_notes(const Result& result) {
+  const Choice& choice = *result.choice;
+  std::string notes = fmt::format("{}: {}\n", result.spec.word, choice.sentence);
+  if (const auto ratio = over_prediction(result, choice.predicted_s))
+    notes += fmt::format(
+        "{}: predicted {:.3f} ms, measured {:.3f} ms: {:.2f} times the prediction{}\n", result.spec.word,
+        1e3 * choice.predicted_s, 1e3 * result.exchange.median_s, *ratio,
+        *ratio > 2 || *ratio < 0.5 ? "; machine " + choice.machine + " does not describe this one" : "");
+  if (!choice.warning.empty()) notes += fmt::format("{}: warning: {}\n", result.spec.word, choice.warning);
+  return notes;
+}
+
 Json to_json(const Setting& setting, const Result& result, const Result* best) {
   const Options& options = setting.options;
   const bool planned = !result.spec.peer && !result.spec.drs;
@@ -111,7 +159,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
   Json line = problem_json(setting);
   line.update({{"method", result.spec.word},
                {"scheduler", planned ? Json(result.spec.scheduler) : Json()},
-               {"executor", planned ? Json(executor_of(result)) : Json()},
+               {"executor", planned ? Json(executor_name_of(result)) : Json()},
                {"seed", options.seed},
                {"phase_cost_bytes", options.phase_cost_bytes},
                {"reps", options.reps},
@@ -164,6 +212,9 @@ std::optional<double> reuses_to_pay_off(const Result& result, const Result& best
 std::string table(const Setting& setting, const std::vector<Result>& results) {
   const Result* const best = best_peer(results);
   std::vector<Cells> lines = {heading()};
+  const bool has_choice =
+      std::ranges::any_of(results, [](const Result& result) { return result.choice.has_value(); });
+  if (has_choice) lines[0].insert(lines[0].end(), {"predicted ms", "x predicted"});
   std::string notes;
   for (const Result& result : results) {
     if (result.asking)
@@ -171,6 +222,12 @@ std::string table(const Setting& setting, const std::vector<Result>& results) {
                            result.asking->inquiries, result.asking->refusals);
     if (result.refused.empty()) {
       lines.push_back(cells(result, best));
+      if (!has_choice) continue;
+      const auto predicted = predicted_s(result, results);
+      const auto ratio = over_prediction(result, predicted);
+      lines.back().push_back(predicted ? fmt::format("{:.3f}", 1e3 * *predicted) : "-");
+      lines.back().push_back(ratio ? fmt::format("{:.2f}", *ratio) : "-");
+      if (result.choice) notes += choice_notes(result);
     } else {
       notes += fmt::format("{} was not run: {}\n", result.spec.word, result.refused);
     }
@@ -183,8 +240,13 @@ std::string table(const Setting& setting, const std::vector<Result>& results) {
 std::string json_lines(const Setting& setting, const std::vector<Result>& results) {
   const Result* const best = best_peer(results);
   std::string lines;
-  for (const Result& result : results)
-    lines += to_json(setting, result, best).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const bool has_choice =
+      std::ranges::any_of(results, [](const Result& result) { return result.choice.has_value(); });
+  for (const Result& result : results) {
+    Json line = to_json(setting, result, best);
+    if (has_choice) line.update(prediction_json(result, results));
+    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
   return lines;
 }
 

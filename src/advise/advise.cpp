@@ -56,7 +56,7 @@ class Decision {
         machine_(machine),
         options_(options),
         problem_(problem_of(matrix, machine, options.seed)),
-        traits_(traits_of(matrix, machine.topology.get())) {}
+        traits_(traits_of(matrix, machine.topology.get(), machine)) {}
 
   Advice make(std::vector<Candidate> asked_for) {
     describe();
@@ -85,6 +85,9 @@ class Decision {
     advice_.seed = options_.seed;
     advice_.port_bound_s = port_bound_s(matrix_, machine_);
     advice_.link_bound_s = matrix_.num_messages() > 0 ? link_bound_s(matrix_, machine_) : 0;
+    const double message_s =
+        machine_.send_overhead_s + machine_.start_up_s + machine_.latency_s + machine_.receive_overhead_s;
+    busiest_link_s_ = std::max(0.0, advice_.link_bound_s - message_s);
     advice_.bound_s = std::max(advice_.port_bound_s, advice_.link_bound_s);
     advice_.phase_cost_bytes = problem_.phase_cost_bytes;
     advice_.prefer_pairs = problem_.prefer_pairs;
@@ -102,18 +105,18 @@ class Decision {
       advice_.decided_by = *options_.predict_by;
       return;
     }
-    budget_s_ = options_.budget_s.value_or(budget_share * static_cast<double>(options_.reuse) *
-                                           candidates_[0].exchange_s);
+    budget_s_ = options_.budget_s.value_or(budget_for(candidates_[0].exchange_s));
     if (matrix_.num_messages() == 0) return;
     for (const Prediction round : {Prediction::model, Prediction::simulation}) look_closer(round);
   }
 
   void predict_by_rule(Candidate& candidate) {
-    const Estimate estimate = rule(candidate, traits_, machine_, advice_.bound_s);
+    const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_);
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
     candidate.planning_s = candidate.scheduler == drs_n ? 0 : planning_s(candidate.scheduler, traits_);
-    set_exchange(candidate, Prediction::rule, estimate.exchange_s, rule_uncertainty);
+    set_exchange(candidate, Prediction::rule, estimate.exchange_s,
+                 estimate.timeouts ? timeout_uncertainty : rule_uncertainty);
   }
 
   void set_exchange(Candidate& candidate, Prediction by, double seconds, double uncertainty) {
@@ -179,39 +182,47 @@ class Decision {
   /// A round: the most promising first, as far as the budget goes, and those that are not likely to win too as long as
   /// that costs next to nothing. Candidates that it does not reach fall behind those that it does.
   void look_closer(Prediction by) {
+    compare_with_nothing();
     if (!affords_two(by)) return;
     best_s_ = std::numeric_limits<double>::infinity();
-    // What has been looked at may be worse than it was thought to be. Then there is time for more of them.
-    while (look_at_all(by)) continue;
+    while (Candidate* const next = next_to_look_at(by)) {
+      spend(cost_s(*next, by));
+      refine(*next, by);
+      looked_at_[next->name()] = by;
+      best_s_ = std::min(best_s_, next->total_s);
+    }
     advice_.decided_by = by;
     std::ranges::stable_sort(candidates_, std::less{}, [&](const Candidate& c) {
       return std::pair(looked_at_[c.name()] == by ? 0 : 1, c.total_s);
     });
   }
 
-  bool look_at_all(Prediction by) {
-    bool any = false;
-    for (Candidate& candidate : candidates_) {
-      if (looked_at_[candidate.name()] == by || !can_win(candidate, best_s_) || !affords(candidate, by))
-        continue;
-      spend(cost_s(candidate, by));
-      refine(candidate, by);
-      looked_at_[candidate.name()] = by;
-      best_s_ = std::min(best_s_, candidate.total_s);
-      any = true;
-    }
-    return any;
+  /// Sending everything at once comes second, if not first: whatever is chosen has been compared with no schedule at all.
+  void compare_with_nothing() {
+    const auto ac = std::ranges::find_if(
+        candidates_, [](const Candidate& c) { return c.scheduler == "ac" && c.executor == "async"; });
+    if (ac == candidates_.begin() || ac == candidates_.end()) return;
+    std::rotate(candidates_.begin() + 1, ac, ac + 1);
   }
 
-  bool affords(const Candidate& candidate, Prediction by) {
+  /// The most promising one that the budget allows. The budget grows when the best one turns out to be worse than thought.
+  Candidate* next_to_look_at(Prediction by) {
     const Candidate& first = candidates_[0];
     const bool any = best_s_ < std::numeric_limits<double>::infinity();
-    if (!options_.budget_s) {
-      budget_s_ = budget_share * static_cast<double>(options_.reuse) * (any ? best_s_ : first.exchange_s);
-    }
+    if (!options_.budget_s) budget_s_ = budget_for(any ? best_s_ : first.exchange_s);
     const double rival_s = any ? best_s_ : first.total_s + first.exchange_s * model_uncertainty;
-    const double limit = may_win(candidate, rival_s) ? budget_s_ : budget_s_ * next_to_nothing;
-    return advice_.deciding_s + cost_s(candidate, by) <= limit;
+    Candidate* unlikely = nullptr;
+    for (Candidate& candidate : candidates_) {
+      if (looked_at_[candidate.name()] == by || !can_win(candidate, best_s_)) continue;
+      const double spent_s = advice_.deciding_s + cost_s(candidate, by);
+      if (may_win(candidate, rival_s) && spent_s <= budget_s_) return &candidate;
+      if (unlikely == nullptr && spent_s <= budget_s_ * next_to_nothing) unlikely = &candidate;
+    }
+    return unlikely;
+  }
+
+  double budget_for(double exchange_s) const {
+    return budget_share * static_cast<double>(options_.reuse) * exchange_s;
   }
 
   bool affords_two(Prediction by) const {
@@ -226,8 +237,6 @@ class Decision {
 
   Advice finish(std::vector<Candidate> refused) {
     if (options_.predict_by) sort(candidates_);
-    // Only the choice is settled; the others stand by their totals.
-    std::ranges::stable_sort(candidates_.begin() + 1, candidates_.end(), std::less{}, &Candidate::total_s);
     advice_.budget_s = options_.predict_by ? 0 : budget_s_;
     advice_.candidates = std::move(candidates_);
     if (const auto kept = schedules_.find(advice_.choice().scheduler); kept != schedules_.end())
@@ -247,6 +256,7 @@ class Decision {
   std::map<std::string, std::shared_ptr<const Schedule>> schedules_;
   std::map<std::string, Prediction> looked_at_;
   std::shared_ptr<const Schedule> latest_;
+  double busiest_link_s_ = 0;  // its bytes alone
   double budget_s_ = 0;
   double best_s_ = 0;  // least total of this round
 };

@@ -87,8 +87,8 @@ double planning_s(std::string_view scheduler, const Traits& traits) {
   return nanoseconds(cost_of(scheduler), traits) * 1e-9;
 }
 
-// The same, fitted by bench/planning_costs.py --simulation. Where many messages are under way at once and share links, or
-// ports that halve their speed, each begin and end of one changes the rates of others.
+// After bench/planning_costs.py --simulation. Where many messages are under way at once and share links, or a port for both
+// ways, each begin and end of one changes the rates of others.
 double rule_cost_s(const Traits& t, double candidates) {
   return (5000 + 1500 * candidates + 20 * t.ranks + t.messages * (10 + 5 * t.hops)) * 1e-9;
 }
@@ -98,18 +98,20 @@ double model_cost_s(const Traits& t, double transfers) {
 }
 
 double simulation_cost_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {
-  const double flows = all_at_once && machine.sends_at_once != 1 ? transfers : t.ranks;
-  const bool half = machine.duplex != Duplex::full;
-  const bool shares_links = t.hops > 0 && machine.switching == Switching::packet;
-  const double per_flow = shares_links ? (half ? 200 : 100) : (half ? 20 : 3);
-  return (5000 + 500 * t.ranks + transfers * (1000 + 100 * t.hops + per_flow * flows)) * 1e-9;
+  double flow_ns = 0;
+  if (all_at_once && machine.sends_at_once != 1) {
+    const bool half = machine.duplex != Duplex::full;
+    const bool shares_links = t.hops > 0 && machine.switching == Switching::packet;
+    flow_ns = shares_links ? (half ? 170 : 60) : (half ? 50 : 8);
+  }
+  return (20000 + transfers * (700 + 200 * t.hops + flow_ns * transfers)) * 1e-9;
 }
 
 }  // namespace advice
 
 double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler, const Topology* topology) {
   if (scheduler != "drs_n") find_scheduler(scheduler);
-  return advice::planning_s(scheduler, advice::traits_of(matrix, topology));
+  return advice::planning_s(scheduler, advice::traits_of(matrix, topology, {}));
 }
 
 }  // namespace nuice

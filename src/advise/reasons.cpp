@@ -32,6 +32,10 @@ std::string basis(Prediction prediction) {
 /// Where the difference is: in planning or in the exchange.
 std::string why_dearer(const Candidate& other, const Candidate& choice, double reuse) {
   const double more = other.total_s - choice.total_s;
+  if (more < 0 && other.predicted_by < choice.predicted_by) {
+    return "promises " + time_text(other.exchange_s) + " an exchange " + basis(other.predicted_by) +
+           " only; those that were looked at more closely go before it";
+  }
   const double more_planning = (other.planning_s - choice.planning_s) / reuse;
   std::string text =
       more <= 0 ? "no better: " : format("%.2f times the choice's total: ", other.total_s / choice.total_s);
@@ -74,7 +78,8 @@ void explain(Advice& advice) {
   if (choice.to_bound > 0) advice.sentence += format(", %.2f times the bound", choice.to_bound);
   advice.sentence += ", and " + time_text(choice.planning_s) + " to plan, over " +
                      std::to_string(advice.reuse) + (advice.reuse == 1 ? " use" : " uses");
-  if (advice.candidates.size() > 1 && advice.candidates[1].applicable) {
+  if (advice.candidates.size() > 1 && advice.candidates[1].applicable &&
+      advice.candidates[1].total_s >= choice.total_s) {
     advice.sentence += "; next is " + advice.candidates[1].name() + " with " +
                        format("%.2f times the total", advice.candidates[1].total_s / choice.total_s);
   }

@@ -11,8 +11,10 @@ struct Estimate {
   double phases = 0;
   double phase_bytes = 0;
   double exchange_s = 0;
+  bool timeouts = false;  ///< Short queues may overflow.
 };
 
-Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double bound_s);
+/// link_bytes_s: what the bytes of the busiest link take, packets not padded.
+Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double link_bytes_s);
 
 }  // namespace nuice::advice

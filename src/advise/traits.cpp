@@ -28,31 +28,55 @@ void sample(const CommMatrix& matrix, const Topology* topology, Traits& traits) 
   traits.symmetry = answered / samples;
 }
 
+struct Load {
+  double messages = 0;
+  double bytes = 0;
+  double wire = 0;
+};
+
+Load load_of(const CommMatrix& matrix, const auto& ids, const Machine& machine) {
+  Load load;
+  for (const MessageId id : ids) {
+    ++load.messages;
+    load.bytes += static_cast<double>(matrix.bytes(id));
+    load.wire += static_cast<double>(wire_bytes(machine, matrix.bytes(id)));
+  }
+  return load;
+}
+
+void note_sizes(const CommMatrix& matrix, const Machine& machine, Traits& traits) {
+  if (matrix.num_messages() == 0) return;
+  Bytes least = matrix.bytes(0);
+  Bytes most = least;
+  for (MessageId id = 1; id < matrix.num_messages(); ++id) {
+    least = std::min(least, matrix.bytes(id));
+    most = std::max(most, matrix.bytes(id));
+  }
+  traits.smallest = static_cast<double>(least);
+  traits.largest = static_cast<double>(most);
+  traits.wire_largest = static_cast<double>(wire_bytes(machine, most));
+}
+
 }  // namespace
 
-Traits traits_of(const CommMatrix& matrix, const Topology* topology) {
+Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machine& machine) {
   Traits traits;
   traits.ranks = matrix.num_ranks();
   traits.messages = matrix.num_messages();
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    double out = 0;
-    double in = 0;
-    for (const MessageId id : matrix.sent_by(rank)) {
-      const auto bytes = static_cast<double>(matrix.bytes(id));
-      out += bytes;
-      traits.largest = std::max(traits.largest, bytes);
-      traits.smallest = traits.smallest == 0 ? bytes : std::min(traits.smallest, bytes);
-    }
-    for (const MessageId id : matrix.received_by(rank)) in += static_cast<double>(matrix.bytes(id));
-    traits.bytes += out;
-    traits.out_degree = std::max(traits.out_degree, static_cast<double>(matrix.sent_by(rank).size()));
-    traits.in_degree = std::max(traits.in_degree, static_cast<double>(matrix.received_by(rank).size()));
-    traits.out_bytes = std::max(traits.out_bytes, out);
-    traits.in_bytes = std::max(traits.in_bytes, in);
-    traits.both_bytes = std::max(traits.both_bytes, out + in);
+    const Load out = load_of(matrix, matrix.sent_by(rank), machine);
+    const Load in = load_of(matrix, matrix.received_by(rank), machine);
+    traits.bytes += out.bytes;
+    traits.wire += out.wire;
+    traits.out_degree = std::max(traits.out_degree, out.messages);
+    traits.in_degree = std::max(traits.in_degree, in.messages);
+    traits.port_bytes = std::max({traits.port_bytes, out.bytes, in.bytes});
+    traits.wire_in = std::max(traits.wire_in, in.wire);
+    traits.wire_port = std::max({traits.wire_port, out.wire, in.wire});
+    traits.wire_both = std::max(traits.wire_both, out.wire + in.wire);
   }
   traits.degree = std::max(traits.out_degree, traits.in_degree);
-  traits.port_bytes = std::max(traits.out_bytes, traits.in_bytes);
+  note_sizes(matrix, machine, traits);
   sample(matrix, topology, traits);
   return traits;
 }

@@ -188,10 +188,10 @@ TEST(Auto, WhatWasMeasuredIsWisdom) {
 
 /// Writes wisdom that says `scheduler:executor` for this plan.
 void lie(const std::string& path, const CommMatrix& matrix, const std::string& scheduler,
-         const std::string& executor) {
+         const std::string& executor, const Machine& machine = find_machine("ethernet-10g")) {
   if (world_rank() == 0) {
     fs::remove(path);
-    WisdomKey key = wisdom_key(matrix, find_machine("ethernet-10g"), 1, "auto 8192 49152 0 0");
+    WisdomKey key = wisdom_key(matrix, machine, 1, "auto 8192 49152 0 0");
     const WisdomEntry entry{.key = key,
                             .scheduler = scheduler,
                             .executor = executor,
@@ -220,6 +220,18 @@ TEST(Auto, WisdomThatLiesOrIsDamagedIsNotFollowed) {
   EXPECT_EQ(plan.advice()->choice().name(), honest);
   EXPECT_NE(plan.info().warning.find("rex:credit"), std::string::npos);
   expect_equal_on_all_ranks(plan.info().warning);
+
+  // On a machine that sends in no time at all only planning counts: birkhoff takes too long to be true.
+  Machine fast = find_machine("ethernet-10g");
+  fast = {.name = "fast", .summary = "", .topology = fast.topology, .byte_s = 1e-15};
+  folder.write("fast.toml", machine_text(fast));
+  lie(path, matrix, "birkhoff", "phased", fast);
+  const auto on_fast = automatic({.reuse = 1, .machine = folder.file("fast.toml"), .wisdom = path});
+  const mpi::Plan quick = plan_for(matrix, on_fast);
+  if (world_size() == 8) {
+    EXPECT_NE(quick.advice()->choice().scheduler, "birkhoff");
+    EXPECT_NE(quick.info().warning.find("birkhoff:phased"), std::string::npos);
+  }
 
   folder.write("wisdom", "no wisdom at all\n");
   mpi::Plan careful = plan_for(matrix, options);

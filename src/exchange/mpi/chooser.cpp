@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #include "exchange/mpi/agree.hpp"
@@ -24,8 +25,7 @@ namespace {
 constexpr std::size_t most_trials = 4;
 constexpr std::size_t least_trials = 2;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
-constexpr double planning_doubt = 10;
-constexpr double planning_doubt_s = 1e-3;
+constexpr double planning_doubt = 5;
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is.
 std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options) {
@@ -74,19 +74,15 @@ class Plan::State::Chooser {
         picked_(pick_machine(comm_, options)) {}
 
   void run() {
-    all_or_none(comm_, [&] {
-      advice_options_ = {.reuse = options_.reuse,
-                         .candidates = candidates_for(picked_.machine, options_),
-                         .seed = options_.seed,
-                         .chunk_bytes = options_.chunk_bytes,
-                         .window_bytes = options_.window_bytes};
-      key_ = wisdom_key(matrix_, picked_.machine, options_.reuse, setting_text(options_));
-    });
     if (!follow_wisdom()) {
-      all_or_none(comm_, [&] { advice_ = advise(matrix_, picked_.machine, advice_options_); });
+      all_or_none(comm_, [&] {
+        advice_ = advise(matrix_, picked_.machine, advice_options_);
+        state_.info.predicted_s = advice_.choice().exchange_s;
+        name_machine();
+      });
       if (options_.measure && matrix_.num_messages() > 0) measure();
     }
-    all_or_none(comm_, [&] { advice_.sentence += " " + picked_.sentence; });
+    state_.info.warning = text_of_rank_0(comm_, std::move(state_.info.warning));
   }
 
   const Advice& advice() const { return advice_; }
@@ -107,22 +103,39 @@ class Plan::State::Chooser {
  private:
   /// What rank 0 knows of this problem, on all ranks.
   std::optional<WisdomEntry> look_up() {
-    WisdomEntry entry{.key = key_, .scheduler = {}, .executor = {}};
+    struct Evidence {
+      double predicted_s = 0;
+      double measured_s = 0;
+      int repetitions = 0;
+    } evidence;
+    std::string found;  // the evidence, and then "scheduler:executor"
     all_or_none(comm_, [&] {
+      advice_options_ = {.reuse = options_.reuse,
+                         .candidates = candidates_for(picked_.machine, options_),
+                         .seed = options_.seed,
+                         .chunk_bytes = options_.chunk_bytes,
+                         .window_bytes = options_.window_bytes};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
-      WisdomFile file = read_wisdom(path);
+      key_ = wisdom_key(matrix_, picked_.machine, options_.reuse, setting_text(options_));
+      const WisdomFile file = read_wisdom(path);
       warn(file.warning);
-      if (const WisdomEntry* known = file.find(key_)) entry = *known;
+      const WisdomEntry* const known = file.find(key_);
+      if (known == nullptr) return;
+      evidence = {known->predicted_s, known->measured_s, known->repetitions};
+      found.assign(reinterpret_cast<const char*>(&evidence), sizeof evidence);
+      found += known->scheduler + ":" + known->executor;
     });
-    entry.scheduler = text_of_rank_0(comm_, entry.scheduler);
-    entry.executor = text_of_rank_0(comm_, entry.executor);
-    std::array<double, 2> numbers = {entry.measured_s, static_cast<double>(entry.repetitions)};
-    must(MPI_Bcast(numbers.data(), 2, MPI_DOUBLE, 0, comm_.get()), "MPI_Bcast");
-    entry.measured_s = numbers[0];
-    entry.repetitions = static_cast<int>(numbers[1]);
-    if (entry.scheduler.empty()) return std::nullopt;
-    return entry;
+    found = text_of_rank_0(comm_, std::move(found));
+    if (found.empty()) return std::nullopt;
+    std::memcpy(&evidence, found.data(), sizeof evidence);
+    const std::size_t colon = found.find(':', sizeof evidence);
+    return WisdomEntry{.key = key_,
+                       .scheduler = found.substr(sizeof evidence, colon - sizeof evidence),
+                       .executor = found.substr(colon + 1),
+                       .predicted_s = evidence.predicted_s,
+                       .measured_s = evidence.measured_s,
+                       .repetitions = evidence.repetitions};
   }
 
   /// Takes the choice from wisdom if there is one that makes sense here; its rivals are then predicted by the rule.
@@ -144,10 +157,12 @@ class Plan::State::Chooser {
       }
       const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
       const MeasuredExchange measured{index, entry->measured_s};
+      state_.info.predicted_s = entry->predicted_s;
       advice_ = with_measurements(by_rule, {&measured, 1});
       advice_.sentence += " Wisdom: it was the fastest of those measured, " +
                           milliseconds(entry->measured_s) + " (median of " +
                           std::to_string(entry->repetitions) + ").";
+      name_machine();
     });
     return follows;
   }
@@ -155,7 +170,7 @@ class Plan::State::Chooser {
   /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
   bool is_believable(const Candidate& known, const Advice& by_rule) const {
     const double planning_s = known.planning_s / static_cast<double>(options_.reuse);
-    return planning_s <= planning_doubt * by_rule.choice().total_s + planning_doubt_s;
+    return planning_s <= planning_doubt * by_rule.choice().total_s;
   }
 
   /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
@@ -192,6 +207,7 @@ class Plan::State::Chooser {
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
     const TrialResult& result = results[static_cast<std::size_t>(chosen - before.begin())];
+    state_.info.predicted_s = chosen->exchange_s;
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
                         "; measured: " + milliseconds(result.median_s) + " (median of " +
                         std::to_string(result.repetitions) + ").";
@@ -205,6 +221,8 @@ class Plan::State::Chooser {
                             .repetitions = result.repetitions};
     warn(add_wisdom(path, {&entry, 1}));
   }
+
+  void name_machine() { advice_.sentence += " " + picked_.sentence; }
 
   void warn(const std::string& text) {
     if (text.empty()) return;
@@ -226,7 +244,6 @@ void Plan::State::choose_and_make(const CommMatrix& matrix, const PlanOptions& o
   StopWatch watch;
   Chooser chooser(*this, matrix, options);
   chooser.run();
-  info.warning = text_of_rank_0(*comm, std::move(info.warning));
   info.choose_s = watch.lap();
   make(chooser.assignment(chooser.advice().choice()), options);
   advice = chooser.advice();

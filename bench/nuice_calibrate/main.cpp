@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// nuice-calibrate: measures the machine that it runs on and writes its description.
+//
+//   mpiexec -n N nuice-calibrate                     a few seconds; the machine file on stdout
+//   mpiexec -n N nuice-calibrate --save              where the planner's "auto" looks for it
+//   mpiexec -n N nuice-calibrate -o my.toml --reps 51
+//
+// Exit code, the same on all ranks: 0 done; 1 a measurement failed or the file cannot be written; 2 bad command line or
+// too few ranks.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "nuice/error.hpp"
+#include "nuice/networks.hpp"
+#include "nuice_calibrate/mpi_lab.hpp"
+#include "nuice_calibrate/report.hpp"
+
+namespace nuice::calibrate {
+namespace {
+
+constexpr int usage_error = 2;
+
+struct Options {
+  Settings settings;
+  double patience_s = 0.3;
+  std::string output;
+  bool save = false;
+  bool json = false;
+};
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+void print(std::FILE* file, const std::string& text) {
+  if (world_rank() != 0) return;
+  std::fputs(text.c_str(), file);
+  std::fflush(file);
+}
+
+/// Nothing if there is nothing to do but to exit with `code`.
+std::optional<Options> parse_command_line(int argc, char** argv, int& code) {
+  Options options;
+  CLI::App app{
+      "Measures start-up, time per byte, eager limit, duplex, many senders to one receiver and barriers, "
+      "with nuice's\n"
+      "own executors, and writes them as a machine file (docs/machines.md) with the spread of every number.\n"
+      "Start one rank per host for the network, all ranks on one host for its memory; 2 ranks or more:\n"
+      "mpiexec -n 8 nuice-calibrate --save",
+      "nuice-calibrate"};
+  auto* const output =
+      app.add_option("-o,--output", options.output, "write the machine to this file; stdout otherwise");
+  app.add_flag(
+         "--save", options.save,
+         "write it where scheduler auto looks: ~/.config/nuice/machine.toml, or shared-memory.toml when all "
+         "ranks are on one host")
+      ->excludes(output);
+  app.add_option("--reps", options.settings.reps, "repetitions of every measurement")
+      ->check(CLI::Range(3, 100'000))
+      ->capture_default_str();
+  app.add_option("--patience", options.patience_s,
+                 "seconds after which a measurement is repeated no more, three times it is in any case")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_option("--topology", options.settings.topology,
+                 "network of the machine, for the file; by default a crossbar of all ranks");
+  app.add_flag("--json", options.json,
+               "one JSON object per number and line on stdout; the machine only with -o or --save");
+  try {
+    app.parse(argc, argv);
+    if (!options.settings.topology.empty()) (void)make_topology(options.settings.topology);
+    return options;
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    code = app.exit(error, out, err) == 0 ? 0 : usage_error;
+    print(stdout, out.str());
+    print(stderr, err.str());
+  } catch (const Error& error) {
+    code = usage_error;
+    print(stderr, "nuice-calibrate: " + std::string(error.what()) + "\n");
+  }
+  return std::nullopt;
+}
+
+/// Collective.
+Place find_place(Rank ranks) {
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  int on_host = 0;
+  int rank_on_host = 0;
+  MPI_Comm_size(host, &on_host);
+  MPI_Comm_rank(host, &rank_on_host);
+  MPI_Comm_free(&host);
+  int hosts = rank_on_host == 0 ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  int crowded = on_host > static_cast<int>(std::thread::hardware_concurrency()) ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string library(text);
+  const std::size_t end = std::min(library.find('\n'), library.find(", package"));
+  return {ranks, hosts, crowded != 0, library.substr(0, end)};
+}
+
+void write_file(const std::string& path, const Machine& machine, const std::vector<MachineNote>& notes) {
+  if (path.empty()) throw Error(ErrorCode::io, "there is no home to save the machine in: use -o FILE");
+  const auto folder = std::filesystem::path(path).parent_path();
+  std::error_code trouble;
+  if (!folder.empty()) std::filesystem::create_directories(folder, trouble);
+  save_machine(machine, path, notes);
+}
+
+/// On rank 0. Returns the exit code.
+int deliver(const Options& options, const Calibration& calibration, const Place& place) {
+  const std::vector<MachineNote> remarks = notes(calibration, place);
+  if (options.json) print(stdout, json_lines(calibration, place));
+  try {
+    const std::string path = options.save ? calibrated_machine_path(place.hosts == 1) : options.output;
+    if (options.save || !options.output.empty()) {
+      write_file(path, calibration.machine, remarks);
+      print(stderr, "nuice-calibrate: wrote " + path + "\n");
+    } else if (!options.json) {
+      print(stdout, machine_text(calibration.machine, remarks));
+    }
+    return 0;
+  } catch (const Error& error) {
+    print(stderr, "nuice-calibrate: " + std::string(error.what()) + "\n");
+    return 1;
+  }
+}
+
+int main_with_mpi(int argc, char** argv) {
+  int code = 0;
+  const auto options = parse_command_line(argc, argv, code);
+  if (!options) return code;
+  MpiLab lab(options->patience_s);
+  if (lab.num_ranks() < 2) {
+    print(stderr, "nuice-calibrate: messages need two ranks: use mpiexec -n 2 nuice-calibrate\n");
+    return usage_error;
+  }
+  const std::string& topology = options->settings.topology;
+  const std::string too_small =
+      topology.empty() ? "" : why_too_small(*make_topology(topology), lab.num_ranks());
+  if (!too_small.empty()) {
+    print(stderr, "nuice-calibrate: " + too_small + "\n");
+    return usage_error;
+  }
+  try {
+    const Calibration calibration = calibrate(lab, options->settings);
+    const Place place = find_place(lab.num_ranks());
+    if (world_rank() == 0) code = deliver(*options, calibration, place);
+    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return code;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "nuice-calibrate: rank %d: %s\n", world_rank(), error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);  // the others may wait for this rank
+  }
+  return 1;
+}
+
+}  // namespace
+}  // namespace nuice::calibrate
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int exit_code = nuice::calibrate::main_with_mpi(argc, argv);
+  MPI_Finalize();
+  return exit_code;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice_calibrate/mpi_lab.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "nuice/phase_table.hpp"
+
+namespace nuice::calibrate {
+namespace {
+
+constexpr int least_samples = 3;
+constexpr double waiting_s = 0.01;  // for a message to leave that nobody receives yet
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+/// The largest values of all ranks, so that all go on alike.
+template <std::size_t count>
+void agree(double (&values)[count]) {
+  MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+/// Memory for all messages of this rank, written once so that its pages are there.
+class Buffers {
+ public:
+  explicit Buffers(const mpi::Plan& plan) {
+    for (const Partner& partner : plan.destinations()) {
+      memory_.emplace_back(static_cast<std::size_t>(partner.bytes), std::byte{1});
+      send.push_back({memory_.back().data(), partner.bytes});
+    }
+    for (const Partner& partner : plan.sources()) {
+      memory_.emplace_back(static_cast<std::size_t>(partner.bytes), std::byte{2});
+      receive.push_back({memory_.back().data(), partner.bytes});
+    }
+  }
+  std::vector<SendBuffer> send;
+  std::vector<ReceiveBuffer> receive;
+
+ private:
+  std::vector<std::vector<std::byte>> memory_;
+};
+
+Sample time_once(mpi::Exchange& exchange) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin_s = MPI_Wtime();
+  exchange.start();
+  exchange.wait();
+  const double elapsed_s = MPI_Wtime() - begin_s;
+  double times[2] = {elapsed_s, world_rank() == 0 ? elapsed_s : 0};
+  agree(times);
+  return {times[0], times[1]};
+}
+
+/// Repeats step(), which gives seconds, until there are `reps` or patience ends.
+template <typename Step>
+auto repeat(int reps, double patience_s, Step&& step, auto&& seconds_of) {
+  step();  // pays for connections and pages
+  std::vector<decltype(step())> samples;
+  double elapsed_s = 0;
+  while (static_cast<int>(samples.size()) < reps) {
+    if (static_cast<int>(samples.size()) >= least_samples && elapsed_s > patience_s) break;
+    samples.push_back(step());
+    elapsed_s += seconds_of(samples.back());
+  }
+  return samples;
+}
+
+}  // namespace
+
+Rank MpiLab::num_ranks() const {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+std::vector<Sample> MpiLab::run(const Probe& probe, int reps) {
+  mpi::Plan plan = mpi::Plan::from_table(MPI_COMM_WORLD, slice(probe.matrix, probe.schedule, world_rank()),
+                                         {.scheduler = "calibrate", .executor = probe.executor});
+  const Buffers buffers(plan);
+  mpi::Exchange exchange = plan.bind(buffers.send, buffers.receive);
+  return repeat(
+      reps, patience_s_, [&] { return time_once(exchange); },
+      [](const Sample& sample) { return sample.last_s; });
+}
+
+/// Rank 0 sends and waits for a while; only then rank 1 is told to receive.
+bool MpiLab::leaves_early(Bytes bytes) {
+  constexpr int data_tag = 1;
+  constexpr int go_tag = 2;
+  const int rank = world_rank();
+  std::vector<std::byte> buffer(rank < 2 ? static_cast<std::size_t>(bytes) : 0);
+  const int count = static_cast<int>(bytes);
+  double left[1] = {0};
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(buffer.data(), count, MPI_BYTE, 1, data_tag, MPI_COMM_WORLD, &request);
+    int done = 0;
+    const double begin_s = MPI_Wtime();
+    // Looked at often enough even if this rank loses its core meanwhile.
+    for (int looks = 0; done == 0 && (looks < 1000 || MPI_Wtime() - begin_s < waiting_s); ++looks)
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    left[0] = done;
+    MPI_Send(nullptr, 0, MPI_BYTE, 1, go_tag, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, 0, go_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer.data(), count, MPI_BYTE, 0, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  agree(left);
+  return left[0] != 0;
+}
+
+std::vector<double> MpiLab::barrier(Rank ranks, int reps) {
+  constexpr int many = 32;
+  MPI_Comm some = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank() < ranks ? 0 : MPI_UNDEFINED, 0, &some);
+  const auto times = repeat(
+      reps, patience_s_,
+      [&] {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double begin_s = MPI_Wtime();
+        for (int i = 0; some != MPI_COMM_NULL && i < many; ++i) {
+          MPI_Request request = MPI_REQUEST_NULL;  // as the executor barrier does
+          MPI_Ibarrier(some, &request);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        double time[1] = {some == MPI_COMM_NULL ? 0 : (MPI_Wtime() - begin_s) / many};
+        agree(time);
+        return time[0];
+      },
+      [](double seconds) { return many * seconds; });
+  if (some != MPI_COMM_NULL) MPI_Comm_free(&some);
+  return times;
+}
+
+std::vector<double> MpiLab::copy(int reps) {
+  constexpr std::size_t bytes = 4U << 20;
+  std::vector<std::byte> from(bytes, std::byte{1});
+  std::vector<std::byte> to(bytes, std::byte{2});
+  return repeat(
+      reps, patience_s_,
+      [&] {
+        const double begin_s = MPI_Wtime();
+        std::memcpy(to.data(), from.data(), bytes);
+        from[0] = to[bytes - 1];  // the copy is needed
+        double time[1] = {(MPI_Wtime() - begin_s) / static_cast<double>(bytes)};
+        agree(time);
+        return time[0];
+      },
+      [](double seconds) { return seconds * static_cast<double>(bytes); });
+}
+
+}  // namespace nuice::calibrate

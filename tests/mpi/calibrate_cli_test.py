@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From nuice-calibrate to `nuice-bench --schedulers auto`, as people and programs meet them.
+
+Usage: calibrate_cli_test.py NUICE_CALIBRATE NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number of ranks)
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+CALIBRATE: str
+BENCH: str
+MPIEXEC: list[str]
+
+THREE_RANKS = """%%MatrixMarket matrix coordinate integer general
+3 3 5
+1 2 1000
+2 3 7000
+3 1 20
+2 1 300
+1 3 40
+"""
+
+
+def run(ranks: int, program: str, *arguments: str) -> subprocess.CompletedProcess:
+    command = [*MPIEXEC, str(ranks), program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+class CalibrateThenChoose(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def objects(self, done: subprocess.CompletedProcess) -> list[dict]:
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_a_calibrated_machine_is_what_auto_chooses_for(self):
+        machine = self.folder / "mine.toml"
+        quick = ("--reps", "3", "--patience", "0")
+        found = self.objects(run(3, CALIBRATE, *quick, "--json", "-o", str(machine)))
+        keys = {line["key"] for line in found if "key" in line}
+        expected = {"send_overhead", "latency", "bandwidth", "duplex", "loss_per_sender", "barrier_level", "copy"}
+        self.assertLessEqual(expected, keys)
+        for line in found:
+            self.assertEqual((line["ranks"], line["hosts"]), (3, 1))
+            if line.get("value") is not None:
+                self.assertLessEqual(line["low"], line["high"])
+        self.assertEqual(sum("check" in line for line in found), 4)
+        self.assertEqual(os.listdir(self.folder), ["mine.toml"])
+        self.assertIn("in the middle half of 3", machine.read_text())
+
+        matrix = self.folder / "three.mtx"
+        matrix.write_text(THREE_RANKS)
+        wisdom = self.folder / "cache" / "wisdom"
+        common = ("--matrix", str(matrix), "--machine", str(machine), "--wisdom", str(wisdom), "--reps", "3")
+        methods = "auto,auto:phased,coloring:phased,isend"
+        lines = self.objects(run(3, BENCH, *common, "--schedulers", methods, "--measure", "--json"))
+        self.assertEqual([line["method"] for line in lines], methods.split(","))
+        for line in lines[:2]:
+            self.assertIs(line["verified"], True)
+            self.assertGreater(line["predicted_seconds"], 0)
+            self.assertAlmostEqual(
+                line["measured_over_predicted"],
+                line["exchange_seconds_median"] / line["predicted_seconds"],
+                delta=0.05 * line["measured_over_predicted"],
+            )
+            self.assertIn(line["choice"].split(":")[0], line["advice"]["sentence"])
+            self.assertEqual(line["choice"].split(":")[1], line["executor"])
+            self.assertEqual(line["warning"], "")
+        self.assertEqual(lines[1]["executor"], "phased")
+        self.assertIsNone(lines[3]["predicted_seconds"])
+        self.assertEqual(len(wisdom.read_text().splitlines()), 3, "the heading and two choices")
+
+        wisdom.write_text("something else\n")
+        done = run(3, BENCH, *common, "--schedulers", "auto")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for text in ("predicted ms", "times the prediction", "The machine is", "warning: wisdom"):
+            self.assertIn(text, done.stdout)
+
+    def test_wrong_command_lines(self):
+        for ranks, arguments, text in (
+            (1, (), "two ranks"),
+            (2, ("--topology", "star:3"), "star:3"),
+            (3, ("--topology", "crossbar:2"), "crossbar:2"),
+        ):
+            done = run(ranks, CALIBRATE, *arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(text, done.stderr)
+        self.assertIn("--save", run(1, CALIBRATE, "--help").stdout)
+
+
+if __name__ == "__main__":
+    CALIBRATE, BENCH, *MPIEXEC = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=2)
