@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import (
+    advising,
     applications,
     broadcast,
     checking,
@@ -66,6 +67,7 @@ _GROUPS = (
     comparing,
     frontier,
     simulating,
+    advising,
     reproducing,
     broadcast,
     flow,

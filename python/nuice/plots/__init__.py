@@ -10,6 +10,7 @@ from .applications import draw_lattice, draw_schemes
 from .flows import draw_flow
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
+from .regions import draw_regions
 from .runs import draw_runs
 from .style import save_figure
 from .times import draw_times
@@ -20,6 +21,7 @@ __all__ = [
     "draw_lattice",
     "draw_matrix",
     "draw_mesh",
+    "draw_regions",
     "draw_runs",
     "draw_schemes",
     "draw_timeline",
