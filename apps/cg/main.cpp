@@ -102,13 +102,12 @@ std::vector<Named> make_products(const Options& options, const LocalRows& rows, 
 }
 
 void time_exchanges(const std::vector<Named>& products, int reps, Report& report) {
-  if (reps == 0) return;
   std::vector<apps::Timed> ways;
   for (const Named& one : products) ways.push_back({one.name, [&one] { one.product->exchange(); }});
-  const std::vector<apps::Times> times = apps::time_in_turns(ways, reps);
-  for (std::size_t i = 0; i < times.size(); ++i) report.methods[i].exchange_s = times[i].median_s;
-  // A rank alone exchanges nothing: there is nothing to compare.
-  if (apps::world_size() > 1) report.exchange_ratio = apps::ratio_to_best_other(ways, times, "nuice");
+  const apps::HaloTimes times = apps::time_halos(ways, reps);
+  for (std::size_t i = 0; i < times.exchange_s.size(); ++i)
+    report.methods[i].exchange_s = times.exchange_s[i];
+  report.exchange_ratio = times.ratio;
 }
 
 int run(const Options& options) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cg/distribute.hpp"
-#include "nuice/comm_matrix.hpp"
+#include "common/halo_facts.hpp"
 #include "nuice/mpi.hpp"
 
 namespace nuice::cg {
@@ -41,14 +41,8 @@ struct LocalMatrix {
   }
 };
 
-/// What the planned product tells of its halo; the same on all ranks.
-struct HaloFacts {
-  CommMatrix pattern;
-  mpi::PlanInfo plan;
-};
-
 std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, const mpi::PlanOptions& options,
-                                         HaloFacts& facts);
+                                         apps::HaloFacts& facts);
 std::unique_ptr<Product> make_with_isend(const LocalRows& rows);
 std::unique_ptr<Product> make_with_neighbor(const LocalRows& rows);
 

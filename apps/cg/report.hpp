@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cg/product.hpp"
+#include "common/halo_facts.hpp"
 
 namespace nuice::cg {
 
@@ -23,7 +23,7 @@ struct Report {
   int num_ranks = 0;
   std::int64_t num_rows = 0;
   std::int64_t num_entries = 0;
-  HaloFacts halo;
+  apps::HaloFacts halo;
   double relative_residual = 0;
   bool converged = false;
   std::optional<int> sequential_iterations;

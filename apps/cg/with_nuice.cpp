@@ -31,7 +31,7 @@ class NuiceProduct : public Product {
     gather_.wait();
   }
 
-  HaloFacts facts() const { return {halo_.matrix(sizeof(double)), gather_.info()}; }
+  apps::HaloFacts facts() const { return {halo_.matrix(sizeof(double)), gather_.info()}; }
 
  private:
   mpi::Halo halo_;
@@ -43,7 +43,7 @@ class NuiceProduct : public Product {
 }  // namespace
 
 std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, const mpi::PlanOptions& options,
-                                         HaloFacts& facts) {
+                                         apps::HaloFacts& facts) {
   auto product = std::make_unique<NuiceProduct>(rows, options);
   facts = product->facts();
   return product;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
+#include "common/halo_facts.hpp"
 #include "nuice/halo_field.hpp"
 #include "nuice/mpi.hpp"
 
@@ -32,14 +32,10 @@ class Halos {
   virtual std::unique_ptr<GhostUpdate> bind(std::span<double> values, int components) = 0;
 };
 
-struct HaloFacts {
-  CommMatrix pattern;  // of one update of the four flow variables
-  mpi::PlanInfo plan;
-};
-
-/// Collective. owners[p]: the rank that owns point p; needed: the points that this rank works with.
+/// Collective. owners[p]: the rank that owns point p; needed: the points that this rank works with. facts: of one
+/// update of the four flow variables.
 std::unique_ptr<Halos> make_with_nuice(const std::vector<Rank>& owners, std::span<const std::int64_t> needed,
-                                       const mpi::PlanOptions& options, HaloFacts& facts);
+                                       const mpi::PlanOptions& options, apps::HaloFacts& facts);
 std::unique_ptr<Halos> make_with_isend(const std::vector<Rank>& owners, std::span<const std::int64_t> needed);
 std::unique_ptr<Halos> make_with_neighbor(const std::vector<Rank>& owners,
                                           std::span<const std::int64_t> needed);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "euler/halos.hpp"
+#include "common/halo_facts.hpp"
 
 namespace nuice::euler {
 
@@ -34,7 +34,7 @@ struct Report {
   std::int64_t num_points = 0;
   std::int64_t num_edges = 0;
   int num_steps = 0;
-  HaloFacts halo;
+  apps::HaloFacts halo;
   std::vector<Finding> findings;
   std::vector<MethodReport> methods;
   std::optional<double> exchange_ratio;  // nuice to the best of MPI's

@@ -29,7 +29,7 @@ class NuiceHalos : public Halos {
   std::unique_ptr<GhostUpdate> bind(std::span<double> values, int components) override {
     return std::make_unique<NuiceUpdate>(halo_.bind_gather(values, components));
   }
-  HaloFacts facts() {
+  apps::HaloFacts facts() {
     std::vector<double> flow(halo_.num_entries() * 4);
     return {halo_.matrix(4 * sizeof(double)), halo_.bind_gather(flow, 4).info()};
   }
@@ -41,7 +41,7 @@ class NuiceHalos : public Halos {
 }  // namespace
 
 std::unique_ptr<Halos> make_with_nuice(const std::vector<Rank>& owners, std::span<const std::int64_t> needed,
-                                       const mpi::PlanOptions& options, HaloFacts& facts) {
+                                       const mpi::PlanOptions& options, apps::HaloFacts& facts) {
   auto halos = std::make_unique<NuiceHalos>(owners, needed, options);
   facts = halos->facts();
   return halos;

@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "nuice/error.hpp"
-#include "nuice/scheduler.hpp"
 
 namespace nuice::fft2d {
 namespace {
@@ -26,7 +25,7 @@ Method parse_method(const std::string& word) {
   const std::string scheduler = word.substr(0, colon);
   const std::string usual = scheduler == "auto" ? "auto" : "phased";
   const std::string executor = colon == std::string::npos ? usual : word.substr(colon + 1);
-  if (scheduler != "auto") (void)find_scheduler(scheduler);
+  apps::require_scheduler(scheduler);
   return {word, true, {.scheduler = scheduler, .executor = mpi::find_executor(executor)}};
 }
 
@@ -37,7 +36,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--schedulers", options.words,
                  "how nuice carries the exchange, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR "
                  "(async, phased, "
-                 "barrier; phased where none is named), or auto, which chooses both. 001 table 5 has lex, "
+                 "barrier, credit; phased where none is named), or auto, which chooses both. 001 table 5 has lex, "
                  "pex, rex, bex")
       ->delimiter(',')
       ->capture_default_str();
