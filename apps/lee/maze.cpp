@@ -65,7 +65,7 @@ class Reader {
     std::vector<std::int32_t> numbers;
     for (std::int32_t value = 0; fields >> value;) numbers.push_back(value);
     if (!fields.eof() || (numbers.size() != 2 && numbers.size() != 4))
-      fail("expected \"net ROW COLUMN ROW COLUMN\" or \"net ROW COLUMN\", found \"" + line + "\"");
+      fail(R"(expected "net ROW COLUMN ROW COLUMN" or "net ROW COLUMN", found ")" + line + "\"");
     Net net{.source = {numbers[0], numbers[1]}};
     require_free(net.source, "source");
     if (numbers.size() == 4) {
@@ -128,7 +128,7 @@ std::vector<Cell> largest_part(const Maze& maze) {
   std::vector<Cell> best;
   for (std::int32_t row = 0; row < maze.rows; ++row)
     for (std::int32_t column = 0; column < maze.columns; ++column) {
-      if (seen[static_cast<std::size_t>(maze.id({row, column}))]) continue;
+      if (seen[static_cast<std::size_t>(maze.id({row, column}))] != 0) continue;
       std::vector<Cell> part;
       const auto visit = [&](Cell cell) {
         if (cell.row < 0 || cell.column < 0 || cell.row >= maze.rows || cell.column >= maze.columns) return;
@@ -137,7 +137,7 @@ std::vector<Cell> largest_part(const Maze& maze) {
         mark = 1;
       };
       visit({row, column});
-      for (std::size_t i = 0; i < part.size(); ++i) {
+      for (std::size_t i = 0; i < part.size(); ++i) {  // NOLINT(modernize-loop-convert): it grows
         const Cell cell = part[i];
         visit({cell.row - 1, cell.column});
         visit({cell.row, cell.column - 1});
