@@ -130,16 +130,18 @@ class ActiveMessages {
   }
 
   // In and around quiesce(): what came is worked off at once, so that one quiesce() ends the run. While the client
-  // expands, arrivals are kept (a full ring may take some in; inside a handler there are none).
+  // expands, arrivals are kept (a full ring may take some in; inside a handler there are none). Buffers leave after
+  // every cycle here too: others may be waiting for work.
   void drain() {
     open_ = false;
     while (!client_.vote().idle || !all_absorbed()) {
       absorb_kept();
       client_.next_level();
       client_.expand(*this);
+      ++traffic_.levels;
+      if constexpr (coalesced) buffers_->flush();
     }
     open_ = true;
-    if constexpr (coalesced) buffers_->flush();
   }
   bool all_absorbed() const { return kept_[0].empty() && kept_[1].empty(); }
 

@@ -55,7 +55,7 @@ class Sequential {
       const int n = static_cast<int>(std::min<std::size_t>(batch, stack_.size()));
       stack_.top -= n;
       std::copy_n(stack_.top, n, words_);
-      make_numbers(words_, cluster, bonds_.seed, numbers_);
+      make_numbers(words_, n, cluster, bonds_.seed, numbers_);
       stack_.top = lattice_.expand(words_, n, s, numbers_, bonds_.threshold, stack_.top, nobody);
       irregular::simulated_work(static_cast<std::size_t>(n));
       flipped += n;
@@ -125,7 +125,7 @@ class Grower {
   template <class Scheme>
   Word* expand_batch(Scheme& scheme, const Word* from, int n, Word* top) {
     std::copy_n(from, n, words_);
-    make_numbers(words_, cluster_, bonds_.seed, numbers_);
+    make_numbers(words_, n, cluster_, bonds_.seed, numbers_);
     irregular::simulated_work(static_cast<std::size_t>(n));
     flipped_ += n;
     const Word spin = spin_ == 2 ? spin_bit : 0;

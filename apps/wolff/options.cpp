@@ -10,7 +10,7 @@
 namespace nuice::wolff {
 namespace {
 
-constexpr std::int64_t default_grain = 1024;
+constexpr std::int64_t default_grain = 256;
 
 bool can_take(const std::string& scheme, irregular::Sync sync) {
   return sync != irregular::Sync::none || scheme.starts_with("AM-") || scheme.starts_with("ST-");
@@ -52,7 +52,7 @@ void add_options(CLI::App& app, Options& options) {
       "cycles between two looks whether all are done; default N / 20, with --sync none 0: no limit");
   app.add_option("--grain", options.grain,
                  "sites in a cycle, newest first; 0: a cycle is a step of the wavefront. Default 0, with "
-                 "--sync none 1024");
+                 "--sync none 256");
   app.add_option("--transport", options.scheme.transport, "of active messages: best, shm, mpi, ucx")
       ->capture_default_str();
   app.add_option("--second", options.scheme.second, "transport of ST-NC-O")->capture_default_str();
@@ -91,7 +91,7 @@ std::vector<Case> interpret(Options& options, int num_ranks) {
   if (options.schemes.empty())
     for (const irregular::SchemeRow& row : irregular::schemes()) options.schemes.emplace_back(row.name);
   if (options.widths.empty())
-    options.widths.push_back(std::clamp<std::int64_t>(options.size / (4 * num_ranks), 1, 32));
+    options.widths.push_back(std::max<std::int64_t>(1, options.size / (2 * num_ranks)));
   for (const std::int64_t width : options.widths)
     if (width < 1)
       throw Error(ErrorCode::invalid_argument,

@@ -15,17 +15,32 @@
 #endif
 
 namespace nuice::wolff {
+namespace {
 
-NUICE_WIDEST_VECTORS
-void make_numbers(const Word* words, std::uint64_t cluster, std::uint64_t seed, Numbers& numbers) {
+// A constant length, so that whole vectors are all there is.
+template <int n>
+[[gnu::always_inline]] inline void make(const Word* words, std::uint64_t cluster, std::uint64_t seed,
+                                        Numbers& numbers) {
   const threefry2x64_key_t key = {{seed, 0}};
-  for (int i = 0; i < batch; ++i) {
+  for (int i = 0; i < n; ++i) {
     const threefry2x64_ctr_t counter = {{words[i] >> 32, cluster}};
     const threefry2x64_ctr_t made = threefry2x64_R(rounds, counter, key);
     numbers.of[up][i] = static_cast<std::uint32_t>(made.v[0]);
     numbers.of[down][i] = static_cast<std::uint32_t>(made.v[0] >> 32);
     numbers.of[left][i] = static_cast<std::uint32_t>(made.v[1]);
     numbers.of[right][i] = static_cast<std::uint32_t>(made.v[1] >> 32);
+  }
+}
+
+}  // namespace
+
+NUICE_WIDEST_VECTORS
+void make_numbers(const Word* words, int n, std::uint64_t cluster, std::uint64_t seed, Numbers& numbers) {
+  constexpr int few = 8;
+  if (n <= few) {
+    make<few>(words, cluster, seed, numbers);
+  } else {
+    make<batch>(words, cluster, seed, numbers);
   }
 }
 

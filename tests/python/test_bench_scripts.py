@@ -165,3 +165,14 @@ def test_applications() -> None:
         assert len(peers) == 2
         assert ours["ratio"] == pytest.approx(ours["exchange_s"] / min(f["exchange_s"] for f in peers))
         assert all(f["whole_s"] > 0 for f in (ours, *peers))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+@pytest.mark.skipif(shutil.which("nuice-wolff") is None, reason="nuice-wolff is not installed")
+def test_wolff() -> None:
+    (figures,) = quick("wolff.py")
+    (report,) = figures["reports"]
+    assert len(report["results"]) == 13
+    assert all(result["same_as_sequential"] for result in report["results"])
+    assert all(lines > 50 for lines in figures["lines_of_code"].values())

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import (
+    applications,
     broadcast,
     checking,
     comparing,
@@ -68,6 +69,7 @@ _GROUPS = (
     reproducing,
     broadcast,
     flow,
+    applications,
     demo,
 )
 for command_group in _GROUPS:

@@ -6,6 +6,7 @@
 No display and no pyplot: nothing here changes the state of a program that draws with matplotlib itself.
 """
 
+from .applications import draw_lattice, draw_schemes
 from .flows import draw_flow
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
@@ -16,9 +17,11 @@ from .times import draw_times
 __all__ = [
     "draw_comparison",
     "draw_flow",
+    "draw_lattice",
     "draw_matrix",
     "draw_mesh",
     "draw_runs",
+    "draw_schemes",
     "draw_timeline",
     "draw_times",
     "save_figure",

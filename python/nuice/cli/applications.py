@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice apps: pictures of what the numerical programs wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import output
+from .options import AsJson
+
+apps = typer.Typer(no_args_is_help=True, help="Pictures of what nuice-wolff and nuice-lee wrote.")
+
+
+@apps.command(
+    epilog="mpiexec -n 2 nuice-wolff --widths 1,4,16 --json >w.json\n\nnuice apps plot w.json -o wolff.png"
+)
+def plot(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.json",
+            help="What --json printed (curves over the width), or nuice-wolff --picture wrote (a lattice).",
+        ),
+    ],
+    picture: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.png", help="The picture (png, pdf, svg).")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Draw times and speed-ups of all schemes, or a lattice with its last cluster."""
+    from ..plots import draw_lattice, draw_schemes, save_figure
+
+    content = _read(file)
+    what = "lattice" if "rows" in content else "schemes"
+    save_figure(draw_lattice(content) if what == "lattice" else draw_schemes(content), picture)
+    result = {"file": str(file), "plot": str(picture), "what": what}
+    output.report(as_json, result, lambda console: console.print(f"{picture}: {what}"))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    from ..errors import Error
+
+    try:
+        content = json.loads(file.read_text())
+    except ValueError as error:
+        raise Error(f"{file}: not JSON: {error}", "parse") from error
+    if not isinstance(content, dict) or not (content.get("results") or content.get("rows")):
+        raise Error(
+            f"{file}: neither results of nuice-wolff or nuice-lee nor a picture of a lattice", "parse"
+        )
+    return content
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(apps, name="apps")
