@@ -8,6 +8,7 @@ No display and no pyplot: nothing here changes the state of a program that draws
 
 from .applications import draw_lattice, draw_schemes
 from .flows import draw_flow
+from .mazes import draw_maze
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
 from .runs import draw_runs
@@ -19,6 +20,7 @@ __all__ = [
     "draw_flow",
     "draw_lattice",
     "draw_matrix",
+    "draw_maze",
     "draw_mesh",
     "draw_runs",
     "draw_schemes",
