@@ -157,13 +157,12 @@ void add_nets(Maze& maze, const MazeOptions& options) {
   std::set<std::int64_t> ends;
   for (std::int64_t tries = 0; std::ssize(maze.nets) < options.nets; ++tries) {
     if (tries == 1'000'000)
-      throw Error(
-          ErrorCode::invalid_argument,
-          std::to_string(options.nets) + " nets of 0.4 to 0.6 times the side do not fit into this maze");
+      throw Error(ErrorCode::invalid_argument,
+                  std::to_string(options.nets) + " nets with ends that far apart do not fit into this maze");
     const Cell source = part[random.below(part.size())];
     const Cell target = part[random.below(part.size())];
     const std::int32_t distance = std::abs(source.row - target.row) + std::abs(source.column - target.column);
-    if (5 * distance < 2 * side || 5 * distance > 3 * side) continue;
+    if (distance < options.nearest * side || distance > options.farthest * side) continue;
     if (ends.contains(maze.id(source)) || ends.contains(maze.id(target))) continue;
     ends.insert({maze.id(source), maze.id(target)});
     maze.nets.push_back({source, target});
