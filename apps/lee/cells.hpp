@@ -38,8 +38,41 @@ inline constexpr std::size_t queue_slack = 16;
 /// Up to this share of walls it pays to test before writing.
 inline constexpr double few_walls_at_most = 0.08;
 
-/// Expands cells[0 .. count): writes `mark` to the neighbours that can be reached and puts them at queue[tail ..).
-/// Calls border(c, byte) for every cell that has a border bit. Returns the new tail. cells may be a part of queue.
+/// Writes `mark` to those neighbours of c that can be reached and puts them at queue[tail ..). Returns the new tail.
+inline std::size_t reach_tested(Byte* bytes, Index c, Index* queue, std::size_t tail, Index stride,
+                                Byte mark) {
+  for (const Index n : {c - stride, c - 1, c + 1, c + stride})
+    if (can_be_reached(bytes[n])) {
+      bytes[n] |= mark;
+      queue[tail++] = n;
+    }
+  return tail;
+}
+
+/// The same without a branch: all four are written, and the tail says which of them count.
+inline std::size_t reach_blindly(Byte* bytes, Index c, Index* queue, std::size_t tail, Index stride,
+                                 Byte mark) {
+  const Index west = c - stride, north = c - 1, south = c + 1, east = c + stride;
+  const Byte at_west = bytes[west], at_north = bytes[north], at_south = bytes[south], at_east = bytes[east];
+  const bool take_west = can_be_reached(at_west), take_north = can_be_reached(at_north);
+  const bool take_south = can_be_reached(at_south), take_east = can_be_reached(at_east);
+  queue[tail] = west;
+  tail += static_cast<std::size_t>(take_west);
+  queue[tail] = north;
+  tail += static_cast<std::size_t>(take_north);
+  queue[tail] = south;
+  tail += static_cast<std::size_t>(take_south);
+  queue[tail] = east;
+  tail += static_cast<std::size_t>(take_east);
+  bytes[west] = take_west ? static_cast<Byte>(at_west | mark) : at_west;
+  bytes[north] = take_north ? static_cast<Byte>(at_north | mark) : at_north;
+  bytes[south] = take_south ? static_cast<Byte>(at_south | mark) : at_south;
+  bytes[east] = take_east ? static_cast<Byte>(at_east | mark) : at_east;
+  return tail;
+}
+
+/// Expands cells[0 .. count), which may be a part of queue; border(c, byte) is called for every cell that has a border
+/// bit. Returns the new tail.
 template <bool few_walls, typename Border>
 inline std::size_t expand_cells(Byte* bytes, const Index* cells, std::size_t count, Index* queue,
                                 std::size_t tail, Index stride, Byte mark, Border&& border) {
@@ -50,34 +83,10 @@ inline std::size_t expand_cells(Byte* bytes, const Index* cells, std::size_t cou
     const Index c = *cells;
     if (const Byte byte = bytes[c]; (byte & border_bits) != 0) [[unlikely]]
       border(c, byte);
-    const Index north = c - 1;
-    const Index west = c - stride;
-    const Index east = c + stride;
-    const Index south = c + 1;
-    if constexpr (few_walls) {
-      for (const Index n : {west, north, south, east})
-        if (can_be_reached(bytes[n])) {
-          bytes[n] |= mark;
-          queue[tail++] = n;
-        }
-    } else {
-      const Byte at_west = bytes[west], at_north = bytes[north], at_south = bytes[south],
-                 at_east = bytes[east];
-      const bool take_west = can_be_reached(at_west), take_north = can_be_reached(at_north);
-      const bool take_south = can_be_reached(at_south), take_east = can_be_reached(at_east);
-      queue[tail] = west;
-      tail += take_west ? 1 : 0;
-      queue[tail] = north;
-      tail += take_north ? 1 : 0;
-      queue[tail] = south;
-      tail += take_south ? 1 : 0;
-      queue[tail] = east;
-      tail += take_east ? 1 : 0;
-      bytes[west] = take_west ? static_cast<Byte>(at_west | mark) : at_west;
-      bytes[north] = take_north ? static_cast<Byte>(at_north | mark) : at_north;
-      bytes[south] = take_south ? static_cast<Byte>(at_south | mark) : at_south;
-      bytes[east] = take_east ? static_cast<Byte>(at_east | mark) : at_east;
-    }
+    if constexpr (few_walls)
+      tail = reach_tested(bytes, c, queue, tail, stride, mark);
+    else
+      tail = reach_blindly(bytes, c, queue, tail, stride, mark);
   }
   return tail;
 }

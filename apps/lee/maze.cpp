@@ -65,7 +65,7 @@ class Reader {
     std::vector<std::int32_t> numbers;
     for (std::int32_t value = 0; fields >> value;) numbers.push_back(value);
     if (!fields.eof() || (numbers.size() != 2 && numbers.size() != 4))
-      fail("expected \"net ROW COLUMN ROW COLUMN\" or \"net ROW COLUMN\", found \"" + line + "\"");
+      fail(R"(expected "net ROW COLUMN ROW COLUMN" or "net ROW COLUMN", found ")" + line + "\"");
     Net net{.source = {numbers[0], numbers[1]}};
     require_free(net.source, "source");
     if (numbers.size() == 4) {
@@ -128,7 +128,7 @@ std::vector<Cell> largest_part(const Maze& maze) {
   std::vector<Cell> best;
   for (std::int32_t row = 0; row < maze.rows; ++row)
     for (std::int32_t column = 0; column < maze.columns; ++column) {
-      if (seen[static_cast<std::size_t>(maze.id({row, column}))]) continue;
+      if (seen[static_cast<std::size_t>(maze.id({row, column}))] != 0) continue;
       std::vector<Cell> part;
       const auto visit = [&](Cell cell) {
         if (cell.row < 0 || cell.column < 0 || cell.row >= maze.rows || cell.column >= maze.columns) return;
@@ -137,7 +137,7 @@ std::vector<Cell> largest_part(const Maze& maze) {
         mark = 1;
       };
       visit({row, column});
-      for (std::size_t i = 0; i < part.size(); ++i) {
+      for (std::size_t i = 0; i < part.size(); ++i) {  // NOLINT(modernize-loop-convert): it grows
         const Cell cell = part[i];
         visit({cell.row - 1, cell.column});
         visit({cell.row, cell.column - 1});
@@ -157,13 +157,12 @@ void add_nets(Maze& maze, const MazeOptions& options) {
   std::set<std::int64_t> ends;
   for (std::int64_t tries = 0; std::ssize(maze.nets) < options.nets; ++tries) {
     if (tries == 1'000'000)
-      throw Error(
-          ErrorCode::invalid_argument,
-          std::to_string(options.nets) + " nets of 0.4 to 0.6 times the side do not fit into this maze");
+      throw Error(ErrorCode::invalid_argument,
+                  std::to_string(options.nets) + " nets with ends that far apart do not fit into this maze");
     const Cell source = part[random.below(part.size())];
     const Cell target = part[random.below(part.size())];
     const std::int32_t distance = std::abs(source.row - target.row) + std::abs(source.column - target.column);
-    if (5 * distance < 2 * side || 5 * distance > 3 * side) continue;
+    if (distance < options.nearest * side || distance > options.farthest * side) continue;
     if (ends.contains(maze.id(source)) || ends.contains(maze.id(target))) continue;
     ends.insert({maze.id(source), maze.id(target)});
     maze.nets.push_back({source, target});

@@ -51,8 +51,11 @@ struct MazeOptions {
   double fraction = 0.25;  ///< Of the cells that are walls; 0 to 0.9.
   Walls walls = Walls::cells;
   std::uint64_t seed = 1;
-  int nets = 0;  ///< Between free cells of the largest connected part, at a Manhattan distance of 0.4 to 0.6
-                 ///< of the side (002 s.6); all ends differ. 0: one flood from a cell near the middle.
+  int nets =
+      0;  ///< Between free cells of the largest connected part; all ends differ. 0: one flood from a cell near
+          ///< the middle.
+  double nearest = 0.4;   ///< Manhattan distance of their ends in sides of the maze, at least ...
+  double farthest = 0.6;  ///< ... and at most (002 s.6).
 };
 
 /// The same maze on every platform. Throws Error invalid_argument where so many nets cannot be found.

@@ -36,6 +36,12 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--nets", options.maze.nets, "routed one after the other; 0: flood it from the middle")
       ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
+  app.add_option("--nearest", options.maze.nearest, "Manhattan distance of a net's ends in sides, at least")
+      ->check(CLI::Range(0.0, 2.0))
+      ->capture_default_str();
+  app.add_option("--farthest", options.maze.farthest, "... and at most")
+      ->check(CLI::Range(0.0, 2.0))
+      ->capture_default_str();
   app.add_option("--seed", options.maze.seed, "of walls and nets")->capture_default_str();
   app.add_option("--maze", options.file, "read mazes and nets from this file instead (docs/lee.md)");
   app.add_option("--schemes", options.schemes, "separated by commas; all where none is named")

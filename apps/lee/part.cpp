@@ -103,7 +103,7 @@ Trail follow(Part& part, Index cell, std::uint64_t distance, std::vector<char>& 
       {{0U - 1U, 'S'}, {0U - part.stride(), 'E'}, {1U, 'N'}, {part.stride(), 'W'}}};
   while (distance > 0) {
     const Byte wanted = mark_of(distance - 1);
-    const auto step = std::ranges::find_if(
+    const auto* const step = std::ranges::find_if(
         steps, [&](const Step& s) { return (part.bytes[cell + s.by] & what_bits) == wanted; });
     if (step == steps.end()) break;  // cannot be: the cell was reached from somewhere
     Byte& byte = part.bytes[cell];

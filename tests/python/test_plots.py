@@ -106,3 +106,18 @@ def test_schemes_and_lattices_are_drawn(tmp_path: Path) -> None:
     (tmp_path / "lattice.json").write_text("{}")
     assert main(["apps", "plot", str(tmp_path / "lattice.json"), "-o", str(tmp_path / "q.svg")]) == 2
     assert not (tmp_path / "q.svg").exists()
+
+
+def test_mazes_are_drawn(tmp_path: Path) -> None:
+    grid, levels = tmp_path / "g.txt", tmp_path / "d.i32"
+    grid.write_text("..#\n+++\n")
+    np.array([1, 2, -1, 0, 1, 2], dtype=np.int32).tofile(levels)
+    figure = plots.draw_maze(grid, levels)
+    assert figure.axes[0].get_title() == "2 x 3, 17% walls, 3 cells on paths"
+    draw(figure, tmp_path)
+    command = ["apps", "maze", str(grid), "--distances", str(levels), "-o"]
+    assert main([*command, str(tmp_path / "m.svg")]) == 0
+    for text in ("..\n...\n", "..x\n...\n", "..\n"):
+        grid.write_text(text)
+        assert main([*command, str(tmp_path / "n.svg")]) == 2
+    assert not (tmp_path / "n.svg").exists()

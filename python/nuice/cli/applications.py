@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import Error
 from . import output
 from .options import AsJson
 
@@ -41,9 +42,32 @@ def plot(
     output.report(as_json, result, lambda console: console.print(f"{picture}: {what}"))
 
 
-def _read(file: Path) -> dict[str, Any]:
-    from ..errors import Error
+@apps.command(
+    epilog="mpiexec -n 2 nuice-lee --size 128 --grid g.txt --distances d.i32\n\n"
+    "nuice apps maze g.txt --distances d.i32 -o maze.png"
+)
+def maze(
+    grid: Annotated[Path, typer.Argument(metavar="GRID.txt", help="What nuice-lee --grid wrote.")],
+    picture: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.png", help="The picture (png, pdf, svg).")
+    ],
+    distances: Annotated[
+        Path | None, typer.Option(metavar="FILE.i32", help="What --distances wrote: the last wavefront.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a routed maze: walls, the last wavefront by distance, the paths."""
+    from ..plots import draw_maze, save_figure
 
+    for file in (grid, distances):
+        if file is not None and not file.is_file():
+            raise Error(f"{file}: cannot be opened", "io")
+    save_figure(draw_maze(grid, distances), picture)
+    result = {"file": str(grid), "plot": str(picture), "what": "maze"}
+    output.report(as_json, result, lambda console: console.print(f"{picture}: maze"))
+
+
+def _read(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text())
     except ValueError as error:

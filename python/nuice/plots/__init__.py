@@ -8,6 +8,7 @@ No display and no pyplot: nothing here changes the state of a program that draws
 
 from .applications import draw_lattice, draw_schemes
 from .flows import draw_flow
+from .mazes import draw_maze
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
 from .regions import draw_regions
@@ -20,6 +21,7 @@ __all__ = [
     "draw_flow",
     "draw_lattice",
     "draw_matrix",
+    "draw_maze",
     "draw_mesh",
     "draw_regions",
     "draw_runs",
