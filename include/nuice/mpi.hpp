@@ -47,6 +47,12 @@ std::string_view executor_name(Executor executor);
 /// Throws Error invalid_argument that lists the known names.
 Executor find_executor(std::string_view name);
 
+/// Where the matrix comes together and the schedule is made. The schedule is the same.
+enum class Planning {
+  everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
+  root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
+};
+
 /// Must be equal on all ranks.
 struct PlanOptions {
   /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/exchange.md).
@@ -72,6 +78,8 @@ struct PlanOptions {
   /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
   /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.
   double watchdog_s = 0;
+  /// For thousands of ranks, or many on a host, root spares all but one the memory. Not with the scheduler "auto".
+  Planning planning = Planning::everywhere;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
   bool check = true;
@@ -155,7 +163,8 @@ class Plan {
  public:
   /// Collective over parent, which is duplicated. destinations: to whom this rank sends and how many bytes,
   /// in any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
-  /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule).
+  /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule); with Planning::root memory
+  /// does on rank 0 only.
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator or given twice, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator

@@ -18,6 +18,7 @@
 
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/failure.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
@@ -169,29 +170,39 @@ Exchange::State& Exchange::state() const {
   return *state_;
 }
 
+/// Acts on an exchange; an error of MPI names the ranks that have died.
+template <typename Act>
+auto Exchange::State::naming_the_dead(Act&& act) {
+  try {
+    return act();
+  } catch (const Error& error) {
+    throw with_dead_ranks(error, *comm);
+  }
+}
+
 void Exchange::start() {
   if (state().running) throw Error(ErrorCode::state, "start(): the exchange is already under way");
-  state_->start();
+  state_->naming_the_dead([this] { state_->start(); });
 }
 
 bool Exchange::test() {
   if (!state().running) throw Error(ErrorCode::state, "test(): the exchange was not started");
-  return state_->advance(false);
+  return state_->naming_the_dead([this] { return state_->advance(false); });
 }
 
 void Exchange::wait() {
   if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
-  state_->advance(true);
+  state_->naming_the_dead([this] { state_->advance(true); });
 }
 
 std::optional<Arrival> Exchange::next() {
   if (!state().running) throw Error(ErrorCode::state, "next(): the exchange was not started");
-  return state_->next(true);
+  return state_->naming_the_dead([this] { return state_->next(true); });
 }
 
 std::optional<Arrival> Exchange::poll() {
   if (!state().running) throw Error(ErrorCode::state, "poll(): the exchange was not started");
-  return state_->next(false);
+  return state_->naming_the_dead([this] { return state_->next(false); });
 }
 
 bool Exchange::is_under_way() const { return state().running; }

@@ -83,6 +83,8 @@ struct Exchange::State {
   /// The next message, which was not handed over before. Nothing: no message is here (block: the exchange is complete).
   std::optional<Arrival> next(bool block);
   void finish_quietly() noexcept;
+  template <typename Act>
+  auto naming_the_dead(Act&& act);
 
  private:
   /// A request in `watched`, and whose it is.

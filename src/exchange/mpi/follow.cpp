@@ -13,25 +13,10 @@
 
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/failure.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
-namespace {
-
-/// "rank 2, rank 3 and 5 more". Sorts.
-std::string names_of(std::vector<Rank> ranks) {
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  constexpr std::size_t most = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]);
-  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
-  return text;
-}
-
-}  // namespace
-
 void Exchange::State::reserve_for_following() {
   const std::size_t most = receives.size() + (window.empty() ? sends.size() : window.size());
   watched_.reserve(most);

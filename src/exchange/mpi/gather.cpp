@@ -37,6 +37,15 @@ void set_begins(Gathered& all, const std::vector<int>& counts) {
   }
 }
 
+/// Destination and bytes of every message that is not empty.
+std::vector<std::int64_t> records_of(std::span<const Partner> row) {
+  std::vector<std::int64_t> records;
+  records.reserve(2 * row.size());
+  for (const Partner& to : row)
+    if (to.bytes > 0) records.insert(records.end(), {to.rank, to.bytes});
+  return records;
+}
+
 }  // namespace
 
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width) {
@@ -53,24 +62,45 @@ Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> 
   return all;
 }
 
+Gathered gather_rows_at(const Communicator& comm, std::span<const Partner> row, Rank root) {
+  const bool is_root = comm.rank() == root;
+  std::vector<std::int64_t> mine;
+  std::vector<int> counts;
+  all_or_none(comm, [&] {
+    mine = records_of(row);
+    if (is_root) counts.resize(static_cast<std::size_t>(comm.num_ranks()));
+  });
+  const int count = static_cast<int>(mine.size() / 2);  // at most one per rank
+  must(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm.get()), "MPI_Gather");
+  Gathered all{.width = 2, .values = {}, .begin = {}};
+  all_or_none(comm, [&] {
+    if (!is_root) return;
+    set_begins(all, counts);
+    all.values.resize(2 * static_cast<std::size_t>(all.begin.back()));
+  });
+  const Datatype record = Datatype::contiguous(2, MPI_INT64_T);
+  must(MPI_Gatherv(mine.data(), count, record.get(), all.values.data(), counts.data(), all.begin.data(),
+                   record.get(), root, comm.get()),
+       "MPI_Gatherv");
+  return all;
+}
+
+CommMatrix matrix_of(const Communicator& comm, const Gathered& rows) {
+  std::vector<Message> entries;
+  entries.reserve(static_cast<std::size_t>(rows.begin.back()));
+  for (Rank src = 0; src < comm.num_ranks(); ++src)
+    for (int i = rows.begin[static_cast<std::size_t>(src)]; i < rows.begin[static_cast<std::size_t>(src) + 1];
+         ++i)
+      entries.push_back({src, static_cast<Rank>(rows.record(i)[0]), rows.record(i)[1]});
+  return CommMatrix::from_messages(comm.num_ranks(), entries);
+}
+
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row) {
   std::vector<std::int64_t> mine;
-  all_or_none(comm, [&] {
-    mine.reserve(2 * row.size());
-    for (const Partner& to : row)
-      if (to.bytes > 0) mine.insert(mine.end(), {to.rank, to.bytes});
-  });
+  all_or_none(comm, [&] { mine = records_of(row); });
   const Gathered all = gather_records(comm, mine, 2);
   CommMatrix matrix;
-  all_or_none(comm, [&] {
-    std::vector<Message> entries;
-    entries.reserve(static_cast<std::size_t>(all.begin.back()));
-    for (Rank src = 0; src < comm.num_ranks(); ++src)
-      for (int i = all.begin[static_cast<std::size_t>(src)]; i < all.begin[static_cast<std::size_t>(src) + 1];
-           ++i)
-        entries.push_back({src, static_cast<Rank>(all.record(i)[0]), all.record(i)[1]});
-    matrix = CommMatrix::from_messages(comm.num_ranks(), entries);
-  });
+  all_or_none(comm, [&] { matrix = matrix_of(comm, all); });
   return matrix;
 }
 

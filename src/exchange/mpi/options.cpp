@@ -37,7 +37,7 @@ constexpr std::array<TextOption, 4> text_options = {{
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 10> numbers = {static_cast<std::int64_t>(mine.seed),
+  std::array<std::int64_t, 11> numbers = {static_cast<std::int64_t>(mine.seed),
                                           static_cast<std::int64_t>(mine.executor),
                                           mine.max_sends_in_flight,
                                           mine.check ? 1 : 0,
@@ -46,7 +46,8 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
                                           mine.window_bytes,
                                           static_cast<std::int64_t>(mine.reuse),
                                           mine.measure ? 1 : 0,
-                                          std::bit_cast<std::int64_t>(mine.watchdog_s)};
+                                          std::bit_cast<std::int64_t>(mine.watchdog_s),
+                                          static_cast<std::int64_t>(mine.planning)};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.seed = static_cast<std::uint64_t>(numbers[0]);
@@ -59,6 +60,7 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.reuse = static_cast<std::uint64_t>(numbers[7]);
   first.measure = numbers[8] != 0;
   first.watchdog_s = std::bit_cast<double>(numbers[9]);
+  first.planning = static_cast<Planning>(numbers[10]);
   // All texts in one message, each followed by a zero; one that holds a zero itself differs from what comes out.
   std::string texts;
   for (const TextOption& option : text_options) texts += mine.*option.member + '\0';
@@ -69,6 +71,11 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
     begin += (first.*option.member).size() + 1;
   }
   return first;
+}
+
+std::string planning_name(Planning planning) {
+  if (planning == Planning::everywhere) return "everywhere";
+  return planning == Planning::root ? "root" : std::to_string(static_cast<int>(planning));
 }
 
 void require_equal(const char* option, const std::string& first, const std::string& mine, Rank rank) {
@@ -110,6 +117,7 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
                   rank);
     require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
                   std::to_string(mine.phase_cost_bytes), rank);
+    require_equal("planning", planning_name(first.planning), planning_name(mine.planning), rank);
     require_equal("watchdog_s", std::to_string(first.watchdog_s), std::to_string(mine.watchdog_s), rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
     require_equal("reuse", std::to_string(first.reuse), std::to_string(mine.reuse), rank);
@@ -131,6 +139,12 @@ void check_options(const PlanOptions& options) {
   if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
                                                  std::to_string(options.phase_cost_bytes));
+  if (options.planning != Planning::everywhere && options.planning != Planning::root)
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::planning has the unknown value " + planning_name(options.planning));
+  if (options.planning == Planning::root && options.scheduler == "auto")
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::planning is root, but the scheduler auto needs the matrix everywhere");
   if (!(options.watchdog_s >= 0))
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));

@@ -2,6 +2,8 @@
 // The collective planner: agree on the options, gather the matrix, and let every rank make and check the same
 // schedule, of which it keeps its own slice.
 //
+// plan_root.cpp does it on rank 0 only.
+//
 // Cost: T_gather + T_schedule + T_check, where the gather is one allgather of an int per rank and one
 // allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
 #include <algorithm>
@@ -21,13 +23,6 @@
 
 namespace nuice::mpi {
 namespace {
-
-/// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
-void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler) {
-  if (const auto violation = check(problem.matrix, schedule, scheduler.guarantees, problem.topology))
-    throw Error(ErrorCode::mismatch,
-                "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
-}
 
 /// nullptr for "auto".
 const Scheduler* named_scheduler(const std::string& name) {
@@ -82,6 +77,12 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
     throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + ": given twice");
 }
 
+void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler) {
+  if (const auto violation = check(problem.matrix, schedule, scheduler.guarantees, problem.topology))
+    throw Error(ErrorCode::mismatch,
+                "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
+}
+
 void require_phases_to_forward(const std::string& who, Executor executor) {
   if (executor == Executor::phased || executor == Executor::barrier) return;
   throw Error(ErrorCode::not_applicable,
@@ -91,20 +92,24 @@ void require_phases_to_forward(const std::string& who, Executor executor) {
                   std::string(executor_name(executor)));
 }
 
-void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
+void Plan::State::describe(const PlanOptions& options) {
   info.scheduler = options.scheduler;
   info.seed = options.seed;
   info.phase_cost_bytes = options.phase_cost_bytes;
   info.executor = options.executor;
+  max_sends_in_flight = options.max_sends_in_flight;
+  chunk_bytes = options.chunk_bytes;
+  window_bytes = options.window_bytes;
+  watchdog_s = options.watchdog_s;
+}
+
+void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
+  describe(options);
   info.num_messages = matrix.num_messages();
   info.num_phases = schedule.num_phases();
   info.phase_bytes = phase_bytes(schedule);
   info.staged_bytes = most_staged_bytes(matrix, schedule);
   info.bounds = lower_bounds(matrix);
-  max_sends_in_flight = options.max_sends_in_flight;
-  chunk_bytes = options.chunk_bytes;
-  window_bytes = options.window_bytes;
-  watchdog_s = options.watchdog_s;
 }
 
 void Plan::State::agree_on_times() {
@@ -151,6 +156,12 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
     state_->destinations.assign(destinations.begin(), destinations.end());
   });
 
+  if (options.planning == Planning::root) {
+    if ((scheduler->guarantees & direct) == 0) require_phases_to_forward(options.scheduler, options.executor);
+    state_->make_on_root(*scheduler, options);
+    state_->agree_on_times();
+    return;
+  }
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(comm, destinations);
   state_->info.gather_s = watch.lap();

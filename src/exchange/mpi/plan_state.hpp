@@ -46,12 +46,18 @@ struct Plan::State {
   void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
 
+  /// What the options say, in `info` too.
+  void describe(const PlanOptions& options);
   /// Fills `info` but for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
   /// Collective. Makes and checks the schedule and keeps this rank's slice; the times are this rank's own.
   void make(const Assignment& assignment, PlanOptions options);
   /// Collective. As make(), once it has chosen scheduler and executor.
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
+  /// Collective. As make(), on rank 0 alone; the destinations must be set. Planning::root.
+  void make_on_root(const Scheduler& scheduler, const PlanOptions& options);
+  /// Collective. Rank 0's facts on all ranks, but for texts and times.
+  void share_info();
   /// Collective. Sets the times to their maxima over the ranks.
   void agree_on_times();
 };
@@ -62,6 +68,9 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
 
 /// What the scheduler is called that stands for a choice.
 inline constexpr std::string_view auto_scheduler = "auto";
+
+/// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
+void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler);
 
 /// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
 void require_phases_to_forward(const std::string& who, Executor executor);
