@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One pass over the transfers, in the order of phases. A port or link is a number, when it is free again; a transfer moves
-// it on by its own time there, from when it begins:
-//
-//   free = max(free, begin) + time            end = the largest `free` of its ports and links
-//
-// which is what fair sharing comes to if those that share end together. Everything else follows the executors of the
-// simulator (docs/machines.md); what is left out is who overtakes whom, and that circuits wait for whole routes.
+// One pass over the transfers, in the order of phases; ports.hpp says when each is through. Everything else follows the
+// executors of the simulator (docs/machines.md); what is left out is who overtakes whom, and that circuits wait for whole
+// routes.
 #include "advise/model.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "advise/candidates.hpp"
+#include "advise/ports.hpp"
 #include "nuice/simulate.hpp"
 
 namespace nuice::advice {
@@ -22,159 +18,6 @@ namespace {
 /// shaped rate (docs/measurements.md, "A network with contention") what headers and acknowledgements do not explain.
 constexpr double credit_gaps = 1.15;
 
-std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
-
-struct Flight {
-  double leaves;
-  double arrives;
-};
-
-struct Ends {
-  Rank src;
-  Rank dst;
-  Bytes bytes;
-};
-
-/// The network: ports and links.
-class Network {
- public:
-  Network(const CommMatrix& matrix, const Machine& machine)
-      : machine_(machine),
-        out_(at(matrix.num_ranks())),
-        in_(out_.size()),
-        whole_(out_.size()),
-        before_(out_.size()),
-        sending_until_(out_.size()),
-        busy_(out_.size()),
-        slow_(out_.size(), 1),
-        link_(static_cast<std::size_t>(machine.topology->num_links())) {
-    if (machine.memory_slowdown > 1) find_slow_ranks(matrix);
-  }
-
-  double wire_s(Bytes bytes) const {
-    return static_cast<double>(wire_bytes(machine_, bytes)) * machine_.byte_s;
-  }
-  double incoming_until(Rank rank) const { return busy_[at(rank)].until; }
-  bool timeouts() const { return timeouts_; }
-  /// Remembers when the port is free at the beginning of a phase of its rank.
-  void begin_phase(Rank rank) { before_[at(rank)] = whole_[at(rank)]; }
-
-  /// A transfer that is ready to go at `begin`. `together`: with one the other way (pairwise). `beside_s`: the time on the
-  /// wire of what the two ends move besides in this phase, on half-duplex ports.
-  Flight fly(const Ends& ends, double begin, bool together, double beside_src_s, double beside_dst_s) {
-    const double wire = wire_s(ends.bytes);
-    find_route(ends);
-    const bool own_ways = machine_.duplex == Duplex::full || (machine_.duplex == Duplex::paired && together);
-    if (machine_.sends_at_once == 1) begin = std::max(begin, sending_until_[at(ends.src)]);
-    begin = after_timeouts(ends, begin + machine_.start_up_s);
-    const double in_s = wire * slow_[at(ends.dst)] * (1 + loss(ends.dst, begin));
-    const double out_s = wire * slow_[at(ends.src)];
-    double end = begin;
-    if (own_ways) {
-      end = std::max(take(out_[at(ends.src)], begin, out_s), take(in_[at(ends.dst)], begin, in_s));
-    } else {
-      end = std::max(share(ends.src, begin, out_s, beside_src_s), share(ends.dst, begin, in_s, beside_dst_s));
-    }
-    end = take_links(begin, end, wire);
-    note_incoming(ends.dst, begin, end);
-    sending_until_[at(ends.src)] = end;
-    const double hops = static_cast<double>(route_.size());
-    return {end, end + machine_.latency_s + hops * machine_.hop_s};
-  }
-
- private:
-  static double take(double& free, double begin, double seconds) {
-    return free = std::max(free, begin) + seconds;
-  }
-
-  void find_slow_ranks(const CommMatrix& matrix) {
-    std::vector<double> bytes(slow_.size());
-    for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-      bytes[at(matrix.src(id))] += static_cast<double>(matrix.bytes(id));
-      bytes[at(matrix.dst(id))] += static_cast<double>(matrix.bytes(id));
-    }
-    for (std::size_t rank = 0; rank < slow_.size(); ++rank) {
-      if (bytes[rank] > static_cast<double>(machine_.memory_limit)) slow_[rank] = machine_.memory_slowdown;
-    }
-  }
-
-  void find_route(const Ends& ends) {
-    route_.clear();
-    if (!link_.empty()) machine_.topology->append_route(ends.src, ends.dst, route_);
-  }
-
-  /// On a port for both ways: what else it moves in this phase goes on meanwhile, until the shorter one is through.
-  double share(Rank rank, double begin, double seconds, double beside_s) {
-    const double all = take(whole_[at(rank)], begin, seconds);
-    if (beside_s < 0) return all;
-    return std::max(begin, before_[at(rank)]) + seconds + std::min(seconds, beside_s);
-  }
-
-  /// Messages that are still coming in, from a time without any on.
-  struct Busy {
-    double since = 0;
-    double until = 0;
-    double messages = 0;
-    double turned_away = 0;
-  };
-
-  void note_incoming(Rank dst, double begin, double end) {
-    Busy& busy = busy_[at(dst)];
-    if (busy.until <= begin) busy = {.since = begin};
-    busy.until = std::max(busy.until, end);
-    ++busy.messages;
-  }
-
-  double others_coming(Rank dst, double begin) const {
-    const Busy& busy = busy_[at(dst)];
-    if (busy.until <= begin) return 0;
-    return busy.messages * (busy.until - std::max(begin, busy.since)) / (busy.until - busy.since);
-  }
-
-  double loss(Rank dst, double begin) const {
-    if (machine_.loss_most_sending == 0 && machine_.loss_most == 0) return 0;
-    const double others = others_coming(dst, begin);
-    const bool sending = out_[at(dst)] > begin || whole_[at(dst)] > begin;
-    return sending ? std::min(machine_.loss_per_sender_sending * others, machine_.loss_most_sending)
-                   : std::min(machine_.loss_per_sender * others, machine_.loss_most);
-  }
-
-  /// A short queue lets queue_senders in at a time; the others come again, and again so many at a time.
-  double after_timeouts(const Ends& ends, double begin) {
-    if (machine_.queue_senders == 0) return begin;
-    Busy& busy = busy_[at(ends.dst)];
-    const double others = others_coming(ends.dst, begin);
-    const double bytes =
-        static_cast<double>(wire_bytes(machine_, ends.bytes)) + (busy.until - begin) / machine_.byte_s;
-    if (others + 0.5 < machine_.queue_senders || bytes <= static_cast<double>(machine_.queue)) return begin;
-    timeouts_ = true;
-    const double round = 1 + std::floor(busy.turned_away++ / machine_.queue_senders);
-    return std::max(begin + round * machine_.timeout_s, busy.until);
-  }
-
-  double take_links(double begin, double end, double wire) {
-    for (const LinkId id : route_) {
-      const Link link = machine_.topology->link(id);
-      const double capacity =
-          machine_.switching == Switching::packet ? link.capacity : static_cast<double>(link.slots());
-      end = std::max(end, take(link_[static_cast<std::size_t>(id)], begin, wire / capacity));
-    }
-    return end;
-  }
-
-  const Machine& machine_;
-  std::vector<double> out_;  // by rank: when the port is free again
-  std::vector<double> in_;
-  std::vector<double> whole_;
-  std::vector<double> before_;  // whole_, at the beginning of the rank's phase
-  std::vector<double> sending_until_;
-  std::vector<Busy> busy_;
-  bool timeouts_ = false;
-  std::vector<double> slow_;
-  std::vector<double> link_;
-  std::vector<LinkId> route_;
-};
-
 class Walk {
  public:
   Walk(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
@@ -182,10 +25,10 @@ class Walk {
       : schedule_(schedule),
         machine_(machine),
         options_(options),
-        network_(matrix, machine),
+        ports_(matrix, machine),
         ranks_(at(schedule.num_ranks())) {}
 
-  bool timeouts() const { return network_.timeouts() || overflows_; }
+  bool timeouts() const { return ports_.timeouts() || overflows_; }
 
   double async() {
     count_ends();
@@ -198,14 +41,14 @@ class Walk {
       src.time += send_s + packing_s(id, ends.bytes);
       src.work += send_s;
       dst.work += machine_.receive_overhead_s;
-      const Flight flight = network_.fly(ends, src.time + handshake_s(ends.bytes), false, alone, alone);
+      const Flight flight = ports_.fly(ends, src.time + handshake_s(ends.bytes), false, alone, alone);
       note_load(ends, src, dst);
       src.done = std::max(src.done, flight.leaves);
       dst.done = std::max(dst.done, flight.arrives + machine_.receive_overhead_s);
     }
     double end = 0;
     for (const Processor& rank : ranks_) end = std::max(end, async_end(rank));
-    if (!network_.timeouts() && may_overflow()) end += machine_.timeout_s;
+    if (!ports_.timeouts() && may_overflow()) end += machine_.timeout_s;
     return end * queueing();
   }
 
@@ -221,7 +64,7 @@ class Walk {
 
   double credit() {
     const double grant_s = machine_.send_overhead_s + machine_.latency_s + machine_.receive_overhead_s;
-    const double window_s = network_.wire_s(options_.window_bytes);
+    const double window_s = ports_.wire_s(options_.window_bytes);
     const auto chunk = static_cast<double>(std::max<Bytes>(options_.chunk_bytes, 1));
     for (std::size_t id = 0; id < schedule_.num_transfers(); ++id) {
       const Ends ends = ends_of(id);
@@ -231,9 +74,9 @@ class Walk {
       const double both_s = machine_.send_overhead_s + machine_.receive_overhead_s;
       src.work += chunks * both_s;  // a chunk out, a grant in
       dst.work += chunks * both_s;
-      const double drained = network_.incoming_until(ends.dst) - window_s;
+      const double drained = ports_.incoming_until(ends.dst) - window_s;
       const double granted = drained > 0 ? drained + grant_s : 0;
-      const Flight flight = network_.fly(ends, granted + machine_.send_overhead_s, false, alone, alone);
+      const Flight flight = ports_.fly(ends, granted + machine_.send_overhead_s, false, alone, alone);
       latest_ = std::max(latest_, flight.arrives + machine_.receive_overhead_s);
     }
     for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
@@ -289,7 +132,7 @@ class Walk {
   }
 
   void note_load(const Ends& ends, Processor& src, Processor& dst) {
-    const double wire = network_.wire_s(ends.bytes);
+    const double wire = ports_.wire_s(ends.bytes);
     src.wire_out += wire;
     dst.wire_in += wire;
     dst.launched = std::max(dst.launched, src.time);
@@ -334,7 +177,7 @@ class Walk {
       Processor& dst = enter(transfer.dst, phase);
       src.partner_out = src.partner_out == no_rank ? transfer.dst : many;
       dst.partner_in = dst.partner_in == no_rank ? transfer.src : many;
-      const double wire = network_.wire_s(ends_.back().bytes);
+      const double wire = ports_.wire_s(ends_.back().bytes);
       src.wire += wire;
       dst.wire += wire;
       dst.start += machine_.post_receive_s;
@@ -356,7 +199,7 @@ class Walk {
     processor.wire = 0;
     processor.partner_out = processor.partner_in = no_rank;
     processor.next_phase = phase + 1;
-    network_.begin_phase(rank);
+    ports_.begin_phase(rank);
     return processor;
   }
 
@@ -377,8 +220,8 @@ class Walk {
     if (!eager || together)
       ready = std::max(ready, dst.start + src.time) + (eager ? 0 : machine_.handshake_s);
     if (machine_.processor_moves_bytes) ready = std::max(ready, dst.start + dst.time);
-    const double wire = network_.wire_s(ends.bytes);
-    const Flight flight = network_.fly(ends, ready, together, src.wire - wire, dst.wire - wire);
+    const double wire = ports_.wire_s(ends.bytes);
+    const Flight flight = ports_.fly(ends, ready, together, src.wire - wire, dst.wire - wire);
     src.done = std::max(src.done, flight.leaves);
     const bool unexpected = eager && flight.arrives < dst.start;
     const double copy = unexpected ? machine_.copy_byte_s * static_cast<double>(ends.bytes) : 0;
@@ -405,7 +248,7 @@ class Walk {
   const Schedule& schedule_;
   const Machine& machine_;
   const AdviceOptions& options_;
-  Network network_;
+  Ports ports_;
   std::vector<Processor> ranks_;
   std::vector<Ends> ends_;  // of the phase at hand, transfers first_ to last_ - 1
   std::size_t first_ = 0;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "nuice/advise.hpp"
 #include "nuice/error.hpp"

@@ -53,8 +53,8 @@ std::string how_decided(const Advice& advice) {
   if (advice.budget_s == 0) return " Predicted " + basis(advice.decided_by) + ", as asked for.";
   return std::string(" Decided ") + basis(advice.decided_by) +
          (advice.decided_by == Prediction::rule ? ", which makes no schedule:" : ", without simulating:") +
-         " more would take longer than the " + time_text(advice.budget_s) + " that " +
-         std::to_string(advice.reuse) + (advice.reuse == 1 ? " exchange takes." : " exchanges take.");
+         " looking closer would take longer than the " + time_text(advice.budget_s) +
+         " that deciding is worth.";
 }
 
 }  // namespace

@@ -59,6 +59,27 @@ def test_fit_machines() -> None:
     assert {"loss_per_sender", "async_send_s", "raw.send_overhead_s"} <= found.keys()
 
 
+def test_advise() -> None:
+    figures = quick("advise.py")
+    totals = [f["summary"] for f in figures if "summary" in f]
+    assert len(totals) == 2 * 3 * 3
+    for total in totals:
+        assert 1 <= total["mean"] <= total["worst"]
+        assert total["matrices"] == 10
+    for f in figures:
+        assert "summary" in f or f["ratio"] >= 1
+        assert "summary" in f or f["mode"] == "as shipped" or f["mode"].startswith(f["decided_by"])
+
+
+def test_planning_costs() -> None:
+    """The coefficients can be fitted again: one row for every scheduler that is no other's second name."""
+    command = [sys.executable, BENCH / "planning_costs.py", "--quick", "--repeat", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split('"')[1] for line in done.stdout.splitlines()]
+    assert set(rows) == {s.name for s in nuice.schedulers()} - {"cgm", "pex", "ps", "bs", "ls"}
+
+
 def test_coloring() -> None:
     figures = quick("coloring.py")
     matrices = [f for f in figures if "matrix" in f]
