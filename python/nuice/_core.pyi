@@ -938,3 +938,133 @@ def check_broadcast(schedule: BroadcastSchedule, group: Sequence[int]) -> str | 
     None, or one sentence on the first fault: every rank of the group must get the message exactly once, from
     one that had it before, and no rank may send or receive twice in a step.
     """
+
+class Candidate:
+    """What is expected of one scheduler with one executor; seconds."""
+
+    @property
+    def name(self) -> str:
+        """"rs_n:phased\""""
+
+    @property
+    def scheduler(self) -> str: ...
+
+    @property
+    def executor(self) -> str: ...
+
+    @property
+    def applicable(self) -> bool: ...
+
+    @property
+    def predicted_by(self) -> str:
+        """rule, model, simulation or measurement"""
+
+    @property
+    def phases(self) -> int: ...
+
+    @property
+    def phase_bytes(self) -> int: ...
+
+    @property
+    def planning_s(self) -> float:
+        """S: making and checking the schedule once."""
+
+    @property
+    def exchange_s(self) -> float:
+        """C."""
+
+    @property
+    def total_s(self) -> float:
+        """S / R + C."""
+
+    @property
+    def to_bound(self) -> float: ...
+
+    @property
+    def uncertainty(self) -> float:
+        """Relative, of exchange_s."""
+
+    @property
+    def why_not(self) -> str:
+        """Why it is not the choice; empty for the choice."""
+
+    def __repr__(self) -> str: ...
+
+class Advice:
+    """Which candidate suits, what each would cost, and why not the others."""
+
+    @property
+    def machine(self) -> str: ...
+
+    @property
+    def topology(self) -> str: ...
+
+    @property
+    def reuse(self) -> int: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def port_bound_s(self) -> float: ...
+
+    @property
+    def link_bound_s(self) -> float: ...
+
+    @property
+    def bound_s(self) -> float: ...
+
+    @property
+    def phase_cost_bytes(self) -> int: ...
+
+    @property
+    def prefer_pairs(self) -> bool: ...
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """The choice first."""
+
+    @property
+    def choice(self) -> Candidate: ...
+
+    @property
+    def num_contenders(self) -> int:
+        """
+        How many of the first candidates cannot be told from the choice, itself included.
+        """
+
+    @property
+    def decided_by(self) -> str: ...
+
+    @property
+    def deciding_s(self) -> float:
+        """Estimated from counted work."""
+
+    @property
+    def budget_s(self) -> float: ...
+
+    @property
+    def sentence(self) -> str: ...
+
+    def to_json(self) -> str:
+        """One JSON object, as `nuice advise --json` prints it."""
+
+    def to_text(self) -> str:
+        """A table of all candidates and the reasons."""
+
+    def __repr__(self) -> str: ...
+
+def advise_on(matrix: CommMatrix, machine: Machine, reuse: int, candidates: Sequence[str], seed: int, predict_by: str | None, budget_s: float | None) -> Advice:
+    """Predicts the candidates and chooses; nuice.advise has the defaults."""
+
+def advised_schedule(matrix: CommMatrix, machine: Machine, advice: Advice) -> Schedule:
+    """The choice's schedule."""
+
+def all_candidates(machine: Machine) -> list[str]:
+    """What can be simulated on the machine."""
+
+def mpi_candidates(machine: Machine) -> list[str]:
+    """What the MPI library can carry out."""
+
+def planning_cost_s(matrix: CommMatrix, scheduler: str, machine: Machine | None = None) -> float:
+    """Estimated seconds to make and check a schedule."""

@@ -118,7 +118,7 @@ class Decision {
                  estimate.timeouts ? timeout_uncertainty : rule_uncertainty);
   }
 
-  void set_exchange(Candidate& candidate, Prediction by, double seconds, double uncertainty) {
+  void set_exchange(Candidate& candidate, Prediction by, double seconds, double uncertainty) const {
     candidate.predicted_by = by;
     candidate.exchange_s = seconds;
     candidate.total_s = candidate.planning_s / static_cast<double>(options_.reuse) + seconds;
@@ -171,7 +171,7 @@ class Decision {
   }
 
   /// Whether it is likely to, as far as its prediction can be trusted.
-  bool may_win(const Candidate& candidate, double best_s) const {
+  static bool may_win(const Candidate& candidate, double best_s) {
     return candidate.total_s - candidate.exchange_s * candidate.uncertainty < best_s;
   }
 

@@ -164,7 +164,7 @@ class Walk {
 
   double async_end(const Processor& rank) const {
     if (machine_.processor_moves_bytes) return rank.work + rank.done;
-    return std::max(rank.time, std::max(rank.done, rank.work));
+    return std::max({rank.time, rank.done, rank.work});
   }
 
   /// Brings the ranks of a phase to its beginning: posts, then launches.

@@ -71,7 +71,7 @@ class Ports {
     end = take_links(begin, end, wire);
     note_incoming(ends.dst, begin, end);
     sending_until_[at(ends.src)] = end;
-    const double hops = static_cast<double>(route_.size());
+    const auto hops = static_cast<double>(route_.size());
     return {end, end + machine_.latency_s + hops * machine_.hop_s};
   }
 

@@ -73,7 +73,7 @@ std::string json_of(const Candidate& c) {
   return object.add("why_not", std::string_view(c.why_not)).text();
 }
 
-std::string padded(std::string text, std::size_t width, bool left = false) {
+std::string padded(const std::string& text, std::size_t width, bool left = false) {
   const std::string space(width - std::min(width, text.size()), ' ');
   return left ? text + space : space + text;
 }

@@ -16,7 +16,11 @@ namespace {
 
 double log2_up(double value) {
   double levels = 0;
-  for (double reach = 1; reach < value; reach *= 2) ++levels;
+  double reach = 1;
+  while (reach < value) {
+    reach *= 2;
+    ++levels;
+  }
   return levels;
 }
 
