@@ -101,8 +101,8 @@ struct PlanInfo {
   double gather_s = 0;  ///< Time to learn the matrix.
   double choose_s =
       0;  ///< Time to choose the scheduler, making and timing candidates included; 0 unless "auto".
-  double schedule_s = 0;  ///< Time to make the schedule and this rank's table.
-  double check_s = 0;     ///< Time of nuice::check(); 0 without it.
+  double schedule_s = 0;   ///< Time to make the schedule and this rank's table.
+  double check_s = 0;      ///< Time of nuice::check(); 0 without it.
   double predicted_s = 0;  ///< "auto": the exchange time that was expected before anything was measured.
   std::string warning;     ///< Wisdom that was not used or not written, in words; usually empty.
 };

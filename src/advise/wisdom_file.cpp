@@ -52,8 +52,8 @@ std::string heading() { return Json{{"nuice_wisdom", format}}.dump(); }
 
 std::string hex(std::uint64_t value) {
   std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  const std::string text(digits.data(), end);
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  const std::string text(digits.data(), end.ptr);
   return std::string(16 - text.size(), '0') + text;
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From nuice-calibrate to `nuice-bench --schedulers auto`, as people and programs meet them.
 
-Usage: calibrate_cli_test.py NUICE_CALIBRATE NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number of ranks)
+Usage: calibrate_cli_test.py NUICE_CALIBRATE NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number
+of ranks)
 """
 
 import json
@@ -46,8 +47,8 @@ class CalibrateThenChoose(unittest.TestCase):
         quick = ("--reps", "3", "--patience", "0")
         found = self.objects(run(3, CALIBRATE, *quick, "--json", "-o", str(machine)))
         keys = {line["key"] for line in found if "key" in line}
-        expected = {"send_overhead", "latency", "bandwidth", "duplex", "loss_per_sender", "barrier_level", "copy"}
-        self.assertLessEqual(expected, keys)
+        expected = "send_overhead latency bandwidth duplex loss_per_sender barrier_level copy"
+        self.assertLessEqual(set(expected.split()), keys)
         for line in found:
             self.assertEqual((line["ranks"], line["hosts"]), (3, 1))
             if line.get("value") is not None:

@@ -175,7 +175,7 @@ class Plan::State::Chooser {
 
   /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
   void measure() {
-    const std::size_t applicable = static_cast<std::size_t>(std::ranges::count_if(
+    const auto applicable = static_cast<std::size_t>(std::ranges::count_if(
         advice_.candidates, [](const Candidate& candidate) { return candidate.applicable; }));
     const std::size_t count =
         std::min(applicable, std::clamp(advice_.num_contenders(), least_trials, most_trials));
