@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good the adviser is: what its choice costs beside the simulated best, and what deciding costs.
 
-Matrices of five families (random, dense, skewed, airfoil, CG) with 8 to 64 ranks and messages of 16 B to 256 KiB, on
-every shipped machine. All candidates are simulated once: the best of them is what the choice is compared with, for several
-numbers of reuses R; a choice costs S / R + C, C simulated. Rows:
+Matrices of five families (random, dense, skewed, airfoil, CG) with 8 to 64 ranks and messages of 16 B to
+256 KiB, on every shipped machine. All candidates are simulated once: the best of them is what the choice is
+compared with, for several numbers of reuses R; a choice costs S / R + C, C simulated. Rows:
 
     as shipped   advise() as programs call it: it decides itself how closely to look
     model only   no simulation at all
     rule only    no schedule made either
 
-`ratio` is cost of the choice / cost of the best; `deciding` is the measured processor time of advise() over R exchanges of the
-choice, the bar being 1. Matrices of seeds below 1000 are for tuning, those from 1000 on (the default) are held out.
+`ratio` is cost of the choice / cost of the best; `deciding` is the measured processor time of advise() over R
+exchanges of the choice, the bar being 1. Matrices of seeds below 1000 are for tuning, those from 1000 on (the
+default) are held out.
 
-usage: bench/advise.py [--matrices 200] [--first-seed 1000] [--machines A,B] [--reuse 10,100,1000] [--quick] [--json]
+usage: bench/advise.py [--matrices 200] [--first-seed 1000] [--machines A,B] [--reuse R,R] [--quick] [--json]
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def random_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.Co
     n = ranks_of(random, most)
     degree = int(random.integers(1, min(n - 1, MAX_MESSAGES // n) + 1))
     units = int(random.choice([1, 32]))
-    return nuice.random_regular(n, degree, unit_bytes=max(1, unit_of(random) // units), max_units=units, seed=seed)
+    return nuice.random_regular(
+        n, degree, unit_bytes=max(1, unit_of(random) // units), max_units=units, seed=seed
+    )
 
 
 def dense_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.CommMatrix:
@@ -67,7 +70,9 @@ def skewed_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.Co
     dst = random.choice(random.permutation(n), size=count, p=weights / weights.sum())
     pairs = np.unique(np.stack([random.integers(0, n, count), dst], axis=1), axis=0)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    sizes = np.maximum(1, unit_of(random) / random.permutation(np.arange(1, len(pairs) + 1)) ** random.uniform(0.3, 1))
+    sizes = np.maximum(
+        1, unit_of(random) / random.permutation(np.arange(1, len(pairs) + 1)) ** random.uniform(0.3, 1)
+    )
     return from_pairs(n, pairs, sizes)
 
 
@@ -82,8 +87,8 @@ def airfoil_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.C
 
 
 def cg_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.CommMatrix:
-    """The vector entries that a product needs, rows in equal blocks: a grid of 7 or 27 points, a band, or a grid with some
-    unknowns renumbered at random."""
+    """The vector entries that a product needs, rows in equal blocks: a grid of 7 or 27 points, or one with
+    some unknowns renumbered at random."""
     n = ranks_of(random, most)
     side = int(random.integers(8, 15))
     index = np.arange(side**3).reshape(side, side, side)
@@ -220,7 +225,9 @@ def main() -> None:
         names, options.matrices = names[-2:], 10
     reuses = [int(word) for word in options.reuse.split(",")]
     if not options.json:
-        print("machine          reuse mode          mean  worst  best   simul. model   deciding: median, most")
+        print(
+            "machine          reuse mode          mean  worst  best   simul. model   deciding: median, most"
+        )
     failed = []
     for name in names:
         machine = nuice.find_machine(name)

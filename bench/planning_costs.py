@@ -5,9 +5,9 @@
     nanoseconds = fixed + rank * ranks + messages * (message + log * log2(1 + degree) + hop * hops)
                 + messages * log2(1 + degree) * uneven,  if sizes differ
 
-by least squares of relative errors with no coefficient below 0; log2 is linear between powers of two. Times are those of
-make and check() together, the least of some repetitions in processor time, so that other work on the machine counts
-little. Prints the rows for the C++ table, and how far the fit is from what it was fitted to.
+by least squares of relative errors with no coefficient below 0; log2 is linear between powers of two. Times
+are those of make and check() together, the least of some repetitions in processor time, so that other work
+on the machine counts little. Prints the rows for the C++ table, and how far the fit is from what it is of.
 
 usage: bench/planning_costs.py [--repeat 5] [--quick] [--simulation]
 """
@@ -82,7 +82,11 @@ def fit(rows: list[list[float]], times: list[float]):
 
 def network_for(ranks: int) -> list[str]:
     side = 1 << (ranks.bit_length() - 1) // 2
-    return [f"hypercube:{ranks.bit_length() - 1}", f"fattree:{side}x{ranks // side}/2", f"mesh:{side}x{ranks // side}"]
+    return [
+        f"hypercube:{ranks.bit_length() - 1}",
+        f"fattree:{side}x{ranks // side}/2",
+        f"mesh:{side}x{ranks // side}",
+    ]
 
 
 def planning(repeat: int, quick: bool) -> None:
@@ -101,7 +105,7 @@ def planning(repeat: int, quick: bool) -> None:
                 made = []
                 count = max(1, 3000 // matrix.num_messages)  # tiny ones many times, against the clock's grain
 
-                def make(matrix=matrix, topology=topology, made=made, count=count):
+                def make(row=row, matrix=matrix, topology=topology, made=made, count=count):
                     for _ in range(count):
                         made[:] = [nuice.make_schedule(matrix, row.name, 1, topology=topology)[0]]
                         nuice.check(matrix, made[0], row.guarantees, topology)
@@ -111,8 +115,8 @@ def planning(repeat: int, quick: bool) -> None:
         coefficients, ratios = fit(rows, times)
         numbers = ", ".join(f"{c:.3g}" for c in coefficients)
         print(
-            f'    Cost{{"{row.name}", {numbers}}},  // fit / measured {ratios.min():.2f} to {ratios.max():.2f}, '
-            f"median {median(ratios):.2f} of {len(ratios)}",
+            f'    Cost{{"{row.name}", {numbers}}},  // fit / measured {ratios.min():.2f} to '
+            f"{ratios.max():.2f}, median {median(ratios):.2f} of {len(ratios)}",
             flush=True,
         )
 
@@ -140,14 +144,18 @@ def simulation(repeat: int, quick: bool) -> None:
                         if kind == "model":
                             used -= min(used * 0.9, took * 1e9)
                         hops = mean_hops(matrix, topology)
-                        at_once = matrix.num_messages if executor == "async" and machine.sends_at_once != 1 else n
+                        at_once = (
+                            matrix.num_messages if executor == "async" and machine.sends_at_once != 1 else n
+                        )
                         flows = at_once * (hops > 0 and machine.switching == "packet")
                         count = matrix.num_messages
                         rows.append([1.0, n, count, count * hops, count * flows, count * at_once])
                         if kind == "model":
                             rows[-1] = rows[-1][:4]
                         times.append(used)
-                        names.append(f"{name} n={n} d={degree} {executor}: {used / matrix.num_messages:.0f} ns")
+                        names.append(
+                            f"{name} n={n} d={degree} {executor}: {used / matrix.num_messages:.0f} ns"
+                        )
         coefficients, ratios = fit(rows, times)
         print(kind, ", ".join(f"{c:.3g}" for c in coefficients))
         print(f"  fit / measured {ratios.min():.2f} to {ratios.max():.2f}, median {median(ratios):.2f}")
@@ -159,7 +167,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="small cases: only whether it works")
-    parser.add_argument("--simulation", action="store_true", help="what simulating and modelling cost instead")
+    parser.add_argument(
+        "--simulation", action="store_true", help="what simulating and modelling cost instead"
+    )
     options = parser.parse_args()
     (simulation if options.simulation else planning)(options.repeat, options.quick)
 

@@ -8,7 +8,8 @@
 
 Matrices: CommMatrix, from_dense, from_scipy, load_matrix_market, random_regular, random_density. Plans: plan,
 compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict. The
-adviser: advise. What stands behind them: schedulers, check, lower_bounds, link_bounds, slice_all. See docs/python.md.
+adviser: advise. What stands behind them: schedulers, check, lower_bounds, link_bounds, slice_all. See
+docs/python.md.
 """
 
 from ._core import (

@@ -27,11 +27,12 @@ def advise(
 ) -> Advice:
     """Predicts planning and exchange time of every candidate; the least planning / reuse + exchange wins.
 
-    machine: an object, the name of a shipped one, or a file NAME.toml. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; all
-    that the machine allows if None. predict_by: "rule", "model" or "simulation" for all of them, whatever that costs;
-    without it deciding takes less than the exchanges it decides about (or than budget_s), as estimated from
-    counted work, so that the same arguments give the same advice.
-    Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is applicable.
+    machine: an object, the name of a shipped one, or a file NAME.toml. candidates: "SCHEDULER:EXECUTOR" or
+    "SCHEDULER"; all that the machine allows if None. predict_by: "rule", "model" or "simulation" for all of
+    them, whatever that costs; without it deciding takes less than the exchanges it decides about (or than
+    budget_s), as estimated from counted work, so that the same arguments give the same advice.
+    Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is
+    applicable.
     """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
     return _core.advise_on(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import (
+    advising,
     broadcast,
     checking,
     comparing,
@@ -65,6 +66,7 @@ _GROUPS = (
     comparing,
     frontier,
     simulating,
+    advising,
     reproducing,
     broadcast,
     flow,

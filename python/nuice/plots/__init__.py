@@ -9,6 +9,7 @@ No display and no pyplot: nothing here changes the state of a program that draws
 from .flows import draw_flow
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
+from .regions import draw_regions
 from .runs import draw_runs
 from .style import save_figure
 from .times import draw_times
@@ -18,6 +19,7 @@ __all__ = [
     "draw_flow",
     "draw_matrix",
     "draw_mesh",
+    "draw_regions",
     "draw_runs",
     "draw_timeline",
     "draw_times",

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maps of which candidate wins, by messages per rank and size (000 figs 16 and 17); break-even of 003 s.5.1.
+
+Usage:
+    regions = nuice.advice_map.region_map("cm5-32")
+    regions.winner[2][3], regions.degrees[2], regions.sizes[3]
+    nuice.advice_map.break_even("cm5-32", reuse=1)
+
+Matrices are those of 003 fig. 7: every rank sends `degree` messages of one size and receives as many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._core import Machine
+from .advising import advise
+from .papers import table
+
+PAPER_CANDIDATES = ("ac", "lp", "rs_n", "rs_nl")  # 000 figs 16 and 17 draw AC, LP and the RS_N family
+DEFAULT_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
+PAPER_MACHINE = "cm5-32"
+
+
+@dataclass(frozen=True)
+class RegionMap:
+    """winner[i][j]: who has the least S / R + C for degrees[i] and sizes[j]; total_s[i][j]: that."""
+
+    machine: str
+    ranks: int
+    reuse: int
+    degrees: tuple[int, ...]
+    sizes: tuple[int, ...]
+    candidates: tuple[str, ...]
+    winner: tuple[tuple[str, ...], ...]
+    total_s: tuple[tuple[float, ...], ...]
+
+    def figures(self) -> dict[str, Any]:
+        """What `nuice advise --map --json` prints."""
+        return {
+            "machine": self.machine,
+            "ranks": self.ranks,
+            "reuse": self.reuse,
+            "degrees": list(self.degrees),
+            "sizes": list(self.sizes),
+            "candidates": list(self.candidates),
+            "winner": [list(row) for row in self.winner],
+            "total_seconds": [list(row) for row in self.total_s],
+        }
+
+
+def degrees_for(ranks: int) -> tuple[int, ...]:
+    """About eight, from 1 to everybody."""
+    return tuple(
+        sorted({1, 2, 4, *(max(1, (ranks - 1) * k // 6) for k in range(1, 7))} & set(range(1, ranks)))
+    )
+
+
+def paper_candidates(machine: Machine) -> list[str]:
+    """Those of 000's maps; RS_NL only where there are links."""
+    known = {name.split(":")[0] for name in _core.all_candidates(machine)}
+    return [name for name in PAPER_CANDIDATES if name in known]
+
+
+def region_map(
+    machine: Machine | str,
+    ranks: int | None = None,
+    degrees: Sequence[int] | None = None,
+    sizes: Sequence[int] = DEFAULT_SIZES,
+    *,
+    reuse: int = 100,
+    candidates: Sequence[str] | None = None,
+    predict_by: str = "simulation",
+    seed: int = 0,
+) -> RegionMap:
+    """Who wins where. ranks: at most the machine's (32 of them if None); candidates: the papers' if None.
+
+    Raises nuice.Error as nuice.advise. Cost: that of simulating every candidate for every degree and size.
+    """
+    target = _core.find_machine(machine) if isinstance(machine, str) else machine
+    count = min(32, target.num_ranks) if ranks is None else ranks
+    names = list(candidates or paper_candidates(target))
+    rows = degrees_for(count) if degrees is None else tuple(degrees)
+
+    def choices(degree: int) -> list[_core.Candidate]:
+        return [
+            advise(
+                _core.random_regular(count, degree, unit_bytes=size, seed=seed),
+                target,
+                reuse,
+                candidates=names,
+                seed=seed,
+                predict_by=predict_by,
+            ).choice
+            for size in sizes
+        ]
+
+    cells = [choices(degree) for degree in rows]
+    return RegionMap(
+        machine=target.name,
+        ranks=count,
+        reuse=reuse,
+        degrees=rows,
+        sizes=tuple(sizes),
+        candidates=tuple(names),
+        winner=tuple(tuple(c.name for c in row) for row in cells),
+        total_s=tuple(tuple(c.total_s for c in row) for row in cells),
+    )
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """Up to which degree CGM costs no more than LP for messages of one size; 0: never.
+
+    printed: the rule of 003 s.5.1 with constants from its tables, and S of a CM-5 node; for 32 ranks of
+    cm5-32 only.
+    model: exchanges simulated, the same S. today: the same with S of this adviser (a computer of now).
+    """
+
+    bytes: int
+    printed: int | None
+    model: int | None
+    today: int
+
+
+def break_even(
+    machine: Machine | str, ranks: int = 32, sizes: Sequence[int] = DEFAULT_SIZES, *, reuse: int = 1
+) -> list[BreakEven]:
+    """Where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times."""
+    target = _core.find_machine(machine) if isinstance(machine, str) else machine
+    of_paper = target.name == PAPER_MACHINE and ranks == 32
+    result = []
+    for size in sizes:
+        gains = {degree: _gain(target, ranks, degree, size) for degree in range(1, ranks)}
+        result.append(
+            BreakEven(
+                bytes=size,
+                printed=_last(ranks, lambda d, s=size: _printed_gain_s(d, ranks, s, reuse) >= 0)
+                if of_paper
+                else None,
+                model=_last(ranks, lambda d, g=gains: g[d][0] >= _cm5_planning_s(d, ranks) / reuse)
+                if of_paper
+                else None,
+                today=_last(ranks, lambda d, g=gains: g[d][0] >= g[d][1] / reuse),
+            )
+        )
+    return result
+
+
+def _last(ranks: int, holds: Callable[[int], bool]) -> int:
+    """The largest degree up to which it holds."""
+    degree = 0
+    while degree + 1 < ranks and holds(degree + 1):
+        degree += 1
+    return degree
+
+
+def _gain(machine: Machine, ranks: int, degree: int, size: int) -> tuple[float, float]:
+    """Seconds that an exchange by CGM takes less than one by LP, and that planning takes more."""
+    matrix = _core.random_regular(ranks, degree, unit_bytes=size, seed=0)
+    advice = advise(matrix, machine, 1, candidates=["lp", "cgm"], predict_by="simulation")
+    by = {c.scheduler: c for c in advice.candidates}
+    return by["lp"].exchange_s - by["cgm"].exchange_s, by["cgm"].planning_s - by["lp"].planning_s
+
+
+@dataclass(frozen=True)
+class PaperConstants:
+    """Of 003 s.5.1: LP takes n tau + C1 d M phi, CGM C2 d n ln d + C3 d (tau + M phi). Seconds."""
+
+    tau: float
+    phi: float
+    c1: float
+    c2: float
+    c3: float
+
+
+@cache
+def paper_constants() -> PaperConstants:
+    """The paper prints the form, not the constants: tau and phi from its table 1, C1 and C3 from its tables
+    2 and 3 (4 to 16 KiB, where they are steadiest), C2 from its table 4."""
+    alone = [(r["bytes"], r["average_ms"] / 1e3) for r in table("003_table1") if r["bytes"] <= 16384]
+    tau, phi = _relative_fit([[1.0, size] for size, _ in alone], [seconds for _, seconds in alone])
+    rows = [r for r in table("003_tables2_3") if 4096 <= r["bytes"] <= 16384]
+    c1 = mean((r["lp"] / 1e3 - 32 * tau) / (r["degree"] * r["bytes"] * phi) for r in rows)
+    c3 = mean(r["cgm"] / 1e3 / (r["degree"] * (tau + r["bytes"] * phi)) for r in rows)
+    c2 = mean(
+        r["schedule_ms"] / 1e3 / (r["degree"] * r["ranks"] * math.log(r["degree"]))
+        for r in table("003_table4")
+        if r["degree"] >= 4
+    )
+    return PaperConstants(tau, phi, c1, c2, c3)
+
+
+def _relative_fit(rows: list[list[float]], values: list[float]) -> tuple[float, ...]:
+    weights = 1 / np.array(values)
+    return tuple(
+        np.linalg.lstsq(np.array(rows) * weights[:, None], np.ones(len(values)), rcond=None)[0].tolist()
+    )
+
+
+def _cm5_planning_s(degree: int, ranks: int) -> float:
+    return paper_constants().c2 * degree * ranks * math.log(degree)
+
+
+def _printed_gain_s(degree: int, ranks: int, size: int, reuse: int) -> float:
+    """003 s.5.1, the inequality before (5), with C2 over the number of uses."""
+    c = paper_constants()
+    left = _cm5_planning_s(degree, ranks) / reuse
+    return (ranks - c.c3 * degree) * c.tau + (c.c1 - c.c3) * degree * size * c.phi - left

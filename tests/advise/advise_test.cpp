@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The adviser: what it says is what the simulator says, it is the same every time, and it keeps to its budget.
+#include "nuice/advise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nuice/check.hpp"
+#include "nuice/patterns.hpp"
+#include "nuice/simulate.hpp"
+#include "support/throws.hpp"
+
+namespace nuice {
+namespace {
+
+const Candidate& find(const Advice& advice, std::string_view name) {
+  const auto found = std::ranges::find(advice.candidates, name, &Candidate::name);
+  if (found == advice.candidates.end()) throw std::runtime_error("no candidate " + std::string(name));
+  return *found;
+}
+
+/// Everything that the simulator can judge.
+std::vector<std::string> simulable(const Machine& machine) {
+  std::vector<std::string> names = all_candidates(machine);
+  std::erase_if(names, [](const std::string& name) { return name.ends_with(":credit"); });
+  return names;
+}
+
+/// All ranks send to rank 0, long messages, and to their neighbour, short ones.
+CommMatrix hot_receiver(Rank num_ranks, Bytes bytes) {
+  std::vector<Message> messages;
+  for (Rank rank = 1; rank < num_ranks; ++rank) messages.push_back({rank, 0, bytes});
+  for (Rank rank = 1; rank + 1 < num_ranks; ++rank) messages.push_back({rank, rank + 1, bytes / 16 + 1});
+  return CommMatrix::from_messages(num_ranks, messages);
+}
+
+TEST(Advise, SimulatedTimesAreTheSimulatorsOwn) {
+  const CommMatrix matrix = random_regular(16, 5, {2048, 8}, 3);
+  for (const std::string_view name : {"cm5-32", "ipsc860-64", "ethernet-10g"}) {
+    const Machine machine = find_machine(name);
+    const Advice advice = advise(matrix, machine, {.predict_by = Prediction::simulation});
+    for (const Candidate& candidate : advice.candidates) {
+      if (candidate.predicted_by != Prediction::simulation || candidate.scheduler == "drs_n") continue;
+      const Problem problem{matrix, advice.seed, advice.phase_cost_bytes, machine.topology.get(),
+                            advice.prefer_pairs};
+      const Schedule schedule = make_schedule(problem, candidate.scheduler);
+      const SimulationOptions how{.executor = *find_executor(candidate.executor), .blocking_sends = false};
+      EXPECT_EQ(candidate.exchange_s, simulate(matrix, schedule, machine, how).seconds) << candidate.name();
+      EXPECT_EQ(candidate.phases, schedule.num_phases());
+      EXPECT_EQ(candidate.phase_bytes, phase_bytes(schedule));
+      EXPECT_GE(candidate.to_bound, 1 - 1e-9) << candidate.name() << " on " << name;
+    }
+  }
+}
+
+TEST(Advise, TheLeastTotalIsChosenAndEveryOtherHasAReason) {
+  const CommMatrix matrix = random_density(12, 0.4, {512, 32}, 7);
+  for (const std::uint64_t reuse : {1, 100, 1'000'000}) {
+    const Advice advice =
+        advise(matrix, find_machine("cm5-32"), {.reuse = reuse, .predict_by = Prediction::simulation});
+    for (const Candidate& candidate : advice.candidates) {
+      EXPECT_NEAR(candidate.total_s, candidate.planning_s / static_cast<double>(reuse) + candidate.exchange_s,
+                  1e-12);
+      EXPECT_GE(candidate.total_s, advice.choice().total_s);
+      EXPECT_EQ(candidate.why_not.empty(), &candidate == &advice.choice()) << candidate.name();
+    }
+    EXPECT_NE(advice.sentence.find(advice.choice().name()), std::string::npos);
+  }
+}
+
+TEST(Advise, SameArgumentsSameAdvice) {
+  for (const ShippedMachine& shipped : shipped_machines()) {
+    const Machine machine = find_machine(shipped.name);
+    const CommMatrix matrix = random_regular(12, 4, {300, 32}, 11);
+    EXPECT_EQ(to_json(advise(matrix, machine)), to_json(advise(matrix, machine))) << shipped.name;
+  }
+}
+
+/// bench/advise.py in small: on every shipped machine, 9 matrices of three kinds.
+TEST(Advise, TheChoiceIsNearlyTheSimulatedBest) {
+  for (const ShippedMachine& shipped : shipped_machines()) {
+    const Machine machine = find_machine(shipped.name);
+    const std::vector<std::string> names = simulable(machine);
+    double sum = 0;
+    double worst = 0;
+    for (std::uint64_t seed = 0; seed < 9; ++seed) {
+      const Bytes unit = Bytes{16} << (2 * seed % 14);
+      const Rank ranks = seed % 2 == 0 ? 8 : 14;
+      const CommMatrix matrix = seed % 3 == 0   ? random_regular(ranks, 3, {unit, 1}, seed)
+                                : seed % 3 == 1 ? random_density(ranks, 0.7, {unit, 32}, seed)
+                                                : hot_receiver(ranks, unit * 16);
+      const Advice truth =
+          advise(matrix, machine, {.candidates = names, .predict_by = Prediction::simulation});
+      const Advice advice = advise(matrix, machine, {.candidates = names});
+      const double ratio = find(truth, advice.choice().name()).total_s / truth.choice().total_s;
+      sum += ratio;
+      worst = std::max(worst, ratio);
+    }
+    EXPECT_LE(sum / 9, 1.05) << shipped.name;
+    EXPECT_LE(worst, 1.3) << shipped.name;
+  }
+}
+
+/// Without contention and with equal sizes the model leaves nothing out.
+TEST(Advise, TheModelIsExactWherePhasesDoNotMeet) {
+  const CommMatrix matrix = random_regular(16, 6, {20000, 1}, 1);
+  for (const std::string_view name : {"cm5-32", "ethernet-10g", "shared-memory", "testbed-50mbit"}) {
+    const Machine machine = find_machine(name);
+    const std::vector<std::string> names{"coloring:phased", "coloring:barrier"};
+    const Advice modelled = advise(matrix, machine, {.candidates = names, .predict_by = Prediction::model});
+    const Advice simulated =
+        advise(matrix, machine, {.candidates = names, .predict_by = Prediction::simulation});
+    for (const std::string& candidate : names) {
+      EXPECT_NEAR(find(modelled, candidate).exchange_s / find(simulated, candidate).exchange_s, 1, 0.02)
+          << candidate << " on " << name;
+    }
+  }
+}
+
+TEST(Advise, BudgetsAreKept) {
+  const CommMatrix matrix = random_regular(24, 8, {4096, 32}, 5);
+  const Machine machine = find_machine("ethernet-1g");
+  const Advice none = advise(matrix, machine, {.budget_s = 0.0});
+  EXPECT_EQ(none.decided_by, Prediction::rule);
+  EXPECT_NE(none.sentence.find("by the rule"), std::string::npos);
+  for (const Candidate& candidate : none.candidates) EXPECT_EQ(candidate.predicted_by, Prediction::rule);
+  for (const double budget : {1e-3, 1e-2, 1.0}) {
+    const Advice advice = advise(matrix, machine, {.budget_s = budget});
+    EXPECT_LE(advice.deciding_s, budget);
+    EXPECT_EQ(advice.budget_s, budget);
+  }
+  EXPECT_EQ(advise(matrix, machine, {.budget_s = 1.0}).decided_by, Prediction::simulation);
+  const Advice usual = advise(matrix, machine, {.reuse = 1000});
+  EXPECT_LE(usual.deciding_s, 1000 * usual.choice().exchange_s);
+}
+
+TEST(Advise, CreditWinsWhereContentionCosts) {
+  const CommMatrix matrix = random_regular(16, 8, {65536, 1}, 0);
+  const Machine machine = find_machine("testbed-fast");
+  const Advice advice = advise(matrix, machine, {.candidates = mpi_candidates(machine)});
+  EXPECT_EQ(advice.choice().executor, "credit");
+  EXPECT_GT(find(advice, "ac:async").total_s, 2 * advice.choice().total_s);
+  const Machine host = find_machine("shared-memory");
+  EXPECT_EQ(advise(matrix, host, {.candidates = mpi_candidates(host)}).choice().executor, "async");
+}
+
+TEST(Advise, TheChoicesScheduleIsRight) {
+  const CommMatrix matrix = random_density(16, 0.5, {1000, 32}, 2);
+  for (const std::string_view name : {"cm5-32", "delta", "fattree-ib"}) {
+    const Machine machine = find_machine(name);
+    for (const auto by : {Prediction::rule, Prediction::simulation}) {
+      const Advice advice = advise(matrix, machine, {.predict_by = by});
+      const Schedule schedule = advised_schedule(matrix, machine, advice);
+      if (advice.choice().scheduler == "drs_n") continue;
+      EXPECT_FALSE(check(matrix, schedule, 0)) << advice.choice().name();
+      EXPECT_TRUE(by == Prediction::rule || *advice.schedule == schedule);
+    }
+  }
+}
+
+TEST(Advise, WithoutMessagesThereIsNothingToDecide) {
+  const Advice advice = advise(CommMatrix::from_messages(4, {}), find_machine("cm5-32"));
+  EXPECT_EQ(advice.choice().exchange_s, 0);
+  EXPECT_EQ(advice.bound_s, 0);
+}
+
+TEST(Advise, MeasurementsDecide) {
+  const CommMatrix matrix = random_regular(8, 3, {4096, 1}, 1);
+  const Advice before = advise(matrix, find_machine("ethernet-10g"));
+  const std::string second = before.candidates[1].name();
+  const std::vector<MeasuredExchange> measured{{0, 5e-3}, {1, 2e-3}};
+  const Advice after = with_measurements(before, measured);
+  EXPECT_EQ(after.choice().name(), second);
+  EXPECT_EQ(after.decided_by, Prediction::measurement);
+  EXPECT_EQ(after.choice().exchange_s, 2e-3);
+  EXPECT_NE(after.sentence.find("measured"), std::string::npos);
+  EXPECT_EQ(after.num_contenders(), 1U);
+  const auto refused = [&](std::vector<MeasuredExchange> times) {
+    EXPECT_ERROR(with_measurements(before, times), ErrorCode::invalid_argument, {"measured"});
+  };
+  refused({});
+  refused({{before.candidates.size(), 1.0}});
+  refused({{0, 0.0}});
+  refused({{0, std::nan("")}});
+}
+
+TEST(Advise, NonsenseIsRefusedBeforeAnyWork) {
+  const CommMatrix matrix = random_regular(8, 3, {64, 1}, 1);
+  const Machine machine = find_machine("ethernet-1g");
+  const auto refused = [&](const AdviceOptions& options, const std::string& reason,
+                           ErrorCode code = ErrorCode::invalid_argument) {
+    EXPECT_ERROR(advise(matrix, machine, options), code, {reason});
+  };
+  refused({.candidates = {"nonsense"}}, "nonsense");
+  refused({.candidates = {"rs_n:quickly"}}, "rs_n:quickly");
+  refused({.candidates = {"rex:async"}}, "forwards");
+  refused({.candidates = {"rex:credit"}}, "forwards");
+  refused({.candidates = {"drs_n:phased"}}, "handshake");
+  refused({.candidates = {"rs_n:handshake"}}, "drs_n only");
+  refused({.reuse = 0}, "reuse is 0");
+  refused({.predict_by = Prediction::measurement}, "cannot measure");
+  refused({.budget_s = -1.0}, "budget");
+  refused({.budget_s = std::nan("")}, "budget");
+  refused({.chunk_bytes = 0}, "chunks");
+  refused({.candidates = {"drs_n"}}, "active message", ErrorCode::not_applicable);
+  EXPECT_ERROR(advise(random_regular(65, 3, {64, 1}, 1), machine), ErrorCode::mismatch, {"65"});
+  EXPECT_ERROR(planning_cost_s(matrix, "nonsense"), ErrorCode::invalid_argument, {"nonsense"});
+}
+
+TEST(Advise, EverySchedulerHasAPlanningCost) {
+  const CommMatrix small = random_regular(8, 3, {64, 1}, 1);
+  const CommMatrix large = random_regular(64, 30, {64, 1}, 1);
+  for (const Scheduler& row : schedulers()) {
+    EXPECT_GT(planning_cost_s(small, row.name), 0) << row.name;
+    EXPECT_GT(planning_cost_s(large, row.name), planning_cost_s(small, row.name)) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace nuice
