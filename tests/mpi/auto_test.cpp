@@ -191,7 +191,10 @@ void lie(const std::string& path, const CommMatrix& matrix, const std::string& s
          const std::string& executor, const Machine& machine = find_machine("ethernet-10g")) {
   if (world_rank() == 0) {
     fs::remove(path);
-    WisdomKey key = wisdom_key(matrix, machine, 1, "auto 8192 49152 0 0");
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(library, &length);
+    const WisdomKey key = wisdom_key(matrix, machine, 1, std::string(library) + " auto 8192 49152 0 0");
     const WisdomEntry entry{.key = key,
                             .scheduler = scheduler,
                             .executor = executor,

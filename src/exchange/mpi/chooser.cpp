@@ -44,9 +44,13 @@ std::vector<std::string> candidates_for(const Machine& machine, const PlanOption
   return ours;
 }
 
-/// All that decides beside matrix, machine and reuse.
+/// All that decides beside matrix, machine and reuse. What was measured with one MPI says little of another.
 std::string setting_text(const PlanOptions& options) {
-  return std::string(executor_name(options.executor)) + " " + std::to_string(options.chunk_bytes) + " " +
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+  int length = 0;
+  must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
+  return std::string(library.data(), static_cast<std::size_t>(length)) + " " +
+         std::string(executor_name(options.executor)) + " " + std::to_string(options.chunk_bytes) + " " +
          std::to_string(options.window_bytes) + " " + std::to_string(options.max_sends_in_flight) + " " +
          std::to_string(options.seed);
 }
