@@ -29,7 +29,7 @@ THREE_RANKS = """%%MatrixMarket matrix coordinate integer general
 
 def run(ranks: int, program: str, *arguments: str) -> subprocess.CompletedProcess:
     command = [*MPIEXEC, str(ranks), program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
 
 class CalibrateThenChoose(unittest.TestCase):
