@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From nuice-calibrate to `nuice-bench --schedulers auto`, as people and programs meet them.
 
-Usage: calibrate_cli_test.py NUICE_CALIBRATE NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number
-of ranks)
+Usage: calibrate_cli_test.py NUICE_CALIBRATE NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for
+the number of ranks)
 """
 
 import json
