@@ -28,7 +28,7 @@ class Lab {
  public:
   virtual ~Lab() = default;
   virtual Rank num_ranks() const = 0;
-  /// At least 3 samples, and `reps` unless that takes too long; the same on all ranks, as what is measured next
+  /// At least 3 samples (1 if that is very slow), and `reps` unless that takes too long; the same on all ranks, as what is measured next
   /// depends on them.
   virtual std::vector<Sample> run(const Probe& probe, int reps) = 0;
   /// Whether a message of so many bytes leaves its sender before the receiver has posted a receive.

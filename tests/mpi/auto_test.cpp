@@ -215,7 +215,9 @@ TEST(Auto, WisdomThatLiesOrIsDamagedIsNotFollowed) {
   const std::string honest = plan_for(matrix, options).advice()->choice().name();
   lie(path, matrix, "coloring", "phased");
   mpi::Plan misled = plan_for(matrix, options);
-  EXPECT_EQ(misled.advice()->choice().name(), "coloring:phased") << "this one could be true";
+  if (matrix.num_messages() > 0) {  // nobody plans for nothing
+    EXPECT_EQ(misled.advice()->choice().name(), "coloring:phased") << "this one could be true";
+  }
   expect_delivers(misled);
 
   lie(path, matrix, "rex", "credit");  // rex forwards: credit cannot carry it

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From nuice-calibrate to `nuice-bench --schedulers auto`, as people and programs meet them.
 
-Usage: calibrate_cli_test.py NUICE_CALIBRATE NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number
-of ranks)
+Usage: calibrate_cli_test.py NUICE_CALIBRATE NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the option for
+the number of ranks)
 """
 
 import json
@@ -29,7 +29,7 @@ THREE_RANKS = """%%MatrixMarket matrix coordinate integer general
 
 def run(ranks: int, program: str, *arguments: str) -> subprocess.CompletedProcess:
     command = [*MPIEXEC, str(ranks), program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
 
 class CalibrateThenChoose(unittest.TestCase):

@@ -49,10 +49,9 @@ std::string setting_text(const PlanOptions& options) {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
   int length = 0;
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
-  return std::string(library.data(), static_cast<std::size_t>(length)) + " " +
-         std::string(executor_name(options.executor)) + " " + std::to_string(options.chunk_bytes) + " " +
-         std::to_string(options.window_bytes) + " " + std::to_string(options.max_sends_in_flight) + " " +
-         std::to_string(options.seed);
+  return std::string(library.data()) + " " + std::string(executor_name(options.executor)) + " " +
+         std::to_string(options.chunk_bytes) + " " + std::to_string(options.window_bytes) + " " +
+         std::to_string(options.max_sends_in_flight) + " " + std::to_string(options.seed);
 }
 
 std::string wisdom_path(const PlanOptions& options) {
