@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that is stopped for a second delays an exchange and no more; one that dies is reported by all others.
+"""A rank that is stopped for a second only delays an exchange; one that dies is reported by all others.
 
 usage: fault_test.py FAULT_PROGRAM MPIEXEC NUMPROC_FLAG
 """

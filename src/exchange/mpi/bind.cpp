@@ -116,8 +116,10 @@ void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bou
   const auto limit = static_cast<std::size_t>(max_sends_in_flight);
   Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
   if (exchange.self.bytes == 0) maker.make_self_message();
-  if (info.executor == Executor::credit)
-    return maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, window_bytes});
+  if (info.executor == Executor::credit) {
+    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, window_bytes});
+    return;
+  }
   maker.make(info.executor);
   exchange.window.resize(std::min(limit, exchange.sends.size()), MPI_REQUEST_NULL);
   exchange.reserve_for_following();

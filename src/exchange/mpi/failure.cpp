@@ -14,7 +14,8 @@ namespace nuice::mpi {
 
 std::string names_of(std::vector<Rank> ranks) {
   std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  const auto repeats = std::ranges::unique(ranks);
+  ranks.erase(repeats.begin(), repeats.end());
   constexpr std::size_t most = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)

@@ -233,7 +233,6 @@ void require_equal_ends(const Communicator& comm, const Side& send, const Side& 
 Ratio agree_on_ratio(const Communicator& comm, const Side& send, const PhaseTable& table) {
   constexpr Bytes none = std::numeric_limits<Bytes>::max();
   std::array<Bytes, 4> extremes = {none, none, 0, 0};  // least fields, plan; minus the most of both
-  std::string odd;
   for (std::size_t i = 0; i < send.partners().size(); ++i) {
     const Bytes plan = send.partners()[i].bytes;
     if (plan == 0 || send.partners()[i].rank == table.rank) continue;

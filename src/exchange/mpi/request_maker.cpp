@@ -80,22 +80,22 @@ void Exchange::State::RequestMaker::make(Executor executor) {
 }
 
 void Exchange::State::RequestMaker::make_credit(const CreditRun::Settings& settings) {
-  std::vector<CreditRun::Stretch> sends;
-  std::vector<CreditRun::Stretch> receives;
+  std::vector<CreditRun::Stretch> outgoing;
+  std::vector<CreditRun::Stretch> incoming;
   Places places;
   for (const PhaseEntry& entry : table_.entries) {
     if (entry.send_partner != no_rank) {
       places.clear();
       layout_.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
-      for (const Segment& segment : places) sends.push_back(stretch_of(segment, entry.send_partner));
+      for (const Segment& segment : places) outgoing.push_back(stretch_of(segment, entry.send_partner));
     }
     if (entry.recv_partner != no_rank) {
       places.clear();
       layout_.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
-      for (const Segment& segment : places) receives.push_back(stretch_of(segment, entry.recv_partner));
+      for (const Segment& segment : places) incoming.push_back(stretch_of(segment, entry.recv_partner));
     }
   }
-  exchange_.credit = std::make_unique<CreditRun>(exchange_.comm, sends, receives, settings);
+  exchange_.credit = std::make_unique<CreditRun>(exchange_.comm, outgoing, incoming, settings);
   exchange_.credit->expect_chunks(exchange_.arrivals);
 }
 
@@ -117,8 +117,10 @@ Part Exchange::State::RequestMaker::scaled(const Part& part) const {
 }
 
 void Exchange::State::RequestMaker::places_to_send(const PhaseEntry& entry, Places& places) {
-  if (entry.send_parts.count == 0)
-    return layout_.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+  if (entry.send_parts.count == 0) {
+    layout_.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+    return;
+  }
   std::vector<Block> blocks;
   for (const Part& part : table_.parts_in(entry.send_parts)) {
     if (part.src == table_.rank) {
@@ -132,8 +134,10 @@ void Exchange::State::RequestMaker::places_to_send(const PhaseEntry& entry, Plac
 }
 
 void Exchange::State::RequestMaker::places_to_receive(const PhaseEntry& entry, Places& places) {
-  if (entry.recv_parts.count == 0)
-    return layout_.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+  if (entry.recv_parts.count == 0) {
+    layout_.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+    return;
+  }
   for (const Part& part : table_.parts_in(entry.recv_parts)) {
     if (part.dst == table_.rank) {
       layout_.find_to_receive(part.src, part.offset, part.bytes, places);
@@ -157,7 +161,10 @@ void Exchange::State::RequestMaker::add_sends(const PhaseEntry& entry) {
   Places places;
   places_to_send(entry, places);
   const bool apart = entry.send_parts.count == 0 && layout_.one_by_one(entry.send_partner, true);
-  if (!apart) return add_send(entry.send_partner, joined(places));
+  if (!apart) {
+    add_send(entry.send_partner, joined(places));
+    return;
+  }
   for (const Segment& segment : places) add_send(entry.send_partner, {segment});
 }
 
@@ -191,8 +198,10 @@ void Exchange::State::RequestMaker::add_send(Rank to, const Places& places) {
   exchange_.sends.make_room();
   exchange_.send_to.push_back(to);
   const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
-  if (is_short && !synchronous_)
-    return exchange_.sends.add({memory.at, memory.count, to, tag_, exchange_.comm->get()});
+  if (is_short && !synchronous_) {
+    exchange_.sends.add({memory.at, memory.count, to, tag_, exchange_.comm->get()});
+    return;
+  }
   const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
   MPI_Request request;
   must(init(memory.at, memory.count, memory.type, to, tag_, exchange_.comm->get(), &request),

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Planning with thousands of ranks, simulated by SimGrid's SMPI: seconds, and bytes per rank at the peak.
+
+usage: bench/plan_scale.py [--ranks 256 1024 4096] [--partners 64] [--what root discover] [--json]
+
+Compiles the MPI layer and bench/plan_scale.cpp with smpicxx into build/plan_scale, links the layers below
+from a build of this tree, and runs all ranks in one process; every allocation is charged to the rank that
+makes it. The bytes contain what SMPI itself allocates for a rank meanwhile. The seconds are those of this
+machine for all ranks one after the other, the simulation included: an upper bound.
+Needs Debian's libsimgrid-dev; without it the bench says so and is skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "plan_scale"
+LAYERS = ("core", "topology", "machine", "schedulers", "advise", "exchange")
+HOSTS = 16
+PLATFORM = f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="h" suffix="" radical="0-{HOSTS - 1}" speed="10Gf" bw="1250MBps" lat="2us"
+           sharing_policy="SPLITDUPLEX"/>
+</platform>
+"""
+FLAGS = ["-std=c++20", "-O2", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}"]
+
+
+def run(command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+
+
+def compile_one(source):
+    target = BUILD / (str(source.relative_to(ROOT)).replace("/", "_") + ".o")
+    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+        run(["smpicxx", *FLAGS, "-c", source, "-o", target])
+    return target
+
+
+def build(tree):
+    """Objects are only as new as their own source: after changes to headers remove build/plan_scale."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    sources = [*sorted((ROOT / "src" / "exchange" / "mpi").glob("*.cpp")), ROOT / "bench" / "plan_scale.cpp"]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(compile_one, sources))
+    libraries = [library for layer in LAYERS for library in (tree / "src" / layer).glob("libnuice_*.a")]
+    if len(libraries) < len(LAYERS):
+        sys.exit(f"plan_scale: {tree} is no build of nuice; name one with --build")
+    group = ["-Wl,--start-group", *libraries, "-Wl,--end-group"]
+    run(["smpicxx", "-o", BUILD / "plan_scale", *objects, *group, "-ltomlplusplus"])
+    memory = ROOT / "bench" / "plan_scale_memory.cpp"
+    run(["c++", "-shared", "-fPIC", *FLAGS, memory, "-o", BUILD / "libmemory.so", "-lsimgrid"])
+    (BUILD / "platform.xml").write_text(PLATFORM)
+    (BUILD / "hosts").write_text("".join(f"h{host}\n" for host in range(HOSTS)))
+
+
+def measure(what, ranks, partners):
+    command = ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts"]
+    command += ["--cfg=smpi/privatization:no", "--cfg=contexts/stack-size:256"]
+    command += ["--cfg=smpi/simulate-computation:no", "--log=root.thres:error"]
+    command += ["./plan_scale", what, str(partners)]
+    environment = {**os.environ, "LD_PRELOAD": str(BUILD / "libmemory.so")}
+    begin_s = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, cwd=BUILD, env=environment, timeout=1200)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return {**json.loads(lines[-1]), "wall_s": time.monotonic() - begin_s}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[256, 1024, 4096])
+    parser.add_argument("--partners", type=int, default=64)
+    parser.add_argument("--what", nargs="+", default=["root"], choices=["root", "everywhere", "discover"])
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="a build of this tree")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
+    options = parser.parse_args()
+    if shutil.which("smpicxx") is None:
+        if not options.json:
+            print("plan_scale skipped: no smpicxx (Debian: apt-get install libsimgrid-dev)")
+        return
+    build(options.build)
+    for what in options.what:
+        for ranks in options.ranks:
+            row = measure(what, ranks, options.partners)
+            if options.json:
+                print(json.dumps(row), flush=True)
+            else:
+                print(
+                    f"{what:10} {ranks:5} ranks, {row['partners']} partners: {row['wall_s']:6.1f} s in all, "
+                    f"peak {row['bytes_rank_0'] / 2**20:7.2f} MiB on rank 0, "
+                    f"{row['bytes_others_max'] / 2**10:8.1f} KiB on any other",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
