@@ -24,20 +24,11 @@ CLI::Validator known(Find find, const std::string& kind) {
 
 }  // namespace
 
-void require_scheduler(const std::string& name) {
-  if (name != "auto") (void)find_scheduler(name);
-}
-
 void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--scheduler", options.scheduler, "how nuice plans the exchange; `nuice list` explains them")
-      ->check(known(
-          [](const std::string& name) {
-            require_scheduler(name);
-            return 0;
-          },
-          "NAME"))
+      ->check(known([](const std::string& name) { return find_scheduler(name); }, "NAME"))
       ->capture_default_str();
-  app.add_option("--executor", options.executor, "how nuice carries it out: async, phased, barrier, credit")
+  app.add_option("--executor", options.executor, "how nuice carries it out: async, phased, barrier")
       ->check(known([](const std::string& name) { return mpi::find_executor(name); }, "NAME"))
       ->capture_default_str();
   add_output(app, options);

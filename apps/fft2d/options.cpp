@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "nuice/error.hpp"
+#include "nuice/scheduler.hpp"
 
 namespace nuice::fft2d {
 namespace {
@@ -23,9 +24,8 @@ std::int64_t parse_length(const std::string& text, const std::string& whole) {
 Method parse_method(const std::string& word) {
   const std::size_t colon = word.find(':');
   const std::string executor = colon == std::string::npos ? "phased" : word.substr(colon + 1);
-  const std::string scheduler = word.substr(0, colon);
-  apps::require_scheduler(scheduler);
-  return {word, true, {.scheduler = scheduler, .executor = mpi::find_executor(executor)}};
+  const Scheduler& scheduler = find_scheduler(word.substr(0, colon));
+  return {word, true, {.scheduler = std::string(scheduler.name), .executor = mpi::find_executor(executor)}};
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--schedulers", options.words,
                  "how nuice carries the exchange, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR "
                  "(async, phased, "
-                 "barrier, credit; phased where none is named). 001 table 5 has lex, pex, rex, bex")
+                 "barrier; phased where none is named). 001 table 5 has lex, pex, rex, bex")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the numbers that are transformed")->capture_default_str();
