@@ -99,7 +99,7 @@ def in_turns(options, ours, peer):
     """The medians of both, by key, of programs started in turns."""
     rounds = [(ours(), peer()) for _ in range(options.runs)]
     for records in zip(*rounds, strict=True):
-        numbers = [key for key, value in records[0].items() if isinstance(value, float)]
+        numbers = [key for key in records[0] if all(isinstance(record[key], float) for record in records)]
         yield records[0] | {key: median(record[key] for record in records) for key in numbers}
 
 
@@ -174,7 +174,7 @@ def metis_order(matrix, num_parts):
 def solvers(options, peer, folder):
     """KSPCG without preconditioner."""
     side = 24 if options.quick else 128
-    line = scipy.sparse.diags([-1, 2, -1], [-1, 0, 1], shape=(side, side))
+    line = scipy.sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(side, side))
     one = scipy.sparse.identity(side)
     cases = {f"CG, Poisson {side} x {side}": scipy.sparse.kron(line, one) + scipy.sparse.kron(one, line)}
     if not options.quick:

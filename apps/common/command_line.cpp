@@ -24,21 +24,18 @@ CLI::Validator known(Find find, const std::string& kind) {
 
 }  // namespace
 
-void require_scheduler(const std::string& name) {
-  if (name != "auto") (void)find_scheduler(name);
-}
-
 void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--scheduler", options.scheduler,
                  "how nuice plans the exchange; `nuice list` explains them; auto chooses")
       ->check(known(
           [](const std::string& name) {
-            require_scheduler(name);
+            if (name != "auto") (void)find_scheduler(name);
             return name;
           },
           "NAME"))
       ->capture_default_str();
-  app.add_option("--executor", options.executor, "how nuice carries it out: async (default), phased, barrier, credit")
+  app.add_option("--executor", options.executor,
+                 "how nuice carries it out: async (default), phased, barrier, credit")
       ->check(known([](const std::string& name) { return mpi::find_executor(name); }, "NAME"));
   add_output(app, options);
 }

@@ -29,10 +29,6 @@ struct CommonOptions : OutputOptions {
   }
 };
 
-/// Throws Error invalid_argument that lists the known names, unless the name is one of them or "auto", which the plan
-/// then makes something of or refuses.
-void require_scheduler(const std::string& name);
-
 /// Adds --reps, --pattern and --json.
 void add_output(CLI::App& app, OutputOptions& options);
 

@@ -96,11 +96,13 @@ Requests::~Requests() {
 
 void Requests::start(std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
-    const auto& [at, bytes, to, tag, comm] = shorts_[i];
-    if (to == no_rank) {
+    const ShortSend& message = shorts_[i];
+    if (message.to == no_rank) {
       must(MPI_Start(&requests_[i]), "MPI_Start");
     } else {
-      must(MPI_Isend(at, bytes, MPI_BYTE, to, tag, comm, &requests_[i]), "MPI_Isend");
+      must(MPI_Isend(message.at, message.bytes, MPI_BYTE, message.to, message.tag, message.comm,
+                     &requests_[i]),
+           "MPI_Isend");
     }
   }
 }
