@@ -91,6 +91,7 @@ bench: build
 	$(BIN)/python bench/broadcast.py
 	$(BIN)/python bench/applications.py
 	$(BIN)/python bench/wolff.py
+	$(BIN)/python bench/irregular_smpi.py --quick
 	$(BIN)/python bench/drs.py
 	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 

@@ -19,7 +19,7 @@ namespace nuice::irregular {
 template <typename Client, bool coalesced>
 class ActiveMessages {
  public:
-  using Item = typename Client::Item;
+  using Item = Client::Item;
 
   /// Collective. neighbours: ranks, each once; a slot is a position there.
   ActiveMessages(MPI_Comm comm, const SchemeOptions& options, std::vector<Rank> neighbours, Client& client)

@@ -23,7 +23,7 @@ namespace nuice::irregular {
 template <typename Client>
 class PutIntoPorts {
  public:
-  using Item = typename Client::Item;
+  using Item = Client::Item;
 
   /// Collective. neighbours: ranks, each once; a slot is a position there.
   PutIntoPorts(MPI_Comm comm, const SchemeOptions& options, const std::vector<Rank>& neighbours,

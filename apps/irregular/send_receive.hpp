@@ -20,7 +20,7 @@ namespace nuice::irregular {
 template <typename Client, bool late>
 class SendReceive {
  public:
-  using Item = typename Client::Item;
+  using Item = Client::Item;
 
   /// Collective. neighbours: ranks, each once; a slot is a position there.
   SendReceive(MPI_Comm comm, const SchemeOptions&, std::vector<Rank> neighbours, Client& client)

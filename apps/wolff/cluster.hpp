@@ -23,7 +23,8 @@ struct Bonds {
 class Stack {
  public:
   explicit Stack(std::int64_t sites)
-      : memory_(std::make_unique_for_overwrite<Word[]>(static_cast<std::size_t>(sites + 4 * batch))),
+      : memory_(std::make_unique_for_overwrite<Word[]>(
+            static_cast<std::size_t>(sites + std::int64_t{4} * batch))),
         top(memory_.get()) {}
   const Word* begin() const { return memory_.get(); }
   std::size_t size() const { return static_cast<std::size_t>(top - memory_.get()); }
@@ -107,7 +108,7 @@ class Grower {
   }
 
   void absorb(std::span<const Item> items, irregular::Level) {
-    if (!items.empty()) spin_ = static_cast<Spin>(1 + ((items[0] & spin_bit) != 0));
+    if (!items.empty()) spin_ = (items[0] & spin_bit) != 0 ? 2 : 1;
     Stack& found = grain_ == 0 ? next_ : now_;
     found.top = lattice_.try_sites(items, spin_bit, spin_, found.top);
   }

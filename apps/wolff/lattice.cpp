@@ -22,7 +22,7 @@ std::int64_t padded(std::int64_t size) {
 
 std::int64_t unequal(const Spin* a, const Spin* b, std::int64_t n) {
   std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += ((a[i] ^ b[i]) & 1) != 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += (a[i] ^ b[i]) & 1;
   return sum;
 }
 
@@ -124,11 +124,11 @@ std::int64_t Lattice::magnetisation() const {
 std::int64_t Lattice::bonds() const {
   std::int64_t different = 0;
   std::int64_t all = 0;
-  for (std::size_t k = 0; k < column_of_.size(); ++k) {
-    const Spin* const cells = cells_of(column_of_[k]).data();
+  for (const std::int64_t column : column_of_) {
+    const Spin* const cells = cells_of(column).data();
     different += unequal(cells, cells + 1, size_ - 1) + unequal(cells + size_ - 1, cells, 1);
     all += size_;
-    const std::int64_t to_the_right = (column_of_[k] + 1) % size_;
+    const std::int64_t to_the_right = (column + 1) % size_;
     if (local_of_[static_cast<std::size_t>(to_the_right)] < 0) continue;
     different += unequal(cells, cells_of(to_the_right).data(), size_);
     all += size_;

@@ -21,7 +21,7 @@ namespace nuice::wolff {
 
 using Spin = std::uint8_t;  ///< 1 or 2.
 
-inline constexpr std::uint32_t max_size = 32768;
+inline constexpr std::int64_t max_size = 32768;
 
 class Lattice {
  public:
@@ -47,7 +47,7 @@ class Lattice {
     const bool joins = (cell & s) != 0;
     *top = word;
     cell ^= joins ? both : 0;
-    return top + joins;
+    return top + static_cast<int>(joins);
   }
 
   /// The same for many, each with what `clear` removes.
@@ -58,7 +58,7 @@ class Lattice {
       Spin& cell = cells[static_cast<std::uint32_t>(site)];
       const bool joins = (cell & s) != 0;
       *top = site;
-      top += joins;
+      top += static_cast<int>(joins);  // a branch would be unpredictable
       cell = static_cast<Spin>(cell ^ (joins ? both : 0));
     }
     return top;
@@ -132,7 +132,7 @@ Word* Lattice::expand(const Word* words, int n, Spin s, const Numbers& numbers, 
   for (int i = 0; i < n; ++i) {
     const Word word = from[static_cast<std::size_t>(i)];
     edges[num_edges] = static_cast<Word>(i);
-    num_edges += (cells[static_cast<std::uint32_t>(word)] & any_mark) != 0;
+    num_edges += static_cast<int>((cells[static_cast<std::uint32_t>(word)] & any_mark) != 0);
 #pragma GCC unroll 4
     for (int d = 0; d < 4; ++d) {
       const Word next = word + step[static_cast<std::size_t>(d)];
@@ -140,7 +140,7 @@ Word* Lattice::expand(const Word* words, int n, Spin s, const Numbers& numbers, 
       const Spin value = cell;
       const bool joins = ((value & s) != 0) & (numbers.of[d][i] < threshold);
       *top = next;
-      top += joins;
+      top += static_cast<int>(joins);  // a branch would be unpredictable
       cell = static_cast<Spin>(value ^ (joins ? both : 0));
     }
   }

@@ -91,7 +91,7 @@ std::vector<Case> interpret(Options& options, int num_ranks) {
   if (options.schemes.empty())
     for (const irregular::SchemeRow& row : irregular::schemes()) options.schemes.emplace_back(row.name);
   if (options.widths.empty())
-    options.widths.push_back(std::max<std::int64_t>(1, options.size / (2 * num_ranks)));
+    options.widths.push_back(std::max<std::int64_t>(1, options.size / (std::int64_t{2} * num_ranks)));
   for (const std::int64_t width : options.widths)
     if (width < 1)
       throw Error(ErrorCode::invalid_argument,
