@@ -36,7 +36,7 @@ long work_on(std::span<const std::byte> data, const Case& c) {
 
 /// One exchange and its work, in seconds on this rank.
 double run(nuice::mpi::Exchange& exchange, const std::vector<std::vector<std::byte>>& incoming, const Case& c,
-           double late_us, bool as_they_land, long& sum) {
+           bool as_they_land, long& sum) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime();
   exchange.start();

@@ -211,12 +211,14 @@ TEST(WriteMachine, NonsenseIsNotWritten) {
   Machine machine = parse_machine(good, "test");
   machine.latency_s = -1;
   const std::string path = testing::TempDir() + "nuice_nonsense.toml";
+  std::filesystem::remove(path);  // of an earlier run
   EXPECT_THROW(save_machine(machine, path), Error);
   EXPECT_FALSE(std::filesystem::exists(path));
   machine.latency_s = 1e-6;
   save_machine(machine, path);
   expect_same(load_machine(path), machine);
   EXPECT_THROW(save_machine(machine, "/no/such/folder/m.toml"), Error);
+  std::filesystem::remove(path);
 }
 
 }  // namespace
