@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs this build into a scratch folder, builds the examples against it as outside projects, and runs them:
-# first_exchange beside its plain MPI twin, where both must print the same sum, the two programs of docs/tutorial.md
+# first_exchange beside its plain MPI twin, where both must print the same sum, overlap, the two programs of docs/tutorial.md
 # likewise, and active_messages.
 #   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPIEXEC=... -P run.cmake
 function(run)
@@ -23,6 +23,11 @@ foreach(program first_exchange first_exchange_mpi)
     message(FATAL_ERROR "${program} printed:\n${out}")
   endif()
 endforeach()
+
+run(${MPIEXEC} -n 4 ${SCRATCH}/build/overlap 1 100)
+if(NOT out MATCHES "3 messages of 1024 bytes a rank: wait, then work")
+  message(FATAL_ERROR "overlap printed:\n${out}")
+endif()
 
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/tutorial -B ${SCRATCH}/tutorial -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
     -DMPI_CXX_COMPILER=${MPICXX})
