@@ -12,7 +12,7 @@ algorithm is told to the clock (apps/irregular/simulated.hpp). What is modelled,
   send/receive      88 us for an empty message (001 s.1), half of it at each end, where the processor is busy
   ... asynchronous  the same and an interrupt of 57 us at each end: not printed, but fitted to one figure
                     (Lee, 25 % walls, 256 x 256)
-  active messages   1.6 us to send, 1.7 us to receive (004 s.2.2); Strata "slightly lower" (002 s.1), 1.5, 1.6:
+  active messages   1.6 us to send, 1.7 us to receive (004 s.2.2); Strata "slightly lower" (002 s.1): 1.5, 1.6
                     assumed, and the order of the two follows from it
   network           2 us, 10 MB/s for each node; no contention inside it
   a look at the network interfaces  4 us, which is as fine as SMPI can simulate in reasonable time

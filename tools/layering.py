@@ -73,7 +73,19 @@ HEADERS = {
 MPI_LAYERS = {"exchange/mpi", "halo", "am/mpi", "drs/mpi", "mpi parts"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
-INSIDE = {"core", "schedulers", "patterns", "topology", "machine", "advise", "exchange", "halo", "am", "drs", "src"}
+INSIDE = {
+    "core",
+    "schedulers",
+    "patterns",
+    "topology",
+    "machine",
+    "advise",
+    "exchange",
+    "halo",
+    "am",
+    "drs",
+    "src",
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 

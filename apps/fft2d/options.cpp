@@ -34,11 +34,12 @@ Method parse_method(const std::string& word) {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--size", options.size, "N, or ROWSxCOLUMNS")->capture_default_str();
-  app.add_option("--schedulers", options.words,
-                 "how nuice carries the exchange, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR "
-                 "(async, phased, "
-                 "barrier, credit; phased where none is named), or auto, which chooses both. 001 table 5 has lex, "
-                 "pex, rex, bex")
+  app.add_option(
+         "--schedulers", options.words,
+         "how nuice carries the exchange, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR "
+         "(async, phased, "
+         "barrier, credit; phased where none is named), or auto, which chooses both. 001 table 5 has lex, "
+         "pex, rex, bex")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--seed", options.seed, "of the numbers that are transformed")->capture_default_str();

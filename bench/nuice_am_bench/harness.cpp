@@ -40,7 +40,8 @@ void set_interval(Row& row, const std::vector<double>& values) {
 Memory::Memory(std::size_t bytes)
     : size_((bytes + large_page - 1) / large_page * large_page),
       bytes_(static_cast<std::byte*>(::operator new(size_, std::align_val_t{large_page}))) {
-  madvise(bytes_.get(), size_, MADV_HUGEPAGE);  // or which pages one gets decides what fits the caches: 20 % at 1 MiB
+  madvise(bytes_.get(), size_,
+          MADV_HUGEPAGE);  // or which pages one gets decides what fits the caches: 20 % at 1 MiB
   std::fill_n(bytes_.get(), size_, std::byte{0});
 }
 

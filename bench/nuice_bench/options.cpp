@@ -139,7 +139,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, isend, persistent, which "
+         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, isend, persistent, "
+         "which "
          "are MPI's own, and scheduling on the fly: drs_n, "
          "drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, drs_n:list:TRANSPORT (mpi, shm); by "
          "default " +
