@@ -174,6 +174,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "executor credit only: at most so many are on their way to a rank")
       ->check(CLI::Range(Bytes{1}, max_bytes))
       ->capture_default_str();
+  app.add_option("--window-senders", options.window_senders,
+                 "executor credit only: so many senders share a rank's window")
+      ->check(CLI::Range(1, INT_MAX))
+      ->capture_default_str();
   app.add_option("--topology", options.topology,
                  "network, for schedulers that avoid link contention: torus:4x4, ...");
   app.add_option("--machine", options.machine,

@@ -50,6 +50,7 @@ struct Options {
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
   Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
+  int window_senders = mpi::PlanOptions{}.window_senders;
   std::string topology = {};
   std::uint64_t reuse = mpi::PlanOptions{}.reuse;  // this and the next three: scheduler auto
   std::string machine = {};

@@ -71,9 +71,12 @@ struct PlanOptions {
   int max_sends_in_flight = 0;
   /// Executor credit only: pieces travel in chunks of so many bytes, and at most window_bytes are on their way to a
   /// rank. A good window is what the switch can hold for one port, and at least what the port carries in a round trip;
-  /// a chunk a sixth of that. What fits a receiver's window at the start is sent without asking.
-  Bytes chunk_bytes = 8192;
+  /// a chunk a twelfth of that. What fits a receiver's window at the start is sent without asking.
+  Bytes chunk_bytes = 4096;
   Bytes window_bytes = 49152;
+  /// Executor credit only: so many senders share a receiver's window, fewer when fewer are left, so that one that is busy
+  /// elsewhere does not leave the receiver's port idle. 1: one message after the other, in the order of the table.
+  int window_senders = 4;
   /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
   /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
   /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.

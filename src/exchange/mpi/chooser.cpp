@@ -51,7 +51,8 @@ std::string setting_text(const PlanOptions& options) {
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
   return std::string(library.data()) + " " + std::string(executor_name(options.executor)) + " " +
          std::to_string(options.chunk_bytes) + " " + std::to_string(options.window_bytes) + " " +
-         std::to_string(options.max_sends_in_flight) + " " + std::to_string(options.seed);
+         std::to_string(options.window_senders) + " " + std::to_string(options.max_sends_in_flight) + " " +
+         std::to_string(options.seed);
 }
 
 std::string wisdom_path(const PlanOptions& options) {

@@ -100,6 +100,7 @@ void Plan::State::describe(const PlanOptions& options) {
   max_sends_in_flight = options.max_sends_in_flight;
   chunk_bytes = options.chunk_bytes;
   window_bytes = options.window_bytes;
+  window_senders = options.window_senders;
   watchdog_s = options.watchdog_s;
 }
 

@@ -37,6 +37,7 @@ struct Plan::State {
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = 0;
   Bytes window_bytes = 0;
+  int window_senders = 1;
   double watchdog_s = 0;
   int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
 
