@@ -78,7 +78,7 @@ struct PlanOptions {
   /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
   /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.
   double watchdog_s = 0;
-  /// For thousands of ranks, or many on a host, root spares all but one the memory. Not with the scheduler "auto".
+  /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
@@ -206,8 +206,8 @@ class Plan {
   /// number of times, and its exchanges may be under way together. Where messages are forwarded, takes memory
   /// for what this rank keeps for others: nuice::staged_bytes(table()).
   /// Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers or one that is null
-  /// or too small (the pair is named); limit where a piece is larger than this MPI can send; state after
-  /// free().
+  /// or too small (the pair is named); limit where a piece is larger than this MPI can send; mismatch where a rank
+  /// binds another plan of the same communicator, or calls another function that binds; state after free().
   Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
 
   /// Collective. The exchange of the transposed matrix by the same table, its phases backwards: what arrived goes
