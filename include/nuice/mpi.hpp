@@ -59,12 +59,12 @@ struct PlanOptions {
   std::string scheduler = "rs_n";
   std::uint64_t seed = 0;
   /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha /
-  /// beta); only kpbs looks at it. Between 0 and max_bytes.
+  /// beta); kpbs and bruck look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
-  /// Schedulers that forward messages (rex) need phased or barrier.
+  /// Schedulers that forward messages (rex, bruck) need phased or barrier.
   Executor executor = Executor::automatic;
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
