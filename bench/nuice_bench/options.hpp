@@ -12,7 +12,7 @@
 
 namespace nuice::bench {
 
-enum class Peer { alltoallv, neighbor, isend, persistent, bcast };
+enum class Peer { alltoallv, neighbor, neighbor_init, isend, persistent, nbx, petscsf, bcast };
 
 /// DRS_N: drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
 struct DrsSpec {

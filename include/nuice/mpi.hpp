@@ -59,12 +59,12 @@ struct PlanOptions {
   std::string scheduler = "rs_n";
   std::uint64_t seed = 0;
   /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha /
-  /// beta); only kpbs looks at it. Between 0 and max_bytes.
+  /// beta); kpbs and bruck look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
-  /// Schedulers that forward messages (rex) need phased or barrier.
+  /// Schedulers that forward messages (rex, bruck) need phased or barrier.
   Executor executor = Executor::automatic;
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
@@ -81,7 +81,7 @@ struct PlanOptions {
   /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
   /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.
   double watchdog_s = 0;
-  /// For thousands of ranks, or many on a host, root spares all but one the memory. Not with the scheduler "auto".
+  /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
@@ -209,8 +209,8 @@ class Plan {
   /// number of times, and its exchanges may be under way together. Where messages are forwarded, takes memory
   /// for what this rank keeps for others: nuice::staged_bytes(table()).
   /// Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers or one that is null
-  /// or too small (the pair is named); limit where a piece is larger than this MPI can send; state after
-  /// free().
+  /// or too small (the pair is named); limit where a piece is larger than this MPI can send; mismatch where a rank
+  /// binds another plan of the same communicator, or calls another function that binds; state after free().
   Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
 
   /// Collective. The exchange of the transposed matrix by the same table, its phases backwards: what arrived goes

@@ -120,6 +120,29 @@ TEST(Errors, ASchedulerThatForwardsNeedsPhases) {
       [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = mpi::Executor::async}); });
 }
 
+TEST(Errors, AnotherPlanOnOneRankIsNoHang) {
+  if (test::world_size() < 2) return;
+  const Rank last = test::world_size() - 1;
+  const bool is_last = test::world_rank() == last;
+  MPI_Comm mine = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+  Plan a(mine, ring());
+  Plan b(mine, ring());
+  test::expect_same_error(ErrorCode::mismatch,
+                          "bind() of plan 1 on rank 0, bind() of plan 2 on rank " + std::to_string(last),
+                          [&] { test::BoundPlan(is_last ? b : a); });
+  test::expect_same_error(ErrorCode::mismatch, "bind_array() of plan 2 on rank 0, bind_fields() of plan 1",
+                          [&] { is_last ? a.bind_fields({}, {}) : b.bind_array({}, {}); });
+  MPI_Comm_free(&mine);  // the plans have duplicates of their own
+  test::expect_same_error(ErrorCode::mismatch, "bind() of plan 2 on rank 0, bind() of plan 1",
+                          [&] { test::BoundPlan(is_last ? a : b); });
+  test::BoundPlan bound(a);
+  a.free();
+  bound.exchange.start();
+  bound.exchange.wait();
+  test::BoundPlan other(b);
+}
+
 TEST(Errors, WrongCommunicatorsAreRefused) {
   test::expect_same_error(ErrorCode::invalid_argument, "MPI_COMM_NULL", [] { Plan(MPI_COMM_NULL, ring()); });
   if (test::world_size() < 2) return;

@@ -30,6 +30,7 @@ void Exchange::State::start() {
   follows = false;
   quiet_s = last_look_s = 0;
   arrivals.start();
+  for (PackedMessage& message : packed_receives) message.is_scattered = false;
   if (self.bytes > 0) {
     std::memcpy(self.to, self.from, self.bytes);
     arrivals.land_copied(comm->rank());
@@ -55,6 +56,8 @@ void Exchange::State::start() {
 void Exchange::State::start_sends() {
   const std::size_t begin = step_begin().send;
   const std::size_t end = step_ends[step].send;
+  if (!packed_sends.empty())
+    for (std::size_t i = begin; i < end; ++i) packed_sends[i].gather();
   if (window.empty()) {
     sends_repeat ? sends.start(begin, end) : sends.start_unordered(begin, end);
     return;
@@ -103,8 +106,15 @@ bool Exchange::State::step_is_done(bool block) {
     const bool sends_done = window.empty() ? sends.test(send_begin, send_end) : window_is_done(block);
     if (!receives.test(receive_begin, receive_end) || !sends_done) return false;
   }
+  scatter(receive_begin, receive_end);
   if (follows) arrivals.land_receives(receive_begin, receive_end);
   return true;
+}
+
+/// These receives are complete.
+void Exchange::State::scatter(std::size_t begin, std::size_t end) {
+  if (packed_receives.empty()) return;
+  for (std::size_t i = begin; i < end; ++i) packed_receives[i].scatter();
 }
 
 /// Whenever a send in the window completes, the next one takes its place.

@@ -53,7 +53,10 @@ int Exchange::State::take_what_is_complete(bool block) {
   for (int i = 0; i < found; ++i) {
     const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
     const auto [kind, index] = watched_what_[at];
-    if (kind == Watched::Kind::receive) arrivals.land_receive(index);
+    if (kind == Watched::Kind::receive) {
+      scatter(index, index + 1);
+      arrivals.land_receive(index);
+    }
     if (kind == Watched::Kind::send) sends[index] = watched_[at];
     if (kind == Watched::Kind::place) refill_window(index);
   }

@@ -149,9 +149,6 @@ void check_options(const PlanOptions& options) {
   if (options.planning != Planning::everywhere && options.planning != Planning::root)
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::planning has the unknown value " + planning_name(options.planning));
-  if (options.planning == Planning::root && options.scheduler == "auto")
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::planning is root, but the scheduler auto needs the matrix everywhere");
   if (!(options.watchdog_s >= 0))
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));

@@ -131,6 +131,10 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   options.phase_cost_bytes = problem.phase_cost_bytes;
   if ((assignment.scheduler.guarantees & direct) == 0)
     require_phases_to_forward(options.scheduler, options.executor);
+  if (options.planning == Planning::root) {
+    make_on_root(assignment, options);
+    return;
+  }
   StopWatch watch;
   all_or_none(*comm, [&] {
     std::optional<Schedule> made;
@@ -149,6 +153,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   const PlanOptions options = settled(given);
   state_->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state_->comm;
+  state_->member = Membership::of(parent, state_->comm);
   require_equal_options(comm, options);
   check_options(options);
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
@@ -157,21 +162,18 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
     state_->destinations.assign(destinations.begin(), destinations.end());
   });
 
-  if (options.planning == Planning::root) {
-    if ((scheduler->guarantees & direct) == 0) require_phases_to_forward(options.scheduler, options.executor);
-    state_->make_on_root(*scheduler, options);
-    state_->agree_on_times();
-    return;
-  }
   StopWatch watch;
-  const CommMatrix matrix = gather_matrix(comm, destinations);
+  const bool everywhere = options.planning == Planning::everywhere;
+  const CommMatrix matrix =
+      everywhere ? gather_matrix(comm, destinations) : gather_matrix_at(comm, destinations, 0);
   state_->info.gather_s = watch.lap();
   if (scheduler == nullptr) {
     state_->choose_and_make(matrix, options);
   } else {
     std::unique_ptr<const Topology> topology;
     all_or_none(comm, [&] {
-      if (!options.topology.empty()) topology = make_topology(options.topology);
+      if (!options.topology.empty() && (everywhere || comm.rank() == 0))
+        topology = make_topology(options.topology);
     });
     const Problem problem{.matrix = matrix,
                           .seed = options.seed,
