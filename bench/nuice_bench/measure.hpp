@@ -23,6 +23,7 @@ struct Result {
   PlanningTime planning;
   std::optional<PhaseId> num_phases;
   std::optional<Bytes> phase_bytes;
+  std::optional<Rank> num_hosts;
   ExchangeTime exchange;
   std::optional<Asking> asking;  // DRS_N only
   std::optional<Choice> choice;  // scheduler auto only

@@ -14,6 +14,9 @@ namespace {
 /// looks through them quickly.
 constexpr std::size_t max_slots = 256;
 
+/// Between ranks of one host, where chunks only cost.
+constexpr Bytes near_chunk_bytes = Bytes{1} << 20;
+
 }  // namespace
 
 CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Stretch> sends,
@@ -22,23 +25,26 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const S
       receives_(receives.begin(), receives.end()),
       data_tag_(settings.data_tag),
       grant_tag_(settings.grant_tag),
-      chunk_bytes_(settings.chunk_bytes),
       window_bytes_(settings.window_bytes) {
   std::map<Rank, std::size_t> index;
   for (const Stretch& stretch : receives_) {
     const auto [found, is_new] = index.try_emplace(stretch.partner, sources_.size());
-    if (is_new) sources_.push_back({.rank = stretch.partner, .stretches = {}});
+    if (is_new) sources_.push_back(new_peer(stretch.partner, settings));
     source_of_.push_back(found->second);
-    sources_[found->second].chunks += chunks_in(stretch.bytes);
-    num_receive_chunks_ += chunks_in(stretch.bytes);
+    Peer& source = sources_[found->second];
+    const std::int64_t chunks = chunks_in(stretch.bytes, source.chunk_bytes);
+    source.chunks += chunks;
+    num_receive_chunks_ += chunks;
   }
   index.clear();
   for (const Stretch& stretch : sends) {
     const auto [found, is_new] = index.try_emplace(stretch.partner, destinations_.size());
-    if (is_new) destinations_.push_back({.rank = stretch.partner, .stretches = {}});
-    destinations_[found->second].stretches.push_back(stretch);
-    destinations_[found->second].chunks += chunks_in(stretch.bytes);
-    num_send_chunks_ += chunks_in(stretch.bytes);
+    if (is_new) destinations_.push_back(new_peer(stretch.partner, settings));
+    Peer& destination = destinations_[found->second];
+    destination.stretches.push_back(stretch);
+    const std::int64_t chunks = chunks_in(stretch.bytes, destination.chunk_bytes);
+    destination.chunks += chunks;
+    num_send_chunks_ += chunks;
   }
   const auto slots_for = [](std::int64_t chunks) {
     return static_cast<std::size_t>(std::min<std::int64_t>(chunks, max_slots));
@@ -66,29 +72,40 @@ CreditRun::~CreditRun() {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-CreditRun::Chunk CreditRun::chunk_at(std::span<const Stretch> stretches, const Cursor& cursor) const {
+/// Both ends of a pair know whether they are near each other, so they cut alike.
+CreditRun::Peer CreditRun::new_peer(Rank rank, const Settings& settings) {
+  const bool is_near = std::ranges::binary_search(settings.near, rank);
+  return {.rank = rank,
+          .is_near = is_near,
+          .chunk_bytes = is_near ? std::max(settings.chunk_bytes, near_chunk_bytes) : settings.chunk_bytes,
+          .stretches = {}};
+}
+
+CreditRun::Chunk CreditRun::chunk_at(std::span<const Stretch> stretches, const Cursor& cursor,
+                                     Bytes chunk_bytes) {
   const Stretch& stretch = stretches[cursor.stretch];
-  const Bytes bytes = std::min(chunk_bytes_, stretch.bytes - cursor.offset);
+  const Bytes bytes = std::min(chunk_bytes, stretch.bytes - cursor.offset);
   return {stretch.at + cursor.offset, static_cast<int>(bytes)};
 }
 
-void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) const {
-  cursor.offset += chunk_bytes_;
+void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor, Bytes chunk_bytes) {
+  cursor.offset += chunk_bytes;
   if (cursor.offset >= stretches[cursor.stretch].bytes) cursor = {cursor.stretch + 1, 0};
 }
 
-bool CreditRun::fits_window(Bytes bytes) const {
-  return outstanding_ == 0 || outstanding_ + bytes <= window_bytes_;
+bool CreditRun::fits_window(const Peer& source, Bytes bytes) const {
+  return source.is_near || outstanding_ == 0 || outstanding_ + bytes <= window_bytes_;
 }
 
 void CreditRun::plan_first_grants() {
   Cursor cursor;
   for (std::size_t used = 0; used < receive_slots_.count && cursor.stretch < receives_.size(); ++used) {
-    const Chunk chunk = chunk_at(receives_, cursor);
-    if (!fits_window(chunk.bytes)) break;
-    outstanding_ += chunk.bytes;
-    ++sources_[source_of_[cursor.stretch]].first_grant;
-    step(receives_, cursor);
+    Peer& source = sources_[source_of_[cursor.stretch]];
+    const Chunk chunk = chunk_at(receives_, cursor, source.chunk_bytes);
+    if (!fits_window(source, chunk.bytes)) break;
+    if (!source.is_near) outstanding_ += chunk.bytes;
+    ++source.first_grant;
+    step(receives_, cursor, source.chunk_bytes);
   }
   outstanding_ = 0;
 }
@@ -152,16 +169,16 @@ void CreditRun::start() {
 /// Posts receives for as many chunks as fit, and tells their senders unless they know by bind().
 void CreditRun::grant_what_fits() {
   while (next_grant_.stretch < receives_.size() && !free_receives_.empty()) {
-    const Chunk chunk = chunk_at(receives_, next_grant_);
-    if (!fits_window(chunk.bytes)) return;
     const std::size_t index = source_of_[next_grant_.stretch];
     Peer& source = sources_[index];
+    const Chunk chunk = chunk_at(receives_, next_grant_, source.chunk_bytes);
+    if (!fits_window(source, chunk.bytes)) return;
     post_receive(chunk, index);
     if (++source.granted > source.first_grant) {
       ++source.waiting;
       tell(index);
     }
-    step(receives_, next_grant_);
+    step(receives_, next_grant_, source.chunk_bytes);
   }
 }
 
@@ -173,7 +190,7 @@ void CreditRun::post_receive(const Chunk& chunk, std::size_t source) {
   free_receives_.pop_back();
   receive_bytes_[slot] = chunk.bytes;
   receive_from_[slot] = source;
-  outstanding_ += chunk.bytes;
+  if (!sources_[source].is_near) outstanding_ += chunk.bytes;
 }
 
 /// Sends the grant, or leaves it to be merged into the next one while the last is still leaving.
@@ -203,13 +220,13 @@ void CreditRun::hear(std::size_t destination) {
 void CreditRun::send_what_is_granted() {
   while (ready_count_ > 0 && !free_sends_.empty()) {
     Peer& peer = destinations_[ready_[ready_begin_]];
-    const Chunk chunk = chunk_at(peer.stretches, peer.next);
+    const Chunk chunk = chunk_at(peer.stretches, peer.next, peer.chunk_bytes);
     must(MPI_Isend(chunk.at, chunk.bytes, MPI_BYTE, peer.rank, data_tag_, comm_->get(),
                    &at(send_slots_, free_sends_.back())),
          "MPI_Isend");
     send_to_[free_sends_.back()] = ready_[ready_begin_];
     free_sends_.pop_back();
-    step(peer.stretches, peer.next);
+    step(peer.stretches, peer.next, peer.chunk_bytes);
     if (++peer.sent < peer.granted) continue;
     peer.is_queued = false;
     ready_begin_ = (ready_begin_ + 1) % ready_.size();
@@ -220,8 +237,9 @@ void CreditRun::send_what_is_granted() {
 /// The request in this slot is complete.
 void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
   if (slot < hear_slots_.begin) {
-    arrivals.land_piece(sources_[receive_from_[slot]].arrival);
-    outstanding_ -= receive_bytes_[slot];
+    const Peer& source = sources_[receive_from_[slot]];
+    arrivals.land_piece(source.arrival);
+    if (!source.is_near) outstanding_ -= receive_bytes_[slot];
     free_receives_.push_back(slot);
     --receives_left_;
   } else if (slot < send_slots_.begin) {

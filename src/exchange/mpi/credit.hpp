@@ -14,7 +14,7 @@
 // (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
 //
 // Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before, and a sender
-// that has a grant needs nobody else to send. So every chunk is granted after finitely many others have arrived.
+// that has a grant needs nobody else to send (of ranks on one host, the window is shared out when planning). So every chunk is granted after finitely many others have arrived.
 //
 // Why chunks land where they belong: a pair's chunks are granted, received and sent in the order of the table, with one
 // tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
@@ -48,6 +48,8 @@ class CreditRun {
     int grant_tag;
     Bytes chunk_bytes;   ///< 1 .. INT_MAX.
     Bytes window_bytes;  ///< At least 1. A chunk larger than that is granted when nothing else is under way.
+    /// Ranks of this host, ascending: what they send passes no port, so it is granted beside the window, in large chunks.
+    std::span<const Rank> near = {};
   };
 
   /// Both lists in the order of the table. Does not communicate.
@@ -87,6 +89,8 @@ class CreditRun {
   /// What is exchanged with one partner, in one direction.
   struct Peer {
     Rank rank;
+    bool is_near;
+    Bytes chunk_bytes;
     std::vector<Stretch> stretches;  // senders' side only: of this partner
     std::size_t arrival = 0;         // receivers' side only: its place among the arrivals
     std::int64_t chunks = 0;         // of all stretches
@@ -105,10 +109,13 @@ class CreditRun {
     std::size_t count = 0;
   };
 
-  Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor) const;
-  void step(std::span<const Stretch> stretches, Cursor& cursor) const;
-  std::int64_t chunks_in(Bytes bytes) const { return (bytes + chunk_bytes_ - 1) / chunk_bytes_; }
-  bool fits_window(Bytes bytes) const;
+  static Peer new_peer(Rank rank, const Settings& settings);
+  static Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor, Bytes chunk_bytes);
+  static void step(std::span<const Stretch> stretches, Cursor& cursor, Bytes chunk_bytes);
+  static std::int64_t chunks_in(Bytes bytes, Bytes chunk_bytes) {
+    return (bytes + chunk_bytes - 1) / chunk_bytes;
+  }
+  bool fits_window(const Peer& source, Bytes bytes) const;
 
   void plan_first_grants();
   void grant_what_fits();
@@ -128,7 +135,6 @@ class CreditRun {
   std::vector<Peer> destinations_;
   int data_tag_;
   int grant_tag_;
-  Bytes chunk_bytes_;
   Bytes window_bytes_;
   std::int64_t num_receive_chunks_ = 0;
   std::int64_t num_send_chunks_ = 0;

@@ -233,6 +233,7 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
   const Communicator& comm = *state->comm;
   require_equal_options(comm, options);
   check_options(options);
+  state->find_hosts(options);
   std::vector<std::int64_t> my_sends;
   all_or_none(comm, [&] {
     check_table(comm, table);
@@ -259,6 +260,7 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
     state->describe(matrix, schedule, options);
   });
   state->info.check_s = watch.lap();
+  state->share_windows();
   state->agree_on_times();
   return Plan(std::move(state));
 }

@@ -151,9 +151,9 @@ void Plan::State::make_on_root(const Scheduler& scheduler, const PlanOptions& op
                           .seed = options.seed,
                           .phase_cost_bytes = options.phase_cost_bytes,
                           .topology = topology.get()};
-    const Schedule schedule = make_schedule(problem, options.scheduler);
+    const Schedule schedule = make_schedule_for(problem, scheduler);
     info.schedule_s = watch.lap();
-    if (options.check) require_correct(problem, schedule, scheduler);
+    if (options.check) require_correct_for(problem, schedule, scheduler);
     info.check_s = options.check ? watch.lap() : 0;
     describe(matrix, schedule, options);
     slices = pack(slice_all(matrix, schedule));
