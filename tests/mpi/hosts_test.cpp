@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans for hosts with several ranks, on hosts that are pretended: every byte arrives, both ways, whoever shares a port.
 #include "mpi/mpi_support.hpp"
+#include "nuice/advise.hpp"
 #include "nuice/nuice.hpp"
 
 namespace nuice {
@@ -94,6 +95,22 @@ TEST(HostPlan, SendsAcrossOncePerPairOfHostsWhenCombined) {
     across += entry.send_partner != no_rank && entry.send_partner / 2 != test::world_rank() / 2 ? 1 : 0;
   EXPECT_EQ(across, test::world_rank() % 2 == 0 ? plan.info().num_hosts - 1 : 0);
   EXPECT_EQ(plan.info().num_phases, 3U);
+}
+
+TEST(HostPlan, AutoAsksTheAdviserAboutHosts) {
+  const CommMatrix matrix = uneven(test::world_size());
+  for (const bool combine : {false, true}) {
+    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                   {.scheduler = "auto",
+                    .hosts = "2",
+                    .combine = combine,
+                    .machine = "testbed-shallow",
+                    .wisdom = "none"});
+    ASSERT_NE(plan.advice(), nullptr);
+    EXPECT_EQ(plan.advice()->num_ranks, test::world_size() > 1 ? plan.info().num_hosts : 1);
+    EXPECT_EQ(plan.info().combined, combine);
+    expect_both_ways(plan);
+  }
 }
 
 TEST(HostPlan, OfATableSharesTheWindowToo) {

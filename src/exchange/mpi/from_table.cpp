@@ -234,6 +234,7 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
   require_equal_options(comm, options);
   check_options(options);
   state->find_hosts(options);
+  state->info.combined = false;  // it is as the table is
   std::vector<std::int64_t> my_sends;
   all_or_none(comm, [&] {
     check_table(comm, table);

@@ -128,12 +128,12 @@ void Plan::State::require_correct_for(const Problem& problem, const Schedule& sc
     if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
 }
 
-void Plan::State::require_phases(const Scheduler& scheduler, Executor executor) const {
-  if (info.combined) {
+void Plan::State::settle_form(const Scheduler& scheduler, Executor executor) {
+  const bool forwards = (scheduler.guarantees & direct) == 0;
+  if (forwards && hosts && hosts->any_shared()) info.combined = true;
+  if (forwards) require_phases_to_forward(std::string(scheduler.name), executor);
+  if (info.combined)
     require_phases_to_forward(std::string(scheduler.name) + " with PlanOptions::combine", executor);
-  } else if ((scheduler.guarantees & direct) == 0) {
-    require_phases_to_forward(std::string(scheduler.name), executor);
-  }
 }
 
 }  // namespace nuice::mpi

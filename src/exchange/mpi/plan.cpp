@@ -121,7 +121,7 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor;
   options.phase_cost_bytes = problem.phase_cost_bytes;
-  require_phases(assignment.scheduler, options.executor);
+  settle_form(assignment.scheduler, options.executor);
   StopWatch watch;
   all_or_none(*comm, [&] {
     std::optional<Schedule> made;
@@ -150,7 +150,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
 
   state_->find_hosts(options);
   if (options.planning == Planning::root) {
-    state_->require_phases(*scheduler, options.executor);
+    state_->settle_form(*scheduler, options.executor);
     state_->make_on_root(*scheduler, options);
     state_->share_windows();
     state_->agree_on_times();

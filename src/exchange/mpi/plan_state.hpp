@@ -66,8 +66,9 @@ struct Plan::State {
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
   void require_correct_for(const Problem& problem, const Schedule& schedule,
                            const Scheduler& scheduler) const;
-  /// Throws Error not_applicable if messages are forwarded and the executor has no phases.
-  void require_phases(const Scheduler& scheduler, Executor executor) const;
+  /// Schedulers that forward messages between hosts combine them. Throws Error not_applicable if messages are forwarded
+  /// and the executor has no phases.
+  void settle_form(const Scheduler& scheduler, Executor executor);
 
   /// What the options say, in `info` too.
   void describe(const PlanOptions& options);
