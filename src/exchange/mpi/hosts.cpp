@@ -85,12 +85,17 @@ void Plan::State::find_hosts(const PlanOptions& options) {
 }
 
 void Plan::State::share_windows() {
-  if (!hosts || !hosts->any_shared() || info.executor != Executor::credit) return hosts.reset();
+  const bool shares = hosts && hosts->any_shared() && info.executor == Executor::credit;
+  if (shares) share_window_of(hosts->host_of(comm->rank()));
+  hosts.reset();
+}
+
+void Plan::State::share_window_of(Rank host_number) {
   const Bytes forwards = far_bytes(table.sources, windows.near);
   const Bytes backwards = far_bytes(table.destinations, windows.near);
   std::array<double, 3> sums = {static_cast<double>(forwards), static_cast<double>(backwards),
                                 forwards + backwards > 0 ? 1.0 : 0.0};
-  const HostComm host(*comm, hosts->host_of(comm->rank()));
+  const HostComm host(*comm, host_number);
   must(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, host.get()), "MPI_Allreduce");
   // Both ends of a message must cut it alike, so the fullest host decides for all.
   double most = sums[2];
@@ -102,7 +107,6 @@ void Plan::State::share_windows() {
   }
   windows.forwards = share_of(window, forwards, sums[0], chunk_bytes);
   windows.backwards = share_of(window, backwards, sums[1], chunk_bytes);
-  hosts.reset();
 }
 
 Schedule Plan::State::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {

@@ -61,6 +61,7 @@ struct Plan::State {
   void find_hosts(const PlanOptions& options);
   /// Collective. Shares out the window, once the table is there; forgets `hosts`.
   void share_windows();
+  void share_window_of(Rank host_number);
   /// By `scheduler`, for hosts if there are any.
   Schedule make_schedule_for(const Problem& problem, const Scheduler& scheduler) const;
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
