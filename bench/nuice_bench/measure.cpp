@@ -64,6 +64,7 @@ std::vector<Candidate> prepare(const Options& options, Payload& payload, std::ve
       result.planning = method->planning;
       result.num_phases = method->num_phases;
       result.phase_bytes = method->phase_bytes;
+      result.num_hosts = method->num_hosts;
       result.choice = method->choice;
       candidates.push_back({std::move(method), results.size() - 1, {}});
     } catch (const Error& error) {

@@ -24,6 +24,7 @@ struct Result {
   PlanningTime planning;
   std::optional<PhaseId> num_phases;
   std::optional<Bytes> phase_bytes;
+  std::optional<Rank> num_hosts;
   ExchangeTime exchange;
   std::optional<double> sent_again;  // TCP segments of all hosts, per exchange
   std::optional<Asking> asking;      // DRS_N only

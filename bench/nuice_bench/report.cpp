@@ -170,6 +170,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                {"window_bytes", options.window_bytes},
                {"window_senders", options.window_senders},
                {"phases", or_null(result.num_phases)},
+               {"hosts", or_null(result.num_hosts)},
                {"phase_bytes", or_null(result.phase_bytes)},
                {"plan_seconds", if_ran(result.planning.total_s)},
                {"gather_seconds", seconds(result.planning.gather_s)},

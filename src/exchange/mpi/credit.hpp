@@ -54,6 +54,9 @@ class CreditRun {
     Bytes chunk_bytes;   ///< 1 .. INT_MAX.
     Bytes window_bytes;  ///< At least 1. A chunk larger than that is granted when nothing else is under way.
     int window_senders;  ///< At least 1.
+    /// Ranks of this host, ascending: what they send passes no port, so it is granted at once, beside the window, in
+    /// large chunks.
+    std::span<const Rank> near = {};
   };
 
   /// Both lists in the order of the table. Does not communicate.
@@ -93,6 +96,8 @@ class CreditRun {
   /// What is exchanged with one partner, in one direction.
   struct Peer {
     Rank rank;
+    bool is_near;
+    Bytes chunk_bytes;
     std::vector<Stretch> stretches;  // senders' side only: of this partner
     std::size_t arrival = 0;         // receivers' side only: its place among the arrivals
     std::int64_t chunks = 0;         // of all stretches
@@ -112,9 +117,12 @@ class CreditRun {
     std::size_t count = 0;
   };
 
-  Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor) const;
-  void step(std::span<const Stretch> stretches, Cursor& cursor) const;
-  std::int64_t chunks_in(Bytes bytes) const { return (bytes + chunk_bytes_ - 1) / chunk_bytes_; }
+  static Peer new_peer(Rank rank, const Settings& settings);
+  static Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor, Bytes chunk_bytes);
+  static void step(std::span<const Stretch> stretches, Cursor& cursor, Bytes chunk_bytes);
+  static std::int64_t chunks_in(Bytes bytes, Bytes chunk_bytes) {
+    return (bytes + chunk_bytes - 1) / chunk_bytes;
+  }
   struct Grant {
     Chunk chunk;
     std::size_t source;
@@ -142,7 +150,6 @@ class CreditRun {
   std::vector<Peer> destinations_;
   int data_tag_;
   int grant_tag_;
-  Bytes chunk_bytes_;
   Bytes window_bytes_;
   int window_senders_;
   std::int64_t num_receive_chunks_ = 0;

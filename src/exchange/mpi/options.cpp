@@ -28,16 +28,17 @@ struct TextOption {
   const char* name;
   std::string PlanOptions::* member;
 };
-constexpr std::array<TextOption, 4> text_options = {{
+constexpr std::array<TextOption, 5> text_options = {{
     {"scheduler", &PlanOptions::scheduler},
     {"topology", &PlanOptions::topology},
+    {"hosts", &PlanOptions::hosts},
     {"machine", &PlanOptions::machine},
     {"wisdom", &PlanOptions::wisdom},
 }};
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 12> numbers = {static_cast<std::int64_t>(mine.seed),
+  std::array<std::int64_t, 13> numbers = {static_cast<std::int64_t>(mine.seed),
                                           static_cast<std::int64_t>(mine.executor),
                                           mine.max_sends_in_flight,
                                           mine.check ? 1 : 0,
@@ -48,7 +49,8 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
                                           mine.measure ? 1 : 0,
                                           std::bit_cast<std::int64_t>(mine.watchdog_s),
                                           static_cast<std::int64_t>(mine.planning),
-                                          mine.window_senders};
+                                          mine.window_senders,
+                                          mine.combine ? 1 : 0};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.seed = static_cast<std::uint64_t>(numbers[0]);
@@ -63,6 +65,7 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.watchdog_s = std::bit_cast<double>(numbers[9]);
   first.planning = static_cast<Planning>(numbers[10]);
   first.window_senders = static_cast<int>(numbers[11]);
+  first.combine = numbers[12] != 0;
   // All texts in one message, each followed by a zero; one that holds a zero itself differs from what comes out.
   std::string texts;
   for (const TextOption& option : text_options) texts += mine.*option.member + '\0';
@@ -125,6 +128,7 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
     require_equal("watchdog_s", std::to_string(first.watchdog_s), std::to_string(mine.watchdog_s), rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
     require_equal("reuse", std::to_string(first.reuse), std::to_string(mine.reuse), rank);
+    require_equal("combine", std::to_string(first.combine), std::to_string(mine.combine), rank);
     require_equal("measure", std::to_string(first.measure), std::to_string(mine.measure), rank);
   });
 }
@@ -152,6 +156,10 @@ void check_options(const PlanOptions& options) {
   if (!(options.watchdog_s >= 0))
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));
+  if (options.combine && options.hosts.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::combine combines what one host sends another: say which ranks share a host "
+                "(PlanOptions::hosts)");
   if (options.reuse < 1)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::reuse is 0: a plan is used at least once");
   if (window < 0)
