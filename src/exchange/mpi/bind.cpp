@@ -124,7 +124,7 @@ void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bou
   }
   maker.make(info.executor);
   exchange.window.resize(std::min(limit, exchange.sends.size()), MPI_REQUEST_NULL);
-  exchange.reserve_for_following();
+  exchange.reserve();
 }
 
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
