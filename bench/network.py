@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exchanges on a network with real contention (docs/testbed.md), every method in the same run.
 
-Makes the network of each preset, runs nuice-bench on its hosts (methods interleaved, every byte verified) and
-prints each method's median, slowest repetition, ratio to the best of MPI's own methods and to the bandwidth
-bound. The last column is one permutation without contention, times the degree: phases that do not overlap.
+Makes the network of each preset, runs nuice-bench on its hosts (methods interleaved, every byte verified)
+and prints, case by case: each method's median and 95th percentile, their ratios to the best of MPI's own ways,
+the median's to the bandwidth bound, and the TCP segments that were sent again. `apart` is what TCP itself
+takes: one permutation without contention, times the degree. `auto` times its candidates while planning.
 
-usage: bench/network.py [--presets fast,shallow] [--cc bbr] [--reps 9] [--quick] [--json]    (as root)
+usage: bench/network.py [--presets fast,shallow:reno] [--cases hot] [--reps 9] [--quick] [--json]    (as root)
 """
 
 import argparse
@@ -24,14 +25,14 @@ import nuice
 from nuice.airfoil import airfoil_mesh, halo_matrix, partition
 
 TESTBED = [sys.executable, str(Path(__file__).parent / "testbed" / "nuice_testbed.py")]
-PEERS = ["alltoallv", "neighbor", "isend"]
-METHODS = [*PEERS, "rs_n", "coloring", "coloring:barrier", "rs_n:credit", "coloring:credit", "lpt:credit"]
+PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx"]
+CREDIT = ["coloring:credit", "rs_nh:credit", "lpt:credit"]
+METHODS = [*PEERS, "auto", "rs_n", "coloring", "coloring:barrier", "ac:credit", *CREDIT]
 # Where links contend: the same with and without a look at the network.
-FABRIC = [*PEERS, "coloring:credit", "lp:credit", "rs_nl:credit", "link_coloring:credit"]
-FABRIC += ["coloring:barrier", "link_coloring:barrier"]
+FABRIC = [*PEERS, "auto", "coloring:credit@blind", "coloring:barrier", "link_coloring:barrier"]
+FABRIC += ["link_coloring:credit", "rs_nl:credit"]
 # Several ranks on a host: without and with a look at hosts, and with combined messages.
-MULTI = [*PEERS, "coloring:credit@blind", "coloring:credit", "rs_n:credit", "coloring"]
-MULTI += ["ac@combine", "coloring@combine"]
+MULTI = [*PEERS, "auto", "coloring:credit@blind", "coloring", "ac@combine", "coloring@combine", *CREDIT]
 MBIT = 125_000  # bytes per second
 
 
@@ -104,8 +105,8 @@ def testbed(*words):
 
 
 def run(matrix, methods, reps, folder, options=()):
-    """What nuice-bench printed, one record per method, and the packets of the whole run."""
-    path, counters = Path(folder) / "matrix.mtx", Path(folder) / "counters.json"
+    """What nuice-bench printed, one record per method."""
+    path = Path(folder) / "matrix.mtx"
     nuice.save_matrix_market(path, matrix)
     words = [
         "--matrix",
@@ -117,9 +118,8 @@ def run(matrix, methods, reps, folder, options=()):
         "--json",
         *options,
     ]
-    printed = testbed("run", "--timeout", "500", "--counters", str(counters), "nuice-bench", *words)
-    hosts = json.loads(counters.read_text())["hosts"]
-    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")], hosts
+    printed = testbed("run", "--timeout", "550", "nuice-bench", *words)
+    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
 def phases_apart_s(matrix, settings, reps, folder):
@@ -127,73 +127,84 @@ def phases_apart_s(matrix, settings, reps, folder):
     largest = int(max(matrix.entries()[2]))
     n, per_host = matrix.num_ranks, settings["ranks_per_host"]
     ring = [(r, (r + per_host) % n, largest) for r in range(0, n, per_host)]
-    records, _ = run(nuice.CommMatrix.from_messages(n, ring), ["alltoallv", "isend"], reps, folder)
+    records = run(nuice.CommMatrix.from_messages(n, ring), ["alltoallv", "isend"], reps, folder)
     return min(r["exchange_seconds_median"] for r in records) * loads(matrix, settings)[1]
 
 
 def measure(preset, options, folder):
+    """The figures of one case after the other, a list of one per method."""
     settings = json.loads(testbed("status", "--json"))["settings"]
     port = megabits(settings["rate"]) * MBIT
     words, further = methods(settings)
+    machine = preset if preset in ("fast", "deep") else "shallow"
+    further += ["--machine", f"testbed-{machine}", "--measure", "--wisdom", str(Path(folder) / "wisdom")]
     for name, matrix in cases(settings, options.quick):
-        records, hosts = run(matrix, words, options.reps, folder, further)
+        if options.cases not in name:
+            continue
+        records = run(matrix, words, options.reps, folder, further)
         apart = phases_apart_s(matrix, settings, options.reps, folder)
-        best = min(r["exchange_seconds_median"] for r in records if r["method"] in PEERS)
+        peers = [r for r in records if r["method"] in PEERS]
+        best = {key: min(r[f"exchange_seconds_{key}"] for r in peers) for key in ("median", "p95")}
         port_bytes, _, up_bytes = loads(matrix, settings)
         bound = port_bytes / port
         if settings["uplink"]:
             bound = max(bound, up_bytes / (megabits(settings["uplink"]) * MBIT))
-        for r in records:
-            yield {
+        yield [
+            {
                 "preset": preset,
                 "cc": settings["cc"],
                 "case": name,
                 "method": r["method"],
+                "choice": r.get("choice"),
                 "phases": r["phases"],
                 "median_s": r["exchange_seconds_median"],
-                "slowest_s": r["exchange_seconds_max"],
-                "to_best_mpi": r["exchange_seconds_median"] / best,
+                "p95_s": r["exchange_seconds_p95"],
+                "to_best_mpi": r["exchange_seconds_median"] / best["median"],
+                "p95_to_best_mpi": r["exchange_seconds_p95"] / best["p95"],
                 "to_bound": r["exchange_seconds_median"] / bound,
                 "bound_s": bound,
                 "phases_apart_s": apart,
-                "sent_again": sum(host["retransmitted"] for host in hosts),
+                "sent_again": r["tcp_segments_sent_again"],
                 "mpi": r["mpi_library"],
                 "verified": r["verified"],
             }
+            for r in records
+            if not r["refused"]
+        ]
 
 
 def print_table(figures, options):
-    table = Table(title=f"medians of {options.reps} interleaved repetitions; {figures[0]['mpi']}")
-    for column in (
-        "network",
-        "case",
-        "method",
-        "phases",
-        "ms",
-        "slowest",
-        "/ best MPI",
-        "/ bound",
-        "bound",
-        "apart",
-    ):
-        table.add_column(column, justify="left" if column in ("network", "case", "method") else "right")
-    last = None
+    first = figures[0]
+    where = f"{first['preset']} ({first['cc']}), {first['case']}"
+    bounds = f"bound {first['bound_s'] * 1e3:.1f} ms, apart {first['phases_apart_s'] * 1e3:.1f} ms"
+    table = Table(title=f"{where}: {bounds}; {options.reps} repetitions", title_justify="left")
+    for column in ("method", "phases", "ms", "/ bound", "/ best MPI", "p95 ms", "/ best MPI", "sent again"):
+        table.add_column(column, justify="left" if column == "method" else "right")
     for f in figures:
-        here = (f["preset"], f["case"])
-        if last not in (None, here):
-            table.add_section()
-        ms = [f"{f[key] * 1e3:.0f}" for key in ("median_s", "slowest_s", "bound_s", "phases_apart_s")]
-        head = ("", "") if here == last else (f"{f['preset']} ({f['cc']})", f["case"])
-        ratios = (f"{f['to_best_mpi']:.2f}", f"{f['to_bound']:.2f}")
-        table.add_row(*head, f["method"], str(f["phases"] or "-"), *ms[:2], *ratios, *ms[2:])
-        last = here
-    Console(width=130).print(table)
+        name = f"{f['method']}: {f['choice']}" if f["choice"] else f["method"]
+        median = (f"{f['median_s'] * 1e3:.1f}", f"{f['to_bound']:.2f}", f"{f['to_best_mpi']:.2f}")
+        p95 = (f"{f['p95_s'] * 1e3:.1f}", f"{f['p95_to_best_mpi']:.2f}")
+        again = "-" if f["sent_again"] is None else f"{f['sent_again']:.0f}"
+        table.add_row(name, str(f["phases"] or "-"), *median, *p95, again)
+    console = Console(width=110)
+    console.print(table)
+    ours = [f for f in figures if f["method"] not in PEERS]
+    auto = next(f for f in ours if f["method"] == "auto")
+    least = min(ours, key=lambda f: f["median_s"])
+    console.print(
+        f"times as fast as the best of MPI: auto {1 / auto['to_best_mpi']:.2f} (95th percentiles "
+        f"{1 / auto['p95_to_best_mpi']:.2f}), {least['method']} {1 / least['to_best_mpi']:.2f}\n"
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--presets", default="fast,shallow", help="of nuice-testbed, separated by commas")
-    parser.add_argument("--cc", default="bbr", help="TCP congestion control of the hosts")
+    parser.add_argument(
+        "--presets",
+        default="fast,shallow,shallow:reno,deep,fabric,multi",
+        help="of nuice-testbed, separated by commas; :reno takes that congestion control instead of bbr",
+    )
+    parser.add_argument("--cases", default="", help="only those with this in their name")
     parser.add_argument("--reps", type=int, default=9, help="timed repetitions of every method")
     parser.add_argument("--quick", action="store_true", help="4 hosts, one case: only whether it works")
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
@@ -201,19 +212,18 @@ def main():
     hosts = ["--hosts", "4"] if options.quick else []
     if options.quick:
         options.presets, options.reps = "fast", 2
-    figures = []
-    for preset in options.presets.split(","):
-        testbed("up", "--preset", preset, "--cc", options.cc, *hosts)
+    for network in options.presets.split(","):
+        preset, _, cc = network.partition(":")
+        testbed("up", "--preset", preset, "--cc", cc or "bbr", *hosts)
         try:
             with tempfile.TemporaryDirectory() as folder:
-                figures += measure(preset, options, folder)
+                for figures in measure(preset, options, folder):
+                    if options.json:
+                        print("\n".join(json.dumps(figure) for figure in figures), flush=True)
+                    else:
+                        print_table(figures, options)
         finally:
             testbed("down")
-    if options.json:
-        for figure in figures:
-            print(json.dumps(figure))
-    else:
-        print_table(figures, options)
 
 
 if __name__ == "__main__":

