@@ -51,6 +51,11 @@ Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinat
   return {plan.table().entries.size(), plan.info().num_phases};
 }
 
+/// The number in that place of the command line.
+int number(int argc, char** argv, int at, int otherwise) {
+  return argc > at ? static_cast<int>(std::strtol(argv[at], nullptr, 10)) : otherwise;
+}
+
 /// Matrix, schedule, check and slices, without the ranks that bring and take them.
 void time_local_part(int num_ranks, int partners) {
   std::vector<nuice::Message> entries;
@@ -93,11 +98,11 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   const std::string what = argc > 1 ? argv[1] : "root";
   if (what == "local") {
-    time_local_part(argc > 3 ? std::atoi(argv[3]) : 4096, argc > 2 ? std::atoi(argv[2]) : 64);
+    time_local_part(number(argc, argv, 3, 4096), number(argc, argv, 2, 64));
     MPI_Finalize();
     return 0;
   }
-  const auto destinations = row(rank, num_ranks, argc > 2 ? std::atoi(argv[2]) : 64);
+  const auto destinations = row(rank, num_ranks, number(argc, argv, 2, 64));
   long long none[2] = {0, 0};
   long long* const mine = nuice_account != nullptr ? nuice_account() : none;
   const long long before = mine[0];
@@ -105,7 +110,7 @@ int main(int argc, char** argv) {
   const double begin_s = MPI_Wtime();
   try {
     const Outcome outcome = act(what, destinations);
-    double peak = static_cast<double>(mine[1] - before);
+    auto peak = static_cast<double>(mine[1] - before);
     const double peak_of_0 = peak;
     if (rank == 0) peak = 0;
     MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
