@@ -52,7 +52,7 @@ Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinat
 }
 
 /// The number in that place of the command line.
-int number(int argc, char** argv, int at, int otherwise) {
+int number(int argc, char* const* argv, int at, int otherwise) {
   return argc > at ? static_cast<int>(std::strtol(argv[at], nullptr, 10)) : otherwise;
 }
 
