@@ -35,6 +35,7 @@ class Method {
   PlanningTime planning;
   std::optional<PhaseId> num_phases;  // planned methods only
   std::optional<Bytes> phase_bytes;   // likewise
+  std::optional<Rank> num_hosts;      // likewise: that were planned with
   std::optional<Choice> choice;       // scheduler auto only
 };
 

@@ -62,8 +62,9 @@ std::vector<std::string> with_phases(const Machine& machine, std::string_view ex
     for (const std::string_view name : link_free_ones) names.push_back(std::string(name) + suffix);
   }
   names.emplace_back("coloring_by_size:barrier");
-  for (const std::string_view name : {"rs_n", "coloring", "coloring_by_size"})
+  for (const std::string_view name : {"rs_nh", "coloring", "coloring_by_size"})
     names.push_back(std::string(name) + ":" + std::string(credit));
+  if (has_links(machine)) names.push_back("link_coloring:" + std::string(credit));
   return names;
 }
 

@@ -60,10 +60,12 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.executor = mpi::Executor::barrier});
   expect_option_refused("PlanOptions::max_sends_in_flight differs: 0" + on + "3 on " + last_rank(),
                         {.max_sends_in_flight = 3});
-  expect_option_refused("PlanOptions::chunk_bytes differs: 8192" + on + "1 on " + last_rank(),
+  expect_option_refused("PlanOptions::chunk_bytes differs: 4096" + on + "1 on " + last_rank(),
                         {.chunk_bytes = 1});
   expect_option_refused("PlanOptions::window_bytes differs: 49152" + on + "1 on " + last_rank(),
                         {.window_bytes = 1});
+  expect_option_refused("PlanOptions::window_senders differs: 4" + on + "1 on " + last_rank(),
+                        {.window_senders = 1});
   expect_option_refused("PlanOptions::phase_cost_bytes differs: 16384" + on + "7 on " + last_rank(),
                         {.phase_cost_bytes = 7});
   expect_option_refused("PlanOptions::topology differs: " + on + "crossbar:64 on " + last_rank(),
@@ -86,6 +88,7 @@ TEST(Errors, WrongOptionsAreRefused) {
          {.executor = mpi::Executor::credit, .chunk_bytes = 0});
   expect("window_bytes is not between 1 and 2^62: -1",
          {.executor = mpi::Executor::credit, .window_bytes = -1});
+  expect("window_senders is not at least 1: 0", {.executor = mpi::Executor::credit, .window_senders = 0});
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: -1", {.phase_cost_bytes = -1});
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: 4611686018427387905",
          {.phase_cost_bytes = max_bytes + 1});

@@ -117,12 +117,14 @@ void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bou
   Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
   if (exchange.self.bytes == 0) maker.make_self_message();
   if (info.executor == Executor::credit) {
-    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, window_bytes});
+    const bool is_backwards = &bound != &table;
+    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes,
+                       is_backwards ? windows.backwards : windows.forwards, window_senders, windows.near});
     return;
   }
   maker.make(info.executor);
   exchange.window.resize(std::min(limit, exchange.sends.size()), MPI_REQUEST_NULL);
-  exchange.reserve_for_following();
+  exchange.reserve();
 }
 
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {

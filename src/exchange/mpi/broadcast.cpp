@@ -205,7 +205,7 @@ Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
       exchange->sends.adopt(request);
       exchange->send_to.push_back(send.partner);
     }
-    exchange->reserve_for_following();
+    exchange->reserve();
   });
   plan.next_tag = tag_after(plan.next_tag);
   return Exchange(std::move(exchange));

@@ -190,10 +190,10 @@ void Plan::State::make_on_root(const Assignment& assignment, const PlanOptions& 
   std::optional<Schedule> made;
   all_or_none(*comm, [&] {
     if (comm->rank() != root) return;
-    if (assignment.schedule == nullptr) made = make_schedule(problem, options.scheduler);
+    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
     const Schedule& schedule = made ? *made : *assignment.schedule;
     info.schedule_s = watch.lap();
-    if (options.check) require_correct(problem, schedule, assignment.scheduler);
+    if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
     info.check_s = options.check ? watch.lap() : 0;
     describe(problem.matrix, schedule, options);
   });
