@@ -3,20 +3,24 @@
 // ranks are one process (bench/plan_scale.py builds and runs it); any MPI will do for fewer.
 //
 //   smpirun -np 4096 ... plan_scale root|everywhere|discover PARTNERS
+//   smpirun -np 1    ... plan_scale local PARTNERS RANKS       what rank 0 computes by itself, by the clock of this machine
 //
 // With plan_scale_memory.cpp preloaded every allocation is charged to the rank that makes it, so a rank's peak is its own
 // although all are one process.
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nuice/error.hpp"
 #include "nuice/mpi.hpp"
 #include "nuice/mpi_discover.hpp"
+#include "nuice/nuice.hpp"
 
 /// From plan_scale_memory.cpp, which is preloaded; without it nothing is counted.
 extern "C" long long* nuice_account() __attribute__((weak));  // this rank's bytes: now, and the most so far
@@ -47,6 +51,43 @@ Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinat
   return {plan.table().entries.size(), plan.info().num_phases};
 }
 
+/// The number in that place of the command line.
+int number(int argc, char* const* argv, int at, int otherwise) {
+  return argc > at ? static_cast<int>(std::strtol(argv[at], nullptr, 10)) : otherwise;
+}
+
+/// Matrix, schedule, check and slices, without the ranks that bring and take them.
+void time_local_part(int num_ranks, int partners) {
+  std::vector<nuice::Message> entries;
+  for (int rank = 0; rank < num_ranks; ++rank)
+    for (const nuice::Partner& to : row(rank, num_ranks, partners))
+      entries.push_back({rank, to.rank, to.bytes});
+  double last_s = 0;
+  const auto lap = [&last_s] {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+    const double before_s = std::exchange(last_s, now.count());
+    return last_s - before_s;
+  };
+  lap();
+  const auto matrix = nuice::CommMatrix::from_messages(num_ranks, entries);
+  const double matrix_s = lap();
+  const nuice::Schedule schedule = nuice::make_schedule(matrix, "coloring");
+  const double schedule_s = lap();
+  const bool is_right = !nuice::check(matrix, schedule, nuice::find_scheduler("coloring").guarantees);
+  const double check_s = lap();
+  const int block = (num_ranks + 15) / 16;
+  std::size_t num_entries = 0;
+  for (int begin = 0; begin < num_ranks; begin += block)
+    for (const auto& table : nuice::slice_range(matrix, schedule, begin, std::min(num_ranks, begin + block)))
+      num_entries += table.entries.size();
+  const double slices_s = lap();
+  std::printf(
+      "{\"what\": \"local\", \"ranks\": %d, \"partners\": %d, \"right\": %s, \"entries\": %zu, \"matrix_s\": "
+      "%.4f, "
+      "\"schedule_s\": %.4f, \"check_s\": %.4f, \"slices_s\": %.4f}\n",
+      num_ranks, partners, is_right ? "true" : "false", num_entries, matrix_s, schedule_s, check_s, slices_s);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,7 +97,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   const std::string what = argc > 1 ? argv[1] : "root";
-  const auto destinations = row(rank, num_ranks, argc > 2 ? std::atoi(argv[2]) : 64);
+  if (what == "local") {
+    time_local_part(number(argc, argv, 3, 4096), number(argc, argv, 2, 64));
+    MPI_Finalize();
+    return 0;
+  }
+  const auto destinations = row(rank, num_ranks, number(argc, argv, 2, 64));
   long long none[2] = {0, 0};
   long long* const mine = nuice_account != nullptr ? nuice_account() : none;
   const long long before = mine[0];
@@ -64,7 +110,7 @@ int main(int argc, char** argv) {
   const double begin_s = MPI_Wtime();
   try {
     const Outcome outcome = act(what, destinations);
-    double peak = static_cast<double>(mine[1] - before);
+    auto peak = static_cast<double>(mine[1] - before);
     const double peak_of_0 = peak;
     if (rank == 0) peak = 0;
     MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -91,5 +91,8 @@ def _mpich(path: str, hosts: list[str], per_host: int, num_ranks: int) -> list[s
     return [
         *(path, "-launcher", "ssh", "-launcher-exec", str(STATE / "agent"), "-iface", "br0"),
         *("-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "eth0"),
+        # MPICH on UCX would find that all "hosts" share their memory, and leave the network alone.
+        *("-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"),
+        *("-genv", "UCX_LOG_LEVEL", "error"),
         *("-hosts", ",".join(f"{host}:{per_host}" for host in hosts), "-n", str(num_ranks)),
     ]

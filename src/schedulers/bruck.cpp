@@ -124,7 +124,8 @@ std::int64_t root_of(std::int64_t n, int digits) {
 std::vector<std::int64_t> radices(std::int64_t n) {
   std::vector<std::int64_t> radices = {2};
   for (int digits = 4; digits >= 1; --digits) radices.push_back(root_of(n, digits));
-  radices.erase(std::unique(radices.begin(), radices.end()), radices.end());
+  const auto repeated = std::ranges::unique(radices);
+  radices.erase(repeated.begin(), repeated.end());
   return radices;
 }
 

@@ -62,8 +62,7 @@ std::shared_ptr<Family> Family::of(MPI_Comm parent, const std::shared_ptr<const 
     family = std::make_shared<Family>(parent, comm);
     holder = std::make_unique<Holder>(family);
   });
-  must(MPI_Comm_set_attr(parent, key(), holder.get()), "MPI_Comm_set_attr");
-  (void)holder.release();  // forget() has it now
+  must(MPI_Comm_set_attr(parent, key(), holder.release()), "MPI_Comm_set_attr");  // forget() deletes it
   return family;
 }
 

@@ -58,8 +58,8 @@ struct Membership {
 
   /// Collective over parent.
   static Membership of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm) {
-    auto family = Family::of(parent, comm);
-    return {family, family->add()};
+    const auto family = Family::of(parent, comm);
+    return {.family = family, .number = family->add()};
   }
   void require_same(Call call) const { family->require_same(number, call); }
 };
