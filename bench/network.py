@@ -3,9 +3,9 @@
 """Exchanges on a network with real contention (docs/testbed.md), every method in the same run.
 
 Makes the network of each preset, runs nuice-bench on its hosts (methods interleaved, every byte verified)
-and prints, case by case: each method's median and 95th percentile, their ratios to the best of MPI's own ways,
-the median's to the bandwidth bound, and the TCP segments that were sent again. `apart` is what TCP itself
-takes: one permutation without contention, times the degree. `auto` times its candidates while planning.
+and prints, case by case: each method's median and 95th percentile, both over the best of MPI's own ways, the
+median over the bandwidth bound, and the TCP segments that were sent again. `apart` is what TCP itself takes:
+one permutation without contention, times the degree. `auto` times its candidates while planning.
 
 usage: bench/network.py [--presets fast,shallow:reno] [--cases hot] [--reps 9] [--quick] [--json]    (as root)
 """
