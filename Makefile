@@ -43,7 +43,8 @@ build/release/.installed: $(SETUP_STAMP) $(CXX_SOURCES)
 	@touch $@
 
 build/python/.installed: $(SETUP_STAMP) $(PYTHON_SOURCES)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
+	  --config-settings=cmake.define.NUICE_WERROR=ON --editable .
 	@mkdir -p build/python && touch $@
 
 $(BIN)/nuice-testbed: $(SETUP_STAMP)
@@ -96,7 +97,7 @@ bench: build
 	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
 # Debian's PETSc and fftw_mpi are linked with Debian's MPI: nuice is built with it too, apart from the rest.
-bench-peers: build
+bench-peers: build/python/.installed
 	NUICE_PEERS=1 tools/setup.sh
 	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF \
 	  -DMPI_CXX_COMPILER=/usr/bin/mpicxx -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec >build/peers.log

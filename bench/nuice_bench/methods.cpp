@@ -68,6 +68,7 @@ class PlannedMethod : public Method {
             .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0,
             .chunk_bytes = options.chunk_bytes,
             .window_bytes = options.window_bytes,
+            .window_senders = options.window_senders,
             .reuse = options.reuse,
             .machine = options.machine,
             .measure = options.measure,

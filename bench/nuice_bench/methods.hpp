@@ -46,6 +46,12 @@ std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& optio
 /// MPI's own, for make_method().
 std::unique_ptr<Method> make_peer(Peer peer, Payload& payload);
 
+/// NBX, for make_peer().
+std::unique_ptr<Method> make_consensus(Payload& payload);
+
+/// PetscSF, for make_peer(); only where NUICE_BENCH_PETSC is defined.
+std::unique_ptr<Method> make_petsc(Payload& payload);
+
 /// A broadcast, planned or MPI's own, for make_method().
 std::unique_ptr<Method> make_broadcast_method(const MethodSpec& spec, const BroadcastProblem& problem,
                                               Payload& payload);

@@ -24,10 +24,19 @@ struct PeerName {
   std::string_view name;
   Peer peer;
 };
-constexpr std::array<PeerName, 4> matrix_peers = {{{"alltoallv", Peer::alltoallv},
-                                                   {"neighbor", Peer::neighbor},
-                                                   {"isend", Peer::isend},
-                                                   {"persistent", Peer::persistent}}};
+constexpr auto matrix_peers = std::to_array<PeerName>({
+    {"alltoallv", Peer::alltoallv},
+    {"neighbor", Peer::neighbor},
+#ifdef NUICE_BENCH_NEIGHBOR_INIT
+    {"neighbor_init", Peer::neighbor_init},
+#endif
+    {"isend", Peer::isend},
+    {"persistent", Peer::persistent},
+    {"nbx", Peer::nbx},
+#ifdef NUICE_BENCH_PETSC
+    {"petscsf", Peer::petscsf},
+#endif
+});
 constexpr std::array<PeerName, 1> broadcast_peers = {{{"bcast", Peer::bcast}}};
 
 std::span<const PeerName> peers(bool is_broadcast) {
@@ -156,9 +165,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, isend, persistent, "
-         "which "
-         "are MPI's own, and scheduling on the fly: drs_n, "
+         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI 4), "
+         "isend, persistent, nbx (receivers do not know their senders), which are MPI's own, petscsf (if "
+         "built "
+         "with PETSc), and scheduling on the fly: drs_n, "
          "drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, drs_n:list:TRANSPORT (mpi, shm); by "
          "default " +
              std::string(matrix_methods) +
@@ -194,6 +204,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "executor credit only: at most so many are on their way to a rank")
       ->check(CLI::Range(Bytes{1}, max_bytes))
       ->capture_default_str();
+  app.add_option("--window-senders", options.window_senders,
+                 "executor credit only: so many senders share a rank's window")
+      ->check(CLI::Range(1, INT_MAX))
+      ->capture_default_str();
   app.add_option("--topology", options.topology,
                  "network, for schedulers that avoid link contention: torus:4x4, ...");
   app.add_option(
@@ -218,10 +232,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--receive-lists", options.receive_lists,
                "time the ways to learn who sends what (concatenate, count, quiesce) instead of exchanges");
   app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
-  app.add_option(
-         "--phase-cost-bytes", options.phase_cost_bytes,
-         "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; kpbs looks "
-         "at it")
+  app.add_option("--phase-cost-bytes", options.phase_cost_bytes,
+                 "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; "
+                 "kpbs and bruck "
+                 "look at it")
       ->check(CLI::Range(Bytes{0}, max_bytes))
       ->capture_default_str();
   app.add_flag("--json", options.json, "one JSON object per method and line, nothing else on stdout");

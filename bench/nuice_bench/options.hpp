@@ -12,7 +12,7 @@
 
 namespace nuice::bench {
 
-enum class Peer { alltoallv, neighbor, isend, persistent, bcast };
+enum class Peer { alltoallv, neighbor, neighbor_init, isend, persistent, nbx, petscsf, bcast };
 
 /// DRS_N: drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
 struct DrsSpec {
@@ -52,6 +52,7 @@ struct Options {
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
   Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
+  int window_senders = mpi::PlanOptions{}.window_senders;
   std::string topology = {};
   std::string hosts = {};
   std::uint64_t reuse = mpi::PlanOptions{}.reuse;  // this and the next three: scheduler auto

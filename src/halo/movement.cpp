@@ -82,8 +82,11 @@ std::pair<std::size_t, std::size_t> ghost_run(const Pattern& pattern, const Fiel
 template <std::size_t Size>
 void pack_fixed(const Pack& pack) {
   std::byte* to = pack.to;
+  const std::byte* const from =
+      pack.from;  // bytes are written, which might be pack's own as far as the compiler knows
+#pragma GCC unroll 4
   for (const LocalIndex entry : pack.entries) {
-    std::memcpy(to, pack.from + static_cast<std::size_t>(entry) * Size, Size);
+    std::memcpy(to, from + static_cast<std::size_t>(entry) * Size, Size);
     to += Size;
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "nuice_bench/measure.hpp"
@@ -59,6 +60,10 @@ TEST(Summary, MedianIsInTheMiddle) {
   EXPECT_EQ(summarize({4, 1, 2, 3}).min_s, 1);
   EXPECT_EQ(summarize({4, 1, 2, 3}).max_s, 4);
   EXPECT_EQ(summarize({7}).median_s, 7);
+  EXPECT_EQ(summarize({4, 1, 2, 3}).p95_s, 4);
+  std::vector<double> hundred(100);
+  std::iota(hundred.begin(), hundred.end(), 1);
+  EXPECT_EQ(summarize(hundred).p95_s, 95);
 }
 
 Result result_of(const std::string& word, std::optional<Peer> peer, double plan_s, double exchange_s) {

@@ -133,7 +133,7 @@ std::vector<const Scheduler*> without_topology() {
   return rows;
 }
 INSTANTIATE_TEST_SUITE_P(Rows, HostLaw, testing::ValuesIn(without_topology()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& row) { return std::string(row.param->name); });
 
 TEST(HostSchedule, IsAsByHand) {
   // Hosts {0, 1} and {2, 3}. From the first to the second three messages, one after the other; back one; inside one.

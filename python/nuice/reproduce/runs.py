@@ -87,10 +87,13 @@ def one_at_a_time(schedule: Schedule) -> Schedule:
 
 @cache
 def fitted_costs(variant: str) -> dict[str, float]:
-    """Fields of the machine for a program barer than the papers' package: "permutation" or "raw"."""
+    """Fields of the machine for other programs: "permutation" or "raw", barer than the papers' package;
+    "gathered", which also picks up and puts down what it sends."""
     rows = papers.rows(_FITTED)
     row = next(row for row in rows if row["variant"] == variant)
-    costs = {f"{part}_overhead_s": 1e-6 * row[f"{part}_overhead_us"] for part in ("send", "receive")}
+    fields = {"send_overhead_us": "send_overhead_s", "receive_overhead_us": "receive_overhead_s"}
+    fields["byte_us"] = "byte_s"
+    costs = {field: 1e-6 * row[name] for name, field in fields.items() if row[name] is not None}
     return costs | {"async_send_s": 0.0}
 
 

@@ -14,9 +14,7 @@ std::string error_text(int code, const char* call) {
                      : "error code " + std::to_string(code));
 }
 
-void must(int code, const char* call) {
-  if (code != MPI_SUCCESS) throw Error(ErrorCode::mpi, error_text(code, call));
-}
+void fail(int code, const char* call) { throw Error(ErrorCode::mpi, error_text(code, call)); }
 
 bool is_finalized() {
   int finalized = 0;

@@ -11,8 +11,14 @@ namespace nuice::mpi {
 /// "MPI_Barrier: MPI's own text for the code".
 std::string error_text(int code, const char* call);
 
-/// Throws Error mpi with the name of the call and MPI's own text unless code is MPI_SUCCESS.
-void must(int code, const char* call);
+/// Throws Error mpi with the name of the call and MPI's own text.
+[[noreturn]] void fail(int code, const char* call);
+
+/// The same unless code is MPI_SUCCESS.
+inline void must(int code, const char* call) {
+  if (code != MPI_SUCCESS) [[unlikely]]
+    fail(code, call);
+}
 
 /// Whether MPI calls are allowed no more: destructors then leave MPI's objects alone.
 bool is_finalized();

@@ -3,7 +3,7 @@
 //
 // All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
 // machine, equal options. Wisdom is rank 0's, broadcast; measured times are maxima over the ranks. No rank acts on a
-// clock or a file of its own.
+// clock or a file of its own. With Planning::root only rank 0 has the matrix: it asks the adviser and tells the others.
 // Cost: docs/exchange.md; without measuring less than the exchanges it decides about.
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/pick_machine.hpp"
 #include "exchange/mpi/plan_state.hpp"
+#include "exchange/mpi/share_advice.hpp"
 #include "exchange/mpi/trial.hpp"
 #include "nuice/error.hpp"
 #include "nuice/wisdom.hpp"
@@ -60,7 +61,8 @@ std::string setting_text(const PlanOptions& options) {
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
   return std::string(library.data()) + " " + std::string(executor_name(options.executor)) + " " +
          std::to_string(options.chunk_bytes) + " " + std::to_string(options.window_bytes) + " " +
-         std::to_string(options.max_sends_in_flight) + " " + std::to_string(options.seed) +
+         std::to_string(options.window_senders) + " " + std::to_string(options.max_sends_in_flight) + " " +
+         std::to_string(options.seed) +
          (options.hosts.empty() ? "" : " hosts " + options.hosts + (options.combine ? " combined" : ""));
 }
 
@@ -91,11 +93,13 @@ class Plan::State::Chooser {
   void run() {
     if (!follow_wisdom()) {
       all_or_none(comm_, [&] {
+        if (!has_matrix()) return;
         advice_ = advise(advised(), picked_.machine, advice_options_);
-        state_.info.predicted_s = advice_.choice().exchange_s;
         name_machine();
       });
-      if (options_.measure && matrix_.num_messages() > 0) measure();
+      share();
+      state_.info.predicted_s = advice_.choice().exchange_s;
+      if (options_.measure && advice_.num_messages > 0) measure();
     }
     state_.info.warning = text_of_rank_0(comm_, std::move(state_.info.warning));
   }
@@ -116,6 +120,12 @@ class Plan::State::Chooser {
   }
 
  private:
+  bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
+  /// Collective.
+  void share() {
+    if (options_.planning == Planning::root) share_advice(comm_, advice_);
+  }
+
   /// What rank 0 knows of this problem, on all ranks.
   std::optional<WisdomEntry> look_up() {
     struct Evidence {
@@ -157,29 +167,35 @@ class Plan::State::Chooser {
   bool follow_wisdom() {
     const std::optional<WisdomEntry> entry = look_up();
     if (!entry) return false;
-    bool follows = false;
+    int follows = 0;
     all_or_none(comm_, [&] {
+      if (!has_matrix()) return;
       AdviceOptions cheap = advice_options_;
       cheap.predict_by = Prediction::rule;
       const Advice by_rule = advise(advised(), picked_.machine, cheap);
       const auto known =
           std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);
-      follows = known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
-      if (!follows) {
+      const bool is_good =
+          known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
+      if (!is_good) {
         warn("wisdom says " + entry->scheduler + ":" + entry->executor +
              ", which does not suit this matrix: it is not used");
         return;
       }
       const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
       const MeasuredExchange measured{index, entry->measured_s};
-      state_.info.predicted_s = entry->predicted_s;
       advice_ = with_measurements(by_rule, {&measured, 1});
       advice_.sentence += " Wisdom: it was the fastest of those measured, " +
                           milliseconds(entry->measured_s) + " (median of " +
                           std::to_string(entry->repetitions) + ").";
       name_machine();
+      follows = 1;
     });
-    return follows;
+    must(MPI_Bcast(&follows, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
+    if (follows == 0) return false;
+    share();
+    state_.info.predicted_s = entry->predicted_s;
+    return true;
   }
 
   /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
@@ -210,6 +226,7 @@ class Plan::State::Chooser {
   Plan plan_of(const Candidate& candidate) {
     auto state = std::make_unique<State>();
     state->comm = state_.comm;
+    state->member = {state_.member.family, state_.member.family->add()};
     state->destinations = state_.destinations;
     state->find_hosts(options_);
     state->make(assignment(candidate), options_);

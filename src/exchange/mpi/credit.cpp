@@ -25,7 +25,12 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const S
       receives_(receives.begin(), receives.end()),
       data_tag_(settings.data_tag),
       grant_tag_(settings.grant_tag),
-      window_bytes_(settings.window_bytes) {
+      window_bytes_(settings.window_bytes),
+      window_senders_(settings.window_senders) {
+  const auto is_near = [&](const Stretch& stretch) {
+    return std::ranges::binary_search(settings.near, stretch.partner);
+  };
+  std::ranges::stable_partition(receives_, is_near);
   std::map<Rank, std::size_t> index;
   for (const Stretch& stretch : receives_) {
     const auto [found, is_new] = index.try_emplace(stretch.partner, sources_.size());
@@ -93,21 +98,64 @@ void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor, Bytes c
   if (cursor.offset >= stretches[cursor.stretch].bytes) cursor = {cursor.stretch + 1, 0};
 }
 
-bool CreditRun::fits_window(const Peer& source, Bytes bytes) const {
-  return source.is_near || outstanding_ == 0 || outstanding_ + bytes <= window_bytes_;
+void CreditRun::reset_grants() {
+  outstanding_ = 0;
+  open_.clear();
+  next_receive_ = 0;
+  for (Peer& source : sources_) {
+    source.granted = source.outstanding = 0;
+    source.waiting = 0;
+  }
+}
+
+/// What one sender may have of the window. Those that are left at the end have it to themselves.
+Bytes CreditRun::share() const {
+  const std::size_t left = open_.size() + receives_.size() - next_receive_;
+  return window_bytes_ / static_cast<Bytes>(std::min(left, static_cast<std::size_t>(window_senders_)));
+}
+
+/// Pieces from one sender stay in the order of the table: one of them at a time.
+bool CreditRun::open_next() {
+  if (next_receive_ == receives_.size()) return false;
+  const auto from_same = [this](const Cursor& cursor) {
+    return source_of_[cursor.stretch] == source_of_[next_receive_];
+  };
+  if (std::ranges::any_of(open_, from_same)) return false;
+  open_.push_back({next_receive_++, 0});
+  return true;
+}
+
+/// Accounts for the chunk that may be granted now, if there is one: of the first piece in the table whose sender has not
+/// its share yet. Pieces from this host come before all others, and count for nothing.
+std::optional<CreditRun::Grant> CreditRun::next_grant() {
+  for (std::size_t i = 0; i < open_.size() || open_next(); ++i) {
+    Cursor& cursor = open_[i];
+    const std::size_t from = source_of_[cursor.stretch];
+    Peer& source = sources_[from];
+    const Grant grant = {chunk_at(receives_, cursor, source.chunk_bytes), from};
+    const Bytes bytes = grant.chunk.bytes;
+    if (!source.is_near) {
+      if (outstanding_ > 0 && outstanding_ + bytes > window_bytes_) return {};
+      if (source.outstanding > 0 && source.outstanding + bytes > share()) continue;
+      outstanding_ += bytes;
+      source.outstanding += bytes;
+    }
+    cursor.offset += source.chunk_bytes;
+    if (cursor.offset >= receives_[cursor.stretch].bytes)
+      open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
+    return grant;
+  }
+  return {};
 }
 
 void CreditRun::plan_first_grants() {
-  Cursor cursor;
-  for (std::size_t used = 0; used < receive_slots_.count && cursor.stretch < receives_.size(); ++used) {
-    Peer& source = sources_[source_of_[cursor.stretch]];
-    const Chunk chunk = chunk_at(receives_, cursor, source.chunk_bytes);
-    if (!fits_window(source, chunk.bytes)) break;
-    if (!source.is_near) outstanding_ += chunk.bytes;
-    ++source.first_grant;
-    step(receives_, cursor, source.chunk_bytes);
+  open_.reserve(sources_.size());
+  reset_grants();
+  for (std::size_t used = 0; used < receive_slots_.count; ++used) {
+    const std::optional<Grant> grant = next_grant();
+    if (!grant) break;
+    ++sources_[grant->source].first_grant;
   }
-  outstanding_ = 0;
 }
 
 void CreditRun::agree_on_first_grants() {
@@ -145,13 +193,11 @@ void CreditRun::cancel_receives() noexcept {
 void CreditRun::start() {
   receives_left_ = num_receive_chunks_;
   sends_left_ = num_send_chunks_;
-  outstanding_ = 0;
-  next_grant_ = {};
+  reset_grants();
   free_receives_.clear();
   for (std::size_t i = receive_slots_.count; i-- > 0;) free_receives_.push_back(i);
   free_sends_.clear();
   for (std::size_t i = send_slots_.count; i-- > 0;) free_sends_.push_back(i);
-  for (Peer& source : sources_) source.granted = source.waiting = 0;
   grant_what_fits();  // just the first grants: nothing has arrived yet, and no slot is taken
   ready_begin_ = ready_count_ = 0;
   for (std::size_t i = 0; i < destinations_.size(); ++i) {
@@ -168,29 +214,25 @@ void CreditRun::start() {
 
 /// Posts receives for as many chunks as fit, and tells their senders unless they know by bind().
 void CreditRun::grant_what_fits() {
-  while (next_grant_.stretch < receives_.size() && !free_receives_.empty()) {
-    const std::size_t index = source_of_[next_grant_.stretch];
-    Peer& source = sources_[index];
-    const Chunk chunk = chunk_at(receives_, next_grant_, source.chunk_bytes);
-    if (!fits_window(source, chunk.bytes)) return;
-    post_receive(chunk, index);
-    if (++source.granted > source.first_grant) {
-      ++source.waiting;
-      tell(index);
-    }
-    step(receives_, next_grant_, source.chunk_bytes);
+  while (!free_receives_.empty()) {
+    const std::optional<Grant> grant = next_grant();
+    if (!grant) return;
+    post_receive(*grant);
+    Peer& source = sources_[grant->source];
+    if (++source.granted <= source.first_grant) continue;
+    ++source.waiting;
+    tell(grant->source);
   }
 }
 
-void CreditRun::post_receive(const Chunk& chunk, std::size_t source) {
+void CreditRun::post_receive(const Grant& grant) {
   const std::size_t slot = free_receives_.back();
-  must(MPI_Irecv(chunk.at, chunk.bytes, MPI_BYTE, sources_[source].rank, data_tag_, comm_->get(),
-                 &at(receive_slots_, slot)),
+  must(MPI_Irecv(grant.chunk.at, grant.chunk.bytes, MPI_BYTE, sources_[grant.source].rank, data_tag_,
+                 comm_->get(), &at(receive_slots_, slot)),
        "MPI_Irecv");
   free_receives_.pop_back();
-  receive_bytes_[slot] = chunk.bytes;
-  receive_from_[slot] = source;
-  if (!sources_[source].is_near) outstanding_ += chunk.bytes;
+  receive_bytes_[slot] = grant.chunk.bytes;
+  receive_from_[slot] = grant.source;
 }
 
 /// Sends the grant, or leaves it to be merged into the next one while the last is still leaving.
@@ -237,9 +279,12 @@ void CreditRun::send_what_is_granted() {
 /// The request in this slot is complete.
 void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
   if (slot < hear_slots_.begin) {
-    const Peer& source = sources_[receive_from_[slot]];
+    Peer& source = sources_[receive_from_[slot]];
     arrivals.land_piece(source.arrival);
-    if (!source.is_near) outstanding_ -= receive_bytes_[slot];
+    if (!source.is_near) {
+      outstanding_ -= receive_bytes_[slot];
+      source.outstanding -= receive_bytes_[slot];
+    }
     free_receives_.push_back(slot);
     --receives_left_;
   } else if (slot < send_slots_.begin) {

@@ -3,10 +3,14 @@
 // the network in front of it can hold.
 //
 //   receiver   goes through its receives in the order of the table, cut into chunks of chunk_bytes. It grants the next
-//              chunk as long as what was granted and has not arrived stays within window_bytes, whoever sends it.
+//              chunk as long as what was granted and has not arrived stays within window_bytes, whoever sends it; and
+//              of one sender's within its share of that, window_bytes / window_senders, or more when fewer are left.
 //   sender     sends what it was granted, in the order in which the grants come.
 //   first      what fits a receiver's window at the start is granted once and for all by bind(): those chunks leave in
 //              start() without a word. So an exchange of small messages is sent as by the executor async.
+//
+// A sender may be busy with what others have granted it. With its share alone it cannot hold up the receiver, whose port
+// the other senders keep busy meanwhile. (What Homa calls overcommitment; here within one window.)
 //
 // While one message ends the next one's first chunks are under way: the port stays busy over the change of phase, which
 // is what the executors phased and barrier lose. And at most window_bytes are on their way to a rank: no switch queue of
@@ -14,7 +18,7 @@
 // (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
 //
 // Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before, and a sender
-// that has a grant needs nobody else to send (of ranks on one host, the window is shared out when planning). So every chunk is granted after finitely many others have arrived.
+// that has a grant needs nobody else to send. So every chunk is granted after finitely many others have arrived.
 //
 // Why chunks land where they belong: a pair's chunks are granted, received and sent in the order of the table, with one
 // tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
@@ -26,6 +30,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,7 +53,9 @@ class CreditRun {
     int grant_tag;
     Bytes chunk_bytes;   ///< 1 .. INT_MAX.
     Bytes window_bytes;  ///< At least 1. A chunk larger than that is granted when nothing else is under way.
-    /// Ranks of this host, ascending: what they send passes no port, so it is granted beside the window, in large chunks.
+    int window_senders;  ///< At least 1.
+    /// Ranks of this host, ascending: what they send passes no port, so it is granted at once, beside the window, in
+    /// large chunks.
     std::span<const Rank> near = {};
   };
 
@@ -95,6 +102,7 @@ class CreditRun {
     std::size_t arrival = 0;         // receivers' side only: its place among the arrivals
     std::int64_t chunks = 0;         // of all stretches
     int first_grant = 0;             // chunks granted by bind()
+    Bytes outstanding = 0;           // receivers: granted and not here
     // of the running exchange
     Cursor next{};             // senders: the chunk to send next
     std::int64_t granted = 0;  // chunks, in all
@@ -115,11 +123,18 @@ class CreditRun {
   static std::int64_t chunks_in(Bytes bytes, Bytes chunk_bytes) {
     return (bytes + chunk_bytes - 1) / chunk_bytes;
   }
-  bool fits_window(const Peer& source, Bytes bytes) const;
+  struct Grant {
+    Chunk chunk;
+    std::size_t source;
+  };
+  Bytes share() const;
+  bool open_next();
+  std::optional<Grant> next_grant();
+  void reset_grants();
 
   void plan_first_grants();
   void grant_what_fits();
-  void post_receive(const Chunk& chunk, std::size_t source);
+  void post_receive(const Grant& grant);
   void tell(std::size_t source);
   void hear(std::size_t destination);
   void send_what_is_granted();
@@ -136,6 +151,7 @@ class CreditRun {
   int data_tag_;
   int grant_tag_;
   Bytes window_bytes_;
+  int window_senders_;
   std::int64_t num_receive_chunks_ = 0;
   std::int64_t num_send_chunks_ = 0;
 
@@ -155,7 +171,8 @@ class CreditRun {
   std::vector<std::size_t> ready_;  // ring of destinations with grants that are not used up
   std::size_t ready_begin_ = 0;
   std::size_t ready_count_ = 0;
-  Cursor next_grant_{};
+  std::vector<Cursor> open_;      // receives under way to being granted, in the order of the table
+  std::size_t next_receive_ = 0;  // the first that is not open
   Bytes outstanding_ = 0;
   std::int64_t receives_left_ = 0;
   std::int64_t sends_left_ = 0;

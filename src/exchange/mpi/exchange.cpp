@@ -29,32 +29,35 @@ void Exchange::State::start() {
   step = 0;
   follows = false;
   quiet_s = last_look_s = 0;
-  arrivals.start();
-  if (self.bytes > 0) {
-    std::memcpy(self.to, self.from, self.bytes);
-    arrivals.land_copied(comm->rank());
-  }
+  for (PackedMessage& message : packed_receives) message.is_scattered = false;
+  if (self.bytes > 0) std::memcpy(self.to, self.from, self.bytes);
   if (self_message) {
     const auto& [from, to, tag] = *self_message;
     must(MPI_Sendrecv(from.at, from.count, from.type, comm->rank(), tag, to.at, to.count, to.type,
                       comm->rank(), tag, comm->get(), MPI_STATUS_IGNORE),
          "MPI_Sendrecv");
-    arrivals.land_copied(comm->rank());
   }
-  if (credit) {
+  if (credit) {  // it notes every arrival; the others only when somebody follows
+    start_arrivals();
     credit->start();
     broken = false;
     return;
   }
-  // MPI_Startall may start in any order, which would mix up several pieces from one source.
-  receives_repeat ? receives.start(0, receives.size()) : receives.start_unordered(0, receives.size());
-  if (!step_ends.empty()) start_sends();
+  if (starts_at_once) {
+    must(MPI_Startall(static_cast<int>(both_.size()), both_.data()), "MPI_Startall");
+  } else {
+    // MPI_Startall may start in any order, which would mix up several pieces from one source.
+    receives_repeat ? receives.start(0, receives.size()) : receives.start_unordered(0, receives.size());
+    if (!step_ends.empty()) start_sends();
+  }
   broken = false;
 }
 
 void Exchange::State::start_sends() {
   const std::size_t begin = step_begin().send;
   const std::size_t end = step_ends[step].send;
+  if (!packed_sends.empty())
+    for (std::size_t i = begin; i < end; ++i) packed_sends[i].gather();
   if (window.empty()) {
     sends_repeat ? sends.start(begin, end) : sends.start_unordered(begin, end);
     return;
@@ -93,18 +96,35 @@ void Exchange::State::begin_next_step() {
 
 /// Once true it stays so until the next step: complete requests are inactive or null, which counts as done.
 bool Exchange::State::step_is_done(bool block) {
-  const auto [receive_begin, send_begin] = step_begin();
-  const auto [receive_end, send_end] = step_ends[step];
-  if (block) {
-    if (!window.empty()) window_is_done(block);
-    receives.wait(receive_begin, receive_end);
-    sends.wait(send_begin, send_end);
-  } else {
-    const bool sends_done = window.empty() ? sends.test(send_begin, send_end) : window_is_done(block);
-    if (!receives.test(receive_begin, receive_end) || !sends_done) return false;
-  }
-  if (follows) arrivals.land_receives(receive_begin, receive_end);
+  const StepEnd begin = step_begin();
+  const StepEnd end = step_ends[step];
+  if (!window.empty() && !window_is_done(block)) return false;
+  if (!requests_are_done(begin, end, block)) return false;
+  scatter(begin.receive, end.receive);
+  if (follows) arrivals.land_receives(begin.receive, end.receive);
   return true;
+}
+
+/// These receives are complete.
+void Exchange::State::scatter(std::size_t begin, std::size_t end) {
+  if (packed_receives.empty()) return;
+  for (std::size_t i = begin; i < end; ++i) packed_receives[i].scatter();
+}
+
+/// Those that are not under way count as done.
+bool Exchange::State::requests_are_done(const StepEnd& begin, const StepEnd& end, bool block) {
+  const std::size_t num_receives = end.receive - begin.receive;
+  const int count = static_cast<int>(num_receives + end.send - begin.send);
+  if (count == 0) return true;
+  MPI_Request* const of_step = both_.data() + begin.receive + begin.send;
+  const bool has_shorts = !sends.are_persistent();
+  if (has_shorts) sends.copy_to(begin.send, end.send, of_step + num_receives);
+  int done = 1;
+  const int code = block ? MPI_Waitall(count, of_step, MPI_STATUSES_IGNORE)
+                         : MPI_Testall(count, of_step, &done, MPI_STATUSES_IGNORE);
+  if (has_shorts) sends.give_back(begin.send, end.send, of_step + num_receives);
+  must(code, block ? "MPI_Waitall" : "MPI_Testall");
+  return done != 0;
 }
 
 /// Whenever a send in the window completes, the next one takes its place.

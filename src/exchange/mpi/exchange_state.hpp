@@ -12,6 +12,7 @@
 #include "exchange/mpi/arrivals.hpp"
 #include "exchange/mpi/communicator.hpp"
 #include "exchange/mpi/credit.hpp"
+#include "exchange/mpi/packed.hpp"
 #include "exchange/mpi/requests.hpp"
 #include "nuice/mpi.hpp"
 
@@ -52,11 +53,14 @@ struct Exchange::State {
   std::unique_ptr<const Communicator> barrier_comm;  // only for Executor::barrier
   std::unique_ptr<std::byte[]> stage;                // what is forwarded waits here
   std::vector<Datatype> types;
-  Requests receives;                // in the order of the table
-  Requests sends;                   // likewise
+  Requests receives;                           // in the order of the table
+  Requests sends;                              // likewise
+  std::vector<PackedMessage> packed_receives;  // by receive; empty where nothing is forwarded
+  std::vector<PackedMessage> packed_sends;     // likewise
   std::vector<StepEnd> step_ends;   // async: one step; phased: this rank's busy phases; barrier: all phases
   bool receives_repeat = false;     // some source sends several pieces: receives must be started in order
   bool sends_repeat = false;        // likewise for destinations
+  bool starts_at_once = false;      // one step, and all of it may start in one call
   std::vector<MPI_Request> window;  // max_sends_in_flight places for running sends; empty without that limit
   SelfCopy self;
   std::optional<SelfMessage> self_message;
@@ -77,7 +81,7 @@ struct Exchange::State {
   double quiet_s = 0;           // watchdog only
   double last_look_s = 0;       // likewise
 
-  void reserve_for_following();  // after bind() has made the requests
+  void reserve();  // after bind() has made the requests
   void start();
   bool advance(bool block);  // true when the exchange is complete; block: not before
   /// The next message, which was not handed over before. Nothing: no message is here (block: the exchange is complete).
@@ -95,7 +99,9 @@ struct Exchange::State {
 
   std::int64_t events() const { return num_events + (credit ? credit->num_events() : 0); }
   StepEnd step_begin() const { return step == 0 ? StepEnd{} : step_ends[step - 1]; }
+  bool requests_are_done(const StepEnd& begin, const StepEnd& end, bool block);
   void start_sends();
+  void scatter(std::size_t begin, std::size_t end);
   bool step_is_done(bool block);
   bool window_is_done(bool block);
   void refill_window(std::size_t place);
@@ -104,6 +110,7 @@ struct Exchange::State {
   void begin_next_step();
   // follow.cpp
   void follow();
+  void start_arrivals();
   bool advance_following(bool block);
   bool advance_watching(bool block);
   int take_what_is_complete(bool block);
@@ -111,6 +118,8 @@ struct Exchange::State {
   std::string waits_for() const;
   void give_up() noexcept;
 
+  std::vector<MPI_Request>
+      both_;  // copies, step by step its receives and then its sends: one call of MPI takes a step
   std::vector<MPI_Request> watched_;
   std::vector<Watched> watched_what_;
   std::vector<int> indices_;

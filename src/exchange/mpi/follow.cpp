@@ -17,17 +17,37 @@
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
-void Exchange::State::reserve_for_following() {
+
+void Exchange::State::reserve() {
+  both_.resize(receives.size() + sends.size());
+  StepEnd begin;
+  for (const StepEnd& end : step_ends) {
+    MPI_Request* const of_step = both_.data() + begin.receive + begin.send;
+    receives.copy_to(begin.receive, end.receive, of_step);
+    sends.copy_to(begin.send, end.send, of_step + (end.receive - begin.receive));
+    begin = end;
+  }
+  const bool ordered = receives_repeat || sends_repeat;
+  const bool is_one_step = step_ends.size() == 1 && !both_.empty();
+  starts_at_once =
+      is_one_step && window.empty() && packed_sends.empty() && !ordered && sends.are_persistent();
   const std::size_t most = receives.size() + (window.empty() ? sends.size() : window.size());
   watched_.reserve(most);
   watched_what_.reserve(most);
   indices_.resize(most);
 }
 
+/// From here on arrivals are noted; what has landed before is made up for.
 void Exchange::State::follow() {
   if (follows) return;
   follows = true;
+  start_arrivals();
   arrivals.land_receives(0, step_begin().receive);
+}
+
+void Exchange::State::start_arrivals() {
+  arrivals.start();
+  if (self.bytes > 0 || self_message) arrivals.land_copied(comm->rank());
 }
 
 int Exchange::State::take_what_is_complete(bool block) {
@@ -53,7 +73,10 @@ int Exchange::State::take_what_is_complete(bool block) {
   for (int i = 0; i < found; ++i) {
     const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
     const auto [kind, index] = watched_what_[at];
-    if (kind == Watched::Kind::receive) arrivals.land_receive(index);
+    if (kind == Watched::Kind::receive) {
+      scatter(index, index + 1);
+      arrivals.land_receive(index);
+    }
     if (kind == Watched::Kind::send) sends[index] = watched_[at];
     if (kind == Watched::Kind::place) refill_window(index);
   }
@@ -80,6 +103,7 @@ bool Exchange::State::advance_following(bool block) {
 }
 
 std::optional<Arrival> Exchange::State::next(bool block) {
+  if (!credit) follow();
   broken = true;  // until all MPI calls below have returned
   std::optional<Arrival> arrival = arrivals.take();
   for (bool again = !arrival; again;) {

@@ -231,6 +231,7 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
   auto state = std::make_unique<State>();
   state->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state->comm;
+  state->member = Membership::of(parent, state->comm);
   require_equal_options(comm, options);
   check_options(options);
   state->find_hosts(options);

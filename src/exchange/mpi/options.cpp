@@ -38,7 +38,7 @@ constexpr std::array<TextOption, 5> text_options = {{
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 12> numbers = {static_cast<std::int64_t>(mine.seed),
+  std::array<std::int64_t, 13> numbers = {static_cast<std::int64_t>(mine.seed),
                                           static_cast<std::int64_t>(mine.executor),
                                           mine.max_sends_in_flight,
                                           mine.check ? 1 : 0,
@@ -49,6 +49,7 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
                                           mine.measure ? 1 : 0,
                                           std::bit_cast<std::int64_t>(mine.watchdog_s),
                                           static_cast<std::int64_t>(mine.planning),
+                                          mine.window_senders,
                                           mine.combine ? 1 : 0};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
@@ -63,7 +64,8 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.measure = numbers[8] != 0;
   first.watchdog_s = std::bit_cast<double>(numbers[9]);
   first.planning = static_cast<Planning>(numbers[10]);
-  first.combine = numbers[11] != 0;
+  first.window_senders = static_cast<int>(numbers[11]);
+  first.combine = numbers[12] != 0;
   // All texts in one message, each followed by a zero; one that holds a zero itself differs from what comes out.
   std::string texts;
   for (const TextOption& option : text_options) texts += mine.*option.member + '\0';
@@ -118,6 +120,8 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
     require_equal("chunk_bytes", std::to_string(first.chunk_bytes), std::to_string(mine.chunk_bytes), rank);
     require_equal("window_bytes", std::to_string(first.window_bytes), std::to_string(mine.window_bytes),
                   rank);
+    require_equal("window_senders", std::to_string(first.window_senders), std::to_string(mine.window_senders),
+                  rank);
     require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
                   std::to_string(mine.phase_cost_bytes), rank);
     require_equal("planning", planning_name(first.planning), planning_name(mine.planning), rank);
@@ -140,15 +144,15 @@ void check_options(const PlanOptions& options) {
   if (options.window_bytes < 1 || options.window_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::window_bytes is not between 1 and 2^62: " +
                                                  std::to_string(options.window_bytes));
+  if (options.window_senders < 1)
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::window_senders is not at least 1: " + std::to_string(options.window_senders));
   if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
                                                  std::to_string(options.phase_cost_bytes));
   if (options.planning != Planning::everywhere && options.planning != Planning::root)
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::planning has the unknown value " + planning_name(options.planning));
-  if (options.planning == Planning::root && options.scheduler == "auto")
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::planning is root, but the scheduler auto needs the matrix everywhere");
   if (!(options.watchdog_s >= 0))
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));

@@ -93,6 +93,7 @@ void Plan::State::describe(const PlanOptions& options) {
   max_sends_in_flight = options.max_sends_in_flight;
   chunk_bytes = options.chunk_bytes;
   windows.forwards = windows.backwards = options.window_bytes;
+  window_senders = options.window_senders;
   watchdog_s = options.watchdog_s;
 }
 
@@ -122,6 +123,10 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   options.executor = assignment.executor;
   options.phase_cost_bytes = problem.phase_cost_bytes;
   settle_form(assignment.scheduler, options.executor);
+  if (options.planning == Planning::root) {
+    make_on_root(assignment, options);
+    return;
+  }
   StopWatch watch;
   all_or_none(*comm, [&] {
     std::optional<Schedule> made;
@@ -140,6 +145,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   const PlanOptions options = settled(given);
   state_->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state_->comm;
+  state_->member = Membership::of(parent, state_->comm);
   require_equal_options(comm, options);
   check_options(options);
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
@@ -149,22 +155,18 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   });
 
   state_->find_hosts(options);
-  if (options.planning == Planning::root) {
-    state_->settle_form(*scheduler, options.executor);
-    state_->make_on_root(*scheduler, options);
-    state_->share_windows();
-    state_->agree_on_times();
-    return;
-  }
   StopWatch watch;
-  const CommMatrix matrix = gather_matrix(comm, destinations);
+  const bool everywhere = options.planning == Planning::everywhere;
+  const CommMatrix matrix =
+      everywhere ? gather_matrix(comm, destinations) : gather_matrix_at(comm, destinations, 0);
   state_->info.gather_s = watch.lap();
   if (scheduler == nullptr) {
     state_->choose_and_make(matrix, options);
   } else {
     std::unique_ptr<const Topology> topology;
     all_or_none(comm, [&] {
-      if (!options.topology.empty()) topology = make_topology(options.topology);
+      if (!options.topology.empty() && (everywhere || comm.rank() == 0))
+        topology = make_topology(options.topology);
     });
     const Problem problem{.matrix = matrix,
                           .seed = options.seed,

@@ -10,6 +10,7 @@
 
 #include "exchange/mpi/communicator.hpp"
 #include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/family.hpp"
 #include "exchange/mpi/layout.hpp"
 #include "nuice/advise.hpp"
 #include "nuice/hosts.hpp"
@@ -38,16 +39,20 @@ struct Plan::State {
   class Chooser;
 
   std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
-  std::vector<Partner> destinations;         // as the user gave them
+  Membership member;
+  std::vector<Partner> destinations;  // as the user gave them
   PhaseTable table;
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = 0;
   Windows windows;
+  int window_senders = 1;
   double watchdog_s = 0;
   int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
 
+  /// Collective. The table for the way back.
+  PhaseTable reversed_table() const;
   // For bind(): the first two may fail on one rank only; the last is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
@@ -75,12 +80,13 @@ struct Plan::State {
   void describe(const PlanOptions& options);
   /// Fills `info` but for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
-  /// Collective. Makes and checks the schedule and keeps this rank's slice; the times are this rank's own.
+  /// Collective. Makes and checks the schedule and keeps this rank's slice, as options.planning says; the times are this
+  /// rank's own.
   void make(const Assignment& assignment, PlanOptions options);
   /// Collective. As make(), once it has chosen scheduler and executor.
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
-  /// Collective. As make(), on rank 0 alone; the destinations must be set. Planning::root.
-  void make_on_root(const Scheduler& scheduler, const PlanOptions& options);
+  /// Collective. As make(), by rank 0, which alone has the problem's matrix; the others get their slices.
+  void make_on_root(const Assignment& assignment, const PlanOptions& options);
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();
   /// Collective. Sets the times to their maxima over the ranks.

@@ -123,10 +123,12 @@ bool Requests::test(std::size_t begin, std::size_t end) {
   return done != 0;
 }
 
-void Requests::wait(std::size_t begin, std::size_t end) {
-  if (begin < end)
-    must(MPI_Waitall(static_cast<int>(end - begin), requests_.data() + begin, MPI_STATUSES_IGNORE),
-         "MPI_Waitall");
+void Requests::copy_to(std::size_t begin, std::size_t end, MPI_Request* to) const {
+  for (std::size_t i = begin; i < end; ++i) *to++ = requests_[i];
+}
+
+void Requests::give_back(std::size_t begin, std::size_t end, const MPI_Request* from) {
+  for (std::size_t i = begin; i < end; ++i) requests_[i] = *from++;
 }
 
 void Requests::cancel(std::size_t begin, std::size_t end) noexcept {

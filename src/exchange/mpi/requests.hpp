@@ -107,6 +107,8 @@ class Requests {
   }
 
   std::size_t size() const { return requests_.size(); }
+  /// Whether MPI_Startall starts them: none is a short message.
+  bool are_persistent() const { return !has_shorts_; }
   MPI_Request operator[](std::size_t i) const { return requests_[i]; }
   MPI_Request& operator[](std::size_t i) { return requests_[i]; }
 
@@ -117,7 +119,10 @@ class Requests {
   void start_unordered(std::size_t begin, std::size_t end);
   /// True when all are complete. Those that are not under way count as complete.
   bool test(std::size_t begin, std::size_t end);
-  void wait(std::size_t begin, std::size_t end);
+  /// Copies of them, so that one call of MPI takes requests of several arrays. A copy of a persistent request stays good;
+  /// that of a short message is good until it is complete, and has to be given back.
+  void copy_to(std::size_t begin, std::size_t end, MPI_Request* to) const;
+  void give_back(std::size_t begin, std::size_t end, const MPI_Request* from);
   /// Not one of these receives is to be waited for any more: cancels those that are under way. Never throws.
   void cancel(std::size_t begin, std::size_t end) noexcept;
 
