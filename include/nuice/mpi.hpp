@@ -83,7 +83,8 @@ struct PlanOptions {
   Bytes chunk_bytes = 4096;
   Bytes window_bytes = 49152;
   /// Executor credit only: so many senders share a receiver's window, fewer when fewer are left, so that one that is busy
-  /// elsewhere does not leave the receiver's port idle. 1: one message after the other, in the order of the table.
+  /// elsewhere does not leave the receiver's port idle. 1: one message after the other, in the order of the table. Of
+  /// schedules without link contention, which need their order, two at most.
   int window_senders = 4;
   /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
   /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit

@@ -122,6 +122,7 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor;
   options.phase_cost_bytes = problem.phase_cost_bytes;
+  options.window_senders = senders_for(assignment.scheduler, options);
   settle_form(assignment.scheduler, options.executor);
   if (options.planning == Planning::root) {
     make_on_root(assignment, options);

@@ -100,6 +100,14 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
 /// What the scheduler is called that stands for a choice.
 inline constexpr std::string_view auto_scheduler = "auto";
 
+/// Of how many senders a receiver takes at once (executor credit). More keep ports busier, but leave the order of the
+/// schedule; one that keeps links free loses that with more than two (docs/measurements.md, "Links that contend").
+inline int senders_for(const Scheduler& scheduler, const PlanOptions& options) {
+  constexpr int most_in_order = 2;
+  const bool needs_order = (scheduler.guarantees & link_free) != 0;
+  return needs_order && options.window_senders > most_in_order ? most_in_order : options.window_senders;
+}
+
 /// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
 void require_phases_to_forward(const std::string& who, Executor executor);
 
