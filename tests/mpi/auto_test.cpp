@@ -101,6 +101,7 @@ TEST(Auto, ChoosesOnRankZeroAsEverywhere) {
     expect_delivers(root);
   };
   compare(automatic({.reuse = 50, .machine = "ethernet-10g"}));
+  compare(automatic({.hosts = "2", .machine = "testbed-fast"}));
   compare(automatic({.reuse = 1, .machine = "ethernet-10g"}));  // the rule decides, and makes no schedule
   const auto path = folder.file("wisdom");
   const auto measured = automatic(

@@ -87,7 +87,7 @@ class Plan::State::Chooser {
         matrix_(matrix),
         options_(options),
         for_hosts_(state.hosts && state.hosts->any_shared()),
-        ports_(for_hosts_ ? host_matrix(matrix, *state.hosts) : CommMatrix()),
+        ports_(for_hosts_ && has_matrix() ? host_matrix(matrix, *state.hosts) : CommMatrix()),
         picked_(pick_machine(comm_, options)) {}
 
   void run() {
