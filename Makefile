@@ -43,7 +43,8 @@ build/release/.installed: $(SETUP_STAMP) $(CXX_SOURCES)
 	@touch $@
 
 build/python/.installed: $(SETUP_STAMP) $(PYTHON_SOURCES)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
+	  --config-settings=cmake.define.NUICE_WERROR=ON --editable .
 	@mkdir -p build/python && touch $@
 
 $(BIN)/nuice-testbed: $(SETUP_STAMP)

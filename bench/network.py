@@ -14,6 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
@@ -25,15 +26,65 @@ from nuice.airfoil import airfoil_mesh, halo_matrix, partition
 TESTBED = [sys.executable, str(Path(__file__).parent / "testbed" / "nuice_testbed.py")]
 PEERS = ["alltoallv", "neighbor", "isend"]
 METHODS = [*PEERS, "rs_n", "coloring", "coloring:barrier", "rs_n:credit", "coloring:credit", "lpt:credit"]
+# Where links contend: the same with and without a look at the network.
+FABRIC = [*PEERS, "coloring:credit", "lp:credit", "rs_nl:credit", "link_coloring:credit"]
+FABRIC += ["coloring:barrier", "link_coloring:barrier"]
+# Several ranks on a host: without and with a look at hosts, and with combined messages.
+MULTI = [*PEERS, "coloring:credit@blind", "coloring:credit", "rs_n:credit", "coloring"]
+MULTI += ["ac@combine", "coloring@combine"]
 MBIT = 125_000  # bytes per second
 
 
-def cases(num_ranks, quick):
+def methods(settings):
+    """(methods, further options of nuice-bench) for a network."""
+    if settings["uplink"]:
+        half = settings["hosts"] // 2
+        slots = megabits(settings["uplink"]) // megabits(settings["rate"])
+        return FABRIC, ["--topology", f"tree:{half}x2/{half // slots}"]
+    if settings["ranks_per_host"] > 1:
+        return MULTI, ["--hosts", "auto"]
+    return METHODS, []
+
+
+def megabits(rate):
+    return int(rate.removesuffix("mbit"))
+
+
+def loads(matrix, settings):
+    """Of the busiest host's port: bytes and messages; bytes over the uplink, the busier way."""
+    per_host, half = settings["ranks_per_host"], settings["hosts"] // 2
+    out, into, count, up = Counter(), Counter(), Counter(), Counter()
+    for src, dst, size in zip(*(map(int, column) for column in matrix.entries()), strict=True):
+        a, b = src // per_host, dst // per_host
+        if a == b:
+            continue
+        out[a] += size
+        into[b] += size
+        count[a, "out"] += 1
+        count[b, "in"] += 1
+        if settings["uplink"] and (a < half) != (b < half):
+            up[a < half] += size
+    return max([0, *out.values(), *into.values()]), max([0, *count.values()]), max([0, *up.values()])
+
+
+def near_and_far(num_ranks, unit_bytes):
+    """Each rank has four partners on its own switch and four on the other."""
+    half = num_ranks // 2
+    steps = [*range(1, 5), *range(half, half + 4)]
+    return nuice.CommMatrix.from_messages(
+        num_ranks, [(rank, rank ^ step, unit_bytes) for rank in range(num_ranks) for step in steps]
+    )
+
+
+def cases(settings, quick):
     """(name, matrix)."""
+    num_ranks = settings["hosts"] * settings["ranks_per_host"]
     degree = min(8, num_ranks - 1)
     yield "d=8, 64 KiB", nuice.random_regular(num_ranks, degree, unit_bytes=65536, seed=1)
     if quick:
         return
+    if settings["uplink"]:
+        yield "4 near, 4 far, 64 KiB", near_and_far(num_ranks, 65536)
     yield "d=8, 8..256 KiB", nuice.random_regular(num_ranks, degree, unit_bytes=8192, max_units=32, seed=1)
     yield "dense, 32 KiB", nuice.random_regular(num_ranks, num_ranks - 1, unit_bytes=32768, seed=1)
     mesh = airfoil_mesh(9428)
@@ -52,34 +103,46 @@ def testbed(*words):
     return done.stdout
 
 
-def run(matrix, methods, reps, folder):
+def run(matrix, methods, reps, folder, options=()):
     """What nuice-bench printed, one record per method, and the packets of the whole run."""
     path, counters = Path(folder) / "matrix.mtx", Path(folder) / "counters.json"
     nuice.save_matrix_market(path, matrix)
-    words = ["--matrix", str(path), "--schedulers", ",".join(methods), "--reps", str(reps), "--json"]
+    words = [
+        "--matrix",
+        str(path),
+        "--schedulers",
+        ",".join(methods),
+        "--reps",
+        str(reps),
+        "--json",
+        *options,
+    ]
     printed = testbed("run", "--timeout", "500", "--counters", str(counters), "nuice-bench", *words)
     hosts = json.loads(counters.read_text())["hosts"]
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")], hosts
 
 
-def phases_apart_s(matrix, reps, folder):
+def phases_apart_s(matrix, settings, reps, folder):
     """Time of one phase of the schedule alone, times the number of phases."""
     largest = int(max(matrix.entries()[2]))
-    n = matrix.num_ranks
-    ring = nuice.CommMatrix.from_messages(n, [(r, (r + 1) % n, largest) for r in range(n)])
-    records, _ = run(ring, ["alltoallv", "isend"], reps, folder)
-    return min(r["exchange_seconds_median"] for r in records) * nuice.lower_bounds(matrix).max_degree
+    n, per_host = matrix.num_ranks, settings["ranks_per_host"]
+    ring = [(r, (r + per_host) % n, largest) for r in range(0, n, per_host)]
+    records, _ = run(nuice.CommMatrix.from_messages(n, ring), ["alltoallv", "isend"], reps, folder)
+    return min(r["exchange_seconds_median"] for r in records) * loads(matrix, settings)[1]
 
 
 def measure(preset, options, folder):
     settings = json.loads(testbed("status", "--json"))["settings"]
-    port = int(settings["rate"].removesuffix("mbit")) * MBIT
-    num_ranks = settings["hosts"] * settings["ranks_per_host"]
-    for name, matrix in cases(num_ranks, options.quick):
-        records, hosts = run(matrix, METHODS, options.reps, folder)
-        apart = phases_apart_s(matrix, options.reps, folder)
+    port = megabits(settings["rate"]) * MBIT
+    words, further = methods(settings)
+    for name, matrix in cases(settings, options.quick):
+        records, hosts = run(matrix, words, options.reps, folder, further)
+        apart = phases_apart_s(matrix, settings, options.reps, folder)
         best = min(r["exchange_seconds_median"] for r in records if r["method"] in PEERS)
-        bound = records[0]["bound_bytes"] / port
+        port_bytes, _, up_bytes = loads(matrix, settings)
+        bound = port_bytes / port
+        if settings["uplink"]:
+            bound = max(bound, up_bytes / (megabits(settings["uplink"]) * MBIT))
         for r in records:
             yield {
                 "preset": preset,

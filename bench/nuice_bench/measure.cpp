@@ -8,6 +8,7 @@
 
 #include "nuice/error.hpp"
 #include "nuice_bench/agree.hpp"
+#include "nuice_bench/tcp.hpp"
 
 namespace nuice::bench {
 namespace {
@@ -16,6 +17,7 @@ struct Candidate {
   std::unique_ptr<Method> method;
   std::size_t result;  // index
   std::vector<double> samples_s;
+  std::optional<std::int64_t> sent_again = 0;
 };
 
 /// Says on a terminal how far it is; silent elsewhere.
@@ -62,6 +64,7 @@ std::vector<Candidate> prepare(const Options& options, Payload& payload, std::ve
       result.planning = method->planning;
       result.num_phases = method->num_phases;
       result.phase_bytes = method->phase_bytes;
+      result.num_hosts = method->num_hosts;
       result.choice = method->choice;
       candidates.push_back({std::move(method), results.size() - 1, {}});
     } catch (const Error& error) {
@@ -81,6 +84,13 @@ double time_batch(Method& method, int batch) {
   return max_over_ranks(MPI_Wtime() - begin_s) / batch;
 }
 
+std::optional<std::int64_t> add_difference(std::optional<std::int64_t> sum,
+                                           std::optional<std::int64_t> before,
+                                           std::optional<std::int64_t> after) {
+  if (!sum || !before || !after) return std::nullopt;
+  return *sum + *after - *before;
+}
+
 void verify(Payload& payload, const MethodSpec& spec) {
   if (const std::string wrong = first_text(payload.verify_received()); !wrong.empty())
     throw Error(ErrorCode::mismatch, spec.word + ": " + wrong);
@@ -94,7 +104,8 @@ ExchangeTime summarize(std::vector<double> samples_s) {
   const bool odd = samples_s.size() % 2 == 1;
   return {.median_s = odd ? samples_s[middle] : (samples_s[middle - 1] + samples_s[middle]) / 2,
           .min_s = samples_s.front(),
-          .max_s = samples_s.back()};
+          .max_s = samples_s.back(),
+          .p95_s = samples_s[(samples_s.size() * 95 + 99) / 100 - 1]};
 }
 
 std::vector<Result> measure(const Options& options, Payload& payload) {
@@ -102,6 +113,8 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
   std::vector<Candidate> candidates = prepare(options, payload, results);
   const int rounds = options.warmup + options.reps;
   const Progress progress(rounds);
+  const TcpCounter tcp;
+  auto before = tcp.sent_again();
   for (int round = 0; round < rounds; ++round) {
     progress.round(round + 1);
     for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
@@ -109,11 +122,18 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
       payload.poison_received();
       const double elapsed_s = time_batch(*candidate.method, options.batch);
       verify(payload, results[candidate.result].spec);
-      if (round >= options.warmup) candidate.samples_s.push_back(elapsed_s);
+      const auto after = tcp.sent_again();
+      if (round >= options.warmup) {
+        candidate.samples_s.push_back(elapsed_s);
+        candidate.sent_again = add_difference(candidate.sent_again, before, after);
+      }
+      before = after;
     }
   }
   for (Candidate& candidate : candidates) {
     Result& result = results[candidate.result];
+    if (candidate.sent_again)
+      result.sent_again = static_cast<double>(*candidate.sent_again) / (options.reps * options.batch);
     result.exchange = summarize(std::move(candidate.samples_s));
     result.asking = candidate.method->asking();
   }

@@ -15,6 +15,7 @@ struct ExchangeTime {
   double median_s = 0;
   double min_s = 0;
   double max_s = 0;
+  double p95_s = 0;  // of 20 samples and less, the maximum
 };
 
 struct Result {
@@ -23,12 +24,15 @@ struct Result {
   PlanningTime planning;
   std::optional<PhaseId> num_phases;
   std::optional<Bytes> phase_bytes;
+  std::optional<Rank> num_hosts;
   ExchangeTime exchange;
-  std::optional<Asking> asking;  // DRS_N only
-  std::optional<Choice> choice;  // scheduler auto only
+  std::optional<double> sent_again;  // TCP segments of all hosts, per exchange
+  std::optional<Asking> asking;      // DRS_N only
+  std::optional<Choice> choice;      // scheduler auto only
 };
 
-/// Median (the mean of the two in the middle for an even number), minimum and maximum. Requires a sample.
+/// Median (the mean of the two in the middle for an even number), minimum, maximum and 95th percentile (the least sample
+/// that 95 % do not exceed). Requires a sample.
 ExchangeTime summarize(std::vector<double> samples_s);
 
 /// Collective. One result per method, in their order. Before every repetition the receive buffers are

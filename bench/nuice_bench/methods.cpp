@@ -46,6 +46,7 @@ class PlannedMethod : public Method {
                 .bind_s = max_over_ranks(bind_s)};
     num_phases = info.num_phases;
     phase_bytes = info.phase_bytes;
+    num_hosts = info.num_hosts;
     if (plan_.advice() != nullptr) choice = Choice::of(plan_);
   }
 
@@ -60,11 +61,14 @@ class PlannedMethod : public Method {
     return {.scheduler = spec.scheduler,
             .seed = options.seed,
             .phase_cost_bytes = options.phase_cost_bytes,
-            .topology = options.topology,
+            .topology = spec.blind ? std::string() : options.topology,
+            .hosts = spec.blind ? std::string() : options.hosts,
+            .combine = spec.combine,
             .executor = spec.executor,
             .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0,
             .chunk_bytes = options.chunk_bytes,
             .window_bytes = options.window_bytes,
+            .window_senders = options.window_senders,
             .reuse = options.reuse,
             .machine = options.machine,
             .measure = options.measure,

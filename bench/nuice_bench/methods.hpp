@@ -35,6 +35,7 @@ class Method {
   PlanningTime planning;
   std::optional<PhaseId> num_phases;  // planned methods only
   std::optional<Bytes> phase_bytes;   // likewise
+  std::optional<Rank> num_hosts;      // likewise: that were planned with
   std::optional<Choice> choice;       // scheduler auto only
 };
 
@@ -44,6 +45,12 @@ std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& optio
 
 /// MPI's own, for make_method().
 std::unique_ptr<Method> make_peer(Peer peer, Payload& payload);
+
+/// NBX, for make_peer().
+std::unique_ptr<Method> make_consensus(Payload& payload);
+
+/// PetscSF, for make_peer(); only where NUICE_BENCH_PETSC is defined.
+std::unique_ptr<Method> make_petsc(Payload& payload);
 
 /// A broadcast, planned or MPI's own, for make_method().
 std::unique_ptr<Method> make_broadcast_method(const MethodSpec& spec, const BroadcastProblem& problem,

@@ -95,12 +95,37 @@ class NeighborMethod : public Method {
                            MPI_BYTE, graph_);
   }
 
- private:
+ protected:
   Payload& payload_;
   IntLayout send_;
   IntLayout receive_;
   MPI_Comm graph_ = MPI_COMM_NULL;
 };
+
+#ifdef NUICE_BENCH_NEIGHBOR_INIT
+/// The persistent form, of MPI 4.
+class NeighborInitMethod : public NeighborMethod {
+ public:
+  explicit NeighborInitMethod(Payload& payload) : NeighborMethod(payload) {
+    const double begin_s = MPI_Wtime();
+    MPI_Neighbor_alltoallv_init(payload.send.memory.data(), send_.counts.data(), send_.offsets.data(),
+                                MPI_BYTE, payload.receive.memory.data(), receive_.counts.data(),
+                                receive_.offsets.data(), MPI_BYTE, graph_, MPI_INFO_NULL, &request_);
+    planning.total_s += max_over_ranks(MPI_Wtime() - begin_s);
+  }
+  NeighborInitMethod(const NeighborInitMethod&) = delete;
+  NeighborInitMethod& operator=(const NeighborInitMethod&) = delete;
+  ~NeighborInitMethod() override { MPI_Request_free(&request_); }
+
+  void run() override {
+    MPI_Start(&request_);
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+#endif
 
 /// Throws Error limit if a message does not fit in an int.
 void require_int_messages(const Payload& payload) {
@@ -208,10 +233,24 @@ std::unique_ptr<Method> make_peer(Peer peer, Payload& payload) {
       return std::make_unique<AlltoallvMethod>(payload);
     case Peer::neighbor:
       return std::make_unique<NeighborMethod>(payload);
+    case Peer::neighbor_init:
+#ifdef NUICE_BENCH_NEIGHBOR_INIT
+      return std::make_unique<NeighborInitMethod>(payload);
+#else
+      break;
+#endif
     case Peer::isend:
       return std::make_unique<IsendMethod>(payload);
     case Peer::persistent:
       return std::make_unique<PersistentMethod>(payload);
+    case Peer::nbx:
+      return make_consensus(payload);
+    case Peer::petscsf:
+#ifdef NUICE_BENCH_PETSC
+      return make_petsc(payload);
+#else
+      break;
+#endif
     case Peer::bcast:
       break;  // carries no matrix: broadcast_methods.cpp
   }

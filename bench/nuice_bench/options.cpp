@@ -24,10 +24,19 @@ struct PeerName {
   std::string_view name;
   Peer peer;
 };
-constexpr std::array<PeerName, 4> matrix_peers = {{{"alltoallv", Peer::alltoallv},
-                                                   {"neighbor", Peer::neighbor},
-                                                   {"isend", Peer::isend},
-                                                   {"persistent", Peer::persistent}}};
+constexpr auto matrix_peers = std::to_array<PeerName>({
+    {"alltoallv", Peer::alltoallv},
+    {"neighbor", Peer::neighbor},
+#ifdef NUICE_BENCH_NEIGHBOR_INIT
+    {"neighbor_init", Peer::neighbor_init},
+#endif
+    {"isend", Peer::isend},
+    {"persistent", Peer::persistent},
+    {"nbx", Peer::nbx},
+#ifdef NUICE_BENCH_PETSC
+    {"petscsf", Peer::petscsf},
+#endif
+});
 constexpr std::array<PeerName, 1> broadcast_peers = {{{"bcast", Peer::bcast}}};
 
 std::span<const PeerName> peers(bool is_broadcast) {
@@ -82,18 +91,35 @@ DrsSpec parse_drs(const std::string& word) {
   return spec;
 }
 
+/// What stands behind the @ of a word, empty without one.
+std::string form_of(const std::string& word) {
+  const std::size_t at = word.find('@');
+  if (at == std::string::npos) return {};
+  const std::string form = word.substr(at + 1);
+  if (form != "blind" && form != "combine")
+    throw Error(ErrorCode::invalid_argument,
+                "unknown form \"" + form + "\" in " + word + "; known: blind, combine");
+  return form;
+}
+
 MethodSpec parse_method(const std::string& word, const std::string& default_executor, bool is_broadcast) {
   for (const PeerName& row : peers(is_broadcast))
     if (row.name == word) return {word, row.peer, {}, {}, {}};
   if (!is_broadcast && (word == "drs_n" || word.starts_with("drs_n:")))
     return {word, std::nullopt, {}, mpi::Executor::async, parse_drs(word)};
-  const std::size_t colon = word.find(':');
-  const std::string scheduler = word.substr(0, colon);
+  const std::string form = form_of(word);
+  const std::string planned = form.empty() ? word : word.substr(0, word.size() - form.size() - 1);
+  const std::size_t colon = planned.find(':');
+  const std::string scheduler = planned.substr(0, colon);
   check_name(scheduler, is_broadcast);
-  const std::string executor = colon == std::string::npos ? default_executor : word.substr(colon + 1);
-  return {word, std::nullopt, scheduler,
-          executor.empty() && colon == std::string::npos ? usual_executor(scheduler)
-                                                         : mpi::find_executor(executor)};
+  const std::string executor = colon == std::string::npos ? default_executor : planned.substr(colon + 1);
+  MethodSpec spec{word, std::nullopt, scheduler};
+  spec.blind = form == "blind";
+  spec.combine = form == "combine";
+  const bool is_usual = executor.empty() && colon == std::string::npos;
+  spec.executor = is_usual ? usual_executor(scheduler) : mpi::find_executor(executor);
+  if (is_usual && spec.combine) spec.executor = mpi::Executor::phased;
+  return spec;
 }
 
 void add_problem_options(CLI::App& app, Options& options, BroadcastProblem& broadcast,
@@ -139,13 +165,17 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, isend, persistent, "
-         "which "
-         "are MPI's own, and scheduling on the fly: drs_n, "
+         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI 4), "
+         "isend, persistent, nbx (receivers do not know their senders), which are MPI's own, petscsf (if "
+         "built "
+         "with PETSc), and scheduling on the fly: drs_n, "
          "drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, drs_n:list:TRANSPORT (mpi, shm); by "
          "default " +
              std::string(matrix_methods) +
-             ". For a broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; "
+             ". SCHEDULER:EXECUTOR@blind does not look at --topology and --hosts, ...@combine combines what "
+             "one host "
+             "sends another. For a broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and "
+             "bcast, MPI's own; "
              "by default " +
              std::string(broadcast_methods))
       ->delimiter(',');
@@ -174,8 +204,15 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "executor credit only: at most so many are on their way to a rank")
       ->check(CLI::Range(Bytes{1}, max_bytes))
       ->capture_default_str();
+  app.add_option("--window-senders", options.window_senders,
+                 "executor credit only: so many senders share a rank's window")
+      ->check(CLI::Range(1, INT_MAX))
+      ->capture_default_str();
   app.add_option("--topology", options.topology,
                  "network, for schedulers that avoid link contention: torus:4x4, ...");
+  app.add_option(
+      "--hosts", options.hosts,
+      "which ranks share a host and its port: auto, or so many on each (4), or every rank's (0,0,1,1)");
   app.add_option("--machine", options.machine,
                  "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
   app.add_option("--reuse", options.reuse, "auto: how often the plan would be used")
@@ -195,10 +232,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--receive-lists", options.receive_lists,
                "time the ways to learn who sends what (concatenate, count, quiesce) instead of exchanges");
   app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
-  app.add_option(
-         "--phase-cost-bytes", options.phase_cost_bytes,
-         "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; kpbs looks "
-         "at it")
+  app.add_option("--phase-cost-bytes", options.phase_cost_bytes,
+                 "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; "
+                 "kpbs and bruck "
+                 "look at it")
       ->check(CLI::Range(Bytes{0}, max_bytes))
       ->capture_default_str();
   app.add_flag("--json", options.json, "one JSON object per method and line, nothing else on stdout");

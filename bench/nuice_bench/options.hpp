@@ -12,7 +12,7 @@
 
 namespace nuice::bench {
 
-enum class Peer { alltoallv, neighbor, isend, persistent, bcast };
+enum class Peer { alltoallv, neighbor, neighbor_init, isend, persistent, nbx, petscsf, bcast };
 
 /// DRS_N: drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
 struct DrsSpec {
@@ -22,13 +22,15 @@ struct DrsSpec {
 };
 
 /// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, a form of DRS_N, or the name of a peer, which is what MPI
-/// itself offers.
+/// itself offers. The first two may end in @blind or @combine.
 struct MethodSpec {
   std::string word;
   std::optional<Peer> peer;
   std::string scheduler{};                        // or broadcaster; empty for a peer and for DRS_N
   mpi::Executor executor = mpi::Executor::async;  // unused for a peer
   std::optional<DrsSpec> drs{};                   // only for DRS_N
+  bool blind = false;                             // without --topology and --hosts
+  bool combine = false;                           // with PlanOptions::combine
 };
 
 /// One message to many, instead of a matrix.
@@ -50,7 +52,9 @@ struct Options {
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
   Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
+  int window_senders = mpi::PlanOptions{}.window_senders;
   std::string topology = {};
+  std::string hosts = {};
   std::uint64_t reuse = mpi::PlanOptions{}.reuse;  // this and the next three: scheduler auto
   std::string machine = {};
   std::string wisdom = {};

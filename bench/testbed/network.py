@@ -162,6 +162,16 @@ def counters() -> list[dict[str, int]]:
     return found
 
 
+def uplink_dropped() -> int:
+    """Packets that the queues of the cable between the two switches dropped, both ways; 0 with one switch."""
+    if not current().uplink:
+        return 0
+    return sum(
+        json.loads(_output("tc", "-n", SWITCH, "-s", "-j", "qdisc", "show", "dev", end))[0]["drops"]
+        for end in ("up0", "up1")
+    )
+
+
 def _check(settings: Settings) -> None:
     if not 2 <= settings.hosts <= MAX_HOSTS:
         raise TestbedError(f"--hosts {settings.hosts}: 2 to {MAX_HOSTS}")

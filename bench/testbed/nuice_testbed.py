@@ -73,12 +73,12 @@ def down() -> None:
 @app.command()
 def status(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
     """What is up, and what its ports have dropped and its hosts sent again so far."""
-    settings, found = network.current(), network.counters()
+    settings, found, uplink = network.current(), network.counters(), network.uplink_dropped()
     if as_json:
-        print(json.dumps({"settings": asdict(settings), "hosts": found}))
+        print(json.dumps({"settings": asdict(settings), "hosts": found, "uplink_dropped": uplink}))
     else:
         print(_words(settings))
-        print(_total(found))
+        print(_total(found, uplink))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -100,16 +100,17 @@ def run(
     launcher = launch.find_launcher(mpiexec)
     num_ranks = ranks or settings.hosts * settings.ranks_per_host
     words = launch.command(launcher, settings, num_ranks, context.args)
-    before = network.counters()
+    before, uplink = network.counters(), network.uplink_dropped()
     status = _run(words, launch.environment(launcher), timeout)
     change = [
         {key: after[key] - earlier[key] for key in after}
         for after, earlier in zip(network.counters(), before, strict=True)
     ]
+    uplink = network.uplink_dropped() - uplink
     if counters:
         with open(counters, "w") as file:
-            json.dump({"settings": asdict(settings), "hosts": change}, file)
-    print(f"nuice-testbed: {_total(change)}", file=sys.stderr)
+            json.dump({"settings": asdict(settings), "hosts": change, "uplink_dropped": uplink}, file)
+    print(f"nuice-testbed: {_total(change, uplink)}", file=sys.stderr)
     raise typer.Exit(status)
 
 
@@ -163,10 +164,10 @@ def _words(settings: network.Settings) -> str:
     return text + (f", two switches joined by {settings.uplink}" if settings.uplink else "")
 
 
-def _total(found: list[dict[str, int]]) -> str:
+def _total(found: list[dict[str, int]], uplink: int) -> str:
     sums = {key: sum(host[key] for host in found) for key in ("segments", "retransmitted", "dropped")}
     text = "{segments} segments sent, {retransmitted} sent again, {dropped} packets dropped by the switch"
-    return text.format(**sums)
+    return text.format(**sums) + (f", {uplink} on the uplink" if uplink else "")
 
 
 def main() -> int:

@@ -59,7 +59,7 @@ struct AdviceOptions {
   /// default is what nine of ten printed times of the CM-5 are within (docs/reproduce.md).
   double machine_uncertainty = 0.18;
   /// For the executor credit, as nuice::mpi::PlanOptions has them.
-  Bytes chunk_bytes = 8192;
+  Bytes chunk_bytes = 4096;
   Bytes window_bytes = 49152;
 };
 

@@ -59,26 +59,37 @@ struct PlanOptions {
   std::string scheduler = "rs_n";
   std::uint64_t seed = 0;
   /// What a phase costs beside its largest transfer, as the bytes that could be sent meanwhile (alpha /
-  /// beta); only kpbs looks at it. Between 0 and max_bytes.
+  /// beta); kpbs and bruck look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
-  /// Schedulers that forward messages (rex) need phased or barrier.
+  /// Which ranks share a host, and with it a port: "auto" asks MPI which can share memory, "4" says so many on each, one
+  /// host after the other, "0,0,1,1" names every rank's. Empty: every rank has a port of its own. With hosts, schedulers
+  /// that promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window.
+  std::string hosts = {};
+  /// Only with hosts. What one host sends another is one message, which one rank gathers and another hands out
+  /// (make_combined_schedule()): for small messages. Needs phased or barrier.
+  bool combine = false;
+  /// Schedulers that forward messages (rex, bruck) need phased or barrier.
   Executor executor = Executor::automatic;
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends_in_flight = 0;
   /// Executor credit only: pieces travel in chunks of so many bytes, and at most window_bytes are on their way to a
   /// rank. A good window is what the switch can hold for one port, and at least what the port carries in a round trip;
-  /// a chunk a sixth of that. What fits a receiver's window at the start is sent without asking.
-  Bytes chunk_bytes = 8192;
+  /// a chunk a twelfth of that. What fits a receiver's window at the start is sent without asking. Ranks of one host
+  /// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
+  Bytes chunk_bytes = 4096;
   Bytes window_bytes = 49152;
+  /// Executor credit only: so many senders share a receiver's window, fewer when fewer are left, so that one that is busy
+  /// elsewhere does not leave the receiver's port idle. 1: one message after the other, in the order of the table.
+  int window_senders = 4;
   /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
   /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
   /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.
   double watchdog_s = 0;
-  /// For thousands of ranks, or many on a host, root spares all but one the memory. Not with the scheduler "auto".
+  /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it
   /// costs.
@@ -105,6 +116,8 @@ struct PlanInfo {
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   Executor executor = Executor::phased;
+  Rank num_hosts = 0;          ///< That were planned with; as many as ranks without PlanOptions::hosts.
+  bool combined = false;       ///< Whether what one host sends another is combined.
   MessageId num_messages = 0;  ///< Of all ranks, those to themselves not counted.
   PhaseId num_phases = 0;
   Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer.
@@ -170,7 +183,8 @@ class Plan {
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
   ///   limit             sizes or sums above max_bytes, a rank out of memory
   ///   mismatch          options that differ between ranks
-  ///   not_applicable    the scheduler cannot handle this matrix, or forwards and the executor is async or credit
+  ///   not_applicable    the scheduler cannot handle this matrix, or forwards (combines) and the executor is async or
+  ///                     credit
   ///   state             MPI is not initialized, or is finalized
   ///   io, parse         "auto": the machine's file
   ///   mpi               MPI's own error, after which the ranks may not be able to agree
@@ -206,8 +220,8 @@ class Plan {
   /// number of times, and its exchanges may be under way together. Where messages are forwarded, takes memory
   /// for what this rank keeps for others: nuice::staged_bytes(table()).
   /// Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers or one that is null
-  /// or too small (the pair is named); limit where a piece is larger than this MPI can send; state after
-  /// free().
+  /// or too small (the pair is named); limit where a piece is larger than this MPI can send; mismatch where a rank
+  /// binds another plan of the same communicator, or calls another function that binds; state after free().
   Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
 
   /// Collective. The exchange of the transposed matrix by the same table, its phases backwards: what arrived goes

@@ -24,7 +24,7 @@ struct Problem {
   const CommMatrix& matrix;
   std::uint64_t seed = 0;
   /// What a phase costs besides its largest transfer, as the bytes that could be sent in that time: alpha / beta. Only
-  /// schedulers that weigh phases against bytes (kpbs) look at it. Between 0 and max_bytes.
+  /// schedulers that weigh phases against bytes (kpbs, bruck) look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network, rank i of the matrix being its rank i. Rows that promise link_free need one; the others do not look.
   const Topology* topology = nullptr;

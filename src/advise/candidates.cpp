@@ -50,8 +50,8 @@ Bytes phase_cost_bytes(const Machine& machine) {
   return static_cast<Bytes>(std::min(fixed_s / machine.byte_s, 1e15));
 }
 
-constexpr std::array<std::string_view, 10> planned{
-    "lp", "bex", "gs", "rs_n", "coloring", "coloring_by_size", "rs_nh", "birkhoff", "kpbs", "rex"};
+constexpr std::array<std::string_view, 11> planned{
+    "lp", "bex", "gs", "rs_n", "coloring", "coloring_by_size", "rs_nh", "birkhoff", "kpbs", "rex", "bruck"};
 constexpr std::array<std::string_view, 3> link_free_ones{"rs_nl", "rs_nlh", "link_coloring"};
 
 std::vector<std::string> with_phases(const Machine& machine, std::string_view executor) {
@@ -62,8 +62,9 @@ std::vector<std::string> with_phases(const Machine& machine, std::string_view ex
     for (const std::string_view name : link_free_ones) names.push_back(std::string(name) + suffix);
   }
   names.emplace_back("coloring_by_size:barrier");
-  for (const std::string_view name : {"rs_n", "coloring", "coloring_by_size"})
+  for (const std::string_view name : {"rs_nh", "coloring", "coloring_by_size"})
     names.push_back(std::string(name) + ":" + std::string(credit));
+  if (has_links(machine)) names.push_back("link_coloring:" + std::string(credit));
   return names;
 }
 

@@ -30,10 +30,12 @@ double power_up(double value) {
   return reach;
 }
 
+bool forwards(std::string_view scheduler) { return scheduler == "rex" || scheduler == "bruck"; }
+
 double phases_of(std::string_view scheduler, const Traits& t) {
   const double d = t.degree;
   if (scheduler == "ac") return 1;
-  if (scheduler == "rex") return log2_up(t.ranks);
+  if (forwards(scheduler)) return log2_up(t.ranks);
   if (scheduler == "lp" || scheduler == "pex" || scheduler == "ps" || scheduler == "bex" || scheduler == "bs")
     return std::min(power_up(t.ranks) - 1, d * t.ranks);
   if (scheduler == "lex" || scheduler == "ls") return t.ranks;
@@ -106,12 +108,12 @@ double handshakes_s(const Traits& t, const Machine& m) {
 }
 
 double credit_s(const Traits& t, const Machine& m, double link_s) {
-  const double chunks = t.port_bytes / 8192 + t.degree;
+  const double chunks = t.port_bytes / 4096 + t.degree;
   const double work = 2 * chunks * (m.send_overhead_s + m.receive_overhead_s);
   return std::max(1.2 * std::max(t.wire_port * m.byte_s, link_s), work) + 2 * message_s(m, t);
 }
 
-double rex_s(const Traits& t, const Machine& m, double phases, double wire, double link_bytes_s) {
+double forwarded_s(const Traits& t, const Machine& m, double phases, double wire, double link_bytes_s) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
   // A message crosses half of the steps, and links each time.
   const double seconds = std::max(halves * wire * m.byte_s, link_bytes_s * phases / 2);
@@ -127,7 +129,7 @@ Estimate rule(const Candidate& candidate, const Traits& t, const Machine& m, dou
   const double phases = std::max(1.0, phases_of(scheduler, t));
   double wire = waited_for(scheduler, t, phases);
   // Half of all bytes leave each rank in each step, in one message.
-  if (scheduler == "rex") wire = phases * std::max(t.bytes / t.ranks * 0.75, t.wire_largest);
+  if (forwards(scheduler)) wire = phases * std::max(t.bytes / t.ranks * 0.75, t.wire_largest);
   const double link_s = link_bytes_s * padding(t, m);
   Estimate estimate{.phases = phases, .phase_bytes = scheduler == "ac" ? t.largest : wire};
   if (candidate.executor == "async") {
@@ -135,8 +137,8 @@ Estimate rule(const Candidate& candidate, const Traits& t, const Machine& m, dou
     estimate.timeouts = overflows(t, m);
   } else if (candidate.executor == credit) {
     estimate.exchange_s = credit_s(t, m, link_s);
-  } else if (scheduler == "rex") {
-    estimate.exchange_s = rex_s(t, m, phases, wire, link_bytes_s);
+  } else if (forwards(scheduler)) {
+    estimate.exchange_s = forwarded_s(t, m, phases, wire, link_bytes_s);
   } else {
     estimate.exchange_s = phased_s(t, m, phases, wire, link_s);
   }

@@ -85,6 +85,34 @@ TEST(Auto, EveryRankAndEveryRunChoosesAlike) {
   }
 }
 
+TEST(Auto, ChoosesOnRankZeroAsEverywhere) {
+  const Folder folder;
+  const CommMatrix matrix = some_matrix();
+  const auto compare = [&](const mpi::PlanOptions& options) {
+    auto on_root = options;
+    on_root.planning = mpi::Planning::root;
+    mpi::Plan root = plan_for(matrix, on_root);
+    const mpi::Plan everywhere = plan_for(matrix, options);
+    EXPECT_EQ(to_json(*root.advice()), to_json(*everywhere.advice()));
+    EXPECT_EQ(root.advice()->schedule, nullptr);
+    EXPECT_EQ(root.table(), everywhere.table());
+    EXPECT_EQ(root.info().predicted_s, everywhere.info().predicted_s);
+    EXPECT_EQ(root.info().warning, everywhere.info().warning);
+    expect_delivers(root);
+  };
+  compare(automatic({.reuse = 50, .machine = "ethernet-10g"}));
+  compare(automatic({.reuse = 1, .machine = "ethernet-10g"}));  // the rule decides, and makes no schedule
+  const auto path = folder.file("wisdom");
+  const auto measured = automatic(
+      {.planning = mpi::Planning::root, .machine = "ethernet-10g", .measure = true, .wisdom = path});
+  mpi::Plan plan = plan_for(matrix, measured);
+  expect_equal_on_all_ranks(to_json(*plan.advice()));
+  EXPECT_EQ(plan.advice()->decided_by,
+            matrix.num_messages() == 0 ? plan.advice()->decided_by : Prediction::measurement);
+  expect_delivers(plan);
+  compare(automatic({.machine = "ethernet-10g", .wisdom = path}));  // by what was measured
+}
+
 TEST(Auto, ChoosesWhatAdviseChooses) {
   const CommMatrix matrix = some_matrix();
   const Machine machine = find_machine("ethernet-10g");
@@ -194,7 +222,7 @@ void lie(const std::string& path, const CommMatrix& matrix, const std::string& s
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(library, &length);
-    const WisdomKey key = wisdom_key(matrix, machine, 1, std::string(library) + " auto 8192 49152 0 0");
+    const WisdomKey key = wisdom_key(matrix, machine, 1, std::string(library) + " auto 4096 49152 4 0 0");
     const WisdomEntry entry{.key = key,
                             .scheduler = scheduler,
                             .executor = executor,

@@ -57,7 +57,8 @@ class Bench(unittest.TestCase):
 
 class CommandLine(Bench):
     def test_json_has_one_object_per_method(self):
-        methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async,alltoallv,neighbor,isend,persistent"
+        methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async"
+        methods += ",alltoallv,neighbor,isend,persistent,nbx"
         lines = self.lines(
             4, "--matrix", self.matrix, "--schedulers", methods, "--reps", "3", "--seed", "5", "--batch", "2"
         )
@@ -73,9 +74,9 @@ class CommandLine(Bench):
             least, median, most = (line[f"exchange_seconds_{x}"] for x in ("min", "median", "max"))
             self.assertTrue(0 < least <= median <= most)
             self.assertGreater(line["ratio_to_best_mpi"], 0)
-            self.assertIn(line["best_mpi"], ("alltoallv", "neighbor", "isend", "persistent"))
+            self.assertIn(line["best_mpi"], ("alltoallv", "neighbor", "isend", "persistent", "nbx"))
         planned, peers = lines[:8], lines[8:]
-        self.assertEqual([line["phases"] for line in peers], [None] * 4)
+        self.assertEqual([line["phases"] for line in peers], [None] * 5)
         self.assertEqual(min(line["ratio_to_best_mpi"] for line in peers), 1)
         self.assertEqual(planned[0]["phases"], 1)
         self.assertEqual(planned[6]["phases"], 2)

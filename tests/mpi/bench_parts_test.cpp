@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "nuice_bench/measure.hpp"
@@ -59,6 +60,10 @@ TEST(Summary, MedianIsInTheMiddle) {
   EXPECT_EQ(summarize({4, 1, 2, 3}).min_s, 1);
   EXPECT_EQ(summarize({4, 1, 2, 3}).max_s, 4);
   EXPECT_EQ(summarize({7}).median_s, 7);
+  EXPECT_EQ(summarize({4, 1, 2, 3}).p95_s, 4);
+  std::vector<double> hundred(100);
+  std::iota(hundred.begin(), hundred.end(), 1);
+  EXPECT_EQ(summarize(hundred).p95_s, 95);
 }
 
 Result result_of(const std::string& word, std::optional<Peer> peer, double plan_s, double exchange_s) {
@@ -128,6 +133,20 @@ TEST(Verification, BroadcastsAreTheSameForAll) {
   EXPECT_TRUE(stranger.send.partners.empty() && stranger.receive.partners.empty());
 }
 
+TEST(CommandLine, MethodsMayBeBlindOrCombine) {
+  const Parsed parsed =
+      parse("--matrix m --hosts 4 --schedulers coloring:credit,coloring:credit@blind,ac@combine");
+  ASSERT_TRUE(parsed.options) << parsed.err;
+  EXPECT_EQ(parsed.options->hosts, "4");
+  const auto& methods = parsed.options->methods;
+  EXPECT_FALSE(methods[0].blind || methods[0].combine);
+  EXPECT_TRUE(methods[1].blind);
+  EXPECT_EQ(methods[1].scheduler, "coloring");
+  EXPECT_EQ(methods[1].executor, mpi::Executor::credit);
+  EXPECT_TRUE(methods[2].combine);
+  EXPECT_EQ(methods[2].executor, mpi::Executor::phased);  // it forwards
+}
+
 TEST(CommandLine, FormsOfDrs) {
   const Parsed parsed = parse("--matrix m --schedulers drs_n,drs_n:rma,drs_n:list,drs_n:early:mpi");
   ASSERT_TRUE(parsed.options) << parsed.err;
@@ -156,6 +175,8 @@ TEST(CommandLine, FaultsAreNamedAndGiveExitCode2) {
            {"--matrix m --schedulers lp:fast", "unknown executor \"fast\""},
            {"--matrix m --schedulers lp:", "unknown executor \"\""},
            {"--matrix m --schedulers drs_n:fast", "unknown form \"fast\" in drs_n:fast; known: refuse, rma"},
+           {"--matrix m --schedulers rs_n@night",
+            "unknown form \"night\" in rs_n@night; known: blind, combine"},
            {"--matrix m --schedulers drs_n:list:pigeon", "unknown transport \"pigeon\""},
            {"--matrix m --schedulers drs_nh", "unknown scheduler \"drs_nh\""},
            {"--matrix m --executor fast", "unknown executor \"fast\""},

@@ -60,10 +60,12 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.executor = mpi::Executor::barrier});
   expect_option_refused("PlanOptions::max_sends_in_flight differs: 0" + on + "3 on " + last_rank(),
                         {.max_sends_in_flight = 3});
-  expect_option_refused("PlanOptions::chunk_bytes differs: 8192" + on + "1 on " + last_rank(),
+  expect_option_refused("PlanOptions::chunk_bytes differs: 4096" + on + "1 on " + last_rank(),
                         {.chunk_bytes = 1});
   expect_option_refused("PlanOptions::window_bytes differs: 49152" + on + "1 on " + last_rank(),
                         {.window_bytes = 1});
+  expect_option_refused("PlanOptions::window_senders differs: 4" + on + "1 on " + last_rank(),
+                        {.window_senders = 1});
   expect_option_refused("PlanOptions::phase_cost_bytes differs: 16384" + on + "7 on " + last_rank(),
                         {.phase_cost_bytes = 7});
   expect_option_refused("PlanOptions::topology differs: " + on + "crossbar:64 on " + last_rank(),
@@ -86,6 +88,7 @@ TEST(Errors, WrongOptionsAreRefused) {
          {.executor = mpi::Executor::credit, .chunk_bytes = 0});
   expect("window_bytes is not between 1 and 2^62: -1",
          {.executor = mpi::Executor::credit, .window_bytes = -1});
+  expect("window_senders is not at least 1: 0", {.executor = mpi::Executor::credit, .window_senders = 0});
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: -1", {.phase_cost_bytes = -1});
   expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: 4611686018427387905",
          {.phase_cost_bytes = max_bytes + 1});
@@ -115,6 +118,29 @@ TEST(Errors, ASchedulerThatForwardsNeedsPhases) {
       "rex forwards messages over other ranks, which takes phases one after the other: use the executor "
       "phased",
       [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = mpi::Executor::async}); });
+}
+
+TEST(Errors, AnotherPlanOnOneRankIsNoHang) {
+  if (test::world_size() < 2) return;
+  const Rank last = test::world_size() - 1;
+  const bool is_last = test::world_rank() == last;
+  MPI_Comm mine = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+  Plan a(mine, ring());
+  Plan b(mine, ring());
+  test::expect_same_error(ErrorCode::mismatch,
+                          "bind() of plan 1 on rank 0, bind() of plan 2 on rank " + std::to_string(last),
+                          [&] { test::BoundPlan(is_last ? b : a); });
+  test::expect_same_error(ErrorCode::mismatch, "bind_array() of plan 2 on rank 0, bind_fields() of plan 1",
+                          [&] { is_last ? a.bind_fields({}, {}) : b.bind_array({}, {}); });
+  MPI_Comm_free(&mine);  // the plans have duplicates of their own
+  test::expect_same_error(ErrorCode::mismatch, "bind() of plan 2 on rank 0, bind() of plan 1",
+                          [&] { test::BoundPlan(is_last ? a : b); });
+  test::BoundPlan bound(a);
+  a.free();
+  bound.exchange.start();
+  bound.exchange.wait();
+  test::BoundPlan other(b);
 }
 
 TEST(Errors, WrongCommunicatorsAreRefused) {

@@ -42,8 +42,9 @@ struct Walk {
   std::string name;
   mpi::Executor executor;
   int max_sends_in_flight = 0;
-  Bytes chunk_bytes = 8192;
+  Bytes chunk_bytes = 4096;
   Bytes window_bytes = 49152;
+  int window_senders = 4;
 };
 
 const std::vector<Walk>& walks() {
@@ -55,7 +56,8 @@ const std::vector<Walk>& walks() {
                                         {"barrier", mpi::Executor::barrier},
                                         {"credit", mpi::Executor::credit},
                                         {"credit_chunk_by_chunk", mpi::Executor::credit, 0, 100, 1},
-                                        {"credit_small_window", mpi::Executor::credit, 0, 1000, 3000}};
+                                        {"credit_small_window", mpi::Executor::credit, 0, 1000, 3000},
+                                        {"credit_in_order", mpi::Executor::credit, 0, 1000, 3000, 1}};
   return all;
 }
 
@@ -83,7 +85,8 @@ class EveryExecutor : public testing::TestWithParam<Walk> {
                     .executor = GetParam().executor,
                     .max_sends_in_flight = GetParam().max_sends_in_flight,
                     .chunk_bytes = GetParam().chunk_bytes,
-                    .window_bytes = GetParam().window_bytes});
+                    .window_bytes = GetParam().window_bytes,
+                    .window_senders = GetParam().window_senders});
     EXPECT_EQ(plan.table(), tables[static_cast<std::size_t>(rank)]);
     test::BoundPlan bound(plan);
     bound.exchange.start();
@@ -122,7 +125,8 @@ TEST_P(EveryExecutor, IsCompleteByTestingOnly) {
                  {.executor = GetParam().executor,
                   .max_sends_in_flight = GetParam().max_sends_in_flight,
                   .chunk_bytes = GetParam().chunk_bytes,
-                  .window_bytes = GetParam().window_bytes});
+                  .window_bytes = GetParam().window_bytes,
+                  .window_senders = GetParam().window_senders});
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 3; ++round) {
     bound.refill(round);
@@ -138,7 +142,8 @@ TEST_P(EveryExecutor, CarriesChangingDataManyTimes) {
                  {.executor = GetParam().executor,
                   .max_sends_in_flight = GetParam().max_sends_in_flight,
                   .chunk_bytes = GetParam().chunk_bytes,
-                  .window_bytes = GetParam().window_bytes});
+                  .window_bytes = GetParam().window_bytes,
+                  .window_senders = GetParam().window_senders});
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 50; ++round) {  // no barrier between the rounds: fast ranks run ahead
     bound.refill(round);
@@ -155,7 +160,8 @@ TEST_P(EveryExecutor, RunsTwoExchangesOfOnePlanTogether) {
                   .executor = GetParam().executor,
                   .max_sends_in_flight = GetParam().max_sends_in_flight,
                   .chunk_bytes = GetParam().chunk_bytes,
-                  .window_bytes = GetParam().window_bytes});
+                  .window_bytes = GetParam().window_bytes,
+                  .window_senders = GetParam().window_senders});
   test::BoundPlan first(plan);
   test::BoundPlan second(plan);
   for (unsigned round = 0; round < 6; round += 2) {

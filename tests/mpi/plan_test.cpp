@@ -60,9 +60,6 @@ TEST(Plan, MadeOnRankZeroFailsEverywhere) {
   options = {.scheduler = "rex", .executor = mpi::Executor::async, .planning = mpi::Planning::root};
   test::expect_same_error(ErrorCode::not_applicable, "rex forwards",
                           [&] { plan_for(some_matrix(), options); });
-  options = {.scheduler = "auto", .planning = mpi::Planning::root};
-  test::expect_same_error(ErrorCode::invalid_argument, "needs the matrix everywhere",
-                          [&] { plan_for(some_matrix(), options); });
   options = {.planning = static_cast<mpi::Planning>(7)};
   test::expect_same_error(ErrorCode::invalid_argument, "unknown value 7",
                           [&] { plan_for(some_matrix(), options); });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -187,6 +188,34 @@ TEST(Coloring, NeedsTheDegreeForSkewedMatrices) {
     for (const auto& [ends, message] : messages) entries.push_back(message);
     expect_fewest_phases(CommMatrix::from_messages(num_ranks, entries));
   }
+}
+
+// Everybody to everybody: log2 n phases for any n where phases are dear, no forwarding where they cost nothing.
+TEST(Bruck, TakesTheRadixThatSuitsThePhaseCost) {
+  for (Rank n = 2; n <= 33; ++n) {
+    SCOPED_TRACE(n);
+    std::vector<Message> entries;
+    for (Rank src = 0; src < n; ++src)
+      for (Rank dst = 0; dst < n; ++dst)
+        if (src != dst) entries.push_back({src, dst, 8});
+    const CommMatrix matrix = CommMatrix::from_messages(n, entries);
+    const Schedule few = make_schedule(matrix, "bruck", 0, 1 << 20);
+    EXPECT_EQ(few.num_phases(), static_cast<PhaseId>(std::bit_width(static_cast<std::uint32_t>(n - 1))));
+    const Schedule direct_ones = make_schedule(matrix, "bruck", 0, 0);
+    EXPECT_FALSE(check(matrix, direct_ones, direct | one_port));
+    EXPECT_EQ(direct_ones.num_phases(), static_cast<PhaseId>(n - 1));
+    const Schedule middle = make_schedule(matrix, "bruck", 0, 8 * n);
+    EXPECT_FALSE(check(matrix, middle, one_port));
+    EXPECT_LE(middle.num_phases() * std::uint64_t{8} * n + phase_bytes(middle),
+              few.num_phases() * std::uint64_t{8} * n + phase_bytes(few));
+  }
+}
+
+TEST(Bruck, LeavesOutPhasesThatNoMessageNeeds) {
+  const CommMatrix matrix = test::matrix_of(1000, {{0, 512, 5}, {700, 700 - 488, 5}, {3, 515, 1}});
+  const Schedule schedule = make_schedule(matrix, "bruck");
+  EXPECT_EQ(schedule.num_phases(), 1U);
+  EXPECT_EQ(schedule.num_pieces(), 3U);
 }
 
 }  // namespace

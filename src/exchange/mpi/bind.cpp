@@ -117,7 +117,9 @@ void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bou
   Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
   if (exchange.self.bytes == 0) maker.make_self_message();
   if (info.executor == Executor::credit) {
-    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, window_bytes});
+    const bool is_backwards = &bound != &table;
+    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes,
+                       is_backwards ? windows.backwards : windows.forwards, window_senders, windows.near});
     return;
   }
   maker.make(info.executor);
@@ -153,15 +155,21 @@ Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
   return plan.finish_bind(std::move(exchange));
 }
 
+PhaseTable Plan::State::reversed_table() const {
+  PhaseTable table_back;
+  all_or_none(*comm, [&] { table_back = reversed(table); });
+  return table_back;
+}
+
 Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
+  state().member.require_same(Call::bind);
   const PhaseTable& table = state().table;
   return bind_table(table, {state().destinations, send}, {table.sources, receive});
 }
 
 Exchange Plan::bind_reverse(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
-  PhaseTable table;
-  all_or_none(*state().comm, [&] { table = reversed(state().table); });
-  return bind_table(table, {state().table.sources, send}, {state().destinations, receive});
+  state().member.require_same(Call::bind_reverse);
+  return bind_table(state().reversed_table(), {state().table.sources, send}, {state().destinations, receive});
 }
 
 /// Buffers inside the array. Collective; what is wrong with it is found on all ranks.
@@ -193,15 +201,18 @@ std::vector<Buffer> Plan::buffers_in(std::span<const Partner> partners, const Ar
 }
 
 Exchange Plan::bind_array(const SendArray& send, const ReceiveArray& receive) {
+  state().member.require_same(Call::bind_array);
+  const PhaseTable& table = state().table;
   const auto from = buffers_in<SendBuffer>(state().destinations, send);
-  const auto to = buffers_in<ReceiveBuffer>(state().table.sources, receive);
-  return bind(from, to);
+  const auto to = buffers_in<ReceiveBuffer>(table.sources, receive);
+  return bind_table(table, {state().destinations, from}, {table.sources, to});
 }
 
 Exchange Plan::bind_array_reverse(const SendArray& send, const ReceiveArray& receive) {
+  state().member.require_same(Call::bind_array_reverse);
   const auto from = buffers_in<SendBuffer>(state().table.sources, send);
   const auto to = buffers_in<ReceiveBuffer>(state().destinations, receive);
-  return bind_reverse(from, to);
+  return bind_table(state().reversed_table(), {state().table.sources, from}, {state().destinations, to});
 }
 
 }  // namespace nuice::mpi

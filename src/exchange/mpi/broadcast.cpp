@@ -12,6 +12,7 @@
 #include "exchange/mpi/agree.hpp"
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/family.hpp"
 #include "nuice/broadcaster.hpp"
 #include "nuice/error.hpp"
 #include "nuice/mpi_broadcast.hpp"
@@ -20,6 +21,7 @@ namespace nuice::mpi {
 
 struct BroadcastPlan::State {
   std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
+  Membership member;
   BroadcastTable table;
   BroadcastInfo info;
   int next_tag = 0;
@@ -145,6 +147,7 @@ BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
   const double begin_s = MPI_Wtime();
   state_->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state_->comm;
+  state_->member = Membership::of(parent, state_->comm);
   Agreed mine;
   all_or_none(comm, [&] {
     mine = {options, options.group.value_or(std::vector<Rank>{})};
@@ -170,6 +173,7 @@ BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
 
 Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
   State& plan = state();
+  plan.member.require_same(Call::bind_broadcast);
   const Communicator& comm = *plan.comm;
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(comm, [&] {

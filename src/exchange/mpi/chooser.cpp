@@ -3,7 +3,7 @@
 //
 // All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
 // machine, equal options. Wisdom is rank 0's, broadcast; measured times are maxima over the ranks. No rank acts on a
-// clock or a file of its own.
+// clock or a file of its own. With Planning::root only rank 0 has the matrix: it asks the adviser and tells the others.
 // Cost: docs/exchange.md; without measuring less than the exchanges it decides about.
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/pick_machine.hpp"
 #include "exchange/mpi/plan_state.hpp"
+#include "exchange/mpi/share_advice.hpp"
 #include "exchange/mpi/trial.hpp"
 #include "nuice/error.hpp"
 #include "nuice/wisdom.hpp"
@@ -27,19 +28,28 @@ constexpr std::size_t least_trials = 2;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
 constexpr double planning_doubt = 5;
 
-/// What the MPI library can do on this machine, with the executor that is asked for, if one is.
-std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options) {
-  std::vector<std::string> names = mpi_candidates(machine);
-  if (options.executor == Executor::automatic) return names;
-  const std::string executor(executor_name(options.executor));
-  const bool has_phases = options.executor == Executor::phased || options.executor == Executor::barrier;
+/// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
+/// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot. The adviser then sees hosts: not
+/// what combining costs, and not that all ranks of a host send at once where nothing holds them back, so that a short queue
+/// gets more senders than it counts.
+std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options, bool for_hosts) {
+  const bool is_free = options.executor == Executor::automatic;
+  const bool is_combined = for_hosts && options.combine;
+  const Executor asked = is_free && is_combined ? Executor::phased : options.executor;
+  const bool has_phases = asked == Executor::phased || asked == Executor::barrier;
   std::vector<std::string> ours;
-  for (const std::string& name : names) {
-    const std::string scheduler = name.substr(0, name.find(':'));
-    const bool forwards = (find_scheduler(scheduler).guarantees & direct) == 0;
-    const std::string candidate = scheduler + ":" + executor;
-    if ((!forwards || has_phases) && std::ranges::find(ours, candidate) == ours.end())
-      ours.push_back(candidate);
+  for (const std::string& name : mpi_candidates(machine)) {
+    const Scheduler& scheduler = find_scheduler(name.substr(0, name.find(':')));
+    if (for_hosts && scheduler.needs_topology()) continue;
+    const bool forwards = (scheduler.guarantees & direct) == 0;
+    if (for_hosts && forwards && !options.combine) continue;
+    const bool sends_at_once = name.ends_with(":async") && asked == Executor::automatic;
+    if (for_hosts && sends_at_once && machine.queue_senders > 0) continue;
+    const std::string candidate = asked == Executor::automatic
+                                      ? name
+                                      : std::string(scheduler.name) + ":" + std::string(executor_name(asked));
+    if (asked != Executor::automatic && forwards && !has_phases) continue;
+    if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
   }
   return ours;
 }
@@ -51,7 +61,9 @@ std::string setting_text(const PlanOptions& options) {
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
   return std::string(library.data()) + " " + std::string(executor_name(options.executor)) + " " +
          std::to_string(options.chunk_bytes) + " " + std::to_string(options.window_bytes) + " " +
-         std::to_string(options.max_sends_in_flight) + " " + std::to_string(options.seed);
+         std::to_string(options.window_senders) + " " + std::to_string(options.max_sends_in_flight) + " " +
+         std::to_string(options.seed) +
+         (options.hosts.empty() ? "" : " hosts " + options.hosts + (options.combine ? " combined" : ""));
 }
 
 std::string wisdom_path(const PlanOptions& options) {
@@ -74,16 +86,20 @@ class Plan::State::Chooser {
         comm_(*state.comm),
         matrix_(matrix),
         options_(options),
+        for_hosts_(state.hosts && state.hosts->any_shared()),
+        ports_(for_hosts_ ? host_matrix(matrix, *state.hosts) : CommMatrix()),
         picked_(pick_machine(comm_, options)) {}
 
   void run() {
     if (!follow_wisdom()) {
       all_or_none(comm_, [&] {
-        advice_ = advise(matrix_, picked_.machine, advice_options_);
-        state_.info.predicted_s = advice_.choice().exchange_s;
+        if (!has_matrix()) return;
+        advice_ = advise(advised(), picked_.machine, advice_options_);
         name_machine();
       });
-      if (options_.measure && matrix_.num_messages() > 0) measure();
+      share();
+      state_.info.predicted_s = advice_.choice().exchange_s;
+      if (options_.measure && advice_.num_messages > 0) measure();
     }
     state_.info.warning = text_of_rank_0(comm_, std::move(state_.info.warning));
   }
@@ -92,7 +108,7 @@ class Plan::State::Chooser {
 
   /// Valid as long as this is.
   Assignment assignment(const Candidate& candidate) const {
-    const bool is_made = advice_.schedule && candidate.scheduler == advice_.choice().scheduler;
+    const bool is_made = !for_hosts_ && advice_.schedule && candidate.scheduler == advice_.choice().scheduler;
     return {.problem = {.matrix = matrix_,
                         .seed = options_.seed,
                         .phase_cost_bytes = advice_.phase_cost_bytes,
@@ -104,6 +120,12 @@ class Plan::State::Chooser {
   }
 
  private:
+  bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
+  /// Collective.
+  void share() {
+    if (options_.planning == Planning::root) share_advice(comm_, advice_);
+  }
+
   /// What rank 0 knows of this problem, on all ranks.
   std::optional<WisdomEntry> look_up() {
     struct Evidence {
@@ -114,13 +136,13 @@ class Plan::State::Chooser {
     std::string found;  // the evidence, and then "scheduler:executor"
     all_or_none(comm_, [&] {
       advice_options_ = {.reuse = options_.reuse,
-                         .candidates = candidates_for(picked_.machine, options_),
+                         .candidates = candidates_for(picked_.machine, options_, for_hosts_),
                          .seed = options_.seed,
                          .chunk_bytes = options_.chunk_bytes,
                          .window_bytes = options_.window_bytes};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
-      key_ = wisdom_key(matrix_, picked_.machine, options_.reuse, setting_text(options_));
+      key_ = wisdom_key(advised(), picked_.machine, options_.reuse, setting_text(options_));
       const WisdomFile file = read_wisdom(path);
       warn(file.warning);
       const WisdomEntry* const known = file.find(key_);
@@ -145,29 +167,35 @@ class Plan::State::Chooser {
   bool follow_wisdom() {
     const std::optional<WisdomEntry> entry = look_up();
     if (!entry) return false;
-    bool follows = false;
+    int follows = 0;
     all_or_none(comm_, [&] {
+      if (!has_matrix()) return;
       AdviceOptions cheap = advice_options_;
       cheap.predict_by = Prediction::rule;
-      const Advice by_rule = advise(matrix_, picked_.machine, cheap);
+      const Advice by_rule = advise(advised(), picked_.machine, cheap);
       const auto known =
           std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);
-      follows = known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
-      if (!follows) {
+      const bool is_good =
+          known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
+      if (!is_good) {
         warn("wisdom says " + entry->scheduler + ":" + entry->executor +
              ", which does not suit this matrix: it is not used");
         return;
       }
       const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
       const MeasuredExchange measured{index, entry->measured_s};
-      state_.info.predicted_s = entry->predicted_s;
       advice_ = with_measurements(by_rule, {&measured, 1});
       advice_.sentence += " Wisdom: it was the fastest of those measured, " +
                           milliseconds(entry->measured_s) + " (median of " +
                           std::to_string(entry->repetitions) + ").";
       name_machine();
+      follows = 1;
     });
-    return follows;
+    must(MPI_Bcast(&follows, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
+    if (follows == 0) return false;
+    share();
+    state_.info.predicted_s = entry->predicted_s;
+    return true;
   }
 
   /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
@@ -198,8 +226,11 @@ class Plan::State::Chooser {
   Plan plan_of(const Candidate& candidate) {
     auto state = std::make_unique<State>();
     state->comm = state_.comm;
+    state->member = {state_.member.family, state_.member.family->add()};
     state->destinations = state_.destinations;
+    state->find_hosts(options_);
     state->make(assignment(candidate), options_);
+    state->share_windows();
     return Plan(std::move(state));
   }
 
@@ -225,7 +256,15 @@ class Plan::State::Chooser {
     warn(add_wisdom(path, {&entry, 1}));
   }
 
-  void name_machine() { advice_.sentence += " " + picked_.sentence; }
+  void name_machine() {
+    if (for_hosts_)
+      advice_.sentence += " Ranks of a host share its port: this is about " +
+                          std::to_string(state_.hosts->num_hosts()) + " hosts.";
+    advice_.sentence += " " + picked_.sentence;
+  }
+
+  /// The ports are what the adviser is asked about: the hosts', where several ranks share one.
+  const CommMatrix& advised() const { return for_hosts_ ? ports_ : matrix_; }
 
   void warn(const std::string& text) {
     if (text.empty()) return;
@@ -237,6 +276,8 @@ class Plan::State::Chooser {
   const Communicator& comm_;
   const CommMatrix& matrix_;
   const PlanOptions& options_;
+  bool for_hosts_;
+  CommMatrix ports_;  // the hosts' matrix; empty unless for_hosts_
   PickedMachine picked_;
   AdviceOptions advice_options_;
   WisdomKey key_;

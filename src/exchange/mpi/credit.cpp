@@ -14,6 +14,9 @@ namespace {
 /// looks through them quickly.
 constexpr std::size_t max_slots = 256;
 
+/// Between ranks of one host, where chunks only cost.
+constexpr Bytes near_chunk_bytes = Bytes{1} << 20;
+
 }  // namespace
 
 CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Stretch> sends,
@@ -22,23 +25,31 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const S
       receives_(receives.begin(), receives.end()),
       data_tag_(settings.data_tag),
       grant_tag_(settings.grant_tag),
-      chunk_bytes_(settings.chunk_bytes),
-      window_bytes_(settings.window_bytes) {
+      window_bytes_(settings.window_bytes),
+      window_senders_(settings.window_senders) {
+  const auto is_near = [&](const Stretch& stretch) {
+    return std::ranges::binary_search(settings.near, stretch.partner);
+  };
+  std::ranges::stable_partition(receives_, is_near);
   std::map<Rank, std::size_t> index;
   for (const Stretch& stretch : receives_) {
     const auto [found, is_new] = index.try_emplace(stretch.partner, sources_.size());
-    if (is_new) sources_.push_back({.rank = stretch.partner, .stretches = {}});
+    if (is_new) sources_.push_back(new_peer(stretch.partner, settings));
     source_of_.push_back(found->second);
-    sources_[found->second].chunks += chunks_in(stretch.bytes);
-    num_receive_chunks_ += chunks_in(stretch.bytes);
+    Peer& source = sources_[found->second];
+    const std::int64_t chunks = chunks_in(stretch.bytes, source.chunk_bytes);
+    source.chunks += chunks;
+    num_receive_chunks_ += chunks;
   }
   index.clear();
   for (const Stretch& stretch : sends) {
     const auto [found, is_new] = index.try_emplace(stretch.partner, destinations_.size());
-    if (is_new) destinations_.push_back({.rank = stretch.partner, .stretches = {}});
-    destinations_[found->second].stretches.push_back(stretch);
-    destinations_[found->second].chunks += chunks_in(stretch.bytes);
-    num_send_chunks_ += chunks_in(stretch.bytes);
+    if (is_new) destinations_.push_back(new_peer(stretch.partner, settings));
+    Peer& destination = destinations_[found->second];
+    destination.stretches.push_back(stretch);
+    const std::int64_t chunks = chunks_in(stretch.bytes, destination.chunk_bytes);
+    destination.chunks += chunks;
+    num_send_chunks_ += chunks;
   }
   const auto slots_for = [](std::int64_t chunks) {
     return static_cast<std::size_t>(std::min<std::int64_t>(chunks, max_slots));
@@ -66,31 +77,85 @@ CreditRun::~CreditRun() {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-CreditRun::Chunk CreditRun::chunk_at(std::span<const Stretch> stretches, const Cursor& cursor) const {
+/// Both ends of a pair know whether they are near each other, so they cut alike.
+CreditRun::Peer CreditRun::new_peer(Rank rank, const Settings& settings) {
+  const bool is_near = std::ranges::binary_search(settings.near, rank);
+  return {.rank = rank,
+          .is_near = is_near,
+          .chunk_bytes = is_near ? std::max(settings.chunk_bytes, near_chunk_bytes) : settings.chunk_bytes,
+          .stretches = {}};
+}
+
+CreditRun::Chunk CreditRun::chunk_at(std::span<const Stretch> stretches, const Cursor& cursor,
+                                     Bytes chunk_bytes) {
   const Stretch& stretch = stretches[cursor.stretch];
-  const Bytes bytes = std::min(chunk_bytes_, stretch.bytes - cursor.offset);
+  const Bytes bytes = std::min(chunk_bytes, stretch.bytes - cursor.offset);
   return {stretch.at + cursor.offset, static_cast<int>(bytes)};
 }
 
-void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) const {
-  cursor.offset += chunk_bytes_;
+void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor, Bytes chunk_bytes) {
+  cursor.offset += chunk_bytes;
   if (cursor.offset >= stretches[cursor.stretch].bytes) cursor = {cursor.stretch + 1, 0};
 }
 
-bool CreditRun::fits_window(Bytes bytes) const {
-  return outstanding_ == 0 || outstanding_ + bytes <= window_bytes_;
+void CreditRun::reset_grants() {
+  outstanding_ = 0;
+  open_.clear();
+  next_receive_ = 0;
+  for (Peer& source : sources_) {
+    source.granted = source.outstanding = 0;
+    source.waiting = 0;
+  }
+}
+
+/// What one sender may have of the window. Those that are left at the end have it to themselves.
+Bytes CreditRun::share() const {
+  const std::size_t left = open_.size() + receives_.size() - next_receive_;
+  return window_bytes_ / static_cast<Bytes>(std::min(left, static_cast<std::size_t>(window_senders_)));
+}
+
+/// Pieces from one sender stay in the order of the table: one of them at a time.
+bool CreditRun::open_next() {
+  if (next_receive_ == receives_.size()) return false;
+  const auto from_same = [this](const Cursor& cursor) {
+    return source_of_[cursor.stretch] == source_of_[next_receive_];
+  };
+  if (std::ranges::any_of(open_, from_same)) return false;
+  open_.push_back({next_receive_++, 0});
+  return true;
+}
+
+/// Accounts for the chunk that may be granted now, if there is one: of the first piece in the table whose sender has not
+/// its share yet. Pieces from this host come before all others, and count for nothing.
+std::optional<CreditRun::Grant> CreditRun::next_grant() {
+  for (std::size_t i = 0; i < open_.size() || open_next(); ++i) {
+    Cursor& cursor = open_[i];
+    const std::size_t from = source_of_[cursor.stretch];
+    Peer& source = sources_[from];
+    const Grant grant = {chunk_at(receives_, cursor, source.chunk_bytes), from};
+    const Bytes bytes = grant.chunk.bytes;
+    if (!source.is_near) {
+      if (outstanding_ > 0 && outstanding_ + bytes > window_bytes_) return {};
+      if (source.outstanding > 0 && source.outstanding + bytes > share()) continue;
+      outstanding_ += bytes;
+      source.outstanding += bytes;
+    }
+    cursor.offset += source.chunk_bytes;
+    if (cursor.offset >= receives_[cursor.stretch].bytes)
+      open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
+    return grant;
+  }
+  return {};
 }
 
 void CreditRun::plan_first_grants() {
-  Cursor cursor;
-  for (std::size_t used = 0; used < receive_slots_.count && cursor.stretch < receives_.size(); ++used) {
-    const Chunk chunk = chunk_at(receives_, cursor);
-    if (!fits_window(chunk.bytes)) break;
-    outstanding_ += chunk.bytes;
-    ++sources_[source_of_[cursor.stretch]].first_grant;
-    step(receives_, cursor);
+  open_.reserve(sources_.size());
+  reset_grants();
+  for (std::size_t used = 0; used < receive_slots_.count; ++used) {
+    const std::optional<Grant> grant = next_grant();
+    if (!grant) break;
+    ++sources_[grant->source].first_grant;
   }
-  outstanding_ = 0;
 }
 
 void CreditRun::agree_on_first_grants() {
@@ -128,13 +193,11 @@ void CreditRun::cancel_receives() noexcept {
 void CreditRun::start() {
   receives_left_ = num_receive_chunks_;
   sends_left_ = num_send_chunks_;
-  outstanding_ = 0;
-  next_grant_ = {};
+  reset_grants();
   free_receives_.clear();
   for (std::size_t i = receive_slots_.count; i-- > 0;) free_receives_.push_back(i);
   free_sends_.clear();
   for (std::size_t i = send_slots_.count; i-- > 0;) free_sends_.push_back(i);
-  for (Peer& source : sources_) source.granted = source.waiting = 0;
   grant_what_fits();  // just the first grants: nothing has arrived yet, and no slot is taken
   ready_begin_ = ready_count_ = 0;
   for (std::size_t i = 0; i < destinations_.size(); ++i) {
@@ -151,29 +214,25 @@ void CreditRun::start() {
 
 /// Posts receives for as many chunks as fit, and tells their senders unless they know by bind().
 void CreditRun::grant_what_fits() {
-  while (next_grant_.stretch < receives_.size() && !free_receives_.empty()) {
-    const Chunk chunk = chunk_at(receives_, next_grant_);
-    if (!fits_window(chunk.bytes)) return;
-    const std::size_t index = source_of_[next_grant_.stretch];
-    Peer& source = sources_[index];
-    post_receive(chunk, index);
-    if (++source.granted > source.first_grant) {
-      ++source.waiting;
-      tell(index);
-    }
-    step(receives_, next_grant_);
+  while (!free_receives_.empty()) {
+    const std::optional<Grant> grant = next_grant();
+    if (!grant) return;
+    post_receive(*grant);
+    Peer& source = sources_[grant->source];
+    if (++source.granted <= source.first_grant) continue;
+    ++source.waiting;
+    tell(grant->source);
   }
 }
 
-void CreditRun::post_receive(const Chunk& chunk, std::size_t source) {
+void CreditRun::post_receive(const Grant& grant) {
   const std::size_t slot = free_receives_.back();
-  must(MPI_Irecv(chunk.at, chunk.bytes, MPI_BYTE, sources_[source].rank, data_tag_, comm_->get(),
-                 &at(receive_slots_, slot)),
+  must(MPI_Irecv(grant.chunk.at, grant.chunk.bytes, MPI_BYTE, sources_[grant.source].rank, data_tag_,
+                 comm_->get(), &at(receive_slots_, slot)),
        "MPI_Irecv");
   free_receives_.pop_back();
-  receive_bytes_[slot] = chunk.bytes;
-  receive_from_[slot] = source;
-  outstanding_ += chunk.bytes;
+  receive_bytes_[slot] = grant.chunk.bytes;
+  receive_from_[slot] = grant.source;
 }
 
 /// Sends the grant, or leaves it to be merged into the next one while the last is still leaving.
@@ -203,13 +262,13 @@ void CreditRun::hear(std::size_t destination) {
 void CreditRun::send_what_is_granted() {
   while (ready_count_ > 0 && !free_sends_.empty()) {
     Peer& peer = destinations_[ready_[ready_begin_]];
-    const Chunk chunk = chunk_at(peer.stretches, peer.next);
+    const Chunk chunk = chunk_at(peer.stretches, peer.next, peer.chunk_bytes);
     must(MPI_Isend(chunk.at, chunk.bytes, MPI_BYTE, peer.rank, data_tag_, comm_->get(),
                    &at(send_slots_, free_sends_.back())),
          "MPI_Isend");
     send_to_[free_sends_.back()] = ready_[ready_begin_];
     free_sends_.pop_back();
-    step(peer.stretches, peer.next);
+    step(peer.stretches, peer.next, peer.chunk_bytes);
     if (++peer.sent < peer.granted) continue;
     peer.is_queued = false;
     ready_begin_ = (ready_begin_ + 1) % ready_.size();
@@ -220,8 +279,12 @@ void CreditRun::send_what_is_granted() {
 /// The request in this slot is complete.
 void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
   if (slot < hear_slots_.begin) {
-    arrivals.land_piece(sources_[receive_from_[slot]].arrival);
-    outstanding_ -= receive_bytes_[slot];
+    Peer& source = sources_[receive_from_[slot]];
+    arrivals.land_piece(source.arrival);
+    if (!source.is_near) {
+      outstanding_ -= receive_bytes_[slot];
+      source.outstanding -= receive_bytes_[slot];
+    }
     free_receives_.push_back(slot);
     --receives_left_;
   } else if (slot < send_slots_.begin) {

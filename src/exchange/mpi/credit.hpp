@@ -3,10 +3,14 @@
 // the network in front of it can hold.
 //
 //   receiver   goes through its receives in the order of the table, cut into chunks of chunk_bytes. It grants the next
-//              chunk as long as what was granted and has not arrived stays within window_bytes, whoever sends it.
+//              chunk as long as what was granted and has not arrived stays within window_bytes, whoever sends it; and
+//              of one sender's within its share of that, window_bytes / window_senders, or more when fewer are left.
 //   sender     sends what it was granted, in the order in which the grants come.
 //   first      what fits a receiver's window at the start is granted once and for all by bind(): those chunks leave in
 //              start() without a word. So an exchange of small messages is sent as by the executor async.
+//
+// A sender may be busy with what others have granted it. With its share alone it cannot hold up the receiver, whose port
+// the other senders keep busy meanwhile. (What Homa calls overcommitment; here within one window.)
 //
 // While one message ends the next one's first chunks are under way: the port stays busy over the change of phase, which
 // is what the executors phased and barrier lose. And at most window_bytes are on their way to a rank: no switch queue of
@@ -26,6 +30,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,6 +53,10 @@ class CreditRun {
     int grant_tag;
     Bytes chunk_bytes;   ///< 1 .. INT_MAX.
     Bytes window_bytes;  ///< At least 1. A chunk larger than that is granted when nothing else is under way.
+    int window_senders;  ///< At least 1.
+    /// Ranks of this host, ascending: what they send passes no port, so it is granted at once, beside the window, in
+    /// large chunks.
+    std::span<const Rank> near = {};
   };
 
   /// Both lists in the order of the table. Does not communicate.
@@ -87,10 +96,13 @@ class CreditRun {
   /// What is exchanged with one partner, in one direction.
   struct Peer {
     Rank rank;
+    bool is_near;
+    Bytes chunk_bytes;
     std::vector<Stretch> stretches;  // senders' side only: of this partner
     std::size_t arrival = 0;         // receivers' side only: its place among the arrivals
     std::int64_t chunks = 0;         // of all stretches
     int first_grant = 0;             // chunks granted by bind()
+    Bytes outstanding = 0;           // receivers: granted and not here
     // of the running exchange
     Cursor next{};             // senders: the chunk to send next
     std::int64_t granted = 0;  // chunks, in all
@@ -105,14 +117,24 @@ class CreditRun {
     std::size_t count = 0;
   };
 
-  Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor) const;
-  void step(std::span<const Stretch> stretches, Cursor& cursor) const;
-  std::int64_t chunks_in(Bytes bytes) const { return (bytes + chunk_bytes_ - 1) / chunk_bytes_; }
-  bool fits_window(Bytes bytes) const;
+  static Peer new_peer(Rank rank, const Settings& settings);
+  static Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor, Bytes chunk_bytes);
+  static void step(std::span<const Stretch> stretches, Cursor& cursor, Bytes chunk_bytes);
+  static std::int64_t chunks_in(Bytes bytes, Bytes chunk_bytes) {
+    return (bytes + chunk_bytes - 1) / chunk_bytes;
+  }
+  struct Grant {
+    Chunk chunk;
+    std::size_t source;
+  };
+  Bytes share() const;
+  bool open_next();
+  std::optional<Grant> next_grant();
+  void reset_grants();
 
   void plan_first_grants();
   void grant_what_fits();
-  void post_receive(const Chunk& chunk, std::size_t source);
+  void post_receive(const Grant& grant);
   void tell(std::size_t source);
   void hear(std::size_t destination);
   void send_what_is_granted();
@@ -128,8 +150,8 @@ class CreditRun {
   std::vector<Peer> destinations_;
   int data_tag_;
   int grant_tag_;
-  Bytes chunk_bytes_;
   Bytes window_bytes_;
+  int window_senders_;
   std::int64_t num_receive_chunks_ = 0;
   std::int64_t num_send_chunks_ = 0;
 
@@ -149,7 +171,8 @@ class CreditRun {
   std::vector<std::size_t> ready_;  // ring of destinations with grants that are not used up
   std::size_t ready_begin_ = 0;
   std::size_t ready_count_ = 0;
-  Cursor next_grant_{};
+  std::vector<Cursor> open_;      // receives under way to being granted, in the order of the table
+  std::size_t next_receive_ = 0;  // the first that is not open
   Bytes outstanding_ = 0;
   std::int64_t receives_left_ = 0;
   std::int64_t sends_left_ = 0;

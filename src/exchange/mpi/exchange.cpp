@@ -29,6 +29,7 @@ void Exchange::State::start() {
   step = 0;
   follows = false;
   quiet_s = last_look_s = 0;
+  for (PackedMessage& message : packed_receives) message.is_scattered = false;
   if (self.bytes > 0) std::memcpy(self.to, self.from, self.bytes);
   if (self_message) {
     const auto& [from, to, tag] = *self_message;
@@ -55,6 +56,8 @@ void Exchange::State::start() {
 void Exchange::State::start_sends() {
   const std::size_t begin = step_begin().send;
   const std::size_t end = step_ends[step].send;
+  if (!packed_sends.empty())
+    for (std::size_t i = begin; i < end; ++i) packed_sends[i].gather();
   if (window.empty()) {
     sends_repeat ? sends.start(begin, end) : sends.start_unordered(begin, end);
     return;
@@ -97,8 +100,15 @@ bool Exchange::State::step_is_done(bool block) {
   const StepEnd end = step_ends[step];
   if (!window.empty() && !window_is_done(block)) return false;
   if (!requests_are_done(begin, end, block)) return false;
+  scatter(begin.receive, end.receive);
   if (follows) arrivals.land_receives(begin.receive, end.receive);
   return true;
+}
+
+/// These receives are complete.
+void Exchange::State::scatter(std::size_t begin, std::size_t end) {
+  if (packed_receives.empty()) return;
+  for (std::size_t i = begin; i < end; ++i) packed_receives[i].scatter();
 }
 
 /// Those that are not under way count as done.

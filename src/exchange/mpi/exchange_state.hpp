@@ -12,6 +12,7 @@
 #include "exchange/mpi/arrivals.hpp"
 #include "exchange/mpi/communicator.hpp"
 #include "exchange/mpi/credit.hpp"
+#include "exchange/mpi/packed.hpp"
 #include "exchange/mpi/requests.hpp"
 #include "nuice/mpi.hpp"
 
@@ -52,8 +53,10 @@ struct Exchange::State {
   std::unique_ptr<const Communicator> barrier_comm;  // only for Executor::barrier
   std::unique_ptr<std::byte[]> stage;                // what is forwarded waits here
   std::vector<Datatype> types;
-  Requests receives;                // in the order of the table
-  Requests sends;                   // likewise
+  Requests receives;                           // in the order of the table
+  Requests sends;                              // likewise
+  std::vector<PackedMessage> packed_receives;  // by receive; empty where nothing is forwarded
+  std::vector<PackedMessage> packed_sends;     // likewise
   std::vector<StepEnd> step_ends;   // async: one step; phased: this rank's busy phases; barrier: all phases
   bool receives_repeat = false;     // some source sends several pieces: receives must be started in order
   bool sends_repeat = false;        // likewise for destinations
@@ -98,6 +101,7 @@ struct Exchange::State {
   StepEnd step_begin() const { return step == 0 ? StepEnd{} : step_ends[step - 1]; }
   bool requests_are_done(const StepEnd& begin, const StepEnd& end, bool block);
   void start_sends();
+  void scatter(std::size_t begin, std::size_t end);
   bool step_is_done(bool block);
   bool window_is_done(bool block);
   void refill_window(std::size_t place);

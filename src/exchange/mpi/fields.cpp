@@ -318,14 +318,15 @@ Exchange Plan::bind_field_table(const PhaseTable& table, const Ends<SendField>& 
 }
 
 Exchange Plan::bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive) {
+  state().member.require_same(Call::bind_fields);
   const PhaseTable& table = state().table;
   return bind_field_table(table, {state().destinations, send}, {table.sources, receive});
 }
 
 Exchange Plan::bind_fields_reverse(std::span<const SendField> send, std::span<const ReceiveField> receive) {
-  PhaseTable table;
-  all_or_none(*state().comm, [&] { table = reversed(state().table); });
-  return bind_field_table(table, {state().table.sources, send}, {state().destinations, receive});
+  state().member.require_same(Call::bind_fields_reverse);
+  return bind_field_table(state().reversed_table(), {state().table.sources, send},
+                          {state().destinations, receive});
 }
 
 }  // namespace nuice::mpi

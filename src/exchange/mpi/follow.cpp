@@ -29,7 +29,8 @@ void Exchange::State::reserve() {
   }
   const bool ordered = receives_repeat || sends_repeat;
   const bool is_one_step = step_ends.size() == 1 && !both_.empty();
-  starts_at_once = is_one_step && window.empty() && !ordered && sends.are_persistent();
+  starts_at_once =
+      is_one_step && window.empty() && packed_sends.empty() && !ordered && sends.are_persistent();
   const std::size_t most = receives.size() + (window.empty() ? sends.size() : window.size());
   watched_.reserve(most);
   watched_what_.reserve(most);
@@ -72,7 +73,10 @@ int Exchange::State::take_what_is_complete(bool block) {
   for (int i = 0; i < found; ++i) {
     const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
     const auto [kind, index] = watched_what_[at];
-    if (kind == Watched::Kind::receive) arrivals.land_receive(index);
+    if (kind == Watched::Kind::receive) {
+      scatter(index, index + 1);
+      arrivals.land_receive(index);
+    }
     if (kind == Watched::Kind::send) sends[index] = watched_[at];
     if (kind == Watched::Kind::place) refill_window(index);
   }

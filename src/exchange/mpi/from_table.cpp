@@ -231,8 +231,11 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
   auto state = std::make_unique<State>();
   state->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state->comm;
+  state->member = Membership::of(parent, state->comm);
   require_equal_options(comm, options);
   check_options(options);
+  state->find_hosts(options);
+  state->info.combined = false;  // it is as the table is
   std::vector<std::int64_t> my_sends;
   all_or_none(comm, [&] {
     check_table(comm, table);
@@ -259,6 +262,7 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
     state->describe(matrix, schedule, options);
   });
   state->info.check_s = watch.lap();
+  state->share_windows();
   state->agree_on_times();
   return Plan(std::move(state));
 }

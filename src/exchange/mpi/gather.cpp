@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/mpi/gather.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <string>
+#include <type_traits>
 
 #include "exchange/mpi/agree.hpp"
 #include "exchange/mpi/call.hpp"
@@ -26,24 +28,35 @@ std::vector<int> gather_counts(const Communicator& comm, std::size_t mine) {
   return counts;
 }
 
-void set_begins(Gathered& all, const std::vector<int>& counts) {
-  all.begin.assign(1, 0);
+/// Where each rank's records begin, and the end of the last.
+std::vector<int> begins_of(const std::vector<int>& counts) {
+  std::vector<int> begin(1, 0);
+  begin.reserve(counts.size() + 1);
   for (const int count : counts) {
-    const std::int64_t end = std::int64_t{all.begin.back()} + count;
+    const std::int64_t end = std::int64_t{begin.back()} + count;
     if (end > INT_MAX)
       throw Error(ErrorCode::limit,
                   "the ranks bring more than " + std::to_string(INT_MAX) + " messages or pieces");
-    all.begin.push_back(static_cast<int>(end));
+    begin.push_back(static_cast<int>(end));
   }
+  return begin;
 }
 
-/// Destination and bytes of every message that is not empty.
-std::vector<std::int64_t> records_of(std::span<const Partner> row) {
-  std::vector<std::int64_t> records;
-  records.reserve(2 * row.size());
+/// This rank's messages that are not empty, by destination: gathered by rank they are in the order of the matrix, which
+/// then is made without a copy.
+std::vector<Message> messages_of(Rank src, std::span<const Partner> row) {
+  std::vector<Message> messages;
+  messages.reserve(row.size());
   for (const Partner& to : row)
-    if (to.bytes > 0) records.insert(records.end(), {to.rank, to.bytes});
-  return records;
+    if (to.bytes > 0) messages.push_back({src, to.rank, to.bytes});
+  std::ranges::sort(messages, {}, &Message::dst);
+  return messages;
+}
+
+/// Messages travel as they lie in memory: all ranks run the same program.
+Datatype message_type() {
+  static_assert(sizeof(Message) == 2 * sizeof(std::int64_t) && std::is_trivially_copyable_v<Message>);
+  return Datatype::contiguous(2, MPI_INT64_T);
 }
 
 }  // namespace
@@ -52,7 +65,7 @@ Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> 
   const std::vector<int> counts = gather_counts(comm, mine.size() / static_cast<std::size_t>(width));
   Gathered all{.width = width, .values = {}, .begin = {}};
   all_or_none(comm, [&] {
-    set_begins(all, counts);
+    all.begin = begins_of(counts);
     all.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(all.begin.back()));
   });
   const Datatype record = Datatype::contiguous(width, MPI_INT64_T);
@@ -62,45 +75,50 @@ Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> 
   return all;
 }
 
-Gathered gather_rows_at(const Communicator& comm, std::span<const Partner> row, Rank root) {
+CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root) {
   const bool is_root = comm.rank() == root;
-  std::vector<std::int64_t> mine;
+  std::vector<Message> mine;
   std::vector<int> counts;
   all_or_none(comm, [&] {
-    mine = records_of(row);
+    mine = messages_of(comm.rank(), row);
     if (is_root) counts.resize(static_cast<std::size_t>(comm.num_ranks()));
   });
-  const int count = static_cast<int>(mine.size() / 2);  // at most one per rank
+  const int count = static_cast<int>(mine.size());  // at most one per rank
   must(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm.get()), "MPI_Gather");
-  Gathered all{.width = 2, .values = {}, .begin = {}};
+  std::vector<int> begin;
+  std::vector<Message> entries;
   all_or_none(comm, [&] {
     if (!is_root) return;
-    set_begins(all, counts);
-    all.values.resize(2 * static_cast<std::size_t>(all.begin.back()));
+    begin = begins_of(counts);
+    entries.resize(static_cast<std::size_t>(begin.back()));
   });
-  const Datatype record = Datatype::contiguous(2, MPI_INT64_T);
-  must(MPI_Gatherv(mine.data(), count, record.get(), all.values.data(), counts.data(), all.begin.data(),
+  const Datatype record = message_type();
+  must(MPI_Gatherv(mine.data(), count, record.get(), entries.data(), counts.data(), begin.data(),
                    record.get(), root, comm.get()),
        "MPI_Gatherv");
-  return all;
-}
-
-CommMatrix matrix_of(const Communicator& comm, const Gathered& rows) {
-  std::vector<Message> entries;
-  entries.reserve(static_cast<std::size_t>(rows.begin.back()));
-  for (Rank src = 0; src < comm.num_ranks(); ++src)
-    for (int i = rows.begin[static_cast<std::size_t>(src)]; i < rows.begin[static_cast<std::size_t>(src) + 1];
-         ++i)
-      entries.push_back({src, static_cast<Rank>(rows.record(i)[0]), rows.record(i)[1]});
-  return CommMatrix::from_messages(comm.num_ranks(), entries);
+  CommMatrix matrix;
+  all_or_none(comm, [&] {
+    if (is_root) matrix = CommMatrix::from_messages(comm.num_ranks(), entries);
+  });
+  return matrix;
 }
 
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row) {
-  std::vector<std::int64_t> mine;
-  all_or_none(comm, [&] { mine = records_of(row); });
-  const Gathered all = gather_records(comm, mine, 2);
+  std::vector<Message> mine;
+  all_or_none(comm, [&] { mine = messages_of(comm.rank(), row); });
+  const std::vector<int> counts = gather_counts(comm, mine.size());
+  std::vector<int> begin;
+  std::vector<Message> entries;
+  all_or_none(comm, [&] {
+    begin = begins_of(counts);
+    entries.resize(static_cast<std::size_t>(begin.back()));
+  });
+  const Datatype record = message_type();
+  must(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), record.get(), entries.data(), counts.data(),
+                      begin.data(), record.get(), comm.get()),
+       "MPI_Allgatherv");
   CommMatrix matrix;
-  all_or_none(comm, [&] { matrix = matrix_of(comm, all); });
+  all_or_none(comm, [&] { matrix = CommMatrix::from_messages(comm.num_ranks(), entries); });
   return matrix;
 }
 

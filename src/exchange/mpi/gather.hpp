@@ -29,15 +29,11 @@ struct Gathered {
 /// Throws Error limit, on all ranks, for 2^31 records and more in all (MPI counts them with an int).
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width);
 
-/// Collective. The rows of all ranks as records of destination and bytes, at rank `root` only; the others need memory for
-/// their own. Throws as gather_records.
-Gathered gather_rows_at(const Communicator& comm, std::span<const Partner> row, Rank root);
-
-/// Not collective. The matrix of gathered rows. Throws what CommMatrix::from_messages throws.
-CommMatrix matrix_of(const Communicator& comm, const Gathered& rows);
-
 /// Collective. The matrix of which every rank gives its row.
 /// Throws what CommMatrix::from_messages throws, on all ranks.
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row);
+
+/// Collective. The same on rank `root`; on the others, which need memory for their own row only, a matrix without ranks.
+CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root);
 
 }  // namespace nuice::mpi

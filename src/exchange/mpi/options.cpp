@@ -28,16 +28,17 @@ struct TextOption {
   const char* name;
   std::string PlanOptions::* member;
 };
-constexpr std::array<TextOption, 4> text_options = {{
+constexpr std::array<TextOption, 5> text_options = {{
     {"scheduler", &PlanOptions::scheduler},
     {"topology", &PlanOptions::topology},
+    {"hosts", &PlanOptions::hosts},
     {"machine", &PlanOptions::machine},
     {"wisdom", &PlanOptions::wisdom},
 }};
 
 /// Rank 0's options, on all ranks.
 PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 11> numbers = {static_cast<std::int64_t>(mine.seed),
+  std::array<std::int64_t, 13> numbers = {static_cast<std::int64_t>(mine.seed),
                                           static_cast<std::int64_t>(mine.executor),
                                           mine.max_sends_in_flight,
                                           mine.check ? 1 : 0,
@@ -47,7 +48,9 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
                                           static_cast<std::int64_t>(mine.reuse),
                                           mine.measure ? 1 : 0,
                                           std::bit_cast<std::int64_t>(mine.watchdog_s),
-                                          static_cast<std::int64_t>(mine.planning)};
+                                          static_cast<std::int64_t>(mine.planning),
+                                          mine.window_senders,
+                                          mine.combine ? 1 : 0};
   must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   PlanOptions first = mine;
   first.seed = static_cast<std::uint64_t>(numbers[0]);
@@ -61,6 +64,8 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
   first.measure = numbers[8] != 0;
   first.watchdog_s = std::bit_cast<double>(numbers[9]);
   first.planning = static_cast<Planning>(numbers[10]);
+  first.window_senders = static_cast<int>(numbers[11]);
+  first.combine = numbers[12] != 0;
   // All texts in one message, each followed by a zero; one that holds a zero itself differs from what comes out.
   std::string texts;
   for (const TextOption& option : text_options) texts += mine.*option.member + '\0';
@@ -115,12 +120,15 @@ void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
     require_equal("chunk_bytes", std::to_string(first.chunk_bytes), std::to_string(mine.chunk_bytes), rank);
     require_equal("window_bytes", std::to_string(first.window_bytes), std::to_string(mine.window_bytes),
                   rank);
+    require_equal("window_senders", std::to_string(first.window_senders), std::to_string(mine.window_senders),
+                  rank);
     require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
                   std::to_string(mine.phase_cost_bytes), rank);
     require_equal("planning", planning_name(first.planning), planning_name(mine.planning), rank);
     require_equal("watchdog_s", std::to_string(first.watchdog_s), std::to_string(mine.watchdog_s), rank);
     require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
     require_equal("reuse", std::to_string(first.reuse), std::to_string(mine.reuse), rank);
+    require_equal("combine", std::to_string(first.combine), std::to_string(mine.combine), rank);
     require_equal("measure", std::to_string(first.measure), std::to_string(mine.measure), rank);
   });
 }
@@ -136,18 +144,22 @@ void check_options(const PlanOptions& options) {
   if (options.window_bytes < 1 || options.window_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::window_bytes is not between 1 and 2^62: " +
                                                  std::to_string(options.window_bytes));
+  if (options.window_senders < 1)
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::window_senders is not at least 1: " + std::to_string(options.window_senders));
   if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
                                                  std::to_string(options.phase_cost_bytes));
   if (options.planning != Planning::everywhere && options.planning != Planning::root)
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::planning has the unknown value " + planning_name(options.planning));
-  if (options.planning == Planning::root && options.scheduler == "auto")
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::planning is root, but the scheduler auto needs the matrix everywhere");
   if (!(options.watchdog_s >= 0))
     throw Error(ErrorCode::invalid_argument,
                 "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));
+  if (options.combine && options.hosts.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "PlanOptions::combine combines what one host sends another: say which ranks share a host "
+                "(PlanOptions::hosts)");
   if (options.reuse < 1)
     throw Error(ErrorCode::invalid_argument, "PlanOptions::reuse is 0: a plan is used at least once");
   if (window < 0)

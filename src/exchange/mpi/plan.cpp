@@ -16,7 +16,6 @@
 #include "exchange/mpi/gather.hpp"
 #include "exchange/mpi/options.hpp"
 #include "exchange/mpi/plan_state.hpp"
-#include "nuice/check.hpp"
 #include "nuice/error.hpp"
 #include "nuice/networks.hpp"
 #include "nuice/scheduler.hpp"
@@ -77,12 +76,6 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
     throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + ": given twice");
 }
 
-void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler) {
-  if (const auto violation = check(problem.matrix, schedule, scheduler.guarantees, problem.topology))
-    throw Error(ErrorCode::mismatch,
-                "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
-}
-
 void require_phases_to_forward(const std::string& who, Executor executor) {
   if (executor == Executor::phased || executor == Executor::barrier) return;
   throw Error(ErrorCode::not_applicable,
@@ -99,7 +92,8 @@ void Plan::State::describe(const PlanOptions& options) {
   info.executor = options.executor;
   max_sends_in_flight = options.max_sends_in_flight;
   chunk_bytes = options.chunk_bytes;
-  window_bytes = options.window_bytes;
+  windows.forwards = windows.backwards = options.window_bytes;
+  window_senders = options.window_senders;
   watchdog_s = options.watchdog_s;
 }
 
@@ -128,16 +122,19 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor;
   options.phase_cost_bytes = problem.phase_cost_bytes;
-  if ((assignment.scheduler.guarantees & direct) == 0)
-    require_phases_to_forward(options.scheduler, options.executor);
+  settle_form(assignment.scheduler, options.executor);
+  if (options.planning == Planning::root) {
+    make_on_root(assignment, options);
+    return;
+  }
   StopWatch watch;
   all_or_none(*comm, [&] {
     std::optional<Schedule> made;
-    if (assignment.schedule == nullptr) made = make_schedule(problem, options.scheduler);
+    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
     const Schedule& schedule = made ? *made : *assignment.schedule;
     table = slice(problem.matrix, schedule, comm->rank());
     info.schedule_s = watch.lap();
-    if (options.check) require_correct(problem, schedule, assignment.scheduler);
+    if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
     info.check_s = options.check ? watch.lap() : 0;
     describe(problem.matrix, schedule, options);
   });
@@ -148,6 +145,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
   const PlanOptions options = settled(given);
   state_->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state_->comm;
+  state_->member = Membership::of(parent, state_->comm);
   require_equal_options(comm, options);
   check_options(options);
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
@@ -156,21 +154,19 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
     state_->destinations.assign(destinations.begin(), destinations.end());
   });
 
-  if (options.planning == Planning::root) {
-    if ((scheduler->guarantees & direct) == 0) require_phases_to_forward(options.scheduler, options.executor);
-    state_->make_on_root(*scheduler, options);
-    state_->agree_on_times();
-    return;
-  }
+  state_->find_hosts(options);
   StopWatch watch;
-  const CommMatrix matrix = gather_matrix(comm, destinations);
+  const bool everywhere = options.planning == Planning::everywhere;
+  const CommMatrix matrix =
+      everywhere ? gather_matrix(comm, destinations) : gather_matrix_at(comm, destinations, 0);
   state_->info.gather_s = watch.lap();
   if (scheduler == nullptr) {
     state_->choose_and_make(matrix, options);
   } else {
     std::unique_ptr<const Topology> topology;
     all_or_none(comm, [&] {
-      if (!options.topology.empty()) topology = make_topology(options.topology);
+      if (!options.topology.empty() && (everywhere || comm.rank() == 0))
+        topology = make_topology(options.topology);
     });
     const Problem problem{.matrix = matrix,
                           .seed = options.seed,
@@ -178,6 +174,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
                           .topology = topology.get()};
     state_->make({problem, *scheduler, options.executor}, options);
   }
+  state_->share_windows();
   state_->agree_on_times();
 }
 

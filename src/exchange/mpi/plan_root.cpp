@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning on rank 0 alone: it gathers the matrix, makes and checks the schedule, and sends every rank its slice.
+// Planning on rank 0 alone: it has gathered the matrix, makes and checks the schedule, and sends every rank its slice.
 //
-// Cost: T_gather + T_schedule + T_check on rank 0, and the slices leave it one after the other. Memory on the others:
-// O(own messages), and nothing else; on rank 0 what planning everywhere takes on every rank, and all slices.
+// Cost: T_gather + T_schedule + T_check on rank 0, and the slices leave it block by block, at most 16 of them. Memory on
+// the others: O(own messages), and nothing else; on rank 0 what planning everywhere takes on every rank, and the slices of
+// one block.
+#include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <type_traits>
 
 #include "exchange/mpi/agree.hpp"
 #include "exchange/mpi/call.hpp"
-#include "exchange/mpi/gather.hpp"
 #include "exchange/mpi/plan_state.hpp"
+#include "exchange/mpi/requests.hpp"
 #include "nuice/error.hpp"
-#include "nuice/networks.hpp"
 
 namespace nuice::mpi {
 namespace {
 
 constexpr Rank root = 0;
+constexpr int size_tag = 0;
+constexpr int slice_tag = 1;
 
 /// A phase table as bytes: its numbers, then its arrays as they lie in memory. All ranks run the same program.
 struct Head {
@@ -72,48 +77,89 @@ PhaseTable read_table(const std::vector<std::byte>& bytes) {
   return table;
 }
 
-/// What rank 0 has for the others: rank r's table at [begin[r], begin[r + 1]).
-struct Slices {
-  std::vector<std::byte> bytes;
-  std::vector<std::int64_t> begin;
+/// Ranks [begin, end), and what rank 0 has for them.
+struct Block {
+  Rank begin;
+  Rank end;
+  std::vector<std::vector<std::byte>> slices = {};
+  std::vector<std::int64_t> sizes = {};
+  std::vector<Extent> extents = {};
+  std::vector<MPI_Request> requests = {};
+
+  bool has(Rank rank) const { return begin <= rank && rank < end; }
+  Rank rank_of(std::size_t slice) const { return begin + static_cast<Rank>(slice); }
 };
 
-Slices pack(std::vector<PhaseTable> tables) {
-  Slices slices;
-  for (PhaseTable& table : tables) {
-    slices.begin.push_back(static_cast<std::int64_t>(slices.bytes.size()));
-    append(table, slices.bytes);
-    table = {};
+/// So many at once at most: rank 0 walks through the schedule once for each block, and holds the slices of one.
+Rank block_size(Rank num_ranks) { return std::max<Rank>(64, (num_ranks + 15) / 16); }
+
+/// All that rank 0 needs memory for.
+void pack(const CommMatrix& matrix, const Schedule& schedule, Block& block) {
+  for (const PhaseTable& table : slice_range(matrix, schedule, block.begin, block.end)) {
+    append(table, block.slices.emplace_back());
+    block.sizes.push_back(std::ssize(block.slices.back()));
+    block.extents.push_back(Extent::of(block.sizes.back()));
+    block.requests.push_back(MPI_REQUEST_NULL);
   }
-  slices.begin.push_back(static_cast<std::int64_t>(slices.bytes.size()));
-  return slices;
 }
 
-/// Collective. This rank's table. Memory beside rank 0's slices: that of the own one.
-PhaseTable scatter(const Communicator& comm, const Slices& slices, int tag) {
-  std::vector<std::int64_t> sizes;
-  for (std::size_t i = 1; i < slices.begin.size(); ++i)
-    sizes.push_back(slices.begin[i] - slices.begin[i - 1]);
+/// On rank 0. Calls send(slice, rank, request) for all but its own, and waits.
+template <typename Send>
+void send_to_all(Block& block, Send&& send) {
+  for (std::size_t i = 0; i < block.slices.size(); ++i)
+    if (block.rank_of(i) != root) must(send(i, block.rank_of(i), &block.requests[i]), "MPI_Isend");
+  must(MPI_Waitall(static_cast<int>(block.requests.size()), block.requests.data(), MPI_STATUSES_IGNORE),
+       "MPI_Waitall");
+}
+
+/// How many bytes this rank's slice has, if it is of the block.
+std::int64_t learn_size(const Communicator& comm, Block& block) {
   std::int64_t size = 0;
-  must(MPI_Scatter(sizes.data(), 1, MPI_INT64_T, &size, 1, MPI_INT64_T, root, comm.get()), "MPI_Scatter");
-  std::vector<std::byte> mine;
-  all_or_none(comm, [&] { mine.resize(static_cast<std::size_t>(size)); });
   if (comm.rank() == root) {
-    for (Rank rank = 1; rank < comm.num_ranks(); ++rank) {
-      const auto i = static_cast<std::size_t>(rank);
-      const Extent extent = Extent::of(sizes[i]);
-      must(MPI_Send(slices.bytes.data() + slices.begin[i], extent.count, extent.type.get(), rank, tag,
-                    comm.get()),
-           "MPI_Send");
-    }
-    if (size > 0) std::memcpy(mine.data(), slices.bytes.data(), mine.size());
-  } else {
-    const Extent extent = Extent::of(size);
-    must(MPI_Recv(mine.data(), extent.count, extent.type.get(), root, tag, comm.get(), MPI_STATUS_IGNORE),
+    send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
+      return MPI_Isend(&block.sizes[i], 1, MPI_INT64_T, rank, size_tag, comm.get(), request);
+    });
+    if (block.has(root)) size = block.sizes.front();
+  } else if (block.has(comm.rank())) {
+    must(MPI_Recv(&size, 1, MPI_INT64_T, root, size_tag, comm.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+  }
+  return size;
+}
+
+/// This rank's slice, if it is of the block; it has room for it.
+void receive_slice(const Communicator& comm, Block& block, std::span<std::byte> mine) {
+  if (comm.rank() == root) {
+    send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
+      return MPI_Isend(block.slices[i].data(), block.extents[i].count, block.extents[i].type.get(), rank,
+                       slice_tag, comm.get(), request);
+    });
+    if (block.has(root)) std::ranges::copy(block.slices.front(), mine.begin());
+  } else if (block.has(comm.rank())) {
+    const Extent extent = Extent::of(std::ssize(mine));
+    must(MPI_Recv(mine.data(), extent.count, extent.type.get(), root, slice_tag, comm.get(),
+                  MPI_STATUS_IGNORE),
          "MPI_Recv");
   }
+}
+
+/// Collective. This rank's table. fill: puts the slices into a block, on rank 0.
+template <typename Fill>
+PhaseTable scatter(const Communicator& comm, Fill&& fill) {
   PhaseTable table;
-  all_or_none(comm, [&] { table = read_table(mine); });
+  Outcome outcome;
+  const Rank size = block_size(comm.num_ranks());
+  for (Rank begin = 0; begin < comm.num_ranks(); begin += size) {
+    Block block{.begin = begin, .end = std::min(comm.num_ranks(), begin + size)};
+    all_or_none(comm, [&] {
+      if (comm.rank() == root) fill(block);
+    });
+    const std::int64_t bytes = learn_size(comm, block);
+    std::vector<std::byte> mine;
+    all_or_none(comm, [&] { mine.resize(static_cast<std::size_t>(bytes)); });
+    receive_slice(comm, block, mine);
+    if (block.has(comm.rank())) outcome = attempt(comm.rank(), [&] { table = read_table(mine); });
+  }
+  agree(comm, outcome);
   return table;
 }
 
@@ -137,28 +183,22 @@ void Plan::State::share_info() {
   info.bounds = facts.bounds;
 }
 
-void Plan::State::make_on_root(const Scheduler& scheduler, const PlanOptions& options) {
+void Plan::State::make_on_root(const Assignment& assignment, const PlanOptions& options) {
+  const Problem& problem = assignment.problem;
   StopWatch watch;
-  const Gathered rows = gather_rows_at(*comm, destinations, root);
-  info.gather_s = watch.lap();
-  Slices slices;
   describe(options);
+  std::optional<Schedule> made;
   all_or_none(*comm, [&] {
     if (comm->rank() != root) return;
-    const CommMatrix matrix = matrix_of(*comm, rows);
-    const auto topology = options.topology.empty() ? nullptr : make_topology(options.topology);
-    const Problem problem{.matrix = matrix,
-                          .seed = options.seed,
-                          .phase_cost_bytes = options.phase_cost_bytes,
-                          .topology = topology.get()};
-    const Schedule schedule = make_schedule(problem, options.scheduler);
+    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
+    const Schedule& schedule = made ? *made : *assignment.schedule;
     info.schedule_s = watch.lap();
-    if (options.check) require_correct(problem, schedule, scheduler);
+    if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
     info.check_s = options.check ? watch.lap() : 0;
-    describe(matrix, schedule, options);
-    slices = pack(slice_all(matrix, schedule));
+    describe(problem.matrix, schedule, options);
   });
-  table = scatter(*comm, slices, 0);
+  table =
+      scatter(*comm, [&](auto& block) { pack(problem.matrix, made ? *made : *assignment.schedule, block); });
   share_info();
   info.gather_s += watch.lap();  // the way back is part of it
 }

@@ -10,13 +10,22 @@
 
 #include "exchange/mpi/communicator.hpp"
 #include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/family.hpp"
 #include "exchange/mpi/layout.hpp"
 #include "nuice/advise.hpp"
+#include "nuice/hosts.hpp"
 #include "nuice/mpi.hpp"
 #include "nuice/schedule.hpp"
 #include "nuice/scheduler.hpp"
 
 namespace nuice::mpi {
+
+/// The executor credit's window, shared by the ranks of a host.
+struct Windows {
+  Bytes forwards = 0;      // of this rank
+  Bytes backwards = 0;     // likewise, when receivers send
+  std::vector<Rank> near;  // this host's ranks, ascending; empty without hosts
+};
 
 /// What a schedule is made from. The schedule itself, if somebody has made it already.
 struct Assignment {
@@ -30,32 +39,54 @@ struct Plan::State {
   class Chooser;
 
   std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
-  std::vector<Partner> destinations;         // as the user gave them
+  Membership member;
+  std::vector<Partner> destinations;  // as the user gave them
   PhaseTable table;
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = 0;
-  Bytes window_bytes = 0;
+  Windows windows;
+  int window_senders = 1;
   double watchdog_s = 0;
   int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
 
+  /// Collective. The table for the way back.
+  PhaseTable reversed_table() const;
   // For bind(): the first two may fail on one rank only; the last is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
   void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
 
+  std::optional<Hosts> hosts;  // while planning, if there are any that several ranks share
+
+  // hosts.cpp
+  /// Collective. Sets `hosts`, info.num_hosts and windows.near.
+  void find_hosts(const PlanOptions& options);
+  /// Collective. Shares out the window, once the table is there; forgets `hosts`.
+  void share_windows();
+  void share_window_of(Rank host_number);
+  /// By `scheduler`, for hosts if there are any.
+  Schedule make_schedule_for(const Problem& problem, const Scheduler& scheduler) const;
+  /// Throws Error mismatch where the schedule is wrong, which is a bug.
+  void require_correct_for(const Problem& problem, const Schedule& schedule,
+                           const Scheduler& scheduler) const;
+  /// Schedulers that forward messages between hosts combine them. Throws Error not_applicable if messages are forwarded
+  /// and the executor has no phases.
+  void settle_form(const Scheduler& scheduler, Executor executor);
+
   /// What the options say, in `info` too.
   void describe(const PlanOptions& options);
   /// Fills `info` but for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
-  /// Collective. Makes and checks the schedule and keeps this rank's slice; the times are this rank's own.
+  /// Collective. Makes and checks the schedule and keeps this rank's slice, as options.planning says; the times are this
+  /// rank's own.
   void make(const Assignment& assignment, PlanOptions options);
   /// Collective. As make(), once it has chosen scheduler and executor.
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
-  /// Collective. As make(), on rank 0 alone; the destinations must be set. Planning::root.
-  void make_on_root(const Scheduler& scheduler, const PlanOptions& options);
+  /// Collective. As make(), by rank 0, which alone has the problem's matrix; the others get their slices.
+  void make_on_root(const Assignment& assignment, const PlanOptions& options);
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();
   /// Collective. Sets the times to their maxima over the ranks.
@@ -68,9 +99,6 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
 
 /// What the scheduler is called that stands for a choice.
 inline constexpr std::string_view auto_scheduler = "auto";
-
-/// A violation is a bug in the scheduler. It is still an Error, so that no rank runs a wrong schedule.
-void require_correct(const Problem& problem, const Schedule& schedule, const Scheduler& scheduler);
 
 /// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
 void require_phases_to_forward(const std::string& who, Executor executor);

@@ -44,6 +44,17 @@ Places joined(const Places& places) {
   return result;
 }
 
+/// Whether a message of several parts is short enough, and its parts are bytes.
+bool is_packed(const Places& places) {
+  Bytes bytes = 0;
+  for (const Segment& segment : places) {
+    if (segment.type != MPI_BYTE) return false;
+    bytes += segment.count;
+    if (bytes > packed_message_bytes) return false;
+  }
+  return places.size() > 1;
+}
+
 /// As plain bytes. Throws Error not_applicable for a datatype with gaps.
 CreditRun::Stretch stretch_of(const Segment& segment, Rank partner) {
   if (has_gaps(segment.type))
@@ -184,7 +195,7 @@ void Exchange::State::RequestMaker::add_receives(const PhaseEntry& entry) {
 }
 
 void Exchange::State::RequestMaker::add_receive(Rank from, const Places& places) {
-  const Memory memory = memory_of(places, from, table_.rank);
+  const Memory memory = memory_of(places, from, table_.rank, exchange_.packed_receives);
   exchange_.receives.make_room();
   MPI_Request request;
   must(MPI_Recv_init(memory.at, memory.count, memory.type, from, tag_, exchange_.comm->get(), &request),
@@ -194,7 +205,7 @@ void Exchange::State::RequestMaker::add_receive(Rank from, const Places& places)
 }
 
 void Exchange::State::RequestMaker::add_send(Rank to, const Places& places) {
-  const Memory memory = memory_of(places, table_.rank, to);
+  const Memory memory = memory_of(places, table_.rank, to, exchange_.packed_sends);
   exchange_.sends.make_room();
   exchange_.send_to.push_back(to);
   const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
@@ -207,6 +218,21 @@ void Exchange::State::RequestMaker::add_send(Rank to, const Places& places) {
   must(init(memory.at, memory.count, memory.type, to, tag_, exchange_.comm->get(), &request),
        synchronous_ ? "MPI_Ssend_init" : "MPI_Send_init");
   exchange_.sends.adopt(request);
+}
+
+Memory Exchange::State::RequestMaker::memory_of(const Places& places, Rank src, Rank dst,
+                                                std::vector<PackedMessage>& packed) {
+  const bool forwards = !table_.parts.empty();
+  if (!forwards) return memory_of(places, src, dst);
+  PackedMessage& message = packed.emplace_back();
+  if (!is_packed(places)) return memory_of(places, src, dst);
+  Bytes bytes = 0;
+  for (const Segment& segment : places) {
+    message.blocks.push_back({segment.at, segment.count});
+    bytes += segment.count;
+  }
+  message.memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+  return {message.memory.get(), static_cast<int>(bytes), MPI_BYTE};
 }
 
 /// As MPI takes it. A derived type lives as long as the exchange.

@@ -31,6 +31,8 @@ class Exchange::State::RequestMaker {
   void add_receive(Rank from, const Places& places);
   Part scaled(const Part& part) const;
   Memory memory_of(const Places& places, Rank src, Rank dst);
+  /// The same, or if the message is to be packed, the memory for that. Adds to `packed`.
+  Memory memory_of(const Places& places, Rank src, Rank dst, std::vector<PackedMessage>& packed);
 
   State& exchange_;
   const PhaseTable& table_;
