@@ -47,10 +47,10 @@ struct PlainHalo {
     keep_partners(asked, asked_begins, needers, sent_counts, sent_begins);
   }
 
-  LocalMatrix localize(const LocalRows& rows) const {
+  LocalMatrix localize(const LocalRows& rows, std::size_t num_rhs) const {
     const auto rank = static_cast<std::size_t>(apps::world_rank());
     const std::int64_t first = rows.row_begins[rank];
-    LocalMatrix matrix{rows.begin, {}, rows.values, rows.num_interior};
+    LocalMatrix matrix{rows.begin, {}, rows.values, rows.num_interior, num_rhs};
     for (const std::int64_t column : rows.columns) {
       const bool owned = column >= first && column < rows.row_begins[rank + 1];
       const std::int64_t ghost = std::ranges::lower_bound(ghosts, column) - ghosts.begin();
@@ -76,22 +76,32 @@ struct PlainHalo {
 /// What both ways share: data, packing, and rows.
 class PlainProduct : public Product {
  public:
-  explicit PlainProduct(const LocalRows& rows)
+  PlainProduct(const LocalRows& rows, int num_rhs)
       : halo_(rows),
-        matrix_(halo_.localize(rows)),
-        num_owned_(rows.num_rows()),
-        x_(num_owned_ + halo_.ghosts.size()),
-        packed_(halo_.sent.size()) {}
+        num_rhs_(static_cast<std::size_t>(num_rhs)),
+        matrix_(halo_.localize(rows, num_rhs_)),
+        num_owned_(rows.num_rows() * num_rhs_),
+        x_(num_owned_ + halo_.ghosts.size() * num_rhs_),
+        packed_(halo_.sent.size() * num_rhs_) {
+    for (auto* numbers : {&halo_.ghost_counts, &halo_.ghost_begins, &halo_.sent_counts, &halo_.sent_begins})
+      for (int& number : *numbers) number *= num_rhs;
+  }
   std::span<double> x() override { return std::span(x_).first(num_owned_); }
 
  protected:
   void pack() {
-    for (std::size_t i = 0; i < halo_.sent.size(); ++i)
-      packed_[i] = x_[static_cast<std::size_t>(halo_.sent[i])];
+    double* to = packed_.data();
+    if (num_rhs_ == 1) {
+      for (const int row : halo_.sent) *to++ = x_[static_cast<std::size_t>(row)];
+      return;
+    }
+    for (const int row : halo_.sent)
+      to = std::copy_n(x_.data() + static_cast<std::size_t>(row) * num_rhs_, num_rhs_, to);
   }
   double* ghost_values() { return x_.data() + num_owned_; }
 
-  PlainHalo halo_;
+  PlainHalo halo_;  // counts and begins in values
+  std::size_t num_rhs_;
   LocalMatrix matrix_;
   std::size_t num_owned_;
   std::vector<double> x_;  // owned, then ghosts
@@ -100,8 +110,9 @@ class PlainProduct : public Product {
 
 class IsendProduct : public PlainProduct {
  public:
-  explicit IsendProduct(const LocalRows& rows)
-      : PlainProduct(rows), requests_(halo_.owners.size() + halo_.needers.size(), MPI_REQUEST_NULL) {}
+  IsendProduct(const LocalRows& rows, int num_rhs)
+      : PlainProduct(rows, num_rhs),
+        requests_(halo_.owners.size() + halo_.needers.size(), MPI_REQUEST_NULL) {}
 
   void multiply(std::span<double> y) override {
     start();
@@ -132,7 +143,7 @@ class IsendProduct : public PlainProduct {
 
 class NeighborProduct : public PlainProduct {
  public:
-  explicit NeighborProduct(const LocalRows& rows) : PlainProduct(rows) {
+  NeighborProduct(const LocalRows& rows, int num_rhs) : PlainProduct(rows, num_rhs) {
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(halo_.owners.size()), halo_.owners.data(),
                                    MPI_UNWEIGHTED, static_cast<int>(halo_.needers.size()),
                                    halo_.needers.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph_);
@@ -159,11 +170,11 @@ class NeighborProduct : public PlainProduct {
 
 }  // namespace
 
-std::unique_ptr<Product> make_with_isend(const LocalRows& rows) {
-  return std::make_unique<IsendProduct>(rows);
+std::unique_ptr<Product> make_with_isend(const LocalRows& rows, int num_rhs) {
+  return std::make_unique<IsendProduct>(rows, num_rhs);
 }
-std::unique_ptr<Product> make_with_neighbor(const LocalRows& rows) {
-  return std::make_unique<NeighborProduct>(rows);
+std::unique_ptr<Product> make_with_neighbor(const LocalRows& rows, int num_rhs) {
+  return std::make_unique<NeighborProduct>(rows, num_rhs);
 }
 
 }  // namespace nuice::cg

@@ -123,21 +123,49 @@ Distribution distribute(const Matrix& matrix) {
   return result;
 }
 
-std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine) {
-  const std::vector<std::int64_t>& begins = distribution.local.row_begins;
+namespace {
+
+/// Values of each rank, as MPI wants to know it.
+struct Counts {
   std::vector<int> counts;
   std::vector<int> offsets;
-  for (std::size_t rank = 0; rank + 1 < begins.size(); ++rank) {
-    counts.push_back(static_cast<int>(begins[rank + 1] - begins[rank]));
-    offsets.push_back(static_cast<int>(begins[rank]));
+
+  Counts(const std::vector<std::int64_t>& begins, std::size_t num_rhs) {
+    const auto k = static_cast<std::int64_t>(num_rhs);
+    for (std::size_t rank = 0; rank + 1 < begins.size(); ++rank) {
+      counts.push_back(static_cast<int>(k * (begins[rank + 1] - begins[rank])));
+      offsets.push_back(static_cast<int>(k * begins[rank]));
+    }
   }
-  std::vector<double> all(world_rank() == 0 ? static_cast<std::size_t>(begins.back()) : 0);
+};
+
+}  // namespace
+
+std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine,
+                            std::size_t num_rhs) {
+  const auto& [counts, offsets] = Counts(distribution.local.row_begins, num_rhs);
+  const std::size_t num_rows = distribution.new_number.size();  // 0 but on rank 0
+  std::vector<double> all(num_rows * num_rhs);
   MPI_Gatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), counts.data(),
               offsets.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
   std::vector<double> original(all.size());
-  for (std::size_t row = 0; row < all.size(); ++row)
-    original[row] = all[static_cast<std::size_t>(distribution.new_number[row])];
+  for (std::size_t row = 0; row < num_rows; ++row)
+    std::copy_n(all.data() + static_cast<std::size_t>(distribution.new_number[row]) * num_rhs, num_rhs,
+                original.data() + row * num_rhs);
   return original;
+}
+
+std::vector<double> spread(const Distribution& distribution, const std::vector<double>& whole,
+                           std::size_t num_rhs) {
+  const auto& [counts, offsets] = Counts(distribution.local.row_begins, num_rhs);
+  std::vector<double> ordered(whole.size());
+  for (std::size_t row = 0; row < distribution.new_number.size(); ++row)
+    std::copy_n(whole.data() + row * num_rhs, num_rhs,
+                ordered.data() + static_cast<std::size_t>(distribution.new_number[row]) * num_rhs);
+  std::vector<double> mine(distribution.local.num_rows() * num_rhs);
+  MPI_Scatterv(ordered.data(), counts.data(), offsets.data(), MPI_DOUBLE, mine.data(),
+               static_cast<int>(mine.size()), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  return mine;
 }
 
 }  // namespace nuice::cg

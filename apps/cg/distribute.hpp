@@ -30,7 +30,13 @@ struct Distribution {
 /// Collective. Rank 0 has the matrix. Throws Error, on all ranks, for fewer rows than ranks.
 Distribution distribute(const Matrix& matrix);
 
-/// Collective. The vector of which every rank has its rows' part, in the original order, on rank 0.
-std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine);
+/// Collective. Of a vector with num_rhs values in a row every rank has its rows' part: the whole of it, in the original
+/// order, on rank 0.
+std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine,
+                            std::size_t num_rhs);
+
+/// Collective. The other way: each rank's part of what rank 0 has.
+std::vector<double> spread(const Distribution& distribution, const std::vector<double>& whole,
+                           std::size_t num_rhs);
 
 }  // namespace nuice::cg

@@ -29,6 +29,7 @@ struct Options {
   apps::CommonOptions common;
   std::string matrix;
   int poisson = 64;
+  int num_rhs = 1;
   double rtol = 1e-10;
   int max_iterations = 10'000;
   bool sequential = true;
@@ -48,26 +49,40 @@ Matrix make_matrix(const Options& options) {
 /// The product on one rank, without anything to exchange: for the sequential solution.
 class WholeProduct : public Product {
  public:
-  explicit WholeProduct(const Matrix& matrix)
-      : matrix_(matrix), x_(static_cast<std::size_t>(matrix.num_rows())) {}
+  WholeProduct(const Matrix& matrix, std::size_t num_rhs)
+      : matrix_(matrix),
+        num_rows_(static_cast<std::size_t>(matrix.num_rows())),
+        num_rhs_(num_rhs),
+        x_(num_rows_ * num_rhs) {}
   std::span<double> x() override { return x_; }
   void exchange() override {}
   void multiply(std::span<double> y) override {
-    cg::multiply(matrix_.begin, matrix_.columns, matrix_.values, 0, x_.size(), x_, y);
+    cg::multiply(matrix_.begin, matrix_.columns, matrix_.values, 0, num_rows_, num_rhs_, x_, y);
   }
 
  private:
   const Matrix& matrix_;
+  std::size_t num_rows_;
+  std::size_t num_rhs_;
   std::vector<double> x_;
 };
 
+/// Ones, and waves of growing frequency beside them, on rank 0.
+std::vector<double> right_hand_sides(const Matrix& matrix, std::size_t num_rhs) {
+  std::vector<double> b;
+  for (std::int64_t row = 0; apps::world_rank() == 0 && row < matrix.num_rows(); ++row)
+    for (std::size_t c = 0; c < num_rhs; ++c)
+      b.push_back(c == 0 ? 1.0 : std::cos(1e-3 * static_cast<double>(c) * static_cast<double>(row)));
+  return b;
+}
+
 /// Rank 0 solves alone and compares.
-void compare_with_sequential(const Options& options, const Matrix& matrix, const std::vector<double>& x,
-                             Report& report) {
+void compare_with_sequential(const Options& options, const Matrix& matrix, const std::vector<double>& b,
+                             const std::vector<double>& x, Report& report) {
   apps::on_rank_0([&] {
-    WholeProduct product(matrix);
-    const std::vector<double> b(x.size(), 1.0);
-    const Solution alone = solve(product, b, options.rtol, options.max_iterations, MPI_COMM_SELF);
+    const auto num_rhs = static_cast<std::size_t>(options.num_rhs);
+    WholeProduct product(matrix, num_rhs);
+    const Solution alone = solve(product, b, num_rhs, options.rtol, options.max_iterations, MPI_COMM_SELF);
     double largest = 0;
     double difference = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -79,11 +94,13 @@ void compare_with_sequential(const Options& options, const Matrix& matrix, const
   });
 }
 
-void write_solution(const std::string& path, const std::vector<double>& x) {
+/// A row a line.
+void write_solution(const std::string& path, const std::vector<double>& x, std::size_t num_rhs) {
   apps::on_rank_0([&] {
     if (path.empty()) return;
     std::ofstream out(path);
-    for (const double value : x) out << fmt::format("{:.17g}\n", value);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      out << fmt::format("{:.17g}{}", x[i], (i + 1) % num_rhs == 0 ? '\n' : ' ');
     if (!out.flush()) throw Error(ErrorCode::io, path + ": cannot be written");
   });
 }
@@ -95,9 +112,9 @@ struct Named {
 
 std::vector<Named> make_products(const Options& options, const LocalRows& rows, Report& report) {
   std::vector<Named> products;
-  products.push_back({"nuice", make_with_nuice(rows, options.common.plan(), report.halo)});
-  products.push_back({"isend", make_with_isend(rows)});
-  products.push_back({"neighbor", make_with_neighbor(rows)});
+  products.push_back({"nuice", make_with_nuice(rows, options.num_rhs, options.common.plan(), report.halo)});
+  products.push_back({"isend", make_with_isend(rows, options.num_rhs)});
+  products.push_back({"neighbor", make_with_neighbor(rows, options.num_rhs)});
   return products;
 }
 
@@ -117,6 +134,7 @@ int run(const Options& options) {
   Report report;
   report.problem =
       options.matrix.empty() ? fmt::format("Poisson {0} x {0}", options.poisson) : options.matrix;
+  report.num_rhs = options.num_rhs;
   report.num_ranks = apps::world_size();
   report.num_rows = matrix.num_rows();
   report.num_entries = matrix.num_entries();
@@ -124,10 +142,13 @@ int run(const Options& options) {
   if (!options.common.pattern.empty())
     apps::on_rank_0([&] { save_matrix_market(options.common.pattern, report.halo.pattern, "nuice-cg"); });
 
-  const std::vector<double> b(rows.num_rows(), 1.0);
+  const auto num_rhs = static_cast<std::size_t>(options.num_rhs);
+  const std::vector<double> whole_b = right_hand_sides(matrix, num_rhs);
+  const std::vector<double> b = spread(distribution, whole_b, num_rhs);
   std::vector<double> x;
   for (const Named& one : products) {
-    const Solution solution = solve(*one.product, b, options.rtol, options.max_iterations, MPI_COMM_WORLD);
+    const Solution solution =
+        solve(*one.product, b, num_rhs, options.rtol, options.max_iterations, MPI_COMM_WORLD);
     if (x.empty()) x = solution.x;
     const bool differs = apps::max_over_ranks(solution.x == x ? 0 : 1) > 0;
     report.methods.push_back({one.name, solution.iterations, solution.seconds, {}, !differs});
@@ -135,9 +156,9 @@ int run(const Options& options) {
     report.relative_residual = solution.relative_residual;
   }
   time_exchanges(products, options.common.reps, report);
-  const std::vector<double> whole = collect(distribution, x);
-  write_solution(options.solution, whole);
-  if (options.sequential) compare_with_sequential(options, matrix, whole, report);
+  const std::vector<double> whole = collect(distribution, x, num_rhs);
+  write_solution(options.solution, whole, num_rhs);
+  if (options.sequential) compare_with_sequential(options, matrix, whole_b, whole, report);
   apps::print(options.common.json ? to_json(report) : to_text(report));
 
   bool good = report.converged;
@@ -162,6 +183,10 @@ int main_with_mpi(int argc, const char* const* argv) try {
   app.add_option("--poisson", options.poisson, "unknowns along each side of the square")
       ->check(CLI::Range(1, 30'000))
       ->capture_default_str();
+  app.add_option("--rhs", options.num_rhs,
+                 "right-hand sides, solved side by side: ones, and waves beside them")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   app.add_option("--rtol", options.rtol, "stop when the residual is so much smaller than the right-hand side")
       ->check(CLI::Range(1e-16, 1.0))
       ->capture_default_str();
@@ -171,7 +196,7 @@ int main_with_mpi(int argc, const char* const* argv) try {
   app.add_flag("--sequential,!--no-sequential", options.sequential,
                "whether rank 0 solves alone as well and compares")
       ->capture_default_str();
-  app.add_option("--solution", options.solution, "write x here, one number a line");
+  app.add_option("--solution", options.solution, "write x here, one row a line");
   apps::add_common(app, options.common);
   return apps::parse_and_run(argc, argv, app, [&] { return run(options); });
 } catch (const std::exception& error) {

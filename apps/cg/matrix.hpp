@@ -2,6 +2,7 @@
 // Sparse matrices by rows, and where they come from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,12 +41,24 @@ Matrix load_matrix(const std::string& path);
 /// transpose, positive diagonal. Whether it is positive definite shows in the iteration.
 void require_symmetric(const Matrix& matrix, const std::string& name);
 
-/// y = A x for rows begin_row .. end_row - 1. Each sum goes by the order of its row's entries.
+/// y = A x for rows begin_row .. end_row - 1, num_rhs values in a row of x and y. Each sum goes by the order of its
+/// row's entries.
 template <typename Columns>
 void multiply(std::span<const std::int64_t> begin, const Columns& columns, std::span<const double> values,
-              std::size_t begin_row, std::size_t end_row, std::span<const double> x, std::span<double> y) {
+              std::size_t begin_row, std::size_t end_row, std::size_t num_rhs, std::span<const double> x,
+              std::span<double> y) {
   for (std::size_t row = begin_row; row < end_row; ++row) {
     const auto end = static_cast<std::size_t>(begin[row + 1]);
+    if (num_rhs > 1) {
+      const std::span<double> sums = y.subspan(row * num_rhs, num_rhs);
+      std::ranges::fill(sums, 0.0);
+      for (auto e = static_cast<std::size_t>(begin[row]); e < end; ++e) {
+        const std::span<const double> from =
+            x.subspan(static_cast<std::size_t>(columns[e]) * num_rhs, num_rhs);
+        for (std::size_t c = 0; c < num_rhs; ++c) sums[c] += values[e] * from[c];
+      }
+      continue;
+    }
     double sum = 0;
     for (auto e = static_cast<std::size_t>(begin[row]); e < end; ++e)
       sum += values[e] * x[static_cast<std::size_t>(columns[e])];

@@ -18,7 +18,7 @@ namespace nuice::cg {
 class Product {
  public:
   virtual ~Product() = default;
-  /// This rank's part of x, to be filled before multiply().
+  /// This rank's part of x, to be filled before multiply(): row by row, the values of all right-hand sides.
   virtual std::span<double> x() = 0;
   /// Collective. y = A x on this rank's rows.
   virtual void multiply(std::span<double> y) = 0;
@@ -32,18 +32,19 @@ struct LocalMatrix {
   std::vector<std::int32_t> columns;
   std::vector<double> values;
   std::size_t num_interior;
+  std::size_t num_rhs;
 
   void multiply_interior(std::span<const double> x, std::span<double> y) const {
-    cg::multiply(begin, columns, values, 0, num_interior, x, y);
+    cg::multiply(begin, columns, values, 0, num_interior, num_rhs, x, y);
   }
   void multiply_boundary(std::span<const double> x, std::span<double> y) const {
-    cg::multiply(begin, columns, values, num_interior, begin.size() - 1, x, y);
+    cg::multiply(begin, columns, values, num_interior, begin.size() - 1, num_rhs, x, y);
   }
 };
 
-std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, const mpi::PlanOptions& options,
+std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, int num_rhs, const mpi::PlanOptions& options,
                                          apps::HaloFacts& facts);
-std::unique_ptr<Product> make_with_isend(const LocalRows& rows);
-std::unique_ptr<Product> make_with_neighbor(const LocalRows& rows);
+std::unique_ptr<Product> make_with_isend(const LocalRows& rows, int num_rhs);
+std::unique_ptr<Product> make_with_neighbor(const LocalRows& rows, int num_rhs);
 
 }  // namespace nuice::cg

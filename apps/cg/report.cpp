@@ -11,8 +11,9 @@ using apps::Json;
 using apps::or_null;
 
 std::string to_text(const Report& report) {
-  std::string text = fmt::format("{}: {} rows, {} entries, {} ranks\n{}\n", report.problem, report.num_rows,
-                                 report.num_entries, report.num_ranks, apps::halo_text(report.halo));
+  const std::string rhs = report.num_rhs == 1 ? "" : fmt::format("{} right-hand sides, ", report.num_rhs);
+  std::string text = fmt::format("{}: {} rows, {} entries, {}{} ranks\n{}\n", report.problem, report.num_rows,
+                                 report.num_entries, rhs, report.num_ranks, apps::halo_text(report.halo));
   text += fmt::format("{:10} {:>10} {:>12} {:>14}\n", "exchange", "iterations", "solve ms", "one halo us");
   for (const MethodReport& method : report.methods)
     text += fmt::format("{:10} {:>10} {:>12.3f} {:>14}\n", method.name, method.iterations,
@@ -36,7 +37,8 @@ std::string to_json(const Report& report) {
   Json json = {{"problem", report.problem},
                {"ranks", report.num_ranks},
                {"rows", report.num_rows},
-               {"entries", report.num_entries}};
+               {"entries", report.num_entries},
+               {"right_hand_sides", report.num_rhs}};
   apps::append_halo(json, report.halo);
   json.update({{"converged", report.converged},
                {"relative_residual", report.relative_residual},

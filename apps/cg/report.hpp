@@ -20,6 +20,7 @@ struct MethodReport {
 
 struct Report {
   std::string problem;
+  int num_rhs = 1;
   int num_ranks = 0;
   std::int64_t num_rows = 0;
   std::int64_t num_entries = 0;

@@ -9,15 +9,18 @@ namespace {
 
 class NuiceProduct : public Product {
  public:
-  NuiceProduct(const LocalRows& rows, const mpi::PlanOptions& options)
+  NuiceProduct(const LocalRows& rows, int num_rhs, const mpi::PlanOptions& options)
       : halo_(MPI_COMM_WORLD, mpi::Ownership::ranges(rows.row_begins), rows.columns, options),
-        matrix_{rows.begin, {}, rows.values, rows.num_interior},
-        x_(halo_.num_entries()),
-        gather_(halo_.bind_gather(x_)) {
+        matrix_{rows.begin, {}, rows.values, rows.num_interior, static_cast<std::size_t>(num_rhs)},
+        num_rhs_(num_rhs),
+        x_(halo_.num_entries() * matrix_.num_rhs),
+        gather_(halo_.bind_gather(x_, num_rhs)) {
     for (const std::int64_t column : rows.columns) matrix_.columns.push_back(halo_.local_index(column));
   }
 
-  std::span<double> x() override { return std::span(x_).first(static_cast<std::size_t>(halo_.num_owned())); }
+  std::span<double> x() override {
+    return std::span(x_).first(static_cast<std::size_t>(halo_.num_owned()) * matrix_.num_rhs);
+  }
 
   void multiply(std::span<double> y) override {
     gather_.start();
@@ -31,20 +34,21 @@ class NuiceProduct : public Product {
     gather_.wait();
   }
 
-  apps::HaloFacts facts() const { return {halo_.matrix(sizeof(double)), gather_.info()}; }
+  apps::HaloFacts facts() const { return {halo_.matrix(num_rhs_ * Bytes{sizeof(double)}), gather_.info()}; }
 
  private:
   mpi::Halo halo_;
   LocalMatrix matrix_;
+  int num_rhs_;
   std::vector<double> x_;  // owned, then ghosts
   mpi::HaloExchange gather_;
 };
 
 }  // namespace
 
-std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, const mpi::PlanOptions& options,
+std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, int num_rhs, const mpi::PlanOptions& options,
                                          apps::HaloFacts& facts) {
-  auto product = std::make_unique<NuiceProduct>(rows, options);
+  auto product = std::make_unique<NuiceProduct>(rows, num_rhs, options);
   facts = product->facts();
   return product;
 }

@@ -37,13 +37,19 @@ class RankSum {
   explicit RankSum(MPI_Comm comm);
   /// Collective. O(ranks).
   double operator()(const ExactSum& mine);
+  /// Collective. The sum of every one, as many as on all ranks, to `sums`. O(ranks) each.
+  void operator()(std::span<const ExactSum> mine, std::span<double> sums);
 
  private:
   MPI_Comm comm_;
+  std::size_t num_ranks_;
   std::vector<ExactSum> all_;
 };
 
 /// sum of a[i] b[i], products rounded to double.
 ExactSum dot(std::span<const double> a, std::span<const double> b);
+
+/// The same for every column c of matrices with sums.size() columns: sums[c] = sum of a[i][c] b[i][c].
+void dots(std::span<const double> a, std::span<const double> b, std::span<ExactSum> sums);
 
 }  // namespace nuice::apps

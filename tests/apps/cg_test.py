@@ -49,6 +49,21 @@ class Solves(ProgramTest):
             np.loadtxt(self.folder / "x.txt"), expected, atol=1e-9 * abs(expected).max()
         )
 
+    def test_right_hand_sides_side_by_side(self):
+        matrix = random_spd(200, 3)
+        scipy.io.mmwrite(self.folder / "a.mtx", matrix, symmetry="symmetric", precision=17)
+        report = self.report(3, "--matrix", "a.mtx", "--rhs", 3, "--solution", "x.txt", "--reps", 2)
+        self.assert_solved(report)
+        self.assertEqual(report["right_hand_sides"], 3)
+        alone = self.report(3, "--matrix", "a.mtx", "--reps", 0)
+        self.assertEqual(report["bytes"], 3 * alone["bytes"])
+        rows = np.arange(200)
+        b = np.stack([np.cos(1e-3 * c * rows) for c in range(3)], axis=1)
+        expected = spsolve(matrix.tocsc(), b)
+        np.testing.assert_allclose(
+            np.loadtxt(self.folder / "x.txt"), expected, atol=1e-9 * abs(expected).max()
+        )
+
     def test_matrices_from_files_as_scipy_solves_them(self):
         for seed, symmetry in ((1, "symmetric"), (2, "general")):
             matrix = random_spd(300, seed)
