@@ -2,26 +2,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nuice-lee and nuice-wolff on a simulated CM-5, beside the printed speed-ups of paper 002 (figs 31 and 32).
 
-usage: bench/irregular_smpi.py [--quick | --full] [--build FOLDER] [--json]
+usage: bench/irregular_smpi.py [--quick | --full] [--programs lee,wolff] [--jobs 1]
+                               [--sizes 256,512] [--widths 1,2] [--build FOLDER] [--json]
 
-The real programs run under SimGrid's SMPI: every message and every poll is simulated, and the work of the
-algorithm is told to the clock (apps/irregular/simulated.hpp). What is modelled, and from where:
+The real programs run under SimGrid's SMPI: every message is simulated, and so is every look for one. What
+keeps a processor busy is told to the clock (apps/irregular/simulated.hpp):
 
-  a cell or site    the printed sequential time over the cells that ours reaches in our mazes; Wolff:
-                    the printed scale time over N^2, 33 us
-  send/receive      88 us for an empty message (001 s.1), half of it at each end, where the processor is busy
-  ... asynchronous  the same and an interrupt of 57 us at each end: not printed, but fitted to one figure
-                    (Lee, 25 % walls, 256 x 256)
-  active messages   1.6 us to send, 1.7 us to receive (004 s.2.2); Strata "slightly lower" (002 s.1): 1.5, 1.6
-                    assumed, and the order of the two follows from it
-  network           2 us, 10 MB/s for each node; no contention inside it
-  a look at the network interfaces  4 us, which is as fine as SMPI can simulate in reasonable time
+  a cell or site   the printed sequential time over the cells that ours reaches in our mazes; Wolff: the
+                   printed scale time over N^2, 32.4 to 33.7 us. A cell is four looks at a neighbour; a look
+                   that an item carries to another rank is that rank's work (002 figs 20, 23, 25).
+                   * 1.33 in the parallel programs: FITTED, to AM-NC-O of Wolff, 256 x 256, 16 ranks
+  send/receive     88 us for an empty message (001 s.1), which block both the sender and the receiver
+                   (002 s.4.2). Asynchronous: 53 us more at each end, the interrupt: FITTED, to ASR-C-O of
+                   Lee, 25 % walls, 256 x 256
+  active messages  1.6 us to send, 1.7 us to receive a packet of four words (004 s.2.2)
+  a look at the network interfaces   1 us, assumed
+  put              as 1.6 and 1.7 us for a packet, and 7.5 us at each end to start: in 002 fig. 17 single
+                   messages, which need a look each, cost as much as a put at 60 words, 15 packets
+  Strata           0.2 us less at each end: there it meets put at 100 words, 25 packets: 0.4 of the 1 us
+                   less for each. Its place before CMAML follows from that directly
+  coalesced        one packet for each item, as with active messages. 002 puts two sites into a packet, but
+                   sends every look over a border; ours sends active bonds, and cells not known yet
+  network          1 us, no contention; barriers and reductions take their latency only, 2 to 10 us (the
+                   control network of the CM-5: 2 to 5 us, 001 s.1)
 
-What is not: the CM-5's control network. Barriers and reductions are made of messages here, so active messages
-end cycles locally (fig. 27) though 002 used global ends for Lee, and AMP-C-NO acknowledges instead of its two
-barriers. Nets of Lee are so long that they take about the printed number of cycles (fig. 36). Every run
-takes the best of a few widths, as 002 did. Needs Debian's libsimgrid-dev, else it is skipped.
---quick: the smallest case. --full: N = 1024 too (an hour).
+Cycles end as in 002: AM-NC-O locally in Wolff (two messages each way, fig. 27), globally in Lee (fig. 26),
+AMP-C-NO with two barriers (fig. 22). Nets of Lee are so long that they take about the printed number of
+cycles (fig. 36). Clusters of Wolff are of a seed that gives about the exact mean size, and about as many
+cycles as fifty seeds do in the mean. Every run takes the best of a few widths, as 002 did. Needs Debian's
+libsimgrid-dev, else it is skipped.
+--quick: 256 x 256, width 1, Lee with 25 % walls. --full: N = 1024 too. Otherwise 256 and 512.
 """
 
 from __future__ import annotations
@@ -29,42 +39,41 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
+from common import has_smpi, print_rows, smpirun
+
 ROOT = Path(__file__).resolve().parent.parent
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="c" prefix="h" suffix="" radical="0-31" speed="1Gf" bw="10e6Bps" lat="1e-6s"
-           sharing_policy="SPLITDUPLEX"/>
-</platform>
-"""
-OPERATIONS_PER_S = 1e9  # of the platform
-CONFIG = (
-    "network/model:CM02",
-    "network/crosstraffic:0",
-    "network/TCP-gamma:0",
-    "network/bandwidth-factor:1",
-    "network/latency-factor:1",
-    "smpi/bw-factor:0:1",
-    "smpi/lat-factor:0:1",
-    "smpi/test:4e-6",
-    "smpi/grow-injected-times:no",
-    "smpi/simulate-computation:no",
-)
-# Scheme: microseconds at the sender, at the receiver, widths to try.
+PARALLEL_CELL = 1.33
+TIE = 1.001  # printed are 8.641 and 8.639
+NETWORK = {"bytes_per_s": 1e9, "latency_s": 1e-6}  # packets are paid for at the ends
+LOOK = ("smpi/iprobe:1e-6", "smpi/test:1e-6", "smpi/grow-injected-times:no")
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Microseconds at either end of a message, of a packet sent and received; ends of cycles."""
+
+    message: float
+    sent: float = 1.6
+    received: float = 1.7
+    wolff: str = "local"
+    lee: str = "local"
+
+
 SCHEMES = {
-    "SSR-C-NO": (43.0, 43.0, (1, 2, 4, 8, 16)),
-    "AMP-C-NO": (1.6, 1.7, (1, 2, 4)),
-    "ASR-C-O": (100.0, 100.0, (1, 2, 4, 8, 16)),
-    "AM-NC-O": (1.6, 1.7, (1, 2, 4)),
-    "ST-NC-O": (1.5, 1.6, (1, 2, 4)),
+    "SSR-C-NO": Scheme(88),
+    "AMP-C-NO": Scheme(7.5, wolff="global", lee="global"),
+    "ASR-C-O": Scheme(88 + 53),
+    "AM-NC-O": Scheme(0, lee="global"),
+    "ST-NC-O": Scheme(0, 1.4, 1.5, lee="global"),
 }
-# Printed sequential milliseconds and speed-ups in the order of SCHEMES; by (program, what, ranks), N.
+# Printed sequential milliseconds and speed-ups in the order of SCHEMES; by (program, walls, ranks), N.
 PRINTED = {
     ("wolff", "", 16): {
         256: (2124.664, (2.988, 5.004, 2.256, 6.270, 6.481)),
@@ -87,16 +96,46 @@ PRINTED = {
         1024: (2018.324, (5.754, 8.611, 3.491, 10.371, 10.480)),
     },
 }
-
 # How far apart the ends of nets are, in sides, for the cycles of fig. 36.
 ENDS = {
     ("25", 256): (0.6, 0.8),
     ("25", 512): (0.5, 0.7),
     ("25", 1024): (0.4, 0.6),
-    ("50", 256): (0.4, 0.6),
+    ("50", 256): (0.3, 0.4),
     ("50", 512): (0.4, 0.65),
     ("50", 1024): (0.5, 0.7),
 }
+# Clusters, of which seed.
+CLUSTERS = {256: (6, 48), 512: (4, 46), 1024: (3, 18)}
+NETS = 2  # 002: 10
+LAYER = {"ST-NC-O": "AM-NC-O"}  # one layer of ours, other costs
+
+
+@dataclass(frozen=True)
+class Case:
+    program: str
+    walls: str
+    ranks: int
+    size: int
+
+    @property
+    def printed_ms(self) -> float:
+        return PRINTED[self.program, self.walls, self.ranks][self.size][0]
+
+    def printed(self, scheme: str) -> float:
+        return PRINTED[self.program, self.walls, self.ranks][self.size][1][list(SCHEMES).index(scheme)]
+
+    def words(self) -> list[str]:
+        if self.program == "wolff":
+            clusters, seed = CLUSTERS[self.size]
+            words = ["--samples", "0", "--thermalise", "20", "--no-check", "--no-item-costs"]
+            words += ["--clusters", str(clusters), "--seed", str(seed)]
+            return ["--size", str(self.size), "--delta", str(self.size // 20), *words]
+        nearest, farthest = ENDS[self.walls, self.size]
+        layout = ["--walls", "0.25"] if self.walls == "25" else ["--walls", "0.5", "--layout", "blocks"]
+        # delta = 0.2 M, and M is 0.5 N in the mean
+        words = ["--size", str(self.size), *layout, "--nets", str(NETS), "--delta", str(self.size // 10)]
+        return [*words, "--no-alone", "--nearest", str(nearest), "--farthest", str(farthest)]
 
 
 def build(folder: Path) -> None:
@@ -111,110 +150,105 @@ def build(folder: Path) -> None:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
 
 
-def arguments(program: str, what: str, size: int, nets: int) -> list[str]:
-    if program == "wolff":
-        small = ["--samples", "0", "--clusters", str(nets), "--thermalise", "20", "--no-check"]
-        return ["--size", str(size), "--delta", str(size // 20), *small]
-    nearest, farthest = ENDS[what, size]
-    layout = ["--walls", "0.25"] if what == "25" else ["--walls", "0.5", "--layout", "blocks"]
-    # delta = 0.2 M, and M is 0.5 N in the mean
-    return ["--size", str(size), *layout, "--nets", str(nets), "--delta", str(size // 10), "--no-alone",
-            "--nearest", str(nearest), "--farthest", str(farthest)]  # fmt: skip
+def run(folder: Path, case: Case, ranks: int, costs: tuple[float, ...], more: list[str]) -> dict:
+    """costs: seconds of a cell, of a message at an end, of a packet sent and received."""
+    with tempfile.TemporaryDirectory() as name:
+        command = smpirun(Path(name), ranks, **NETWORK, settings=LOOK)
+        command += [str(folder / "apps" / case.program / f"nuice-{case.program}"), *case.words(), *more]
+        command += ["--reps", "1", "--json", "--log=root.thres:error"]
+        environment = {**os.environ, "NUICE_SMPI_COSTS": ",".join(map(repr, costs))}
+        done = subprocess.run(
+            command, cwd=name, env=environment, capture_output=True, text=True, timeout=7200
+        )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return json.loads(lines[-1])
 
 
-def simulate(options: argparse.Namespace, case: tuple[str, str, int], size: int, name: str) -> float:
-    """Best speed-up over the sequential program, which runs on the same simulated processor."""
-    program, what, ranks = case
-    sender, receiver, widths = SCHEMES[name]
-    widths = [width for width in widths if width <= size // ranks][: 1 if options.quick else None]
-    overheads = (f"smpi/os:0:{sender}e-6:0", f"smpi/ois:0:{sender}e-6:0", f"smpi/or:0:{receiver}e-6:0")
-    work = arguments(program, what, size, options.nets)
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "platform.xml").write_text(PLATFORM)
-        (Path(folder) / "hosts").write_text("".join(f"h{rank}\n" for rank in range(32)))
-
-        def run(np: int, operations: float, more: list[str]) -> dict:
-            command = ["smpirun", "-np", str(np), "-platform", "platform.xml", "-hostfile", "hosts"]
-            command += [f"--cfg={setting}" for setting in (*CONFIG, *overheads)]
-            command += [str(options.build / "apps" / program / f"nuice-{program}"), *work, *more]
-            command += ["--transport", "mpi", "--reps", "1", "--json", "--log=root.thres:error"]
-            environment = {**os.environ, "NUICE_SMPI_OPERATIONS": repr(operations)}
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=3600,
-                check=False,
-            )
-            lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-            if done.returncode != 0 or not lines:
-                sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-            return json.loads(lines[-1])
-
-        printed_ms = PRINTED[case][size][0]
-        if program == "wolff":
-            cell_s = printed_ms * 1e-3 / size**2
-        else:
-            mazes = run(1, 1.0, ["--schemes", "SSR-C-NO", "--widths", "1"])["mazes"]
-            cells = sum(net["visited"] for net in mazes[0]["nets"]) / options.nets
-            cell_s = printed_ms * 1e-3 / cells
-        chosen = "AM-NC-O" if name == "ST-NC-O" else name  # one layer, other costs
-        best = 0.0
-        for width in widths:
-            ways = ["--schemes", chosen, "--sync", "local", "--widths", str(width)]
-            report = run(ranks, cell_s * OPERATIONS_PER_S, ways)
-            for result in report["results"]:
-                best = max(best, result.get("speed_up", result.get("speedup", 0.0)))
-    return best
+def cell_seconds(folder: Path, case: Case) -> float:
+    if case.program == "wolff":
+        return case.printed_ms * 1e-3 / case.size**2
+    nets = run(folder, case, 1, (1e-9, 0, 0, 0), ["--schemes", "SSR-C-NO", "--widths", "1"])["mazes"][0][
+        "nets"
+    ]
+    return case.printed_ms * 1e-3 * len(nets) / sum(net["visited"] for net in nets)
 
 
-def main() -> int:
+def simulate(folder: Path, case: Case, name: str, widths: tuple[int, ...]) -> dict:
+    """The best width, as in 002."""
+    scheme = SCHEMES[name]
+    costs = tuple(1e-6 * cost for cost in (scheme.message, scheme.sent, scheme.received))
+    ways = ["--schemes", LAYER.get(name, name), "--sync", getattr(scheme, case.program)]
+    ways += ["--widths", ",".join(str(width) for width in widths if width <= case.size // case.ranks)]
+    report = run(folder, case, case.ranks, (cell_seconds(folder, case) * PARALLEL_CELL, *costs), ways)
+    # The sequential program beside it was given the same cell.
+    found = {r["width"]: r.get("speed_up", r.get("speedup")) / PARALLEL_CELL for r in report["results"]}
+    width = max(found, key=found.get)
+    row = {"program": case.program, "walls": case.walls, "ranks": case.ranks, "size": case.size}
+    row |= {"scheme": name, "width": width, "simulated": found[width], "printed": case.printed(name)}
+    return {**row, "ratio": row["simulated"] / row["printed"]}
+
+
+def order(rows: list[dict]) -> dict:
+    """Ascending by speed-up; same where no pair is turned round that the printed figures tell apart."""
+    record = {key: rows[0][key] for key in ("program", "walls", "ranks", "size")}
+    for key in ("simulated", "printed"):
+        record[f"{key}_order"] = [row["scheme"] for row in sorted(rows, key=lambda row: row[key])]
+    apart = [(a, b) for a in rows for b in rows if a["printed"] > TIE * b["printed"]]
+    record["same_order"] = all(a["simulated"] > b["simulated"] for a, b in apart)
+    ratios = [row["ratio"] for row in rows]
+    return {**record, "worst_ratio": max(ratios + [1 / ratio for ratio in ratios])}
+
+
+def line(row: dict) -> str:
+    walls = f" {row['walls']} % walls" if row["walls"] else ""
+    case = f"{row['program']}{walls} {row['size']} x {row['size']}, {row['ranks']} ranks"
+    if "scheme" in row:
+        return (f"{case:38} {row['scheme']:10} w = {row['width']:<3} simulated {row['simulated']:7.3f}"
+                f"   printed {row['printed']:7.3f}   ratio {row['ratio']:.2f}")  # fmt: skip
+    found = f"{'as' if row['same_order'] else 'NOT as'} printed: {' < '.join(row['simulated_order'])}"
+    return f"{case:38} order {found}; within a factor of {row['worst_ratio']:.2f}\n"
+
+
+def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--programs", default="lee,wolff", help="which (default both)")
-    parser.add_argument("--nets", type=int, default=2, help="nets or clusters (002: 10 and 100)")
+    parser.add_argument("--sizes", help="separated by commas, instead of what the case says")
+    parser.add_argument("--widths", default="1,2", help="of stripes (default 1,2)")
+    parser.add_argument("--jobs", type=int, default=1, help="simulations at a time")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "smpi", help="folder to build in")
-    options = parser.parse_args()
-    if shutil.which("smpirun") is None or shutil.which("smpicxx") is None:
-        if not options.json:
-            print("irregular_smpi skipped: no smpirun (Debian: apt-get install libsimgrid-dev)")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse()
+    if not has_smpi("irregular_smpi", "smpirun", "smpicxx", quiet=options.json):
         return 0
-    options.build = options.build.resolve()
-    build(options.build)
+    folder = options.build.resolve()
+    build(folder)
     sizes = (256, 512, 1024) if options.full else (256,) if options.quick else (256, 512)
-    cases = [case for case in PRINTED if case[0] in options.programs.split(",")]
-    quick = [case for case in cases if case == ("lee", "25", 32)] or cases[:1]
-    for case in quick if options.quick else cases:
-        for size in sizes:
-            printed = PRINTED[case][size][1]
-            found = [simulate(options, case, size, name) for name in SCHEMES]
-            show(options, case, size, printed, found)
+    if options.sizes:
+        sizes = tuple(int(size) for size in options.sizes.split(","))
+    widths = (1,) if options.quick else tuple(int(width) for width in options.widths.split(","))
+    cases = [
+        Case(*key, size)
+        for key in PRINTED
+        for size in sizes
+        if key[0] in options.programs.split(",") and not (options.quick and key[1] == "50")
+    ]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        rows_of = [[pool.submit(simulate, folder, case, name, widths) for name in SCHEMES] for case in cases]
+        for futures in rows_of:
+            rows = []
+            for future in futures:
+                rows.append(future.result())
+                print_rows(rows[-1:], options.json, line)
+            print_rows([order(rows)], options.json, line)
     return 0
-
-
-def show(
-    options: argparse.Namespace, case: tuple[str, str, int], size: int, printed: tuple, found: list[float]
-) -> None:
-    order = sorted(SCHEMES, key=lambda name: found[list(SCHEMES).index(name)])
-    wanted = sorted(SCHEMES, key=lambda name: printed[list(SCHEMES).index(name)])
-    ratios = [have / want for have, want in zip(found, printed, strict=True)]
-    if options.json:
-        rows = [
-            {"scheme": name, "simulated": have, "printed": want}
-            for name, have, want in zip(SCHEMES, found, printed, strict=True)
-        ]
-        record = {"program": case[0], "walls": case[1], "ranks": case[2], "size": size, "rows": rows}
-        print(json.dumps({**record, "same_order": order == wanted}), flush=True)
-        return
-    walls = f", {case[1]} % walls" if case[1] else ""
-    print(f"{case[0]}{walls}, {size} x {size}, {case[2]} ranks: speed-up", flush=True)
-    for name, have, want, ratio in zip(SCHEMES, found, printed, ratios, strict=True):
-        print(f"  {name:10} simulated {have:7.3f}   printed {want:7.3f}   ratio {ratio:.3f}")
-    print(f"  order {'as' if order == wanted else 'NOT as'} printed: {' < '.join(order)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,42 +13,21 @@ Needs Debian's libsimgrid-dev (smpirun); without it the check says so and is ski
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from common import has_smpi, print_rows, smpirun
 
 import nuice
 
 LATENCY_S, BYTE_S = 20e-6, 1 / 125e6  # of a message end to end; 1 Gbit/s
 TOLERANCE = 0.10
 
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="c" prefix="h" suffix="" radical="0-{last}" speed="1Gf" bw="{rate}Bps" lat="{latency}s"
-           sharing_policy="SPLITDUPLEX"/>
-</platform>
-"""
-# No factors fitted to some cluster, no crosstraffic, no eager threshold, no overheads: bandwidth and latency.
-CONFIG = (
-    "network/model:CM02",
-    "network/crosstraffic:0",
-    "network/TCP-gamma:0",
-    "network/bandwidth-factor:1",
-    "network/latency-factor:1",
-    "smpi/bw-factor:0:1",
-    "smpi/lat-factor:0:1",
-    "smpi/os:0:0:0",
-    "smpi/or:0:0:0",
-    "smpi/ois:0:0:0",
-    "smpi/async-small-thresh:0",
-    "smpi/send-is-detached-thresh:0",
-    "smpi/simulate-computation:no",
-)
+# Nothing leaves before the receiver is ready.
+UNBUFFERED = ("smpi/async-small-thresh:0", "smpi/send-is-detached-thresh:0")
 
 
 def machine(ranks: int) -> nuice.Machine:
@@ -74,19 +53,14 @@ def simgrid_seconds(schedule: nuice.Schedule) -> float:
     ranks = schedule.num_ranks
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        half = LATENCY_S / 2  # a route has two links
-        platform = PLATFORM.format(last=ranks - 1, rate=1 / BYTE_S, latency=half)
-        (folder / "platform.xml").write_text(platform)
-        (folder / "hosts").write_text("".join(f"h{rank}\n" for rank in range(ranks)))
         files = []
         for rank in range(ranks):
             files.append(folder / f"trace{rank}")
             files[-1].write_text("\n".join(trace_of(schedule, rank)) + "\n")
         (folder / "traces").write_text("".join(f"{file}\n" for file in files))
-        command = ["smpirun", "-np", str(ranks), "-platform", str(folder / "platform.xml")]
-        command += ["-hostfile", str(folder / "hosts"), "-replay", str(folder / "traces")]
-        command += [f"--cfg={setting}" for setting in CONFIG]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
+        command = smpirun(folder, ranks, 1 / BYTE_S, LATENCY_S, UNBUFFERED)
+        command += ["-replay", str(folder / "traces")]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, check=False)
     found = re.findall(r"Simulation time ([0-9.]+)", run.stdout + run.stderr)
     if run.returncode != 0 or not found:
         sys.exit(f"smpirun failed:\n{run.stdout}{run.stderr}")
@@ -112,28 +86,31 @@ def cases() -> list[tuple[str, nuice.CommMatrix, str]]:
     ]
 
 
+def line(row: dict) -> str:
+    return (f"{row['case']:34} {row['phases']:3} phases  ours {row['nuice_s'] * 1e3:9.4f} ms"
+            f"  SimGrid {row['simgrid_s'] * 1e3:9.4f} ms  ratio {row['ratio']:.4f}")  # fmt: skip
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true", help="the first case only")
     options = parser.parse_args()
-    if shutil.which("smpirun") is None:
-        if not options.json:
-            print("simgrid_check skipped: no smpirun (Debian: apt-get install libsimgrid-dev)")
+    if not has_smpi("simgrid_check", "smpirun", quiet=options.json):
         return 0
-    worst = 0.0
-    for name, matrix, scheduler in cases()[: 1 if options.quick else None]:
-        schedule = nuice.plan(matrix, scheduler).schedule
-        ours = nuice.simulate(matrix, schedule, machine(matrix.num_ranks), "phased").seconds
-        theirs = simgrid_seconds(schedule)
-        worst = max(worst, abs(ours / theirs - 1))
-        row = {"case": name, "phases": schedule.num_phases, "nuice_s": ours, "simgrid_s": theirs}
-        if options.json:
-            print(json.dumps({**row, "ratio": ours / theirs}))
-        else:
-            print(f"{name:34} {schedule.num_phases:3} phases  ours {ours * 1e3:9.4f} ms"
-                  f"  SimGrid {theirs * 1e3:9.4f} ms  ratio {ours / theirs:.4f}")  # fmt: skip
-    return 0 if worst <= TOLERANCE else 1
+    rows = []
+
+    def compared():
+        for name, matrix, scheduler in cases()[: 1 if options.quick else None]:
+            schedule = nuice.plan(matrix, scheduler).schedule
+            ours = nuice.simulate(matrix, schedule, machine(matrix.num_ranks), "phased").seconds
+            theirs = simgrid_seconds(schedule)
+            row = {"case": name, "phases": schedule.num_phases, "nuice_s": ours, "simgrid_s": theirs}
+            rows.append({**row, "ratio": ours / theirs})
+            yield rows[-1]
+
+    print_rows(compared(), options.json, line)
+    return 0 if all(abs(row["ratio"] - 1) <= TOLERANCE for row in rows) else 1
 
 
 if __name__ == "__main__":

@@ -137,14 +137,14 @@ def show(console, report):
 
 def main():
     given = options()
-    reports = [measure(size, given) for size in given.sizes]
     lines = {schemes: lines_of_code(file) for schemes, file in FILES.items()}
     if given.json:
+        reports = [measure(size, given) for size in given.sizes]
         print(json.dumps({"reports": reports, "lines_of_code": lines}))
         return
     console = Console(width=None if sys.stdout.isatty() else 160)
-    for report in reports:
-        show(console, report)
+    for size in given.sizes:  # shown as they come: a size takes minutes
+        show(console, measure(size, given))
     console.print(
         "\nlines of code (002 fig. 28): " + "; ".join(f"{name} {count}" for name, count in lines.items())
     )

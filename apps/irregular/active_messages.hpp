@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "irregular/scheme.hpp"
+#include "irregular/simulated.hpp"
+#include "irregular/transport.hpp"
 #include "nuice/am/coalescer.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/am/level_sync.hpp"
-#include "nuice/am/mpi.hpp"
 
 namespace nuice::irregular {
 
@@ -26,8 +27,7 @@ class ActiveMessages {
       : client_(client),
         neighbours_(std::move(neighbours)),
         sync_(options.sync),
-        endpoint_(am::mpi::connect(comm, {.transport = options.transport}),
-                  {.poll_every = options.poll_every}) {
+        endpoint_(connect(comm, options.transport), {.poll_every = options.poll_every}) {
     traffic_.items.resize(neighbours_.size());
     visit_ = endpoint_.template on_items<Item>(
         "visit", [this](am::Context& from, std::span<const Item> items) { arrived(from.source(), items); });
@@ -48,6 +48,7 @@ class ActiveMessages {
 
   [[gnu::always_inline]] void emit(std::size_t slot, const Item& item) {
     ++traffic_.items[slot];
+    simulated_send(0, 1);
     if constexpr (coalesced) {
       buffers_->push(neighbours_[slot], item);
     } else {
@@ -72,7 +73,11 @@ class ActiveMessages {
       if constexpr (coalesced) buffers_->flush();
       endpoint_.poll();
     } else {
+      // On the CM-5: counts, and with local synchronisation a second message that says it was understood.
+      const std::size_t packets = neighbours_.size() * (sync_ == Sync::local ? 2 : 1);
+      simulated_send(0, packets);
       levels_->finish_level();
+      simulated_receive(0, packets);
     }
     open_ = false;
     if (sync_ == Sync::global) endpoint_.barrier();
@@ -108,6 +113,7 @@ class ActiveMessages {
 
  private:
   void arrived(Rank src, std::span<const Item> items) {
+    simulated_receive(0, items.size());
     const Level level = sync_ == Sync::none ? level_ : levels_->level_of(src);
     if (!open_ || (Client::ordered && level != level_)) {
       auto& kept = kept_[level & 1];

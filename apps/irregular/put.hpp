@@ -13,8 +13,9 @@
 #include <utility>
 
 #include "irregular/scheme.hpp"
+#include "irregular/simulated.hpp"
+#include "irregular/transport.hpp"
 #include "nuice/am/endpoint.hpp"
-#include "nuice/am/mpi.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/error.hpp"
 
@@ -31,8 +32,7 @@ class PutIntoPorts {
       : client_(client),
         sync_(options.sync),
         max_items_(options.max_items),
-        endpoint_(am::mpi::connect(comm, {.transport = options.transport}),
-                  {.poll_every = options.poll_every}),
+        endpoint_(connect(comm, options.transport), {.poll_every = options.poll_every}),
         slot_of_(static_cast<std::size_t>(endpoint_.num_ranks())) {
     port_is_ = endpoint_.template on<am::PortRef>(
         "port", [this](am::Context& from, const am::PortRef& ref) { slot(from).remote = ref; });
@@ -65,9 +65,11 @@ class PutIntoPorts {
 
   void end_level() {
     if (sync_ == Sync::global) endpoint_.barrier();
+    simulated_send(0, slots_.size());
     for (const Slot& s : slots_)
       endpoint_.send(s.rank, size_is_, static_cast<std::uint64_t>(s.filling.size()));
     wait_for([&](const Slot& s) { return s.announcements > level_; });
+    simulated_receive(0, slots_.size());
     arm();
     if (sync_ == Sync::global)
       endpoint_.barrier();
@@ -77,6 +79,7 @@ class PutIntoPorts {
     wait_for([](const Slot& s) { return s.port->complete(); });
     for (Slot& s : slots_) {
       const std::uint64_t items = s.announced[level_ & 1];
+      simulated_receive(items != 0 ? 1 : 0, items);
       if (items != 0) client_.absorb(std::span(s.incoming.get(), items), level_ - first_level_);
       s.filling.clear();
     }
@@ -124,7 +127,9 @@ class PutIntoPorts {
       const std::uint64_t items = s.announced[level_ & 1];
       if (items == 0) continue;
       s.port->rearm(static_cast<Bytes>(items * sizeof(Item)));
-      if (sync_ != Sync::global) endpoint_.send(s.rank, armed_, am::Nothing{});
+      if (sync_ == Sync::global) continue;
+      simulated_send(0, 1);
+      endpoint_.send(s.rank, armed_, am::Nothing{});
     }
   }
 
@@ -135,6 +140,7 @@ class PutIntoPorts {
       traffic_.items[i] += s.filling.size();
       ++traffic_.messages;
       ++s.puts;
+      simulated_send(1, s.filling.size());
       s.remote = s.remote.next();
       endpoint_.put(s.remote, 0, std::as_bytes(std::span(s.filling)));
     }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "irregular/scheme.hpp"
+#include "irregular/simulated.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::irregular {
@@ -104,6 +105,7 @@ class SendReceive {
       traffic_.messages += slot.filling.empty() ? 0 : 1;
       slot.leaving.clear();
       std::swap(slot.filling, slot.leaving);
+      simulated_send(1, slot.leaving.size());
       send(slot);
     }
   }
@@ -143,10 +145,12 @@ class SendReceive {
       int got = 0;
       MPI_Get_count(&status, MPI_BYTE, &got);
       have += static_cast<std::size_t>(got) / sizeof(Item);
-      if (got < bytes(max_first_items)) return have;
+      if (got < bytes(max_first_items)) break;
       if (slot.incoming.size() < have + max_first_items) slot.incoming.resize(2 * (have + max_first_items));
       MPI_Recv(slot.incoming.data() + have, bytes(max_first_items), MPI_BYTE, slot.rank, tag, comm_, &status);
     }
+    simulated_receive(1, have);
+    return have;
   }
 
   // The run is over: what was left, where a rank wanted to stop, is of no use.

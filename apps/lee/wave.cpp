@@ -45,12 +45,13 @@ void Wave::absorb(std::span<const Item> items, irregular::Level level) {
     bytes[c] = take ? static_cast<Byte>(byte | mark) : byte;
   }
   tail_ = tail;
-  irregular::simulated_work(items.size());
+  irregular::simulated_items(items.size());
 }
 
 // Cells of the wavefront that was just expanded: what they lead to belongs to this level.
 void Wave::absorb_late(std::span<const Item> items, std::uint64_t distance) {
   late_cells_.clear();
+  irregular::simulated_items(items.size());
   for (const Item item : items) {
     const Index c = item & ~from_the_right;
     const Index ghost = (item & from_the_right) != 0 ? c + part_->stride() : c - part_->stride();

@@ -82,18 +82,19 @@ class Wave {
 
   template <typename Emit>
   void expand_some(const Index* cells, std::size_t count, std::uint64_t distance, Emit& emit) {
+    auto emit_after = irregular::work_first<Item>([&](std::size_t slot, Item item) { emit(slot, item); });
     const auto border = [&](Index c, Byte byte) {
       const Index west = c - part_->stride();
       const Index east = c + part_->stride();
-      if ((byte & left_bit) != 0 && part_->bytes[west] == ghost_bit) emit(0, part_->to_left(west));
+      if ((byte & left_bit) != 0 && part_->bytes[west] == ghost_bit) emit_after(0, part_->to_left(west));
       if ((byte & right_bit) != 0 && part_->bytes[east] == ghost_bit)
-        emit(right_slot_, part_->to_right(east));
+        emit_after(right_slot_, part_->to_right(east));
     };
     const auto with =
         few_walls_ ? expand_cells<true, decltype(border)&> : expand_cells<false, decltype(border)&>;
     tail_ = with(part_->bytes.data(), cells, count, queue_.data(), tail_, part_->stride(),
                  mark_of(distance + 1), border);
-    irregular::simulated_work(count);
+    emit_after.release(count);
   }
 
   void absorb_late(std::span<const Item> items, std::uint64_t distance);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "irregular/scheme.hpp"
 #include "irregular/simulated.hpp"
@@ -73,16 +74,17 @@ class Sequential {
 };
 
 /// The same for a rank of many. grain 0: a cycle is one step of the wavefront, as in 002; else: the newest sites
-/// first, and a cycle ends after so many (order does not matter, see random.hpp).
+/// first, and a cycle ends after so many (order does not matter, see random.hpp). late: items come one level late.
 class Grower {
  public:
   using Item = Word;  // with the spin of the cluster in bit 31
   static constexpr bool ordered = false;
 
-  Grower(Lattice& lattice, Bonds bonds, std::int64_t grain)
+  Grower(Lattice& lattice, Bonds bonds, std::int64_t grain, bool late = false)
       : lattice_(lattice),
         bonds_(bonds),
         grain_(static_cast<std::size_t>(grain)),
+        late_(late),
         now_(lattice.num_sites()),
         next_(lattice.num_sites()) {}
 
@@ -100,6 +102,7 @@ class Grower {
 
   template <class Scheme>
   void expand(Scheme& scheme) {
+    if (late_) remember(scheme);
     if (grain_ == 0) {
       expand_wavefront(scheme);
     } else {
@@ -110,7 +113,10 @@ class Grower {
   void absorb(std::span<const Item> items, irregular::Level) {
     if (!items.empty()) spin_ = (items[0] & spin_bit) != 0 ? 2 : 1;
     Stack& found = grain_ == 0 ? next_ : now_;
+    const Word* const before = found.top;
     found.top = lattice_.try_sites(items, spin_bit, spin_, found.top);
+    irregular::simulated_items(items.size());
+    if (late_ && grain_ == 0) expand_late(before);
   }
 
   void next_level() {
@@ -127,11 +133,29 @@ class Grower {
   Word* expand_batch(Scheme& scheme, const Word* from, int n, Word* top) {
     std::copy_n(from, n, words_);
     make_numbers(words_, n, cluster_, bonds_.seed, numbers_);
-    irregular::simulated_work(static_cast<std::size_t>(n));
     flipped_ += n;
     const Word spin = spin_ == 2 ? spin_bit : 0;
-    return lattice_.expand(words_, n, spin_, numbers_, bonds_.threshold, top,
-                           [&](std::size_t slot, Word word) { scheme.emit(slot, word | spin); });
+    auto emit =
+        irregular::work_first<Word>([&](std::size_t slot, Word word) { scheme.emit(slot, word | spin); });
+    top = lattice_.expand(words_, n, spin_, numbers_, bonds_.threshold, top, emit);
+    emit.release(static_cast<std::size_t>(n));
+    return top;
+  }
+
+  // Of the wavefront that was just expanded (002 fig. 24): as late as the next cycle, a border would cost two.
+  void expand_late(const Word* first) {
+    late_sites_.assign(first, static_cast<const Word*>(next_.top));
+    next_.top -= late_sites_.size();
+    for (std::size_t at = 0; at < late_sites_.size(); at += batch)
+      expand_late_batch_(*this, late_sites_.data() + at,
+                         static_cast<int>(std::min<std::size_t>(batch, late_sites_.size() - at)));
+  }
+  template <class Scheme>
+  void remember(Scheme& scheme) {
+    scheme_ = &scheme;
+    expand_late_batch_ = [](Grower& self, const Word* from, int n) {
+      self.next_.top = self.expand_batch(*static_cast<Scheme*>(self.scheme_), from, n, self.next_.top);
+    };
   }
 
   template <class Scheme>
@@ -160,11 +184,15 @@ class Grower {
   Lattice& lattice_;
   Bonds bonds_;
   std::size_t grain_;
+  bool late_;
   Stack now_;
   Stack next_;
   std::uint64_t cluster_ = 0;
   Spin spin_ = 1;
   std::int64_t flipped_ = 0;
+  std::vector<Word> late_sites_;
+  void* scheme_ = nullptr;
+  void (*expand_late_batch_)(Grower&, const Word*, int) = nullptr;
   Word words_[batch] = {};
   Numbers numbers_;
 };

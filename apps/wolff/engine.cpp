@@ -60,7 +60,7 @@ void with_engine(MPI_Comm comm, const Way& way, const irregular::Stripes& stripe
   const Rank rank = rank_in(comm);
   const std::vector<Rank> neighbours = stripes.neighbours(rank, true);
   Lattice lattice(stripes, rank, neighbours);
-  Grower grower(lattice, bonds, way.grain);
+  Grower grower(lattice, bonds, way.grain, irregular::find_scheme(way.scheme.name).levels_late);
   irregular::SchemeOptions options = way.scheme;
   options.max_items = most_items(stripes);
   irregular::with_scheme(comm, options, neighbours, grower, [&](auto& scheme) {

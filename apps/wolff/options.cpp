@@ -78,6 +78,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--check,!--no-check", options.check,
                "whether to test 4 x 4 and 8 x 8 lattices against exact values too")
       ->capture_default_str();
+  app.add_flag("--item-costs,!--no-item-costs", options.item_costs,
+               "whether to measure what an item costs, by 100,000 to each neighbour")
+      ->capture_default_str();
   app.add_option("--picture", options.picture,
                  "write the last lattice and cluster here, for nuice apps plot");
   app.add_flag("--json", options.json, "one JSON object on one line, nothing else on stdout");

@@ -28,6 +28,7 @@ struct Options {
   std::int64_t samples = 2000;
   int reps = 3;
   bool check = true;
+  bool item_costs = true;
   bool json = false;
   std::string picture;
 };

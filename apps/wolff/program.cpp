@@ -59,7 +59,7 @@ class Program {
     }
     if (options_.reps > 0) {
       time_all();
-      time_items();
+      if (options_.item_costs) time_items();
     }
     if (!options_.picture.empty()) draw();
     share_verdict();
