@@ -111,18 +111,21 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   return exchange;
 }
 
-void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bound,
-                                const Layout& layout) const {
+void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout,
+                                bool has_planned_bytes) const {
   const auto limit = static_cast<std::size_t>(max_sends_in_flight);
   Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
   if (exchange.self.bytes == 0) maker.make_self_message();
-  if (info.executor == Executor::credit) {
-    const bool is_backwards = &bound != &table;
+  const bool is_backwards = &bound != &table;
+  // Nobody would ask: sent at once as by async, whose requests are persistent.
+  const bool all_held =
+      has_planned_bytes && (is_backwards ? windows.hold_all_backwards : windows.hold_all_forwards);
+  if (info.executor == Executor::credit && !all_held) {
     maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes,
                        is_backwards ? windows.backwards : windows.forwards, window_senders, windows.near});
     return;
   }
-  maker.make(info.executor);
+  maker.make(info.executor == Executor::credit ? Executor::async : info.executor);
   exchange.window.resize(std::min(limit, exchange.sends.size()), MPI_REQUEST_NULL);
   exchange.reserve();
 }
@@ -150,7 +153,7 @@ Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
     exchange = plan.new_exchange();
     set_sources(exchange->arrivals, receive.partners, receive.buffers);
     exchange->self = self_copy(table, send_to, receive_from);
-    plan.make_requests(*exchange, table, BufferLayout(send_to, receive_from));
+    plan.make_requests(*exchange, table, BufferLayout(send_to, receive_from), true);
   });
   return plan.finish_bind(std::move(exchange));
 }

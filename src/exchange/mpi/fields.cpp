@@ -312,7 +312,7 @@ Exchange Plan::bind_field_table(const PhaseTable& table, const Ends<SendField>& 
     exchange = plan.new_exchange();
     exchange->arrivals.set_sources(receive.partners,
                                    std::vector<std::span<std::byte>>(receive.partners.size()));
-    plan.make_requests(*exchange, table, layout);
+    plan.make_requests(*exchange, table, layout, false);
   });
   return plan.finish_bind(std::move(exchange));
 }

@@ -88,6 +88,15 @@ void Plan::State::share_windows() {
   const bool shares = hosts && hosts->any_shared() && info.executor == Executor::credit;
   if (shares) share_window_of(hosts->host_of(comm->rank()));
   hosts.reset();
+  if (info.executor == Executor::credit) see_what_windows_hold();
+}
+
+void Plan::State::see_what_windows_hold() {
+  std::array<int, 2> hold = {far_bytes(table.sources, windows.near) <= windows.forwards ? 1 : 0,
+                             far_bytes(table.destinations, windows.near) <= windows.backwards ? 1 : 0};
+  must(MPI_Allreduce(MPI_IN_PLACE, hold.data(), 2, MPI_INT, MPI_MIN, comm->get()), "MPI_Allreduce");
+  windows.hold_all_forwards = hold[0] != 0;
+  windows.hold_all_backwards = hold[1] != 0;
 }
 
 void Plan::State::share_window_of(Rank host_number) {

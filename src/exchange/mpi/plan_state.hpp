@@ -25,6 +25,9 @@ struct Windows {
   Bytes forwards = 0;      // of this rank
   Bytes backwards = 0;     // likewise, when receivers send
   std::vector<Rank> near;  // this host's ranks, ascending; empty without hosts
+  // On every rank, what it is to receive fits its window.
+  bool hold_all_forwards = false;
+  bool hold_all_backwards = false;
 };
 
 /// What a schedule is made from. The schedule itself, if somebody has made it already.
@@ -56,7 +59,9 @@ struct Plan::State {
   // For bind(): the first two may fail on one rank only; the last is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
-  void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout) const;
+  /// has_planned_bytes: the messages are as large as the plan says.
+  void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout,
+                     bool has_planned_bytes) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
 
   std::optional<Hosts> hosts;  // while planning, if there are any that several ranks share
@@ -67,6 +72,7 @@ struct Plan::State {
   /// Collective. Shares out the window, once the table is there; forgets `hosts`.
   void share_windows();
   void share_window_of(Rank host_number);
+  void see_what_windows_hold();
   /// By `scheduler`, for hosts if there are any.
   Schedule make_schedule_for(const Problem& problem, const Scheduler& scheduler) const;
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
