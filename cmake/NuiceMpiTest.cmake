@@ -29,7 +29,6 @@ function(nuice_mpi_test name)
   target_link_libraries(${name} PRIVATE nuice_mpi ${arg_LINKS} GTest::gtest MPI::MPI_CXX)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   nuice_compile_options(${name})
-  target_compile_options(${name} PRIVATE -O0)  # as in tests/CMakeLists.txt
   foreach(ranks IN LISTS arg_RANKS)
     set(test ${name}_${ranks})
     add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)
