@@ -219,7 +219,10 @@ void handler_sends_more_than_fits(const MakeTransport& make, int effort) {
   ep.send((ep.rank() + 1) % ep.num_ranks(), start, {});
   ep.quiesce();
   EXPECT_EQ(next, count);
-  if (ep.num_ranks() == 1) EXPECT_GT(ep.stats().most_deferred, 0U);  // another rank may make room meanwhile
+  // Another rank may make room meanwhile.
+  if (ep.num_ranks() == 1) {
+    EXPECT_GT(ep.stats().most_deferred, 0U);
+  }
 }
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
