@@ -60,7 +60,7 @@ struct AdviceOptions {
   double machine_uncertainty = 0.18;
   /// For the executor credit, as nuice::mpi::PlanOptions has them.
   Bytes chunk_bytes = 4096;
-  Bytes window_bytes = 49152;
+  Bytes window_bytes = 32768;
 };
 
 /// What is expected of one scheduler with one executor. Times in seconds.

@@ -43,7 +43,7 @@ struct Walk {
   mpi::Executor executor;
   int max_sends_in_flight = 0;
   Bytes chunk_bytes = 4096;
-  Bytes window_bytes = 49152;
+  Bytes window_bytes = 32768;
   int window_senders = 4;
 };
 
