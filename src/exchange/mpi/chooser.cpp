@@ -206,21 +206,39 @@ class Plan::State::Chooser {
 
   /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
   void measure() {
-    const auto applicable = static_cast<std::size_t>(std::ranges::count_if(
-        advice_.candidates, [](const Candidate& candidate) { return candidate.applicable; }));
-    const std::size_t count =
-        std::min(applicable, std::clamp(advice_.num_contenders(), least_trials, most_trials));
+    const std::vector<std::size_t> tried = worth_trying();
     std::vector<TrialResult> results;
     try {
       Trial trial(comm_);
-      for (std::size_t i = 0; i < count; ++i) trial.add(plan_of(advice_.candidates[i]));
+      for (const std::size_t i : tried) trial.add(plan_of(advice_.candidates[i]));
       results = trial.run();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::limit) throw;
       warn(std::string("nothing was measured: ") + error.what());
       return;
     }
-    all_or_none(comm_, [&] { take(results); });
+    all_or_none(comm_, [&] { take(tried, results); });
+  }
+
+  /// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell apart, as
+  /// predictions of one executor are wrong together; then the best of the others.
+  std::vector<std::size_t> worth_trying() const {
+    const auto& all = advice_.candidates;
+    const auto applicable =
+        static_cast<std::size_t>(std::ranges::count_if(all, [](const Candidate& c) { return c.applicable; }));
+    const std::size_t contenders = std::min(applicable, advice_.num_contenders());
+    std::vector<std::size_t> tried;
+    std::vector<std::string_view> executors;
+    for (std::size_t i = 0; i < contenders && tried.size() < most_trials; ++i) {
+      if (std::ranges::find(executors, all[i].executor) != executors.end()) continue;
+      executors.push_back(all[i].executor);
+      tried.push_back(i);
+    }
+    const std::size_t count = std::min(applicable, std::clamp(contenders, least_trials, most_trials));
+    for (std::size_t i = 0; i < applicable && tried.size() < count; ++i)
+      if (std::ranges::find(tried, i) == tried.end()) tried.push_back(i);
+    std::ranges::sort(tried);
+    return tried;
   }
 
   Plan plan_of(const Candidate& candidate) {
@@ -234,13 +252,14 @@ class Plan::State::Chooser {
     return Plan(std::move(state));
   }
 
-  void take(std::span<const TrialResult> results) {
+  void take(std::span<const std::size_t> tried, std::span<const TrialResult> results) {
     std::vector<MeasuredExchange> measured;
-    for (std::size_t i = 0; i < results.size(); ++i) measured.push_back({i, results[i].median_s});
+    for (std::size_t i = 0; i < results.size(); ++i) measured.push_back({tried[i], results[i].median_s});
     const std::vector<Candidate> before = advice_.candidates;
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
-    const TrialResult& result = results[static_cast<std::size_t>(chosen - before.begin())];
+    const auto place = std::ranges::find(tried, static_cast<std::size_t>(chosen - before.begin()));
+    const TrialResult& result = results[static_cast<std::size_t>(place - tried.begin())];
     state_.info.predicted_s = chosen->exchange_s;
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
                         "; measured: " + milliseconds(result.median_s) + " (median of " +
