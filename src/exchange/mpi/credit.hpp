@@ -13,8 +13,9 @@
 // the other senders keep busy meanwhile. (What Homa calls overcommitment; here within one window.)
 //
 // While one message ends the next one's first chunks are under way: the port stays busy over the change of phase, which
-// is what the executors phased and barrier lose. And at most window_bytes are on their way to a rank: no switch queue of
-// that length overflows by payload, however the ranks drift apart, and no more than that can arrive before its receive is posted.
+// is what the executors phased and barrier lose. And at most window_bytes are on their way to a rank, however the ranks
+// drift apart: a switch queue of that length holds them, but for headers, and no more than that can arrive before its
+// receive is posted.
 // (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
 //
 // Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before, and a sender
