@@ -36,14 +36,21 @@ setup: $(SETUP_STAMP)
 
 build/release/.installed: $(SETUP_STAMP) $(CXX_SOURCES)
 	@mkdir -p build
-	cmake --preset release -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(CURDIR)/$(BIN)/mpiexec \
+	cmake --preset release -DNUICE_BUILD_TESTS=OFF -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(CURDIR)/$(BIN)/mpiexec \
 	  -DPython3_EXECUTABLE=$(CURDIR)/$(BIN)/python >build/configure.log || { cat build/configure.log; exit 1; }
 	cmake --build --preset release
 	cmake --install build/release >/dev/null
 	@touch $@
 
+# Apart, since they take a third of the compiling and a user needs none of them.
+build/release/.tests: build/release/.installed
+	cmake --preset release -DNUICE_BUILD_TESTS=ON >build/configure.log || { cat build/configure.log; exit 1; }
+	cmake --build --preset release
+	@touch $@
+
 build/python/.installed: $(SETUP_STAMP) $(PYTHON_SOURCES)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
+	@# The compiler's name as CMake finds it, not as Python was built with: only then does ccache know the library again.
+	CC="$${CC:-cc}" CXX="$${CXX:-c++}" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
 	  --config-settings=cmake.define.NUICE_WERROR=ON --editable .
 	@mkdir -p build/python && touch $@
 
@@ -61,14 +68,14 @@ demo: build
 	$(BIN)/nuice demo --out demo
 
 # Both at once, each on a core; pytest shows its progress, ctest its last lines.
-test-fast: build
+test-fast: build build/release/.tests
 	ctest --preset release --label-exclude 'mpi|slow|consumer' >build/test-fast.log 2>&1 & ctest=$$!; failed=0; \
 	  $(BIN)/python -m pytest -q -m 'not slow' tests/python || failed=1; \
 	  wait $$ctest || failed=1; tail -n 8 build/test-fast.log; exit $$failed
 
 # InterruptTest runs in release and under ASan only: TSan holds signals back until the next system call, and now and then
 # the computing rank of these tests is not reached in time.
-test: build
+test: build build/release/.tests
 	ctest --preset release --parallel $(JOBS) --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)

@@ -9,9 +9,11 @@
 
 namespace nuice {
 namespace advice {
-namespace {
+bool forwards(std::string_view scheduler) {
+  return scheduler != drs_n && (find_scheduler(scheduler).guarantees & direct) == 0;
+}
 
-bool forwards(std::string_view scheduler) { return (find_scheduler(scheduler).guarantees & direct) == 0; }
+namespace {
 
 bool has_links(const Machine& machine) { return machine.topology->num_links() > 0; }
 

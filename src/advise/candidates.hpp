@@ -14,6 +14,9 @@ inline constexpr std::string_view drs_n = "drs_n";
 inline constexpr std::string_view credit = "credit";
 inline constexpr std::string_view handshake = "handshake";
 
+/// Its messages travel over ranks in between (store and forward).
+bool forwards(std::string_view scheduler);
+
 /// "rs_n:phased", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
 Candidate parse_candidate(std::string_view name, const Machine& machine);
 

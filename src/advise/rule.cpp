@@ -30,8 +30,6 @@ double power_up(double value) {
   return reach;
 }
 
-bool forwards(std::string_view scheduler) { return scheduler == "rex" || scheduler == "bruck"; }
-
 double phases_of(std::string_view scheduler, const Traits& t) {
   const double d = t.degree;
   if (scheduler == "ac") return 1;

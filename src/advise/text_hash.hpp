@@ -7,7 +7,7 @@
 
 #include "nuice/random.hpp"
 
-namespace nuice::advise {
+namespace nuice::advice {
 
 inline std::uint64_t hash_of_text(std::string_view text) {
   std::uint64_t hash = mix64(text.size());
@@ -15,4 +15,4 @@ inline std::uint64_t hash_of_text(std::string_view text) {
   return hash;
 }
 
-}  // namespace nuice::advise
+}  // namespace nuice::advice

@@ -13,7 +13,7 @@
 namespace nuice {
 namespace {
 
-using advise::hash_of_text;
+using advice::hash_of_text;
 
 std::uint64_t add(std::uint64_t hash, std::uint64_t value) { return mix64(hash ^ value); }
 

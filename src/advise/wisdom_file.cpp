@@ -76,7 +76,7 @@ Json to_json(const WisdomEntry& entry) {
 
 /// Tells damage: of a line as this version writes it, but for this number itself. A text that is no UTF-8 has one too.
 std::uint64_t check_of(const WisdomEntry& entry) {
-  return advise::hash_of_text(to_json(entry).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return advice::hash_of_text(to_json(entry).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string to_line(const WisdomEntry& entry) {

@@ -10,8 +10,6 @@
 namespace nuice::am {
 namespace {
 
-constexpr std::size_t max_reduced = 8;
-
 void throw_if(const std::exception_ptr& error) {
   if (error) std::rethrow_exception(error);
 }
@@ -62,9 +60,10 @@ std::exception_ptr Endpoint::reduce_into(ReduceOp op, std::span<const std::int64
 
 std::vector<std::int64_t> Endpoint::reduce(ReduceOp op, std::span<const std::int64_t> values) {
   must_not_be_in_handler("reduce");
-  if (values.size() > max_reduced)
-    throw Error(ErrorCode::invalid_argument,
-                "reduce takes at most 8 values, not " + std::to_string(values.size()));
+  if (values.size() > Transport::max_reduced)
+    throw Error(ErrorCode::invalid_argument, "reduce takes at most " +
+                                                 std::to_string(Transport::max_reduced) + " values, not " +
+                                                 std::to_string(values.size()));
   const Entry entry(*this);
   std::vector<std::int64_t> result(values.size());
   throw_if(reduce_into(op, values, result, true));

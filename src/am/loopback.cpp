@@ -21,7 +21,6 @@
 namespace nuice::am {
 namespace {
 
-constexpr std::size_t max_reduced = 8;
 /// So often may the baton go round without anything happening.
 constexpr std::uint64_t idle_rounds_max = 20000;
 /// One at a time: one send in so many passes the baton on.
@@ -93,7 +92,7 @@ class Hub {
   bool deadlock() const { return deadlock_; }
 
   struct Reduction {
-    std::array<std::int64_t, max_reduced> values{};
+    std::array<std::int64_t, Transport::max_reduced> values{};
     std::size_t arrived = 0;
   };
   void start_reduce(std::uint64_t number, ReduceOp op, std::span<const std::int64_t> values) {

@@ -12,13 +12,13 @@
 namespace nuice {
 namespace {
 
-[[noreturn]] void fail(ErrorCode code, const std::string& text) {
+[[noreturn]] void fail_broadcast(ErrorCode code, const std::string& text) {
   throw Error(code, "broadcast_serially: " + text);
 }
 
 [[noreturn]] void fail_at(std::uint32_t step, Rank src, Rank dst, const std::string& text) {
-  fail(ErrorCode::mismatch, "step " + std::to_string(step) + ", rank " + std::to_string(src) + " -> rank " +
-                                std::to_string(dst) + ": " + text);
+  fail_broadcast(ErrorCode::mismatch, "step " + std::to_string(step) + ", rank " + std::to_string(src) +
+                                          " -> rank " + std::to_string(dst) + ": " + text);
 }
 
 void check_tables(std::span<const BroadcastTable> tables) {
@@ -26,24 +26,26 @@ void check_tables(std::span<const BroadcastTable> tables) {
     const BroadcastTable& table = tables[i];
     const bool fits = std::cmp_equal(table.rank, i) && std::cmp_equal(table.num_ranks, tables.size()) &&
                       table.root == tables[0].root && table.num_steps == tables[0].num_steps;
-    if (!fits) fail(ErrorCode::mismatch, "table " + std::to_string(i) + " does not belong to the others");
+    if (!fits)
+      fail_broadcast(ErrorCode::mismatch, "table " + std::to_string(i) + " does not belong to the others");
   }
 }
 
 void check_buffers(std::span<const BroadcastTable> tables, std::span<const ReceiveBuffer> buffers,
                    Bytes bytes) {
   if (buffers.size() != tables.size())
-    fail(ErrorCode::invalid_argument,
-         std::to_string(tables.size()) + " tables, but " + std::to_string(buffers.size()) + " buffers");
-  if (bytes < 0) fail(ErrorCode::invalid_argument, "the size is negative: " + std::to_string(bytes));
+    fail_broadcast(ErrorCode::invalid_argument, std::to_string(tables.size()) + " tables, but " +
+                                                    std::to_string(buffers.size()) + " buffers");
+  if (bytes < 0)
+    fail_broadcast(ErrorCode::invalid_argument, "the size is negative: " + std::to_string(bytes));
   for (std::size_t i = 0; i < tables.size(); ++i) {
     if (!tables[i].takes_part() || bytes == 0) continue;
     if (buffers[i].data == nullptr)
-      fail(ErrorCode::invalid_argument, "rank " + std::to_string(i) + ": the buffer is null");
+      fail_broadcast(ErrorCode::invalid_argument, "rank " + std::to_string(i) + ": the buffer is null");
     if (buffers[i].bytes < bytes)
-      fail(ErrorCode::invalid_argument, "rank " + std::to_string(i) + ": the buffer has " +
-                                            std::to_string(buffers[i].bytes) + " bytes, the message has " +
-                                            std::to_string(bytes));
+      fail_broadcast(ErrorCode::invalid_argument, "rank " + std::to_string(i) + ": the buffer has " +
+                                                      std::to_string(buffers[i].bytes) +
+                                                      " bytes, the message has " + std::to_string(bytes));
   }
 }
 

@@ -15,7 +15,7 @@
 namespace nuice::topo {
 namespace {
 
-struct Shape {
+struct DragonflyShape {
   Rank a;  // routers in a group
   Rank h;  // global cables of a router
   Rank p;  // ranks on a router
@@ -25,14 +25,14 @@ struct Shape {
 
 class Dragonfly final : public NamedTopology {
  public:
-  Dragonfly(const Spec& spec, const Shape& shape)
+  Dragonfly(const Spec& spec, const DragonflyShape& shape)
       : NamedTopology(spec, std::int64_t{shape.a} * shape.p * shape.g, num_links_of(shape)),
         shape_(shape),
         rounds_(shape.rounds()),
         ports_(rounds_ * (shape.g - 1)),
         first_global_(shape.g * shape.a * (shape.a - 1)) {}
 
-  static std::int64_t num_links_of(const Shape& shape) {
+  static std::int64_t num_links_of(const DragonflyShape& shape) {
     const std::int64_t local = std::int64_t{shape.a} * (shape.a - 1);
     return shape.g * (local + std::int64_t{shape.rounds()} * (shape.g - 1));
   }
@@ -77,7 +77,7 @@ class Dragonfly final : public NamedTopology {
     if (from != to) route.push_back(from * (shape_.a - 1) + place_of(to % shape_.a, from % shape_.a));
   }
 
-  Shape shape_;
+  DragonflyShape shape_;
   Rank rounds_;  // cables between any two groups
   Rank ports_;   // of a group that are used
   LinkId first_global_;
@@ -111,7 +111,8 @@ Made make_dragonfly(const Spec& spec) {
   spec.check_size(saturating_product(routers, p + 1), 0);
   const std::int64_t links_per_router = (a - 1) + h;
   spec.check_size(routers, saturating_product(routers, links_per_router));
-  const Shape shape{static_cast<Rank>(a), static_cast<Rank>(h), static_cast<Rank>(p), static_cast<Rank>(g)};
+  const DragonflyShape shape{static_cast<Rank>(a), static_cast<Rank>(h), static_cast<Rank>(p),
+                             static_cast<Rank>(g)};
   return std::make_unique<Dragonfly>(spec, shape);
 }
 

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Concurrent, Loopback,
                                           testing::Values(2, 4)),
                          name_of);
 
-struct Word {
+struct Said {
   std::uint64_t value;
 };
 
@@ -65,9 +65,9 @@ std::string history(std::uint64_t seed) {
   am::run_loopback({.num_ranks = 4, .seed = seed}, [&](std::unique_ptr<am::Transport> transport) {
     am::Endpoint ep(std::move(transport));
     const auto tell =
-        ep.on<Word>("tell", [&](am::Context& c, const Word&) { text += std::to_string(c.source()); });
+        ep.on<Said>("tell", [&](am::Context& c, const Said&) { text += std::to_string(c.source()); });
     ep.seal();
-    for (int i = 0; i < 50; ++i) ep.send(0, tell, Word{1});
+    for (int i = 0; i < 50; ++i) ep.send(0, tell, Said{1});
     ep.quiesce();
   });
   return text;

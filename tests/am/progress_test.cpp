@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Word {
+struct Number {
   std::uint64_t value;
 };
 
@@ -46,8 +46,8 @@ void answers_while_computing(TurnOn&& turn_on) {
   run_pair([&](am::Endpoint& ep) {
     std::atomic<std::uint64_t> asked = 0;
     std::uint64_t answered = 0;
-    const auto answer = ep.on<Word>("answer", [&](am::Context&, const Word& w) { answered += w.value; });
-    const auto ask = ep.on<Word>("ask", [&](am::Context& c, const Word& w) {
+    const auto answer = ep.on<Number>("answer", [&](am::Context&, const Number& w) { answered += w.value; });
+    const auto ask = ep.on<Number>("ask", [&](am::Context& c, const Number& w) {
       ++asked;
       c.reply(answer, w);
     });
@@ -55,7 +55,7 @@ void answers_while_computing(TurnOn&& turn_on) {
     constexpr std::uint64_t count = 300;
     if (ep.rank() == 0) {
       for (std::uint64_t i = 1; i <= count; ++i) {
-        ep.send(1, ask, Word{1});
+        ep.send(1, ask, Number{1});
         if (i % 3 != 0) ep.poll_until([&] { return answered == i; });  // in turns, and some at once
       }
       ep.poll_until([&] { return answered == count; });
@@ -80,17 +80,17 @@ template <typename TurnOn>
 void mixes_with_calls(TurnOn&& turn_on) {
   run_pair([&](am::Endpoint& ep) {
     std::uint64_t sum = 0;
-    const auto add = ep.on<Word>("add", [&](am::Context&, const Word& w) { sum += w.value; });
-    const auto twice =
-        ep.on_call<Word, Word>("twice", [](am::Context&, const Word& w) { return Word{2 * w.value}; });
+    const auto add = ep.on<Number>("add", [&](am::Context&, const Number& w) { sum += w.value; });
+    const auto twice = ep.on_call<Number, Number>(
+        "twice", [](am::Context&, const Number& w) { return Number{2 * w.value}; });
     ep.seal();
     constexpr std::uint64_t count = 2000;
     {
       const auto on = turn_on(ep);
       for (std::uint64_t i = 1; i <= count; ++i) {
-        ep.send(1 - ep.rank(), add, Word{i});
+        ep.send(1 - ep.rank(), add, Number{i});
         if (i % 100 == 0) {
-          EXPECT_EQ(ep.call(1 - ep.rank(), twice, Word{i}).get().value, 2 * i);
+          EXPECT_EQ(ep.call(1 - ep.rank(), twice, Number{i}).get().value, 2 * i);
         }
         if (i % 50 == 0) {
           const am::Mask mask(ep);

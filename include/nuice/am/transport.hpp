@@ -87,7 +87,8 @@ class Transport {
   virtual void start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
                                   std::uint64_t cookie);
 
-  /// Collective; one at a time: start on every rank, then test until true. Runs no handler.
+  /// Collective; one at a time: start on every rank, then test until true. Runs no handler. At most max_reduced values.
+  static constexpr std::size_t max_reduced = 8;
   virtual void start_reduce(ReduceOp op, std::span<const std::int64_t> values) = 0;
   virtual bool test_reduce(std::span<std::int64_t> result) = 0;
 
