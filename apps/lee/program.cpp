@@ -174,7 +174,7 @@ class Run {
     traffic = mine;
     const auto reps = static_cast<std::uint64_t>(options_.reps);
     traffic.items.resize(2);  // by all ranks alike: without neighbours 0
-    for (std::uint64_t* const value : {&traffic.items[0], &traffic.items[1], &traffic.messages}) {
+    for (std::uint64_t* const value : {traffic.items.data(), traffic.items.data() + 1, &traffic.messages}) {
       MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_UINT64_T, MPI_MAX, comm_);
       *value /= reps;
     }

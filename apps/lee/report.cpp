@@ -111,7 +111,7 @@ Json to_json(const Report& report, const Result& result) {
           {"scale_milliseconds", report.scale_ms(result)},
           {"speed_up", speed_up(report.sequential, result)},
           {"efficiency", speed_up(report.sequential, result) / result.num_ranks},
-          {"speed_up_over_itself", alone ? Json(speed_up(*alone, result)) : Json()},
+          {"speed_up_over_itself", alone != nullptr ? Json(speed_up(*alone, result)) : Json()},
           {"levels", result.traffic.levels},
           {"checks", result.traffic.checks},
           {"items", result.traffic.items},

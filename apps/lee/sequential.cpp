@@ -61,7 +61,7 @@ std::size_t Sequential::expand(Index source, Index target, bool has_target) {
   queue_[0] = source;
   bytes[source] |= mark_of(0);
   first_of_ = {0, 1};
-  while (!(has_target && !can_be_reached(bytes[target]))) {
+  while (!has_target || can_be_reached(bytes[target])) {
     const std::size_t head = first_of_[first_of_.size() - 2];
     const std::size_t stop = first_of_.back();
     const std::size_t tail = loop(bytes, queue_.data() + head, stop - head, queue_.data(), stop,

@@ -28,7 +28,10 @@ void Wave::start(std::optional<Index> source, std::optional<Index> target) {
 void Wave::absorb(std::span<const Item> items, irregular::Level level) {
   const std::uint64_t distance = level + 1;
   const Byte ghost_mark = ghost_bit | mark_of(level);
-  if (level < level_) return absorb_late(items, distance);
+  if (level < level_) {
+    absorb_late(items, distance);
+    return;
+  }
   const Byte mark = mark_of(distance);
   Byte* const bytes = part_->bytes.data();
   Index* const queue = queue_.data();

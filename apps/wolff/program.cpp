@@ -170,7 +170,7 @@ class Program {
     return outcome;
   }
 
-  void count(MPI_Comm comm, const Engine& engine, const irregular::Traffic& before, Result& result) {
+  void count(MPI_Comm comm, const Engine& engine, const irregular::Traffic& before, Result& result) const {
     const irregular::Traffic after = engine.traffic();
     int rank = 0;
     int num_ranks = 1;

@@ -23,7 +23,7 @@ struct Choice {
 
   /// Requires a plan of the scheduler "auto".
   static Choice of(const mpi::Plan& plan);
-  std::optional<double> prediction(const std::string& candidate) const;
+  std::optional<double> prediction(const std::string& name) const;
 };
 
 }  // namespace nuice::bench

@@ -107,7 +107,10 @@ class FanIn {
   /// min(per_sender * (k - 1), most) through the points, by least squares over the slopes that they have.
   void set_loss(const std::vector<Loss>& losses, const std::string& key, double Machine::* per_sender,
                 const std::string& most_key, double Machine::* most) {
-    if (losses.empty()) return notebook_.not_found("receiver", key, "not measured: time-outs came first");
+    if (losses.empty()) {
+      notebook_.not_found("receiver", key, "not measured: time-outs came first");
+      return;
+    }
     const auto worst = std::ranges::max_element(losses, {}, [](const Loss& l) { return l.loss.value; });
     if (worst->loss.value < least_loss) {
       notebook_.found("receiver", key, "", {0, worst->loss.low, worst->loss.high, reps_},

@@ -17,6 +17,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "nuice/error.hpp"
 #include "nuice/networks.hpp"
@@ -49,7 +50,7 @@ void print(std::FILE* file, const std::string& text) {
 }
 
 /// Nothing if there is nothing to do but to exit with `code`.
-std::optional<Options> parse_command_line(int argc, char** argv, int& code) {
+std::optional<Options> parse_command_line(int argc, const char* const* argv, int& code) {
   Options options;
   CLI::App app{
       "Measures start-up, time per byte, eager limit, duplex, many senders to one receiver and barriers, "
@@ -104,7 +105,7 @@ Place find_place(Rank ranks) {
   MPI_Comm_free(&host);
   int hosts = rank_on_host == 0 ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  int crowded = on_host > static_cast<int>(std::thread::hardware_concurrency()) ? 1 : 0;
+  int crowded = std::cmp_greater(on_host, std::thread::hardware_concurrency()) ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -141,23 +142,23 @@ int deliver(const Options& options, const Calibration& calibration, const Place&
   }
 }
 
-int main_with_mpi(int argc, char** argv) {
+int main_with_mpi(int argc, const char* const* argv) {
   int code = 0;
-  const auto options = parse_command_line(argc, argv, code);
-  if (!options) return code;
-  MpiLab lab(options->patience_s);
-  if (lab.num_ranks() < 2) {
-    print(stderr, "nuice-calibrate: messages need two ranks: use mpiexec -n 2 nuice-calibrate\n");
-    return usage_error;
-  }
-  const std::string& topology = options->settings.topology;
-  const std::string too_small =
-      topology.empty() ? "" : why_too_small(*make_topology(topology), lab.num_ranks());
-  if (!too_small.empty()) {
-    print(stderr, "nuice-calibrate: " + too_small + "\n");
-    return usage_error;
-  }
   try {
+    const auto options = parse_command_line(argc, argv, code);
+    if (!options) return code;
+    MpiLab lab(options->patience_s);
+    if (lab.num_ranks() < 2) {
+      print(stderr, "nuice-calibrate: messages need two ranks: use mpiexec -n 2 nuice-calibrate\n");
+      return usage_error;
+    }
+    const std::string& topology = options->settings.topology;
+    const std::string too_small =
+        topology.empty() ? "" : why_too_small(*make_topology(topology), lab.num_ranks());
+    if (!too_small.empty()) {
+      print(stderr, "nuice-calibrate: " + too_small + "\n");
+      return usage_error;
+    }
     const Calibration calibration = calibrate(lab, options->settings);
     const Place place = find_place(lab.num_ranks());
     if (world_rank() == 0) code = deliver(*options, calibration, place);

@@ -79,8 +79,8 @@ Schedule make_rex(const Problem& problem) {
   const auto home = [core](Rank rank) { return rank < core ? rank : rank - core; };
   const auto hops = [&](const Message& message) {
     const auto in_core = static_cast<std::uint32_t>(home(message.src) ^ home(message.dst));
-    const int outside = (message.src >= core ? 1 : 0) + (message.dst >= core ? 1 : 0);
-    return static_cast<std::size_t>(std::popcount(in_core) + outside);
+    const std::size_t outside = (message.src >= core ? 1 : 0) + (message.dst >= core ? 1 : 0);
+    return static_cast<std::size_t>(std::popcount(in_core)) + outside;
   };
   std::size_t num_pieces = 0;
   for (MessageId id = 0; id < problem.matrix.num_messages(); ++id)

@@ -225,16 +225,16 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
 
 }  // namespace
 
-Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& given) {
-  PlanOptions options = given;
-  if (options.executor == Executor::automatic) options.executor = Executor::phased;
+Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
+  PlanOptions settings = options;
+  if (settings.executor == Executor::automatic) settings.executor = Executor::phased;
   auto state = std::make_unique<State>();
   state->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state->comm;
   state->member = Membership::of(parent, state->comm);
-  require_equal_options(comm, options);
-  check_options(options);
-  state->find_hosts(options);
+  require_equal_options(comm, settings);
+  check_options(settings);
+  state->find_hosts(settings);
   state->info.combined = false;  // it is as the table is
   std::vector<std::int64_t> my_sends;
   all_or_none(comm, [&] {
@@ -255,11 +255,11 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
       fail("the table of rank " + std::to_string(comm.rank()) + " has " + std::to_string(table.num_phases) +
            " phases, the ranks send in " + std::to_string(schedule.num_phases()));
     if (const auto violation = check(matrix, schedule, 0)) fail(violation->text);
-    if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", options.executor);
+    if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", settings.executor);
     const PhaseTable sent = slice(matrix, schedule, comm.rank());
     check_sources(table, sent);
     check_receives(table, sent);
-    state->describe(matrix, schedule, options);
+    state->describe(matrix, schedule, settings);
   });
   state->info.check_s = watch.lap();
   state->share_windows();

@@ -141,39 +141,39 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   });
 }
 
-Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& given)
+Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
     : state_(std::make_unique<State>()) {
-  const PlanOptions options = settled(given);
+  const PlanOptions settings = settled(options);
   state_->comm = std::make_shared<const Communicator>(parent);
   const Communicator& comm = *state_->comm;
   state_->member = Membership::of(parent, state_->comm);
-  require_equal_options(comm, options);
-  check_options(options);
-  const Scheduler* const scheduler = named_scheduler(options.scheduler);
+  require_equal_options(comm, settings);
+  check_options(settings);
+  const Scheduler* const scheduler = named_scheduler(settings.scheduler);
   all_or_none(comm, [&] {
     check_destinations(comm, destinations);
     state_->destinations.assign(destinations.begin(), destinations.end());
   });
 
-  state_->find_hosts(options);
+  state_->find_hosts(settings);
   StopWatch watch;
-  const bool everywhere = options.planning == Planning::everywhere;
+  const bool everywhere = settings.planning == Planning::everywhere;
   const CommMatrix matrix =
       everywhere ? gather_matrix(comm, destinations) : gather_matrix_at(comm, destinations, 0);
   state_->info.gather_s = watch.lap();
   if (scheduler == nullptr) {
-    state_->choose_and_make(matrix, options);
+    state_->choose_and_make(matrix, settings);
   } else {
     std::unique_ptr<const Topology> topology;
     all_or_none(comm, [&] {
-      if (!options.topology.empty() && (everywhere || comm.rank() == 0))
-        topology = make_topology(options.topology);
+      if (!settings.topology.empty() && (everywhere || comm.rank() == 0))
+        topology = make_topology(settings.topology);
     });
     const Problem problem{.matrix = matrix,
-                          .seed = options.seed,
-                          .phase_cost_bytes = options.phase_cost_bytes,
+                          .seed = settings.seed,
+                          .phase_cost_bytes = settings.phase_cost_bytes,
                           .topology = topology.get()};
-    state_->make({problem, *scheduler, options.executor}, options);
+    state_->make({problem, *scheduler, settings.executor}, settings);
   }
   state_->share_windows();
   state_->agree_on_times();
