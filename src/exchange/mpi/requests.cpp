@@ -154,6 +154,18 @@ void Requests::start(std::size_t begin, std::size_t end) {
   }
 }
 
+void Requests::start_in(MPI_Request* requests) const {
+  for (const ShortSend& message : shorts_) {
+    MPI_Request* const request = requests++;
+    if (message.to == no_rank) {
+      must(MPI_Start(request), "MPI_Start");
+    } else {
+      must(MPI_Isend(message.at, message.bytes, MPI_BYTE, message.to, message.tag, message.comm, request),
+           "MPI_Isend");
+    }
+  }
+}
+
 void Requests::start_unordered(std::size_t begin, std::size_t end) {
   if (has_shorts_) {
     start(begin, end);

@@ -123,6 +123,8 @@ class Requests {
   // On requests [begin, end):
   /// Starts them in this order.
   void start(std::size_t begin, std::size_t end);
+  /// All of them, those of short messages into their places in `requests`, where the others are copied.
+  void start_in(MPI_Request* requests) const;
   /// Starts them in any order.
   void start_unordered(std::size_t begin, std::size_t end);
   /// True when all are complete. Those that are not under way count as complete.
