@@ -38,6 +38,7 @@ HEADERS = {
         "types",
         "error",
         "comm_matrix",
+        "credit",
         "schedule",
         "phase_table",
         "bounds",

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "nuice/comm_matrix.hpp"
+#include "nuice/credit.hpp"
 #include "nuice/machine.hpp"
 #include "nuice/schedule.hpp"
 #include "nuice/scheduler.hpp"
@@ -59,8 +60,8 @@ struct AdviceOptions {
   /// default is what nine of ten printed times of the CM-5 are within (docs/reproduce.md).
   double machine_uncertainty = 0.18;
   /// For the executor credit, as nuice::mpi::PlanOptions has them.
-  Bytes chunk_bytes = 4096;
-  Bytes window_bytes = 32768;
+  Bytes chunk_bytes = default_chunk_bytes;
+  Bytes window_bytes = default_window_bytes;
 };
 
 /// What is expected of one scheduler with one executor. Times in seconds.

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "nuice/bounds.hpp"
+#include "nuice/credit.hpp"
 #include "nuice/exchange.hpp"
 #include "nuice/phase_table.hpp"
 #include "nuice/scheduler.hpp"
@@ -80,8 +81,8 @@ struct PlanOptions {
   /// rank. A good window is what the switch can hold for one port, and at least what the port carries in a round trip;
   /// a chunk an eighth of that. What fits a receiver's window at the start is sent without asking. Ranks of one host
   /// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
-  Bytes chunk_bytes = 4096;
-  Bytes window_bytes = 32768;
+  Bytes chunk_bytes = default_chunk_bytes;
+  Bytes window_bytes = default_window_bytes;
   /// Executor credit only: so many senders share a receiver's window, fewer when fewer are left, so that one that is busy
   /// elsewhere does not leave the receiver's port idle. 1: one message after the other, in the order of the table. Of
   /// schedules without link contention, which need their order, two at most.
@@ -239,11 +240,13 @@ class Plan {
   /// fields. The plan's bytes only say which share of a message each phase carries, so one plan, made for the elements
   /// or for their bytes, serves fields of any size. Both ends of a message must have as many elements of as many bytes
   /// (the types may lie differently in memory), and all ranks as many fields. Transfers with few bytes are one
-  /// MPI message of all fields; those with many are one per field. Types may be freed once this returns.
+  /// MPI message of all fields; those with many are one per field. The executor credit cuts fields at whole elements; those
+  /// of a type with gaps whose elements are larger than chunk_bytes it packs, which takes as much memory as they have
+  /// bytes. Types may be freed once this returns.
   /// bind_fields_reverse(): as bind_reverse(). Cost: as bind(), and a small message to each destination.
   /// Throws Error, the same on all ranks: invalid_argument for fields that cannot be or that do not fit the partners;
-  /// mismatch for ends that differ (pair and field are named); not_applicable for types with gaps with the executor
-  /// credit, and, where the plan forwards, for messages that grow by different ratios.
+  /// mismatch for ends that differ (pair and field are named); not_applicable, where the plan forwards, for messages that
+  /// grow by different ratios or parts that end inside an element.
   Exchange bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive);
   Exchange bind_fields_reverse(std::span<const SendField> send, std::span<const ReceiveField> receive);
 

@@ -110,7 +110,7 @@ class Decision {
   }
 
   void predict_by_rule(Candidate& candidate) {
-    const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_);
+    const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_, options_.chunk_bytes);
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
     candidate.planning_s = candidate.scheduler == drs_n ? 0 : planning_s(candidate.scheduler, traits_);

@@ -105,8 +105,8 @@ double handshakes_s(const Traits& t, const Machine& m) {
   return 1.4 * (t.degree * (message_s(m, t) + inquiry_s) + halves * t.wire_port * m.byte_s);
 }
 
-double credit_s(const Traits& t, const Machine& m, double link_s) {
-  const double chunks = t.port_bytes / 4096 + t.degree;
+double credit_s(const Traits& t, const Machine& m, double link_s, Bytes chunk_bytes) {
+  const double chunks = t.port_bytes / static_cast<double>(chunk_bytes) + t.degree;
   const double work = 2 * chunks * (m.send_overhead_s + m.receive_overhead_s);
   return std::max(1.2 * std::max(t.wire_port * m.byte_s, link_s), work) + 2 * message_s(m, t);
 }
@@ -120,7 +120,8 @@ double forwarded_s(const Traits& t, const Machine& m, double phases, double wire
 
 }  // namespace
 
-Estimate rule(const Candidate& candidate, const Traits& t, const Machine& m, double link_bytes_s) {
+Estimate rule(const Candidate& candidate, const Traits& t, const Machine& m, double link_bytes_s,
+              Bytes chunk_bytes) {
   if (t.messages == 0) return {};
   const std::string_view scheduler = candidate.scheduler;
   if (scheduler == drs_n) return {.exchange_s = handshakes_s(t, m)};
@@ -134,7 +135,7 @@ Estimate rule(const Candidate& candidate, const Traits& t, const Machine& m, dou
     estimate.exchange_s = async_s(t, m, link_s);
     estimate.timeouts = overflows(t, m);
   } else if (candidate.executor == credit) {
-    estimate.exchange_s = credit_s(t, m, link_s);
+    estimate.exchange_s = credit_s(t, m, link_s, chunk_bytes);
   } else if (forwards(scheduler)) {
     estimate.exchange_s = forwarded_s(t, m, phases, wire, link_bytes_s);
   } else {

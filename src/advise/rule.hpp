@@ -14,7 +14,8 @@ struct Estimate {
   bool timeouts = false;  ///< Short queues may overflow.
 };
 
-/// link_bytes_s: what the bytes of the busiest link take, packets not padded.
-Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double link_bytes_s);
+/// link_bytes_s: what the bytes of the busiest link take, packets not padded. chunk_bytes: of the executor credit.
+Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double link_bytes_s,
+              Bytes chunk_bytes);
 
 }  // namespace nuice::advice

@@ -127,8 +127,7 @@ TEST(FieldsOfAnyType, ArriveWithEverySchedulerAndExecutor) {
   }
 }
 
-/// A plan of bytes, of which fields have any share; types without gaps go with the executor credit too, and one by one
-/// where they are large.
+/// A plan of bytes, of which fields have any share, one by one where they are large.
 TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
   for (const Executor executor : {Executor::phased, Executor::credit}) {
     const Rank n = test::world_size();
@@ -212,7 +211,6 @@ TEST(FieldErrors, AreTheSameOnAllRanks) {
   const Counts ten = {10};
   const Counts nine = {9};
   const Counts negative = {-1};
-  const Counts one = {1};
   const mpi::SendField send{memory.data(), MPI_DOUBLE, ten};
   const mpi::ReceiveField receive{memory.data() + 20, MPI_DOUBLE, ten};
   const auto expect = [&](ErrorCode code, const std::string& text, mpi::SendField bad,
@@ -236,14 +234,6 @@ TEST(FieldErrors, AreTheSameOnAllRanks) {
       is_last ? plan.bind_fields({}, {}) : plan.bind_fields({&send, 1}, {&receive, 1});
     });
   }
-  const GappyType gappy;
-  mpi::Plan credit(MPI_COMM_WORLD, ring, {.executor = Executor::credit});
-  if (n > 1)
-    test::expect_same_error(ErrorCode::not_applicable, "a datatype with gaps", [&] {
-      const mpi::SendField from{memory.data(), gappy.type, one};
-      const mpi::ReceiveField to{memory.data(), gappy.type, one};
-      credit.bind_fields({&from, 1}, {&to, 1});
-    });
   auto exchange = plan.bind_fields({&send, 1}, {&receive, 1});  // the plan is as good as before
   exchange.start();
   exchange.wait();

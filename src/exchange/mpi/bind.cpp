@@ -112,17 +112,14 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
 }
 
 void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout,
-                                bool has_planned_bytes) const {
+                                bool windows_hold_all) const {
   const auto limit = static_cast<std::size_t>(max_sends_in_flight);
   Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
   if (exchange.self.bytes == 0) maker.make_self_message();
-  const bool is_backwards = &bound != &table;
-  // Nobody would ask: sent at once as by async, whose requests are persistent.
-  const bool all_held =
-      has_planned_bytes && (is_backwards ? windows.hold_all_backwards : windows.hold_all_forwards);
-  if (info.executor == Executor::credit && !all_held) {
-    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes,
-                       is_backwards ? windows.backwards : windows.forwards, window_senders, windows.near});
+  // Where windows hold all, nobody would ask: sent at once as by async, whose requests are persistent.
+  if (info.executor == Executor::credit && !windows_hold_all) {
+    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, windows.of(&bound != &table),
+                       window_senders, windows.near});
     return;
   }
   maker.make(info.executor == Executor::credit ? Executor::async : info.executor);
@@ -153,7 +150,9 @@ Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
     exchange = plan.new_exchange();
     set_sources(exchange->arrivals, receive.partners, receive.buffers);
     exchange->self = self_copy(table, send_to, receive_from);
-    plan.make_requests(*exchange, table, BufferLayout(send_to, receive_from), true);
+    const bool hold_all =
+        &table == &plan.table ? plan.windows.hold_all_forwards : plan.windows.hold_all_backwards;
+    plan.make_requests(*exchange, table, BufferLayout(send_to, receive_from), hold_all);
   });
   return plan.finish_bind(std::move(exchange));
 }

@@ -19,37 +19,34 @@ constexpr Bytes near_chunk_bytes = Bytes{1} << 20;
 
 }  // namespace
 
-CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Stretch> sends,
-                     std::span<const Stretch> receives, const Settings& settings)
+CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Elements> sends,
+                     std::span<const Elements> receives, const Settings& settings)
     : comm_(std::move(comm)),
-      receives_(receives.begin(), receives.end()),
       data_tag_(settings.data_tag),
       grant_tag_(settings.grant_tag),
       window_bytes_(settings.window_bytes),
       window_senders_(settings.window_senders) {
-  const auto is_near = [&](const Stretch& stretch) {
-    return std::ranges::binary_search(settings.near, stretch.partner);
-  };
-  std::ranges::stable_partition(receives_, is_near);
   std::map<Rank, std::size_t> index;
-  for (const Stretch& stretch : receives_) {
-    const auto [found, is_new] = index.try_emplace(stretch.partner, sources_.size());
-    if (is_new) sources_.push_back(new_peer(stretch.partner, settings));
-    source_of_.push_back(found->second);
-    Peer& source = sources_[found->second];
-    const std::int64_t chunks = chunks_in(stretch.bytes, source.chunk_bytes);
-    source.chunks += chunks;
-    num_receive_chunks_ += chunks;
+  for (const bool near : {true, false}) {  // those from this host come first
+    for (const auto& [partner, segment] : receives) {
+      if (std::ranges::binary_search(settings.near, partner) != near) continue;
+      const auto [found, is_new] = index.try_emplace(partner, sources_.size());
+      if (is_new) sources_.push_back(new_peer(partner, settings));
+      source_of_.push_back(found->second);
+      Peer& source = sources_[found->second];
+      receives_.emplace_back(partner, segment, source.chunk_bytes);
+      source.chunks += receives_.back().num_chunks();
+      num_receive_chunks_ += receives_.back().num_chunks();
+    }
   }
   index.clear();
-  for (const Stretch& stretch : sends) {
-    const auto [found, is_new] = index.try_emplace(stretch.partner, destinations_.size());
-    if (is_new) destinations_.push_back(new_peer(stretch.partner, settings));
+  for (const auto& [partner, segment] : sends) {
+    const auto [found, is_new] = index.try_emplace(partner, destinations_.size());
+    if (is_new) destinations_.push_back(new_peer(partner, settings));
     Peer& destination = destinations_[found->second];
-    destination.stretches.push_back(stretch);
-    const std::int64_t chunks = chunks_in(stretch.bytes, destination.chunk_bytes);
-    destination.chunks += chunks;
-    num_send_chunks_ += chunks;
+    destination.stretches.emplace_back(partner, segment, destination.chunk_bytes);
+    destination.chunks += destination.stretches.back().num_chunks();
+    num_send_chunks_ += destination.stretches.back().num_chunks();
   }
   const auto slots_for = [](std::int64_t chunks) {
     return static_cast<std::size_t>(std::min<std::int64_t>(chunks, max_slots));
@@ -61,7 +58,7 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const S
   requests_.resize(tell_slots_.begin + tell_slots_.count, MPI_REQUEST_NULL);
   indices_.resize(requests_.size());
   receive_bytes_.resize(receive_slots_.count);
-  receive_from_.resize(receive_slots_.count);
+  receive_of_.resize(receive_slots_.count);
   send_to_.resize(send_slots_.count);
   free_receives_.reserve(receive_slots_.count);
   free_sends_.reserve(send_slots_.count);
@@ -86,16 +83,9 @@ CreditRun::Peer CreditRun::new_peer(Rank rank, const Settings& settings) {
           .stretches = {}};
 }
 
-CreditRun::Chunk CreditRun::chunk_at(std::span<const Stretch> stretches, const Cursor& cursor,
-                                     Bytes chunk_bytes) {
-  const Stretch& stretch = stretches[cursor.stretch];
-  const Bytes bytes = std::min(chunk_bytes, stretch.bytes - cursor.offset);
-  return {stretch.at + cursor.offset, static_cast<int>(bytes)};
-}
-
-void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor, Bytes chunk_bytes) {
-  cursor.offset += chunk_bytes;
-  if (cursor.offset >= stretches[cursor.stretch].bytes) cursor = {cursor.stretch + 1, 0};
+void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) {
+  cursor.offset += stretches[cursor.stretch].chunk_bytes();
+  if (cursor.offset >= stretches[cursor.stretch].bytes()) cursor = {cursor.stretch + 1, 0};
 }
 
 void CreditRun::reset_grants() {
@@ -130,9 +120,9 @@ bool CreditRun::open_next() {
 std::optional<CreditRun::Grant> CreditRun::next_grant() {
   for (std::size_t i = 0; i < open_.size() || open_next(); ++i) {
     Cursor& cursor = open_[i];
-    const std::size_t from = source_of_[cursor.stretch];
-    Peer& source = sources_[from];
-    const Grant grant = {chunk_at(receives_, cursor, source.chunk_bytes), from};
+    const Stretch& stretch = receives_[cursor.stretch];
+    Peer& source = sources_[source_of_[cursor.stretch]];
+    const Grant grant = {stretch.chunk_at(cursor.offset), cursor.stretch};
     const Bytes bytes = grant.chunk.bytes;
     if (!source.is_near) {
       if (outstanding_ > 0 && outstanding_ + bytes > window_bytes_) return {};
@@ -140,9 +130,8 @@ std::optional<CreditRun::Grant> CreditRun::next_grant() {
       outstanding_ += bytes;
       source.outstanding += bytes;
     }
-    cursor.offset += source.chunk_bytes;
-    if (cursor.offset >= receives_[cursor.stretch].bytes)
-      open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
+    cursor.offset += stretch.chunk_bytes();
+    if (cursor.offset >= stretch.bytes()) open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
     return grant;
   }
   return {};
@@ -154,7 +143,7 @@ void CreditRun::plan_first_grants() {
   for (std::size_t used = 0; used < receive_slots_.count; ++used) {
     const std::optional<Grant> grant = next_grant();
     if (!grant) break;
-    ++sources_[grant->source].first_grant;
+    ++sources_[source_of_[grant->stretch]].first_grant;
   }
 }
 
@@ -194,6 +183,7 @@ void CreditRun::start() {
   receives_left_ = num_receive_chunks_;
   sends_left_ = num_send_chunks_;
   reset_grants();
+  for (Stretch& stretch : receives_) stretch.begin_receiving();
   free_receives_.clear();
   for (std::size_t i = receive_slots_.count; i-- > 0;) free_receives_.push_back(i);
   free_sends_.clear();
@@ -218,21 +208,22 @@ void CreditRun::grant_what_fits() {
     const std::optional<Grant> grant = next_grant();
     if (!grant) return;
     post_receive(*grant);
-    Peer& source = sources_[grant->source];
+    Peer& source = sources_[source_of_[grant->stretch]];
     if (++source.granted <= source.first_grant) continue;
     ++source.waiting;
-    tell(grant->source);
+    tell(source_of_[grant->stretch]);
   }
 }
 
 void CreditRun::post_receive(const Grant& grant) {
   const std::size_t slot = free_receives_.back();
-  must(MPI_Irecv(grant.chunk.at, grant.chunk.bytes, MPI_BYTE, sources_[grant.source].rank, data_tag_,
-                 comm_->get(), &at(receive_slots_, slot)),
+  const auto& [to, count, type, bytes] = grant.chunk;
+  must(MPI_Irecv(to, count, type, receives_[grant.stretch].partner(), data_tag_, comm_->get(),
+                 &at(receive_slots_, slot)),
        "MPI_Irecv");
   free_receives_.pop_back();
-  receive_bytes_[slot] = grant.chunk.bytes;
-  receive_from_[slot] = grant.source;
+  receive_bytes_[slot] = bytes;
+  receive_of_[slot] = grant.stretch;
 }
 
 /// Sends the grant, or leaves it to be merged into the next one while the last is still leaving.
@@ -262,13 +253,15 @@ void CreditRun::hear(std::size_t destination) {
 void CreditRun::send_what_is_granted() {
   while (ready_count_ > 0 && !free_sends_.empty()) {
     Peer& peer = destinations_[ready_[ready_begin_]];
-    const Chunk chunk = chunk_at(peer.stretches, peer.next, peer.chunk_bytes);
-    must(MPI_Isend(chunk.at, chunk.bytes, MPI_BYTE, peer.rank, data_tag_, comm_->get(),
+    Stretch& stretch = peer.stretches[peer.next.stretch];
+    if (peer.next.offset == 0) stretch.pack();
+    const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
+    must(MPI_Isend(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(),
                    &at(send_slots_, free_sends_.back())),
          "MPI_Isend");
     send_to_[free_sends_.back()] = ready_[ready_begin_];
     free_sends_.pop_back();
-    step(peer.stretches, peer.next, peer.chunk_bytes);
+    step(peer.stretches, peer.next);
     if (++peer.sent < peer.granted) continue;
     peer.is_queued = false;
     ready_begin_ = (ready_begin_ + 1) % ready_.size();
@@ -279,7 +272,8 @@ void CreditRun::send_what_is_granted() {
 /// The request in this slot is complete.
 void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
   if (slot < hear_slots_.begin) {
-    Peer& source = sources_[receive_from_[slot]];
+    receives_[receive_of_[slot]].receive(receive_bytes_[slot]);
+    Peer& source = sources_[source_of_[receive_of_[slot]]];
     arrivals.land_piece(source.arrival);
     if (!source.is_near) {
       outstanding_ -= receive_bytes_[slot];

@@ -25,7 +25,8 @@
 // tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
 //
 // Cost beside the payload: one message of 4 bytes for every grant; grants to one sender are merged while the message
-// before is still leaving. Memory: O(partners + pieces + window_bytes / chunk_bytes), all of it from bind().
+// before is still leaving. Memory: O(partners + pieces + window_bytes / chunk_bytes), and what stretch.hpp packs, all of it from
+// bind().
 #pragma once
 
 #include <mpi.h>
@@ -37,17 +38,17 @@
 
 #include "exchange/mpi/arrivals.hpp"
 #include "exchange/mpi/communicator.hpp"
+#include "exchange/mpi/stretch.hpp"
 #include "nuice/types.hpp"
 
 namespace nuice::mpi {
 
 class CreditRun {
  public:
-  /// A piece of a message in this process's memory.
-  struct Stretch {
+  /// A piece of a message: elements of at least a byte, of a type that outlives this.
+  struct Elements {
     Rank partner;
-    std::byte* at;
-    Bytes bytes;
+    Segment segment;
   };
   struct Settings {
     int data_tag;
@@ -61,8 +62,8 @@ class CreditRun {
   };
 
   /// Both lists in the order of the table. Does not communicate.
-  CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Stretch> sends,
-            std::span<const Stretch> receives, const Settings& settings);
+  CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Elements> sends,
+            std::span<const Elements> receives, const Settings& settings);
   CreditRun(const CreditRun&) = delete;
   CreditRun& operator=(const CreditRun&) = delete;
   ~CreditRun();
@@ -90,10 +91,6 @@ class CreditRun {
     std::size_t stretch = 0;
     Bytes offset = 0;
   };
-  struct Chunk {
-    std::byte* at;
-    int bytes;
-  };
   /// What is exchanged with one partner, in one direction.
   struct Peer {
     Rank rank;
@@ -119,14 +116,10 @@ class CreditRun {
   };
 
   static Peer new_peer(Rank rank, const Settings& settings);
-  static Chunk chunk_at(std::span<const Stretch> stretches, const Cursor& cursor, Bytes chunk_bytes);
-  static void step(std::span<const Stretch> stretches, Cursor& cursor, Bytes chunk_bytes);
-  static std::int64_t chunks_in(Bytes bytes, Bytes chunk_bytes) {
-    return (bytes + chunk_bytes - 1) / chunk_bytes;
-  }
+  static void step(std::span<const Stretch> stretches, Cursor& cursor);
   struct Grant {
-    Chunk chunk;
-    std::size_t source;
+    Stretch::Chunk chunk;
+    std::size_t stretch;  // in receives_
   };
   Bytes share() const;
   bool open_next();
@@ -164,8 +157,8 @@ class CreditRun {
   Slots tell_slots_;  // by source: the grant that is leaving
 
   // of the running exchange
-  std::vector<int> receive_bytes_;          // by receive slot
-  std::vector<std::size_t> receive_from_;   // by receive slot: index in sources_
+  std::vector<Bytes> receive_bytes_;        // by receive slot
+  std::vector<std::size_t> receive_of_;     // by receive slot: index in receives_
   std::vector<std::size_t> send_to_;        // by send slot: index in destinations_
   std::vector<std::size_t> free_receives_;  // slots
   std::vector<std::size_t> free_sends_;

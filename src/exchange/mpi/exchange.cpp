@@ -43,14 +43,32 @@ void Exchange::State::start() {
     broken = false;
     return;
   }
-  if (starts_at_once) {
-    must(MPI_Startall(static_cast<int>(both_.size()), both_.data()), "MPI_Startall");
+  if (is_plain) {
+    start_plain();
   } else {
     // MPI_Startall may start in any order, which would mix up several pieces from one source.
     receives_repeat ? receives.start(0, receives.size()) : receives.start_unordered(0, receives.size());
     if (!step_ends.empty()) start_sends();
   }
   broken = false;
+}
+
+void Exchange::State::start_plain() {
+  const std::size_t persistent = sends.are_persistent() ? both_.size() : receives.size();
+  if (persistent > 0) must(MPI_Startall(static_cast<int>(persistent), both_.data()), "MPI_Startall");
+  if (persistent < both_.size()) sends.start_in(both_.data() + receives.size());
+}
+
+/// Unless somebody follows it.
+bool Exchange::State::plain_is_done(bool block) {
+  const int count = static_cast<int>(both_.size());
+  int done = 1;
+  if (block) {
+    must(MPI_Waitall(count, both_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  } else {
+    must(MPI_Testall(count, both_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+  }
+  return done != 0;
 }
 
 void Exchange::State::start_sends() {
@@ -69,9 +87,10 @@ void Exchange::State::start_sends() {
 
 bool Exchange::State::advance(bool block) {
   broken = true;  // until all MPI calls below have returned
-  const bool done = watchdog_s > 0 ? advance_watching(block)
-                    : credit       ? credit->advance(block, arrivals)
-                                   : advance_steps(block);
+  const bool done = watchdog_s > 0         ? advance_watching(block)
+                    : is_plain && !follows ? plain_is_done(block)
+                    : credit               ? credit->advance(block, arrivals)
+                                           : advance_steps(block);
   broken = false;
   running = !done;
   return done;

@@ -57,10 +57,10 @@ struct Exchange::State {
   Requests sends;                              // likewise
   std::vector<PackedMessage> packed_receives;  // by receive; empty where nothing is forwarded
   std::vector<PackedMessage> packed_sends;     // likewise
-  std::vector<StepEnd> step_ends;   // async: one step; phased: this rank's busy phases; barrier: all phases
-  bool receives_repeat = false;     // some source sends several pieces: receives must be started in order
-  bool sends_repeat = false;        // likewise for destinations
-  bool starts_at_once = false;      // one step, and all of it may start in one call
+  std::vector<StepEnd> step_ends;  // async: one step; phased: this rank's busy phases; barrier: all phases
+  bool receives_repeat = false;    // some source sends several pieces: receives must be started in order
+  bool sends_repeat = false;       // likewise for destinations
+  bool is_plain = false;  // one step in any order, with nothing to pack: started and waited for as a whole
   std::vector<MPI_Request> window;  // max_sends_in_flight places for running sends; empty without that limit
   SelfCopy self;
   std::optional<SelfMessage> self_message;
@@ -100,6 +100,8 @@ struct Exchange::State {
   std::int64_t events() const { return num_events + (credit ? credit->num_events() : 0); }
   StepEnd step_begin() const { return step == 0 ? StepEnd{} : step_ends[step - 1]; }
   bool requests_are_done(const StepEnd& begin, const StepEnd& end, bool block);
+  void start_plain();
+  bool plain_is_done(bool block);
   void start_sends();
   void scatter(std::size_t begin, std::size_t end);
   bool step_is_done(bool block);
@@ -118,8 +120,9 @@ struct Exchange::State {
   std::string waits_for() const;
   void give_up() noexcept;
 
-  std::vector<MPI_Request>
-      both_;  // copies, step by step its receives and then its sends: one call of MPI takes a step
+  // Copies, step by step its receives and then its sends: one call of MPI takes a step. Of a plain exchange that nobody
+  // follows they are the requests.
+  std::vector<MPI_Request> both_;
   std::vector<MPI_Request> watched_;
   std::vector<Watched> watched_what_;
   std::vector<int> indices_;

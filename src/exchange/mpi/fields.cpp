@@ -67,7 +67,7 @@ class Side {
     return bytes;
   }
   bool any_gaps() const {
-    return std::ranges::any_of(fields_, [](const Field& field) { return has_gaps(field.type); });
+    return std::ranges::any_of(fields_, [](const Field& field) { return !are_plain_bytes(field.type); });
   }
   /// Of the partner of this rank, which must be one.
   Bytes bytes_with_rank(Rank rank) const { return bytes_with(index_.at(rank)); }
@@ -113,12 +113,8 @@ class Side {
     };
     wants(counts.size(), "counts");
     if (!offsets.empty()) wants(offsets.size(), "offsets");
-    MPI_Count size = 0;
-    MPI_Count lower = 0;
-    MPI_Count extent = 0;
-    must(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-    must(MPI_Type_get_extent_x(type, &lower, &extent), "MPI_Type_get_extent_x");
-    Field field{static_cast<std::byte*>(data), type, size, extent, {}, {}};
+    const Bytes size = size_of(type);
+    Field field{static_cast<std::byte*>(data), type, size, extent_of(type), {}, {}};
     std::int64_t next = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if (counts[i] < 0 || (size > 0 && counts[i] > max_bytes / size))
@@ -270,11 +266,7 @@ void require_exact_parts(const PhaseTable& table, const Layout& layout) {
     is_send ? layout.find_to_send(part.dst, part.offset, part.bytes, places)
             : layout.find_to_receive(part.src, part.offset, part.bytes, places);
     Bytes bytes = 0;
-    for (const Segment& segment : places) {
-      MPI_Count size = 0;
-      must(MPI_Type_size_x(segment.type, &size), "MPI_Type_size_x");
-      bytes += segment.count * size;
-    }
+    for (const Segment& segment : places) bytes += segment.count * size_of(segment.type);
     if (bytes != layout.scaled(part.bytes))
       throw Error(ErrorCode::not_applicable,
                   pair_name(part.src, part.dst) +
@@ -301,18 +293,28 @@ Exchange Plan::bind_field_table(const PhaseTable& table, const Ends<SendField>& 
   });
   require_equal_numbers(comm, from->num_fields(), to->num_fields());
   require_equal_ends(comm, *from, *to, plan.next_tag);
-  int any_gaps = from->any_gaps() || to->any_gaps() ? 1 : 0;
-  must(MPI_Allreduce(MPI_IN_PLACE, &any_gaps, 1, MPI_INT, MPI_MAX, comm.get()), "MPI_Allreduce");
+  const bool is_backwards = &table != &plan.table;
+  const auto fits_window = [&] {
+    Bytes bytes = 0;
+    for (std::size_t i = 0; i < to->partners().size(); ++i)
+      if (plan.comes_over_port(to->partners()[i].rank)) bytes += to->bytes_with(i);
+    return bytes <= plan.windows.of(is_backwards);
+  };
+  std::array<int, 2> facts = {from->any_gaps() || to->any_gaps() ? 1 : 0,
+                              plan.info.executor == Executor::credit && fits_window() ? 0 : 1};
+  must(MPI_Allreduce(MPI_IN_PLACE, facts.data(), 2, MPI_INT, MPI_MAX, comm.get()), "MPI_Allreduce");
+  const bool any_gaps = facts[0] != 0;
+  const bool windows_hold_all = facts[1] == 0;
   const bool forwards = plan.info.staged_bytes > 0;
   const Ratio ratio = forwards ? agree_on_ratio(comm, *from, table) : Ratio{};
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(comm, [&] {
-    const FieldLayout layout(*from, *to, ratio, any_gaps != 0);
+    const FieldLayout layout(*from, *to, ratio, any_gaps);
     if (forwards) require_exact_parts(table, layout);
     exchange = plan.new_exchange();
     exchange->arrivals.set_sources(receive.partners,
                                    std::vector<std::span<std::byte>>(receive.partners.size()));
-    plan.make_requests(*exchange, table, layout, false);
+    plan.make_requests(*exchange, table, layout, windows_hold_all);
   });
   return plan.finish_bind(std::move(exchange));
 }

@@ -29,8 +29,7 @@ void Exchange::State::reserve() {
   }
   const bool ordered = receives_repeat || sends_repeat;
   const bool is_one_step = step_ends.size() == 1 && !both_.empty();
-  starts_at_once =
-      is_one_step && window.empty() && packed_sends.empty() && !ordered && sends.are_persistent();
+  is_plain = is_one_step && window.empty() && packed_sends.empty() && packed_receives.empty() && !ordered;
   const std::size_t most = receives.size() + (window.empty() ? sends.size() : window.size());
   watched_.reserve(most);
   watched_what_.reserve(most);
@@ -41,6 +40,7 @@ void Exchange::State::reserve() {
 void Exchange::State::follow() {
   if (follows) return;
   follows = true;
+  if (is_plain) sends.give_back(0, sends.size(), both_.data() + receives.size());
   start_arrivals();
   arrivals.land_receives(0, step_begin().receive);
 }

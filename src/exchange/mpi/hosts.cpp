@@ -52,13 +52,6 @@ std::vector<Rank> ranks_that_share_memory(const Communicator& comm) {
   return host_of;
 }
 
-Bytes far_bytes(std::span<const Partner> partners, std::span<const Rank> near) {
-  Bytes bytes = 0;
-  for (const Partner& partner : partners)
-    if (!std::ranges::binary_search(near, partner.rank)) bytes += partner.bytes;
-  return bytes;
-}
-
 /// The share of `window` for one who has `mine` of `all` bytes, a chunk at least.
 Bytes share_of(Bytes window, Bytes mine, double all, Bytes chunk) {
   if (static_cast<double>(mine) >= all) return window;  // alone, or with nothing to share
@@ -91,17 +84,24 @@ void Plan::State::share_windows() {
   if (info.executor == Executor::credit) see_what_windows_hold();
 }
 
+Bytes Plan::State::bytes_over_port(std::span<const Partner> partners) const {
+  Bytes bytes = 0;
+  for (const Partner& partner : partners)
+    if (comes_over_port(partner.rank)) bytes += partner.bytes;
+  return bytes;
+}
+
 void Plan::State::see_what_windows_hold() {
-  std::array<int, 2> hold = {far_bytes(table.sources, windows.near) <= windows.forwards ? 1 : 0,
-                             far_bytes(table.destinations, windows.near) <= windows.backwards ? 1 : 0};
+  std::array<int, 2> hold = {bytes_over_port(table.sources) <= windows.forwards ? 1 : 0,
+                             bytes_over_port(table.destinations) <= windows.backwards ? 1 : 0};
   must(MPI_Allreduce(MPI_IN_PLACE, hold.data(), 2, MPI_INT, MPI_MIN, comm->get()), "MPI_Allreduce");
   windows.hold_all_forwards = hold[0] != 0;
   windows.hold_all_backwards = hold[1] != 0;
 }
 
 void Plan::State::share_window_of(Rank host_number) {
-  const Bytes forwards = far_bytes(table.sources, windows.near);
-  const Bytes backwards = far_bytes(table.destinations, windows.near);
+  const Bytes forwards = bytes_over_port(table.sources);
+  const Bytes backwards = bytes_over_port(table.destinations);
   std::array<double, 3> sums = {static_cast<double>(forwards), static_cast<double>(backwards),
                                 forwards + backwards > 0 ? 1.0 : 0.0};
   const HostComm host(*comm, host_number);

@@ -2,6 +2,7 @@
 // What a plan keeps; memory grows with this rank's own messages. For plan.cpp, from_table.cpp and bind.cpp.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,9 +26,11 @@ struct Windows {
   Bytes forwards = 0;      // of this rank
   Bytes backwards = 0;     // likewise, when receivers send
   std::vector<Rank> near;  // this host's ranks, ascending; empty without hosts
-  // On every rank, what it is to receive fits its window.
+  // On every rank, what it is to receive as planned fits its window.
   bool hold_all_forwards = false;
   bool hold_all_backwards = false;
+
+  Bytes of(bool is_backwards) const { return is_backwards ? backwards : forwards; }
 };
 
 /// What a schedule is made from. The schedule itself, if somebody has made it already.
@@ -59,9 +62,9 @@ struct Plan::State {
   // For bind(): the first two may fail on one rank only; the last is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
-  /// has_planned_bytes: the messages are as large as the plan says.
+  /// windows_hold_all: on every rank; asked by the executor credit only.
   void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout,
-                     bool has_planned_bytes) const;
+                     bool windows_hold_all) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
 
   std::optional<Hosts> hosts;  // while planning, if there are any that several ranks share
@@ -73,6 +76,11 @@ struct Plan::State {
   void share_windows();
   void share_window_of(Rank host_number);
   void see_what_windows_hold();
+  /// Whether what this rank sends and receives passes its host's port.
+  bool comes_over_port(Rank rank) const {
+    return rank != comm->rank() && !std::ranges::binary_search(windows.near, rank);
+  }
+  Bytes bytes_over_port(std::span<const Partner> partners) const;
   /// By `scheduler`, for hosts if there are any.
   Schedule make_schedule_for(const Problem& problem, const Scheduler& scheduler) const;
   /// Throws Error mismatch where the schedule is wrong, which is a bug.

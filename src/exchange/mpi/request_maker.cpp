@@ -55,17 +55,6 @@ bool is_packed(const Places& places) {
   return places.size() > 1;
 }
 
-/// As plain bytes. Throws Error not_applicable for a datatype with gaps.
-CreditRun::Stretch stretch_of(const Segment& segment, Rank partner) {
-  if (has_gaps(segment.type))
-    throw Error(ErrorCode::not_applicable,
-                "a field has a datatype with gaps, which the executor credit cannot cut into chunks: use "
-                "phased, barrier or async");
-  MPI_Count size = 0;
-  must(MPI_Type_size_x(segment.type, &size), "MPI_Type_size_x");
-  return {partner, segment.at, segment.count * static_cast<Bytes>(size)};
-}
-
 }  // namespace
 
 Exchange::State::RequestMaker::RequestMaker(State& exchange, const PhaseTable& table, const Layout& layout,
@@ -91,23 +80,37 @@ void Exchange::State::RequestMaker::make(Executor executor) {
 }
 
 void Exchange::State::RequestMaker::make_credit(const CreditRun::Settings& settings) {
-  std::vector<CreditRun::Stretch> outgoing;
-  std::vector<CreditRun::Stretch> incoming;
+  std::vector<CreditRun::Elements> outgoing;
+  std::vector<CreditRun::Elements> incoming;
   Places places;
+  const auto add_all = [&](Rank partner, std::vector<CreditRun::Elements>& elements) {
+    for (const auto& [at, count, type] : places)
+      if (size_of(type) > 0) elements.push_back({partner, {at, count, kept(type)}});
+  };
   for (const PhaseEntry& entry : table_.entries) {
     if (entry.send_partner != no_rank) {
       places.clear();
       layout_.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
-      for (const Segment& segment : places) outgoing.push_back(stretch_of(segment, entry.send_partner));
+      add_all(entry.send_partner, outgoing);
     }
     if (entry.recv_partner != no_rank) {
       places.clear();
       layout_.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
-      for (const Segment& segment : places) incoming.push_back(stretch_of(segment, entry.recv_partner));
+      add_all(entry.recv_partner, incoming);
     }
   }
   exchange_.credit = std::make_unique<CreditRun>(exchange_.comm, outgoing, incoming, settings);
   exchange_.credit->expect_chunks(exchange_.arrivals);
+}
+
+/// The type for as long as the exchange lives: the user may free his own.
+MPI_Datatype Exchange::State::RequestMaker::kept(MPI_Datatype type) {
+  if (type == MPI_BYTE) return type;
+  for (const auto& [users, ours] : kept_)
+    if (users == type) return ours;
+  exchange_.types.push_back(Datatype::copy_of(type));
+  kept_.emplace_back(type, exchange_.types.back().get());
+  return kept_.back().second;
 }
 
 void Exchange::State::RequestMaker::make_self_message() {
@@ -120,6 +123,8 @@ void Exchange::State::RequestMaker::make_self_message() {
     layout_.find_to_receive(rank, 0, source.bytes, to);
   }
   if (from.empty()) return;
+  for (Segment& segment : from) segment.type = kept(segment.type);
+  for (Segment& segment : to) segment.type = kept(segment.type);
   exchange_.self_message = {memory_of(from, rank, rank), memory_of(to, rank, rank), tag_};
 }
 

@@ -2,6 +2,9 @@
 // Makes the requests of one exchange, in the order of the phase table.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "exchange/mpi/exchange_state.hpp"
 #include "exchange/mpi/layout.hpp"
 #include "exchange/mpi/stage.hpp"
@@ -16,7 +19,6 @@ class Exchange::State::RequestMaker {
 
   void make(Executor executor);
   /// Executor credit: no requests, but the table with addresses in the place of offsets.
-  /// Throws Error not_applicable for datatypes with gaps.
   void make_credit(const CreditRun::Settings& settings);
   /// The message to itself as one of datatypes.
   void make_self_message();
@@ -30,6 +32,7 @@ class Exchange::State::RequestMaker {
   void add_send(Rank to, const Places& places);
   void add_receive(Rank from, const Places& places);
   Part scaled(const Part& part) const;
+  MPI_Datatype kept(MPI_Datatype type);
   Memory memory_of(const Places& places, Rank src, Rank dst);
   /// The same, or if the message is to be packed, the memory for that. Adds to `packed`.
   Memory memory_of(const Places& places, Rank src, Rank dst, std::vector<PackedMessage>& packed);
@@ -40,6 +43,7 @@ class Exchange::State::RequestMaker {
   Stage stage_;
   int tag_;
   bool synchronous_;
+  std::vector<std::pair<MPI_Datatype, MPI_Datatype>> kept_;  // the user's, and a copy that the exchange owns
 };
 
 }  // namespace nuice::mpi

@@ -11,6 +11,41 @@
 namespace nuice::mpi {
 namespace {
 
+/// Between or around the bytes of elements one behind the other.
+bool has_gaps(MPI_Datatype type) {
+  const Bytes size = size_of(type);
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  must(MPI_Type_get_extent_x(type, &lower, &extent), "MPI_Type_get_extent_x");
+  if (lower != 0 || extent != size) return true;
+  must(MPI_Type_get_true_extent_x(type, &lower, &extent), "MPI_Type_get_true_extent_x");
+  return lower != 0 || extent != size;
+}
+
+/// Whether MPI packs the bytes of an element, which has no gaps, in the order in which they lie.
+bool packs_in_order(MPI_Datatype type) {
+  const Bytes size = size_of(type);
+  if (size > 1 << 16) return false;  // two bytes name a place
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(size));
+  std::vector<unsigned char> packed(bytes.size());
+  for (const int shift : {0, 8}) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i >> shift);
+    int end = 0;
+    must(MPI_Pack(bytes.data(), 1, type, packed.data(), static_cast<int>(size), &end, MPI_COMM_SELF),
+         "MPI_Pack");
+    if (packed != bytes) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Bytes size_of(MPI_Datatype type) {
+  MPI_Count size = 0;
+  must(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  return size;
+}
+
 MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
@@ -18,17 +53,23 @@ MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
-}  // namespace
-
-bool has_gaps(MPI_Datatype type) {
-  MPI_Count size = 0;
-  MPI_Count lower = 0;
-  MPI_Count extent = 0;
-  must(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-  must(MPI_Type_get_extent_x(type, &lower, &extent), "MPI_Type_get_extent_x");
-  if (lower != 0 || extent != size) return true;
-  must(MPI_Type_get_true_extent_x(type, &lower, &extent), "MPI_Type_get_true_extent_x");
-  return lower != 0 || extent != size;
+bool are_plain_bytes(MPI_Datatype type) {
+  if (has_gaps(type)) return false;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int form = 0;
+  must(MPI_Type_get_envelope(type, &integers, &addresses, &types, &form), "MPI_Type_get_envelope");
+  if (form == MPI_COMBINER_NAMED) return true;
+  if (form != MPI_COMBINER_DUP && form != MPI_COMBINER_CONTIGUOUS) return packs_in_order(type);
+  int count = 0;
+  MPI_Aint address = 0;
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  must(MPI_Type_get_contents(type, integers, addresses, types, &count, &address, &inner),
+       "MPI_Type_get_contents");
+  must(MPI_Type_get_envelope(inner, &integers, &addresses, &types, &form), "MPI_Type_get_envelope");
+  const Datatype owner(inner, form != MPI_COMBINER_NAMED);
+  return are_plain_bytes(inner);
 }
 
 Datatype Datatype::contiguous(int count, MPI_Datatype of) {
@@ -36,6 +77,12 @@ Datatype Datatype::contiguous(int count, MPI_Datatype of) {
   must(MPI_Type_contiguous(count, of, &type.type_), "MPI_Type_contiguous");
   must(MPI_Type_commit(&type.type_), "MPI_Type_commit");
   return type;
+}
+
+Datatype Datatype::copy_of(MPI_Datatype type) {
+  Datatype copy(MPI_DATATYPE_NULL, true);
+  must(MPI_Type_dup(type, &copy.type_), "MPI_Type_dup");
+  return copy;
 }
 
 Datatype Datatype::of_segments(std::span<const Segment> segments, int max_count) {
@@ -102,6 +149,18 @@ void Requests::start(std::size_t begin, std::size_t end) {
     } else {
       must(MPI_Isend(message.at, message.bytes, MPI_BYTE, message.to, message.tag, message.comm,
                      &requests_[i]),
+           "MPI_Isend");
+    }
+  }
+}
+
+void Requests::start_in(MPI_Request* requests) const {
+  for (const ShortSend& message : shorts_) {
+    MPI_Request* const request = requests++;
+    if (message.to == no_rank) {
+      must(MPI_Start(request), "MPI_Start");
+    } else {
+      must(MPI_Isend(message.at, message.bytes, MPI_BYTE, message.to, message.tag, message.comm, request),
            "MPI_Isend");
     }
   }

@@ -26,14 +26,21 @@ struct Segment {
   MPI_Datatype type;
 };
 
-/// Whether elements of this type one behind the other are anything but plain bytes from the first to the last.
-bool has_gaps(MPI_Datatype type);
+/// Whether elements of this type one behind the other are plain bytes from the first to the last, in that order. Not
+/// necessarily found of an element above 64 KiB of another form than predefined, duplicated and contiguous ones.
+/// O(bytes of an element) for other forms.
+bool are_plain_bytes(MPI_Datatype type);
+/// Bytes of an element as it travels, and from the first byte of one element to that of the next in memory.
+Bytes size_of(MPI_Datatype type);
+MPI_Aint extent_of(MPI_Datatype type);
 
 /// A committed datatype, or one of MPI's own, which is not freed.
 class Datatype {
  public:
   static Datatype predefined(MPI_Datatype type) { return Datatype(type, false); }
   static Datatype contiguous(int count, MPI_Datatype of);
+  /// The same type, which stays good when the user frees the other.
+  static Datatype copy_of(MPI_Datatype type);
   /// All segments, one behind the other, as one element that is sent from MPI_BOTTOM: MPI itself picks the
   /// bytes up where they lie. Throws Error limit for more than INT_MAX of them; one above max_count elements
   /// counts as several.
@@ -47,6 +54,7 @@ class Datatype {
 
  private:
   friend struct Extent;
+  friend bool are_plain_bytes(MPI_Datatype type);
   Datatype(MPI_Datatype type, bool owned) : type_(type), owned_(owned) {}
   MPI_Datatype type_;
   bool owned_;
@@ -115,6 +123,8 @@ class Requests {
   // On requests [begin, end):
   /// Starts them in this order.
   void start(std::size_t begin, std::size_t end);
+  /// All of them, those of short messages into their places in `requests`, where the others are copied.
+  void start_in(MPI_Request* requests) const;
   /// Starts them in any order.
   void start_unordered(std::size_t begin, std::size_t end);
   /// True when all are complete. Those that are not under way count as complete.
