@@ -59,8 +59,8 @@ struct AdviceOptions {
   /// default is what nine of ten printed times of the CM-5 are within (docs/reproduce.md).
   double machine_uncertainty = 0.18;
   /// For the executor credit, as nuice::mpi::PlanOptions has them.
-  Bytes chunk_bytes = 4096;
-  Bytes window_bytes = 32768;
+  Bytes chunk_bytes = 3584;
+  Bytes window_bytes = 28672;
 };
 
 /// What is expected of one scheduler with one executor. Times in seconds.

@@ -77,11 +77,11 @@ struct PlanOptions {
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends_in_flight = 0;
   /// Executor credit only: pieces travel in chunks of so many bytes, and at most window_bytes are on their way to a
-  /// rank. A good window is what the switch can hold for one port, and at least what the port carries in a round trip;
-  /// a chunk an eighth of that. What fits a receiver's window at the start is sent without asking. Ranks of one host
+  /// rank, and about as many from a rank. A good window is seven eighths of what the switch can hold for one port (headers
+  /// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's window at the start is sent without asking. Ranks of one host
   /// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
-  Bytes chunk_bytes = 4096;
-  Bytes window_bytes = 32768;
+  Bytes chunk_bytes = 3584;
+  Bytes window_bytes = 28672;
   /// Executor credit only: so many senders share a receiver's window, fewer when fewer are left, so that one that is busy
   /// elsewhere does not leave the receiver's port idle. 1: one message after the other, in the order of the table. Of
   /// schedules without link contention, which need their order, two at most.

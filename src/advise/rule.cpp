@@ -108,7 +108,7 @@ double handshakes_s(const Traits& t, const Machine& m) {
 }
 
 double credit_s(const Traits& t, const Machine& m, double link_s) {
-  const double chunks = t.port_bytes / 4096 + t.degree;
+  const double chunks = t.port_bytes / 3584 + t.degree;
   const double work = 2 * chunks * (m.send_overhead_s + m.receive_overhead_s);
   return std::max(1.2 * std::max(t.wire_port * m.byte_s, link_s), work) + 2 * message_s(m, t);
 }

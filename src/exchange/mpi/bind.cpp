@@ -121,8 +121,10 @@ void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bou
   const bool all_held =
       has_planned_bytes && (is_backwards ? windows.hold_all_backwards : windows.hold_all_forwards);
   if (info.executor == Executor::credit && !all_held) {
-    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes,
-                       is_backwards ? windows.backwards : windows.forwards, window_senders, windows.near});
+    const Bytes receive_window = is_backwards ? windows.backwards : windows.forwards;
+    const Bytes send_window = is_backwards ? windows.forwards : windows.backwards;
+    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, receive_window, send_window,
+                       window_senders, windows.near});
     return;
   }
   maker.make(info.executor == Executor::credit ? Executor::async : info.executor);
