@@ -6,7 +6,8 @@
 
 namespace nuice {
 
-inline constexpr Bytes default_chunk_bytes = 4096;
-inline constexpr Bytes default_window_bytes = 32768;  ///< What a short switch queue holds for one port.
+inline constexpr Bytes default_chunk_bytes = 3584;
+inline constexpr Bytes default_window_bytes =
+    28672;  ///< Seven eighths of a switch queue of 32 KiB: headers come on top.
 
 }  // namespace nuice

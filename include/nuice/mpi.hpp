@@ -78,8 +78,8 @@ struct PlanOptions {
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends_in_flight = 0;
   /// Executor credit only: pieces travel in chunks of so many bytes, and at most window_bytes are on their way to a
-  /// rank. A good window is what the switch can hold for one port, and at least what the port carries in a round trip;
-  /// a chunk an eighth of that. What fits a receiver's window at the start is sent without asking. Ranks of one host
+  /// rank, and about as many from a rank. A good window is seven eighths of what the switch can hold for one port (headers
+  /// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's window at the start is sent without asking. Ranks of one host
   /// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
   Bytes chunk_bytes = default_chunk_bytes;
   Bytes window_bytes = default_window_bytes;

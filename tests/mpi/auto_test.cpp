@@ -223,7 +223,7 @@ void lie(const std::string& path, const CommMatrix& matrix, const std::string& s
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(library, &length);
-    const WisdomKey key = wisdom_key(matrix, machine, 1, std::string(library) + " auto 4096 32768 4 0 0");
+    const WisdomKey key = wisdom_key(matrix, machine, 1, std::string(library) + " auto 3584 28672 4 0 0");
     const WisdomEntry entry{.key = key,
                             .scheduler = scheduler,
                             .executor = executor,

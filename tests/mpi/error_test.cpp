@@ -60,9 +60,9 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.executor = mpi::Executor::barrier});
   expect_option_refused("PlanOptions::max_sends_in_flight differs: 0" + on + "3 on " + last_rank(),
                         {.max_sends_in_flight = 3});
-  expect_option_refused("PlanOptions::chunk_bytes differs: 4096" + on + "1 on " + last_rank(),
+  expect_option_refused("PlanOptions::chunk_bytes differs: 3584" + on + "1 on " + last_rank(),
                         {.chunk_bytes = 1});
-  expect_option_refused("PlanOptions::window_bytes differs: 32768" + on + "1 on " + last_rank(),
+  expect_option_refused("PlanOptions::window_bytes differs: 28672" + on + "1 on " + last_rank(),
                         {.window_bytes = 1});
   expect_option_refused("PlanOptions::window_senders differs: 4" + on + "1 on " + last_rank(),
                         {.window_senders = 1});

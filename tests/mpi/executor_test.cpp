@@ -42,8 +42,8 @@ struct Walk {
   std::string name;
   mpi::Executor executor;
   int max_sends_in_flight = 0;
-  Bytes chunk_bytes = 4096;
-  Bytes window_bytes = 32768;
+  Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
+  Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
   int window_senders = 4;
 };
 

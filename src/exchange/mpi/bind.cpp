@@ -116,10 +116,11 @@ void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bou
   const auto limit = static_cast<std::size_t>(max_sends_in_flight);
   Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
   if (exchange.self.bytes == 0) maker.make_self_message();
+  const bool is_backwards = &bound != &table;
   // Where windows hold all, nobody would ask: sent at once as by async, whose requests are persistent.
   if (info.executor == Executor::credit && !windows_hold_all) {
-    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, windows.of(&bound != &table),
-                       window_senders, windows.near});
+    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, windows.of(is_backwards),
+                       windows.of(!is_backwards), window_senders, windows.near});
     return;
   }
   maker.make(info.executor == Executor::credit ? Executor::async : info.executor);

@@ -25,6 +25,9 @@ namespace {
 
 constexpr std::size_t most_trials = 4;
 constexpr std::size_t least_trials = 2;
+/// Where switch queues are short only credit bounds what is on its way to a port. The bad days of the others are rarer
+/// than a trial has rounds, so one of them must be faster by so much.
+constexpr double unseen_bad_days = 1.05;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
 constexpr double planning_doubt = 5;
 
@@ -186,7 +189,7 @@ class Plan::State::Chooser {
       const MeasuredExchange measured{index, entry->measured_s};
       advice_ = with_measurements(by_rule, {&measured, 1});
       advice_.sentence += " Wisdom: it was the fastest of those measured, " +
-                          milliseconds(entry->measured_s) + " (median of " +
+                          milliseconds(entry->measured_s) + " (mean of " +
                           std::to_string(entry->repetitions) + ").";
       name_machine();
       follows = 1;
@@ -241,6 +244,12 @@ class Plan::State::Chooser {
     return tried;
   }
 
+  double surcharge(const Candidate& candidate) const {
+    const bool is_bounded =
+        picked_.machine.queue_senders == 0 || candidate.executor == executor_name(Executor::credit);
+    return is_bounded ? 1 : unseen_bad_days;
+  }
+
   Plan plan_of(const Candidate& candidate) {
     auto state = std::make_unique<State>();
     state->comm = state_.comm;
@@ -254,7 +263,8 @@ class Plan::State::Chooser {
 
   void take(std::span<const std::size_t> tried, std::span<const TrialResult> results) {
     std::vector<MeasuredExchange> measured;
-    for (std::size_t i = 0; i < results.size(); ++i) measured.push_back({tried[i], results[i].median_s});
+    for (std::size_t i = 0; i < results.size(); ++i)
+      measured.push_back({tried[i], results[i].cost_s * surcharge(advice_.candidates[tried[i]])});
     const std::vector<Candidate> before = advice_.candidates;
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
@@ -262,7 +272,7 @@ class Plan::State::Chooser {
     const TrialResult& result = results[static_cast<std::size_t>(place - tried.begin())];
     state_.info.predicted_s = chosen->exchange_s;
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
-                        "; measured: " + milliseconds(result.median_s) + " (median of " +
+                        "; measured: " + milliseconds(result.cost_s) + " (mean of " +
                         std::to_string(result.repetitions) + ").";
     const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
     if (path.empty()) return;
@@ -270,7 +280,7 @@ class Plan::State::Chooser {
                             .scheduler = chosen->scheduler,
                             .executor = chosen->executor,
                             .predicted_s = chosen->exchange_s,
-                            .measured_s = result.median_s,
+                            .measured_s = result.cost_s,
                             .repetitions = result.repetitions};
     warn(add_wisdom(path, {&entry, 1}));
   }

@@ -2,6 +2,7 @@
 #include "exchange/mpi/credit.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <map>
 #include <utility>
 
@@ -17,6 +18,8 @@ constexpr std::size_t max_slots = 256;
 /// Between ranks of one host, where chunks only cost.
 constexpr Bytes near_chunk_bytes = Bytes{1} << 20;
 
+constexpr int word_size = 3;
+
 }  // namespace
 
 CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Elements> sends,
@@ -25,6 +28,7 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const E
       data_tag_(settings.data_tag),
       grant_tag_(settings.grant_tag),
       window_bytes_(settings.window_bytes),
+      send_window_bytes_(settings.send_window_bytes),
       window_senders_(settings.window_senders) {
   std::map<Rank, std::size_t> index;
   for (const bool near : {true, false}) {  // those from this host come first
@@ -37,6 +41,7 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const E
       receives_.emplace_back(partner, segment, source.chunk_bytes);
       source.chunks += receives_.back().num_chunks();
       num_receive_chunks_ += receives_.back().num_chunks();
+      if (!near) far_receive_bytes_ += receives_.back().bytes();
     }
   }
   index.clear();
@@ -62,7 +67,8 @@ CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const E
   send_to_.resize(send_slots_.count);
   free_receives_.reserve(receive_slots_.count);
   free_sends_.reserve(send_slots_.count);
-  ready_.resize(destinations_.size());
+  ready_.reserve(destinations_.size());
+  to_tell_.reserve(sources_.size());
   plan_first_grants();
 }
 
@@ -83,6 +89,10 @@ CreditRun::Peer CreditRun::new_peer(Rank rank, const Settings& settings) {
           .stretches = {}};
 }
 
+int CreditRun::in_chunks(Bytes bytes, const Peer& peer) {
+  return static_cast<int>(std::min<Bytes>((bytes + peer.chunk_bytes - 1) / peer.chunk_bytes, INT_MAX));
+}
+
 void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) {
   cursor.offset += stretches[cursor.stretch].chunk_bytes();
   if (cursor.offset >= stretches[cursor.stretch].bytes()) cursor = {cursor.stretch + 1, 0};
@@ -90,11 +100,15 @@ void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) {
 
 void CreditRun::reset_grants() {
   outstanding_ = 0;
+  missing_ = far_receive_bytes_;
   open_.clear();
+  to_tell_.clear();
   next_receive_ = 0;
   for (Peer& source : sources_) {
     source.granted = source.outstanding = 0;
     source.waiting = 0;
+    source.landed = 0;
+    source.is_queued = false;
   }
 }
 
@@ -143,18 +157,19 @@ void CreditRun::plan_first_grants() {
   for (std::size_t used = 0; used < receive_slots_.count; ++used) {
     const std::optional<Grant> grant = next_grant();
     if (!grant) break;
-    ++sources_[source_of_[grant->stretch]].first_grant;
+    ++sources_[source_of_[grant->stretch]].first_word[granted_chunks];
   }
+  for (Peer& source : sources_) source.first_word[missing_chunks] = in_chunks(far_receive_bytes_, source);
 }
 
 void CreditRun::agree_on_first_grants() {
   for (std::size_t i = 0; i < destinations_.size(); ++i)
-    must(MPI_Irecv(&destinations_[i].first_grant, 1, MPI_INT, destinations_[i].rank, grant_tag_, comm_->get(),
-                   &at(hear_slots_, i)),
+    must(MPI_Irecv(destinations_[i].first_word.data(), word_size, MPI_INT, destinations_[i].rank, grant_tag_,
+                   comm_->get(), &at(hear_slots_, i)),
          "MPI_Irecv");
   for (std::size_t i = 0; i < sources_.size(); ++i)
-    must(MPI_Isend(&sources_[i].first_grant, 1, MPI_INT, sources_[i].rank, grant_tag_, comm_->get(),
-                   &at(tell_slots_, i)),
+    must(MPI_Isend(sources_[i].first_word.data(), word_size, MPI_INT, sources_[i].rank, grant_tag_,
+                   comm_->get(), &at(tell_slots_, i)),
          "MPI_Isend");
   must(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
@@ -189,14 +204,15 @@ void CreditRun::start() {
   free_sends_.clear();
   for (std::size_t i = send_slots_.count; i-- > 0;) free_sends_.push_back(i);
   grant_what_fits();  // just the first grants: nothing has arrived yet, and no slot is taken
-  ready_begin_ = ready_count_ = 0;
+  ready_.clear();
+  unreported_ = 0;
   for (std::size_t i = 0; i < destinations_.size(); ++i) {
     Peer& destination = destinations_[i];
     destination.next = {};
     destination.sent = 0;
-    destination.granted = 0;
+    destination.granted = destination.outstanding = 0;
     destination.is_queued = false;
-    destination.message = destination.first_grant;
+    destination.word = destination.first_word;
     hear(i);
   }
   send_what_is_granted();
@@ -208,10 +224,11 @@ void CreditRun::grant_what_fits() {
     const std::optional<Grant> grant = next_grant();
     if (!grant) return;
     post_receive(*grant);
-    Peer& source = sources_[source_of_[grant->stretch]];
-    if (++source.granted <= source.first_grant) continue;
+    const std::size_t from = source_of_[grant->stretch];
+    Peer& source = sources_[from];
+    if (++source.granted <= source.first_word[granted_chunks]) continue;
     ++source.waiting;
-    tell(source_of_[grant->stretch]);
+    will_tell(from);
   }
 }
 
@@ -226,46 +243,98 @@ void CreditRun::post_receive(const Grant& grant) {
   receive_of_[slot] = grant.stretch;
 }
 
-/// Sends the grant, or leaves it to be merged into the next one while the last is still leaving.
+/// Words end with the last grant, so what came of a source's last chunks is never reported, and the sender does not count
+/// them.
+bool CreditRun::must_hear_more(const Peer& source) const {
+  return source.waiting > 0 || (source.landed > 0 && source.granted < source.chunks);
+}
+
+/// Tells a source what it may send and what has come of it, or leaves that for the next word while the last is still
+/// leaving.
 void CreditRun::tell(std::size_t source) {
   Peer& peer = sources_[source];
-  if (peer.waiting == 0 || at(tell_slots_, source) != MPI_REQUEST_NULL) return;
-  peer.message = std::exchange(peer.waiting, 0);
-  must(MPI_Isend(&peer.message, 1, MPI_INT, peer.rank, grant_tag_, comm_->get(), &at(tell_slots_, source)),
+  if (!must_hear_more(peer) || at(tell_slots_, source) != MPI_REQUEST_NULL) return;
+  const int landed = static_cast<int>(std::min<Bytes>(peer.landed, INT_MAX));
+  peer.landed -= landed;
+  peer.word = {std::exchange(peer.waiting, 0), landed, in_chunks(missing_, peer)};
+  must(MPI_Isend(peer.word.data(), word_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+                 &at(tell_slots_, source)),
        "MPI_Isend");
   ++tells_running_;
 }
 
-/// Takes up the grant that has just come, and listens for the next one if there is to be one.
+void CreditRun::will_tell(std::size_t source) {
+  if (std::exchange(sources_[source].is_queued, true)) return;
+  to_tell_.push_back(source);
+}
+
+void CreditRun::tell_all() {
+  for (const std::size_t source : to_tell_) {
+    sources_[source].is_queued = false;
+    tell(source);
+  }
+  to_tell_.clear();
+}
+
+/// Takes up the word that has just come, and listens for the next one if there is to be one.
 void CreditRun::hear(std::size_t destination) {
   Peer& peer = destinations_[destination];
-  peer.granted += peer.message;
+  peer.granted += peer.word[granted_chunks];
+  peer.missing = peer.word[missing_chunks];
+  const bool is_last = peer.granted == peer.chunks;
+  const Bytes reported = is_last ? peer.outstanding : peer.word[landed_bytes];
+  peer.outstanding -= reported;
+  unreported_ -= reported;
   if (peer.granted > peer.sent && !peer.is_queued) {
     peer.is_queued = true;
-    ready_[(ready_begin_ + ready_count_++) % ready_.size()] = destination;
+    ready_.push_back(destination);
   }
-  if (peer.granted < peer.chunks)
-    must(MPI_Irecv(&peer.message, 1, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+  if (!is_last)
+    must(MPI_Irecv(peer.word.data(), word_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
                    &at(hear_slots_, destination)),
          "MPI_Irecv");
 }
 
+/// One chunk always may: it will be reported, or it is the last of its pair and nothing is left to wait for.
+bool CreditRun::may_send(const Peer& destination) const {
+  const Bytes bytes = destination.stretches[destination.next.stretch].chunk_at(destination.next.offset).bytes;
+  return destination.is_near || unreported_ == 0 || unreported_ + bytes <= send_window_bytes_;
+}
+
+/// Place in ready_ of the destination that is served next: one on this host, or the one whose port has most to do yet.
+std::optional<std::size_t> CreditRun::next_ready() const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    const Peer& peer = destinations_[ready_[i]];
+    if (peer.is_near) return i;
+    if (!may_send(peer)) continue;
+    if (!best || peer.missing > destinations_[ready_[*best]].missing) best = i;
+  }
+  return best;
+}
+
 void CreditRun::send_what_is_granted() {
-  while (ready_count_ > 0 && !free_sends_.empty()) {
-    Peer& peer = destinations_[ready_[ready_begin_]];
+  while (!free_sends_.empty()) {
+    const std::optional<std::size_t> place = next_ready();
+    if (!place) return;
+    const std::size_t destination = ready_[*place];
+    Peer& peer = destinations_[destination];
     Stretch& stretch = peer.stretches[peer.next.stretch];
     if (peer.next.offset == 0) stretch.pack();
     const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
     must(MPI_Isend(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(),
                    &at(send_slots_, free_sends_.back())),
          "MPI_Isend");
-    send_to_[free_sends_.back()] = ready_[ready_begin_];
+    send_to_[free_sends_.back()] = destination;
     free_sends_.pop_back();
+    if (!peer.is_near && peer.granted < peer.chunks) {  // a word is to come
+      peer.outstanding += chunk.bytes;
+      unreported_ += chunk.bytes;
+    }
     step(peer.stretches, peer.next);
     if (++peer.sent < peer.granted) continue;
     peer.is_queued = false;
-    ready_begin_ = (ready_begin_ + 1) % ready_.size();
-    --ready_count_;
+    ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(*place));
   }
 }
 
@@ -278,6 +347,9 @@ void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
     if (!source.is_near) {
       outstanding_ -= receive_bytes_[slot];
       source.outstanding -= receive_bytes_[slot];
+      missing_ -= receive_bytes_[slot];
+      source.landed += receive_bytes_[slot];
+      will_tell(source_of_[receive_of_[slot]]);
     }
     free_receives_.push_back(slot);
     --receives_left_;
@@ -307,6 +379,7 @@ bool CreditRun::advance(bool block, Arrivals& arrivals, bool until_arrival) {
     for (int i = 0; i < found; ++i)
       finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), arrivals);
     grant_what_fits();
+    tell_all();
     send_what_is_granted();
   }
   return true;

@@ -5,7 +5,9 @@
 //   receiver   goes through its receives in the order of the table, cut into chunks of chunk_bytes. It grants the next
 //              chunk as long as what was granted and has not arrived stays within window_bytes, whoever sends it; and
 //              of one sender's within its share of that, window_bytes / window_senders, or more when fewer are left.
-//   sender     sends what it was granted, in the order in which the grants come.
+//   sender     sends what it was granted, first to whom has most left to receive, as long as what it sent and was not told
+//              of as received stays within a window of its own. With every grant a receiver tells what has come and how
+//              much it still misses from all; where it grants nothing it tells what has come alone.
 //   first      what fits a receiver's window at the start is granted once and for all by bind(): those chunks leave in
 //              start() without a word. So an exchange of small messages is sent as by the executor async.
 //
@@ -18,19 +20,25 @@
 // receive is posted.
 // (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
 //
-// Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before, and a sender
-// that has a grant needs nobody else to send. So every chunk is granted after finitely many others have arrived.
+// A sender's window keeps short what waits in its own port: grants wait there too, behind the data, and a receiver whose
+// grants are late runs dry. Where all send to whom they receive from, that cost a sixth of the time (docs/adr/0013).
+//
+// Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before. A sender that has
+// a grant waits, if at all, until it is told of chunks that are under way. Those land, as their receives are posted, and
+// whoever got one tells unless it has told that sender its last; what is sent after the last word counts for nothing.
+// So every chunk is granted and sent after finitely many others have arrived.
 //
 // Why chunks land where they belong: a pair's chunks are granted, received and sent in the order of the table, with one
 // tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
 //
-// Cost beside the payload: one message of 4 bytes for every grant; grants to one sender are merged while the message
-// before is still leaving. Memory: O(partners + pieces + window_bytes / chunk_bytes), and what stretch.hpp packs, all of it from
-// bind().
+// Cost beside the payload: one message of 12 bytes for every grant; grants to one sender are merged while the message
+// before is still leaving. For every chunk sent a look at the destinations with grants. Memory: O(partners + pieces +
+// window_bytes / chunk_bytes), and what stretch.hpp packs, all of it from bind().
 #pragma once
 
 #include <mpi.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,6 +63,8 @@ class CreditRun {
     int grant_tag;
     Bytes chunk_bytes;   ///< 1 .. INT_MAX.
     Bytes window_bytes;  ///< At least 1. A chunk larger than that is granted when nothing else is under way.
+    Bytes
+        send_window_bytes;  ///< At least 1: of what this rank has under way to others, as far as they will report.
     int window_senders;  ///< At least 1.
     /// Ranks of this host, ascending: what they send passes no port, so it is granted at once, beside the window, in
     /// large chunks.
@@ -91,6 +101,10 @@ class CreditRun {
     std::size_t stretch = 0;
     Bytes offset = 0;
   };
+  /// What a receiver tells a sender: how many chunks more, the bytes that have come since the last word, and how much
+  /// the receiver still misses from everybody, in chunks.
+  using Word = std::array<int, 3>;
+  enum WordPart { granted_chunks, landed_bytes, missing_chunks };
   /// What is exchanged with one partner, in one direction.
   struct Peer {
     Rank rank;
@@ -99,15 +113,17 @@ class CreditRun {
     std::vector<Stretch> stretches;  // senders' side only: of this partner
     std::size_t arrival = 0;         // receivers' side only: its place among the arrivals
     std::int64_t chunks = 0;         // of all stretches
-    int first_grant = 0;             // chunks granted by bind()
-    Bytes outstanding = 0;           // receivers: granted and not here
+    Word first_word{};               // chunks granted by bind()
+    Bytes outstanding = 0;           // receivers: granted and not here; senders: sent and not reported
     // of the running exchange
     Cursor next{};             // senders: the chunk to send next
     std::int64_t granted = 0;  // chunks, in all
     std::int64_t sent = 0;     // senders: chunks started
-    int message = 0;           // what the grant under way says: a number of chunks
-    int waiting = 0;           // receivers: chunks to be granted by the next message
-    bool is_queued = false;    // senders: stands in ready_
+    Word word{};               // under way, or the last that came
+    int waiting = 0;           // receivers: chunks to be granted by the next word
+    Bytes landed = 0;          // receivers: bytes to be reported by the next word
+    int missing = 0;           // senders: what the receiver still misses, in chunks
+    bool is_queued = false;    // stands in ready_ or to_tell_
   };
   /// What a request slot is used for.
   struct Slots {
@@ -117,6 +133,7 @@ class CreditRun {
 
   static Peer new_peer(Rank rank, const Settings& settings);
   static void step(std::span<const Stretch> stretches, Cursor& cursor);
+  static int in_chunks(Bytes bytes, const Peer& peer);
   struct Grant {
     Stretch::Chunk chunk;
     std::size_t stretch;  // in receives_
@@ -129,8 +146,13 @@ class CreditRun {
   void plan_first_grants();
   void grant_what_fits();
   void post_receive(const Grant& grant);
+  bool must_hear_more(const Peer& source) const;
   void tell(std::size_t source);
+  void will_tell(std::size_t source);
+  void tell_all();
   void hear(std::size_t destination);
+  bool may_send(const Peer& destination) const;
+  std::optional<std::size_t> next_ready() const;
   void send_what_is_granted();
   void finish(std::size_t slot, Arrivals& arrivals);
   bool is_done() const;
@@ -145,7 +167,9 @@ class CreditRun {
   int data_tag_;
   int grant_tag_;
   Bytes window_bytes_;
+  Bytes send_window_bytes_;
   int window_senders_;
+  Bytes far_receive_bytes_ = 0;
   std::int64_t num_receive_chunks_ = 0;
   std::int64_t num_send_chunks_ = 0;
 
@@ -162,12 +186,14 @@ class CreditRun {
   std::vector<std::size_t> send_to_;        // by send slot: index in destinations_
   std::vector<std::size_t> free_receives_;  // slots
   std::vector<std::size_t> free_sends_;
-  std::vector<std::size_t> ready_;  // ring of destinations with grants that are not used up
-  std::size_t ready_begin_ = 0;
-  std::size_t ready_count_ = 0;
-  std::vector<Cursor> open_;      // receives under way to being granted, in the order of the table
-  std::size_t next_receive_ = 0;  // the first that is not open
+  std::vector<std::size_t>
+      ready_;  // destinations with grants that are not used up, the longest waiting first
+  std::vector<std::size_t> to_tell_;  // sources that get a word when what has come is accounted for
+  std::vector<Cursor> open_;          // receives under way to being granted, in the order of the table
+  std::size_t next_receive_ = 0;      // the first that is not open
   Bytes outstanding_ = 0;
+  Bytes unreported_ = 0;  // sent, and to be reported yet
+  Bytes missing_ = 0;     // of what other hosts are to send
   std::int64_t receives_left_ = 0;
   std::int64_t sends_left_ = 0;
   std::size_t tells_running_ = 0;

@@ -12,7 +12,7 @@ namespace nuice::mpi {
 
 /// Equal on all ranks: from maxima over the ranks.
 struct TrialResult {
-  double median_s;
+  double cost_s;  ///< The mean, of many without the worst tenth.
   int repetitions;
 };
 
@@ -24,7 +24,7 @@ class Trial {
   /// Throws Error limit, on all ranks, if one has not so much, and as Plan::bind().
   void add(Plan plan);
 
-  /// Collective. The plans take turns, round by round, until 30 rounds, or 3 and a second, are over; one that is much
+  /// Collective. The plans take turns, round by round, until 30 rounds, or 5 and a second, are over; one that is much
   /// slower than the best leaves earlier. A result per plan.
   std::vector<TrialResult> run();
 
