@@ -2,11 +2,12 @@
 // Planning with thousands of ranks, each with a few partners: memory per rank, and what it takes. For SimGrid's SMPI, in which all
 // ranks are one process (bench/plan_scale.py builds and runs it); any MPI will do for fewer.
 //
-//   smpirun -np 4096 ... plan_scale root|everywhere|discover PARTNERS
+//   smpirun -np 4096 ... plan_scale root|everywhere PARTNERS
+//   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS      only learning who sends, by that way
 //   smpirun -np 1    ... plan_scale local PARTNERS RANKS       what rank 0 computes by itself, by the clock of this machine
 //
 // With plan_scale_memory.cpp preloaded every allocation is charged to the rank that makes it, so a rank's peak is its own
-// although all are one process.
+// although all are one process; and what the program and nuice, linked into it, allocate is told from what SMPI does.
 #include <mpi.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@
 #include "nuice/nuice.hpp"
 
 /// From plan_scale_memory.cpp, which is preloaded; without it nothing is counted.
-extern "C" long long* nuice_account() __attribute__((weak));  // this rank's bytes: now, and the most so far
+extern "C" long long* nuice_account()
+    __attribute__((weak));  // this rank's bytes: now, most so far; the program's own likewise
 
 namespace {
 
@@ -44,8 +46,8 @@ struct Outcome {
 };
 
 Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinations) {
-  if (what == "discover")
-    return {nuice::mpi::discover(MPI_COMM_WORLD, destinations, nuice::mpi::Discovery::consensus).size(), 0};
+  if (what != "root" && what != "everywhere")
+    return {nuice::mpi::discover(MPI_COMM_WORLD, destinations, nuice::mpi::find_discovery(what)).size(), 0};
   const auto planning = what == "root" ? nuice::mpi::Planning::root : nuice::mpi::Planning::everywhere;
   const nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring", .planning = planning});
   return {plan.table().entries.size(), plan.info().num_phases};
@@ -103,23 +105,26 @@ int main(int argc, char** argv) {
     return 0;
   }
   const auto destinations = row(rank, num_ranks, number(argc, argv, 2, 64));
-  long long none[2] = {0, 0};
+  long long none[4] = {0, 0, 0, 0};
   long long* const mine = nuice_account != nullptr ? nuice_account() : none;
   const long long before = mine[0];
+  const long long own_before = mine[2];
   mine[1] = before;
+  mine[3] = own_before;
   const double begin_s = MPI_Wtime();
   try {
     const Outcome outcome = act(what, destinations);
-    auto peak = static_cast<double>(mine[1] - before);
-    const double peak_of_0 = peak;
-    if (rank == 0) peak = 0;
-    MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    const double elapsed_s = MPI_Wtime() - begin_s;
+    const double peak_of_0 = static_cast<double>(mine[1] - before);
+    double others[3] = {rank == 0 ? 0.0 : peak_of_0,
+                        rank == 0 ? 0.0 : static_cast<double>(mine[3] - own_before), elapsed_s};
+    MPI_Allreduce(MPI_IN_PLACE, others, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0)
       std::printf(
           "{\"what\": \"%s\", \"ranks\": %d, \"partners\": %zu, \"phases\": %u, \"simulated_s\": %.4f, "
-          "\"bytes_rank_0\": %.0f, \"bytes_others_max\": %.0f}\n",
-          what.c_str(), num_ranks, destinations.size(), outcome.phases, MPI_Wtime() - begin_s, peak_of_0,
-          peak);
+          "\"bytes_rank_0\": %.0f, \"bytes_others_max\": %.0f, \"own_bytes_others_max\": %.0f}\n",
+          what.c_str(), num_ranks, destinations.size(), outcome.phases, others[2], peak_of_0, others[0],
+          others[1]);
   } catch (const nuice::Error& error) {
     std::fprintf(stderr, "plan_scale: %s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);

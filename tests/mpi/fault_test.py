@@ -31,10 +31,11 @@ class Faults(unittest.TestCase):
         version = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True).stdout
         if "Open MPI" not in version:
             self.skipTest("only Open MPI's fault tolerance is known to let the other ranks live")
-        done, said = run("kill", "async", "--with-ft", "ulfm")
-        for rank in set(range(RANKS)) - {VICTIM}:
-            heard = said.get(rank, "nothing")
-            self.assertRegex(heard, r"^(mpi|timeout): .*rank 1\b", done.stdout + done.stderr)
+        for executor in ("async", "phased", "barrier", "credit"):
+            done, said = run("kill", executor, "--with-ft", "ulfm")
+            for rank in set(range(RANKS)) - {VICTIM}:
+                heard = said.get(rank, "nothing")
+                self.assertRegex(heard, r"^(mpi|timeout): .*rank 1\b", executor + done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

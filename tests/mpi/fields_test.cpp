@@ -163,8 +163,10 @@ TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
   }
 }
 
-TEST(Arrays, HoldTheMessagesOfAllPartners) {
-  mpi::Plan plan(MPI_COMM_WORLD, row(), {.scheduler = "coloring"});
+void expect_arrays(Executor executor) {
+  SCOPED_TRACE(std::string(mpi::executor_name(executor)));
+  mpi::Plan plan(MPI_COMM_WORLD, row(),
+                 {.scheduler = "coloring", .executor = executor, .chunk_bytes = 1000, .window_bytes = 3000});
   const auto flat = [](const test::Blocks& blocks, std::span<const Partner> partners) {
     std::vector<std::byte> all;
     for (std::size_t i = 0; i < partners.size(); ++i)
@@ -199,6 +201,11 @@ TEST(Arrays, HoldTheMessagesOfAllPartners) {
   test::expect_same_error(ErrorCode::invalid_argument, "offsets for", [&] {
     plan.bind_array({out.data(), size_of(out), offsets}, {in.data(), size_of(in)});
   });
+}
+
+TEST(Arrays, HoldTheMessagesOfAllPartners) {
+  for (const Executor executor : {Executor::async, Executor::phased, Executor::barrier, Executor::credit})
+    expect_arrays(executor);
 }
 
 TEST(FieldErrors, AreTheSameOnAllRanks) {
