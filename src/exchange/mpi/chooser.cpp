@@ -269,18 +269,21 @@ class Plan::State::Chooser {
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
     const auto place = std::ranges::find(tried, static_cast<std::size_t>(chosen - before.begin()));
-    const TrialResult& result = results[static_cast<std::size_t>(place - tried.begin())];
+    const auto index = static_cast<std::size_t>(place - tried.begin());
+    const TrialResult& result = results[index];
+    const double cost_s = measured[index].seconds;
     state_.info.predicted_s = chosen->exchange_s;
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
-                        "; measured: " + milliseconds(result.cost_s) + " (mean of " +
-                        std::to_string(result.repetitions) + ").";
+                        "; measured: " + milliseconds(cost_s) + " (mean of " +
+                        std::to_string(result.repetitions) +
+                        (cost_s > result.cost_s ? ", and a twentieth for bad days not seen)." : ").");
     const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
     if (path.empty()) return;
     const WisdomEntry entry{.key = key_,
                             .scheduler = chosen->scheduler,
                             .executor = chosen->executor,
                             .predicted_s = chosen->exchange_s,
-                            .measured_s = result.cost_s,
+                            .measured_s = cost_s,
                             .repetitions = result.repetitions};
     warn(add_wisdom(path, {&entry, 1}));
   }
