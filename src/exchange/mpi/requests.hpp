@@ -68,7 +68,7 @@ struct Extent {
   /// MPI-3.1 counts with an int, so more than max_count elements become one element of a derived type: blocks of
   /// max_count and the rest behind them.
   /// Throws Error limit if even the number of blocks is above max_count.
-  static Extent of(std::int64_t elements, int max_count = 1 << 30, MPI_Datatype type = MPI_BYTE);
+  static Extent of(std::int64_t elements, int max_count = 1 << 30, MPI_Datatype element = MPI_BYTE);
 };
 
 /// Messages up to so many bytes are sent by MPI_Isend, not by a persistent request. Open MPI (4 and 5) writes such a
