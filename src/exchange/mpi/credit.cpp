@@ -234,12 +234,12 @@ void CreditRun::grant_what_fits() {
 
 void CreditRun::post_receive(const Grant& grant) {
   const std::size_t slot = free_receives_.back();
-  const auto& [to, count, type, bytes] = grant.chunk;
-  must(MPI_Irecv(to, count, type, receives_[grant.stretch].partner(), data_tag_, comm_->get(),
-                 &at(receive_slots_, slot)),
+  const Stretch::Chunk& chunk = grant.chunk;
+  must(MPI_Irecv(chunk.at, chunk.count, chunk.type, receives_[grant.stretch].partner(), data_tag_,
+                 comm_->get(), &at(receive_slots_, slot)),
        "MPI_Irecv");
   free_receives_.pop_back();
-  receive_bytes_[slot] = bytes;
+  receive_bytes_[slot] = chunk.bytes;
   receive_of_[slot] = grant.stretch;
 }
 

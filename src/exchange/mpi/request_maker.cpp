@@ -84,8 +84,8 @@ void Exchange::State::RequestMaker::make_credit(const CreditRun::Settings& setti
   std::vector<CreditRun::Elements> incoming;
   Places places;
   const auto add_all = [&](Rank partner, std::vector<CreditRun::Elements>& elements) {
-    for (const auto& [at, count, type] : places)
-      if (size_of(type) > 0) elements.push_back({partner, {at, count, kept(type)}});
+    for (const Segment& place : places)
+      if (size_of(place.type) > 0) elements.push_back({partner, {place.at, place.count, kept(place.type)}});
   };
   for (const PhaseEntry& entry : table_.entries) {
     if (entry.send_partner != no_rank) {
