@@ -25,6 +25,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from common import TESTBED, testbed
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -36,7 +37,6 @@ from nuice.flow import save_mesh, stiffness_matrix
 
 MBIT = 125_000  # bytes per second
 KIB = 1024
-TESTBED = [sys.executable, str(Path(__file__).parent / "testbed" / "nuice_testbed.py")]
 
 
 def cases(options, folder):
@@ -116,13 +116,6 @@ def start(program, arguments, options, folder):
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
-
-
-def testbed(*words):
-    done = subprocess.run([*TESTBED, *words], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"nuice-testbed {words[0]}: {done.stderr.strip()}")
-    return done.stdout
 
 
 def measure_all(options):

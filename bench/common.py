@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several scripts of this folder share: SimGrid's settings."""
+"""What several scripts of this folder share: SimGrid's settings, programs on the test network."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+
+TESTBED = [sys.executable, str(Path(__file__).parent / "testbed" / "nuice_testbed.py")]
 
 # Bandwidth and latency only: no factors fitted to some cluster, no crosstraffic, no overheads of SMPI's own.
 PLAIN_SMPI = (
@@ -29,6 +33,30 @@ PLATFORM = """<?xml version='1.0'?>
            sharing_policy="SPLITDUPLEX"/>
 </platform>
 """
+
+
+def testbed(*words: str) -> str:
+    """What nuice-testbed printed; its error ends this program."""
+    done = subprocess.run([*TESTBED, *words], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"nuice-testbed {words[0]}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def bench_on_testbed(path: Path, methods: list, reps: int, options: tuple | list = ()) -> list[dict]:
+    """What nuice-bench printed on the hosts of the test network, one record per method."""
+    words = [
+        "--matrix",
+        str(path),
+        "--schedulers",
+        ",".join(methods),
+        "--reps",
+        str(reps),
+        "--json",
+        *options,
+    ]
+    printed = testbed("run", "--timeout", "550", "nuice-bench", *words)
+    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
 def has_smpi(script: str, *programs: str, quiet: bool) -> bool:

@@ -7,16 +7,22 @@ with inquiries and refusals per message. Lists: 004 table 3, gathering the matri
 several n and d. Medians over the runs of the medians of nuice-bench, whose methods take turns and verify
 every byte.
 
-usage: bench/drs.py [--ranks 8] [--runs 3] [--reps 20] [--part exchange|lists|all] [--quick] [--json]
+With --testbed PRESET the exchanges run on a network with contention that is made for it (docs/testbed.md; as
+root), one rank on each of its hosts.
+
+usage: bench/drs.py [--ranks 8] [--runs 3] [--reps 20] [--part exchange|lists|all] [--cases WORD]
+                    [--testbed shallow] [--quick] [--json]
 """
 
 import argparse
 import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+from common import bench_on_testbed, testbed
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -27,22 +33,21 @@ from nuice.cli.bench import _run, find_program, run_bench
 
 PEERS = ["alltoallv", "isend", "ac", "rs_n"]
 FORMS = ["drs_n", "drs_n:rma", "drs_n:list", "drs_n:early"]
+# Where messages contend, a plan with credits is the peer. Between hosts there is only MPI.
+TESTBED_METHODS = ["alltoallv", "ac", "rs_n", "coloring:credit"]
+TESTBED_METHODS += ["drs_n:refuse:mpi", "drs_n:rma", "drs_n:list:mpi", "drs_n:early:mpi"]
 LISTS = {4: [1, 3], 8: [1, 4, 7], 16: [1, 4, 8, 15], 32: [1, 4, 16, 31]}  # n: d
 
 
-def patterns(num_ranks, quick):
+def patterns(num_ranks, degrees, sizes):
     """(table of 004, name, matrix)."""
-    small = min(4, num_ranks - 1)
-    sizes = [16384] if quick else [512, 16384, 131072]
-    for degree in [small] if quick else [small, num_ranks - 1]:
+    for degree in degrees:
         for size in sizes:
             matrix = nuice.random_regular(num_ranks, degree, unit_bytes=size, seed=1)
             yield 4, f"d={degree}, {size} B", matrix
-    if quick:
-        return
     for unit in (256, 4096):
-        matrix = nuice.random_regular(num_ranks, small, unit_bytes=unit, max_units=32, seed=1)
-        yield 5, f"d={small}, 1..32 x {unit} B", matrix
+        matrix = nuice.random_regular(num_ranks, degrees[0], unit_bytes=unit, max_units=32, seed=1)
+        yield 5, f"d={degrees[0]}, 1..32 x {unit} B", matrix
     for points in (2800, 53961):
         mesh = airfoil_mesh(points)
         for unit in (64, 1024):
@@ -50,17 +55,31 @@ def patterns(num_ranks, quick):
             yield 6, f"airfoil {points}, {unit} B a point", matrix
 
 
+def chosen_patterns(options):
+    small = min(4, options.ranks - 1)
+    if options.quick:
+        return [
+            (4, f"d={small}", nuice.random_regular(options.ranks, small, unit_bytes=16384, seed=1)),
+        ]
+    if options.testbed:
+        made = patterns(options.ranks, [4, 8, options.ranks - 1], [512, 16384, 65536])
+    else:
+        made = patterns(options.ranks, [small, options.ranks - 1], [512, 16384, 131072])
+    return [case for case in made if options.cases in case[1]]
+
+
 def measure_exchange(options, folder):
-    methods = PEERS + FORMS
+    methods = TESTBED_METHODS if options.testbed else PEERS + FORMS
+    run = bench_on_testbed if options.testbed else partial(run_bench, options.ranks)
     for table, name, matrix in track(
-        list(patterns(options.ranks, options.quick)),
+        chosen_patterns(options),
         "exchanging",
         console=Console(stderr=True),
         transient=True,
     ):
         path = Path(folder) / "matrix.mtx"
         nuice.save_matrix_market(path, matrix)
-        runs = [run_bench(options.ranks, path, methods, options.reps) for _ in range(options.runs)]
+        runs = [run(path, methods, options.reps) for _ in range(options.runs)]
         middle = {
             method: median(run[i]["exchange_seconds_median"] for run in runs)
             for i, method in enumerate(methods)
@@ -71,6 +90,7 @@ def measure_exchange(options, folder):
                 sys.exit(f"{name}: {method} was refused: {lines[0]['refused']}")
             yield {
                 "part": "exchange",
+                "testbed": options.testbed,
                 "table": table,
                 "pattern": name,
                 "ranks": options.ranks,
@@ -111,7 +131,10 @@ def measure_lists(options, folder):
 
 
 def print_exchange(figures, options):
-    title = f"{options.ranks} ranks, medians of {options.runs} runs of {options.reps}; {figures[0]['mpi']}"
+    where = f" on {options.testbed}" if options.testbed else ""
+    title = (
+        f"{options.ranks} ranks{where}, medians of {options.runs} runs of {options.reps}; {figures[0]['mpi']}"
+    )
     table = Table(title=title)
     for column in (
         "004 table",
@@ -161,14 +184,30 @@ def main():
     parser.add_argument("--runs", type=int, default=3, help="how often nuice-bench is started for each case")
     parser.add_argument("--reps", type=int, default=20, help="repetitions inside one start")
     parser.add_argument("--part", choices=["exchange", "lists", "all"], default="all")
+    parser.add_argument(
+        "--cases", default="", help="of the part exchange: only those with this in their name"
+    )
+    parser.add_argument(
+        "--testbed", metavar="PRESET", help="exchange on this network, such as shallow; as root"
+    )
     parser.add_argument("--quick", action="store_true", help="few cases, one run of 3: only whether it works")
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     options = parser.parse_args()
     if options.quick:
         options.runs, options.reps = 1, 3
-    with tempfile.TemporaryDirectory() as folder:
-        exchange = [] if options.part == "lists" else list(measure_exchange(options, folder))
-        lists = [] if options.part == "exchange" else list(measure_lists(options, folder))
+    if options.testbed:
+        options.part = "exchange"
+        testbed(
+            "up", "--preset", options.testbed, "--cc", "bbr", *(["--hosts", "4"] if options.quick else [])
+        )
+        options.ranks = json.loads(testbed("status", "--json"))["settings"]["hosts"]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            exchange = [] if options.part == "lists" else list(measure_exchange(options, folder))
+            lists = [] if options.part == "exchange" else list(measure_lists(options, folder))
+    finally:
+        if options.testbed:
+            testbed("down")
     if options.json:
         for figure in exchange + lists:
             print(json.dumps(figure))

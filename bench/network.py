@@ -12,19 +12,17 @@ usage: bench/network.py [--presets fast,shallow:reno] [--cases hot] [--reps 9] [
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
+from common import bench_on_testbed, testbed
 from rich.console import Console
 from rich.table import Table
 
 import nuice
 from nuice.airfoil import airfoil_mesh, halo_matrix, partition
 
-TESTBED = [sys.executable, str(Path(__file__).parent / "testbed" / "nuice_testbed.py")]
 PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx"]
 CREDIT = ["coloring:credit", "rs_nh:credit", "lpt:credit"]
 METHODS = [*PEERS, "auto", "rs_n", "coloring", "coloring:barrier", "ac:credit", *CREDIT]
@@ -97,29 +95,11 @@ def cases(settings, quick):
     yield "d=8, 1 KiB", nuice.random_regular(num_ranks, degree, unit_bytes=1024, seed=1)
 
 
-def testbed(*words):
-    done = subprocess.run([*TESTBED, *words], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"nuice-testbed {words[0]}: {done.stderr.strip()}")
-    return done.stdout
-
-
 def run(matrix, methods, reps, folder, options=()):
     """What nuice-bench printed, one record per method."""
     path = Path(folder) / "matrix.mtx"
     nuice.save_matrix_market(path, matrix)
-    words = [
-        "--matrix",
-        str(path),
-        "--schedulers",
-        ",".join(methods),
-        "--reps",
-        str(reps),
-        "--json",
-        *options,
-    ]
-    printed = testbed("run", "--timeout", "550", "nuice-bench", *words)
-    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    return bench_on_testbed(path, methods, reps, options)
 
 
 def phases_apart_s(matrix, settings, reps, folder):

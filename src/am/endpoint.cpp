@@ -89,6 +89,16 @@ void Endpoint::defer(Rank dst, Header header, std::span<const std::byte> a, Tail
   stats_.most_deferred = std::max(stats_.most_deferred, ++num_deferred_);
 }
 
+void Endpoint::post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
+  const auto to = static_cast<std::size_t>(dst);
+  if (to < rings_.size() && rings_[to] == nullptr && num_deferred_ == 0 && !guarded_ &&
+      a.size() + tail.size() <= max_message_bytes_ && transport_->try_send(dst, header, a, tail)) [[likely]] {
+    count_send();
+  } else {
+    post_slowly(dst, header, a, tail);
+  }
+}
+
 void Endpoint::post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   check_sendable(dst, a.size() + tail.size());
   const auto possible = [&] {

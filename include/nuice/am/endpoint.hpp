@@ -223,6 +223,8 @@ class Endpoint {
 
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
   void count_send();
+  /// By the transport, where that finds room; post_slowly where not.
+  void post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
@@ -404,7 +406,7 @@ inline void Endpoint::post(Rank dst, Header header, const void* a, std::size_t a
       return;
     }
   }
-  post_slowly(dst, header, {static_cast<const std::byte*>(a), a_bytes}, tail);
+  post_outside(dst, header, {static_cast<const std::byte*>(a), a_bytes}, tail);
 }
 
 template <Argument A>

@@ -5,8 +5,8 @@
 
 namespace nuice::am::mpi {
 
-void must(int code, const char* call) {
-  if (code != MPI_SUCCESS) throw TransportError(ErrorCode::mpi, nuice::mpi::error_text(code, call));
+void fail(int code, const char* call) {
+  throw TransportError(ErrorCode::mpi, nuice::mpi::error_text(code, call));
 }
 
 bool allows_threads() {

@@ -19,8 +19,12 @@ using nuice::mpi::all_or_none;
 using nuice::mpi::Communicator;
 using nuice::mpi::is_finalized;
 
-/// Throws TransportError mpi with the name of the call and MPI's own text unless code is MPI_SUCCESS.
-void must(int code, const char* call);
+/// Throws TransportError mpi with the name of the call and MPI's own text.
+[[noreturn]] void fail(int code, const char* call);
+inline void must(int code, const char* call) {
+  if (code != MPI_SUCCESS) [[unlikely]]
+    fail(code, call);
+}
 
 /// Whether MPI was initialized with MPI_THREAD_MULTIPLE.
 bool allows_threads();

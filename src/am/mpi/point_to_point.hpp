@@ -4,8 +4,8 @@
 // Receiving: a ring of persistent receives from any source. They match in the order in which they were started, so
 // only the head has to be tested: 18 ns for an empty poll where MPI_Testany over 64 takes 80 to 526 ns, and 25-45 %
 // more messages than with MPI_Iprobe.
-// Sending: MPI_Send while MPI buffers (eager sizes), MPI_Isend from a slot above, so that no send waits for a
-// receiver that is itself sending.
+// Sending: MPI_Send up to small_bytes, which every MPI buffers, MPI_Isend from a slot above, so that no send waits for
+// a receiver.
 // Credits: a rank may have `credits` messages under way to another. The receiver gives them back in the header of
 // whatever it sends there, or in a message of their own when half are due.
 // Bulk data: MPI_Isend and MPI_Irecv between the user's buffers, with a tag for each transfer.
@@ -74,7 +74,7 @@ class PointToPoint : public Transport {
   std::unique_ptr<std::byte[]> memory_;
   std::vector<MPI_Request> receives_;
   std::size_t head_ = 0;
-  int received_in_a_row_ = 0;  // without sending in between
+  int received_in_a_row_ = 0;  // small ones, without sending in between
   bool had_some_ = false;      // the last poll found messages
   int credits_max_;
   std::vector<int> credits_;  // messages that may still be sent, by destination

@@ -8,28 +8,23 @@
 #include <exception>
 #include <map>
 
+#include "am/record.hpp"
 #include "nuice/am/endpoint.hpp"
 
 namespace nuice::am::ucx {
 namespace {
 
 constexpr unsigned am_id = 0;
-/// Payloads up to here travel in UCX's header argument, beside ours: one short message without a descriptor.
-constexpr std::size_t inline_bytes = 40;
-constexpr std::size_t max_under_way = 64;  // messages to all ranks that UCX still holds
+constexpr std::size_t small_bytes = 64;  // such messages have slots of their own, which stay in the cache
+/// Messages to all ranks that UCX still holds: where it has no room it keeps them in a queue, which costs more than
+/// waiting here.
+constexpr std::size_t max_under_way = 8;
 constexpr std::size_t bulk_min = 16384;
 
 void must(ucs_status_t status, const char* call) {
   if (status != UCS_OK)
     throw TransportError(ErrorCode::mpi, std::string(call) + ": " + ucs_status_string(status));
 }
-
-/// The first words of every message.
-struct WireHeader {
-  Header header;
-  Rank src;
-  std::uint32_t unused = 0;
-};
 
 bool done(void* request) {
   if (request == nullptr) return true;
@@ -79,8 +74,8 @@ class UcxTransport : public Transport {
   UcxTransport(std::unique_ptr<Rendezvous> rendezvous, std::size_t max_message_bytes)
       : rendezvous_(std::move(rendezvous)),
         max_message_bytes_(max_message_bytes),
-        short_slots_(sizeof(WireHeader) + inline_bytes),
-        slots_(sizeof(WireHeader) + max_message_bytes) {
+        short_slots_(small_bytes),
+        slots_(sizeof(Header) + max_message_bytes) {
     std::string trouble;
     std::string address;
     try {
@@ -116,21 +111,16 @@ class UcxTransport : public Transport {
 
   bool try_send(Rank dst, Header header, std::span<const std::byte> a,
                 std::span<const std::byte> b) override {
-    header.bytes = static_cast<std::uint32_t>(a.size() + b.size());
-    const WireHeader head{header, rank()};
-    const bool is_inline = header.bytes <= inline_bytes;
-    Slot* const slot = is_inline ? short_slots_.free() : slots_.free();
+    const std::size_t bytes = sizeof header + a.size() + b.size();
+    Slot* const slot = bytes <= small_bytes ? short_slots_.free() : slots_.free();
     if (slot == nullptr) return false;
-    std::byte* const out = slot->bytes.data();
-    std::memcpy(out, &head, sizeof head);
-    if (!a.empty()) std::memcpy(out + sizeof head, a.data(), a.size());
-    if (!b.empty()) std::memcpy(out + sizeof head + a.size(), b.data(), b.size());
+    header.bytes = static_cast<std::uint32_t>(rank());
+    write_record(slot->bytes.data(), header, a, b);
     ucp_request_param_t param = {};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_AM_SEND_FLAG_EAGER;
-    const std::size_t in_header = sizeof head + (is_inline ? header.bytes : 0);
-    void* const request = ucp_am_send_nbx(endpoints_[static_cast<std::size_t>(dst)], am_id, out, in_header,
-                                          out + in_header, is_inline ? 0 : header.bytes, &param);
+    void* const request = ucp_am_send_nbx(endpoints_[static_cast<std::size_t>(dst)], am_id, nullptr, 0,
+                                          slot->bytes.data(), bytes, &param);
     if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
     slot->request = request;  // null: UCX is done with the slot
     return true;
@@ -140,10 +130,9 @@ class UcxTransport : public Transport {
   int poll(Inbox& inbox, int limit) override {
     inbox_ = &inbox;
     handled_ = 0;
-    for (int before = -1; handled_ < limit && before != handled_ && !error_;) {
-      before = handled_;
-      if (!kept_.empty()) deliver_kept();
-      ucp_worker_progress(worker_);
+    if (!kept_.empty()) deliver_kept();
+    // After a single message its sender probably waits for this rank, not for another look.
+    while (!error_ && ucp_worker_progress(worker_) != 0 && handled_ > 1 && handled_ < limit) {
     }
     if (!bulk_receives_.empty()) finish_bulk(inbox);
     inbox_ = nullptr;
@@ -250,27 +239,25 @@ class UcxTransport : public Transport {
     if (context_ != nullptr) ucp_cleanup(std::exchange(context_, nullptr));
   }
 
-  static ucs_status_t arrived(void* self, const void* header, std::size_t header_bytes, void* data,
+  static ucs_status_t arrived(void* self, const void* /*header*/, std::size_t /*header_bytes*/, void* data,
                               std::size_t bytes, const ucp_am_recv_param_t* /*param*/) {
-    static_cast<UcxTransport*>(self)->take(static_cast<const std::byte*>(header), header_bytes,
-                                           static_cast<const std::byte*>(data), bytes);
+    static_cast<UcxTransport*>(self)->take(static_cast<const std::byte*>(data), bytes);
     return UCS_OK;
   }
 
-  void take(const std::byte* header, std::size_t header_bytes, const std::byte* data,
-            std::size_t bytes) noexcept {
-    WireHeader head{};
-    if (header_bytes < sizeof head) return;
-    std::memcpy(&head, header, sizeof head);
-    const bool is_inline = header_bytes > sizeof head;
-    const std::byte* const payload = is_inline ? header + sizeof head : data;
-    head.header.bytes = static_cast<std::uint32_t>(is_inline ? header_bytes - sizeof head : bytes);
+  void take(const std::byte* data, std::size_t bytes) noexcept {
+    Header header;
+    if (bytes < sizeof header) return;
+    std::memcpy(&header, data, sizeof header);
+    const Rank src = static_cast<Rank>(header.bytes);
+    header.bytes = static_cast<std::uint32_t>(bytes - sizeof header);
+    const std::byte* const payload = data + sizeof header;
     // Outside of poll() no handler may run (a send or a reduction moved UCX on), nor after one that threw.
     if (inbox_ == nullptr || error_ || !kept_.empty()) {
-      kept_.push_back({head.src, head.header, std::vector<std::byte>(payload, payload + head.header.bytes)});
+      kept_.push_back({src, header, std::vector<std::byte>(payload, payload + header.bytes)});
       return;
     }
-    deliver(head.src, head.header, payload);
+    deliver(src, header, payload);
   }
 
   void deliver(Rank src, const Header& header, const std::byte* payload) noexcept {
