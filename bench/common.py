@@ -43,7 +43,12 @@ def testbed(*words: str) -> str:
     return done.stdout
 
 
-def bench_on_testbed(path: Path, methods: list, reps: int, options: tuple | list = ()) -> list[dict]:
+RUN_BENCH = ("run", "--timeout", "550", "nuice-bench")
+
+
+def bench_on_testbed(
+    path: Path, methods: list, reps: int, options: tuple | list = (), start: tuple | list = RUN_BENCH
+) -> list[dict]:
     """What nuice-bench printed on the hosts of the test network, one record per method."""
     words = [
         "--matrix",
@@ -55,7 +60,7 @@ def bench_on_testbed(path: Path, methods: list, reps: int, options: tuple | list
         "--json",
         *options,
     ]
-    printed = testbed("run", "--timeout", "550", "nuice-bench", *words)
+    printed = testbed(*start, *words)
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 

@@ -6,24 +6,31 @@ Makes the network of each preset, runs nuice-bench on its hosts (methods interle
 and prints, case by case: each method's median and 95th percentile, both over the best of MPI's own ways, the
 median over the bandwidth bound, and the TCP segments that were sent again. `apart` is what TCP itself takes:
 one permutation without contention, times the degree. `auto` times its candidates while planning.
+Each timed exchange follows an untimed one by the same method, as TCP remembers what others have lost;
+with --alone each method has a start, and so connections, of its own.
 
-usage: bench/network.py [--presets fast,shallow:reno] [--cases hot] [--reps 9] [--quick] [--json]    (as root)
+PetscSF is a peer where nuice-bench was built with it, by `make bench-peers`, then on Debian's MPI:
+--bench build/peers/bench/nuice_bench/nuice-bench --mpiexec /usr/bin/mpiexec.
+
+usage: bench/network.py [--presets fast,shallow:reno] [--cases hot] [--methods auto,isend] [--reps 9]
+       [--quick] [--bench PROGRAM --mpiexec MPIEXEC] [--json]    (as root)
 """
 
 import argparse
 import json
+import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from common import bench_on_testbed, testbed
+from common import TESTBED, bench_on_testbed, testbed
 from rich.console import Console
 from rich.table import Table
 
 import nuice
 from nuice.airfoil import airfoil_mesh, halo_matrix, partition
 
-PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx"]
+PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx", "petscsf"]
 CREDIT = ["coloring:credit", "rs_nh:credit", "lpt:credit"]
 METHODS = [*PEERS, "auto", "rs_n", "coloring", "coloring:barrier", "ac:credit", *CREDIT]
 # Where links contend: the same with and without a look at the network.
@@ -95,19 +102,33 @@ def cases(settings, quick):
     yield "d=8, 1 KiB", nuice.random_regular(num_ranks, degree, unit_bytes=1024, seed=1)
 
 
-def run(matrix, methods, reps, folder, options=()):
-    """What nuice-bench printed, one record per method."""
+def start(options):
+    return ["run", "--timeout", "550", *(["--mpiexec", options.mpiexec] if options.mpiexec else [])]
+
+
+def known_peers(options):
+    """Those that this nuice-bench was built with: it lists them when asked for one that is none."""
+    words = [*start(options), "--ranks", "1", options.bench, "--matrix", "-", "--schedulers", "-"]
+    said = subprocess.run([*TESTBED, *words], capture_output=True, text=True).stderr
+    names = said.partition("one of MPI's own: ")[2].partition("\n")[0].split(", ")
+    return [peer for peer in PEERS if peer in names]
+
+
+def run(matrix, methods, options, folder, further=()):
+    """What nuice-bench printed, one record per method that can carry the matrix."""
     path = Path(folder) / "matrix.mtx"
     nuice.save_matrix_market(path, matrix)
-    return bench_on_testbed(path, methods, reps, options)
+    settings = ["--settle", "1", "--warmup", "1", *further]
+    records = bench_on_testbed(path, methods, options.reps, settings, [*start(options), options.bench])
+    return [record for record in records if not record["refused"]]
 
 
-def phases_apart_s(matrix, settings, reps, folder):
+def phases_apart_s(matrix, settings, options, folder):
     """Time of one phase of the schedule alone, times the number of phases."""
     largest = int(max(matrix.entries()[2]))
     n, per_host = matrix.num_ranks, settings["ranks_per_host"]
     ring = [(r, (r + per_host) % n, largest) for r in range(0, n, per_host)]
-    records = run(nuice.CommMatrix.from_messages(n, ring), ["alltoallv", "isend"], reps, folder)
+    records = run(nuice.CommMatrix.from_messages(n, ring), ["alltoallv", "isend"], options, folder)
     return min(r["exchange_seconds_median"] for r in records) * loads(matrix, settings)[1]
 
 
@@ -116,13 +137,18 @@ def measure(preset, options, folder):
     settings = json.loads(testbed("status", "--json"))["settings"]
     port = megabits(settings["rate"]) * MBIT
     words, further = methods(settings)
+    known = known_peers(options)
+    words = [word for word in words if word not in PEERS or word in known]
+    if options.methods:
+        words = [word for word in words if word in options.methods.split(",")]
     machine = preset if preset in ("fast", "deep") else "shallow"
     further += ["--machine", f"testbed-{machine}", "--measure", "--wisdom", str(Path(folder) / "wisdom")]
     for name, matrix in cases(settings, options.quick):
         if options.cases not in name:
             continue
-        records = run(matrix, words, options.reps, folder, further)
-        apart = phases_apart_s(matrix, settings, options.reps, folder)
+        starts = [[word] for word in words] if options.alone else [words]
+        records = [r for start_words in starts for r in run(matrix, start_words, options, folder, further)]
+        apart = phases_apart_s(matrix, settings, options, folder)
         peers = [r for r in records if r["method"] in PEERS]
         best = {key: min(r[f"exchange_seconds_{key}"] for r in peers) for key in ("median", "p95")}
         port_bytes, _, up_bytes = loads(matrix, settings)
@@ -149,7 +175,6 @@ def measure(preset, options, folder):
                 "verified": r["verified"],
             }
             for r in records
-            if not r["refused"]
         ]
 
 
@@ -169,6 +194,8 @@ def print_table(figures, options):
     console = Console(width=110)
     console.print(table)
     ours = [f for f in figures if f["method"] not in PEERS]
+    if not any(f["method"] == "auto" for f in ours):
+        return
     auto = next(f for f in ours if f["method"] == "auto")
     least = min(ours, key=lambda f: f["median_s"])
     console.print(
@@ -186,6 +213,10 @@ def main():
     )
     parser.add_argument("--cases", default="", help="only those with this in their name")
     parser.add_argument("--reps", type=int, default=9, help="timed repetitions of every method")
+    parser.add_argument("--methods", default="", help="only these of its methods, separated by commas")
+    parser.add_argument("--alone", action="store_true", help="a start, so new connections, for every method")
+    parser.add_argument("--bench", default="nuice-bench", help="the nuice-bench of another build")
+    parser.add_argument("--mpiexec", default="", help="of the MPI that nuice-bench was built with")
     parser.add_argument("--quick", action="store_true", help="4 hosts, one case: only whether it works")
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     options = parser.parse_args()

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
+#include <span>
 
 #include "nuice/error.hpp"
+#include "nuice/random.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/tcp.hpp"
 
@@ -115,10 +118,18 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
   const Progress progress(rounds);
   const TcpCounter tcp;
   auto before = tcp.sent_again();
+  Random random(1);
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   for (int round = 0; round < rounds; ++round) {
     progress.round(round + 1);
-    for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
-      Candidate& candidate = candidates[(turn + static_cast<std::size_t>(round)) % candidates.size()];
+    // What one method leaves behind, in caches or on the network, must not always fall on the same other one. The same
+    // order on all ranks.
+    random.shuffle(std::span(order));
+    for (const std::size_t turn : order) {
+      Candidate& candidate = candidates[turn];
+      for (int i = 0; i < options.settle; ++i) candidate.method->run();
+      if (options.settle > 0) before = tcp.sent_again();
       payload.poison_received();
       const double elapsed_s = time_batch(*candidate.method, options.batch);
       verify(payload, results[candidate.result].spec);

@@ -182,6 +182,12 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_option("--reps", options.reps, "timed repetitions")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  app.add_option("--settle", options.settle,
+                 "untimed exchanges before each timed one, by the same method: TCP senders that lost packets "
+                 "stay slow "
+                 "for a while, and the next method would pay for it")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   app.add_option("--warmup", options.warmup, "repetitions before that, verified but not timed")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();

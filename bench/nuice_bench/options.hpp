@@ -46,6 +46,7 @@ struct Options {
   std::vector<MethodSpec> methods;
   int reps = 20;
   int warmup = 2;
+  int settle = 0;
   int batch = 1;  // exchanges in one timed repetition
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;

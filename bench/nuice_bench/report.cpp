@@ -164,6 +164,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                {"phase_cost_bytes", options.phase_cost_bytes},
                {"reps", options.reps},
                {"warmup", options.warmup},
+               {"settle", options.settle},
                {"batch", options.batch},
                {"max_sends_in_flight", options.max_sends_in_flight},
                {"chunk_bytes", options.chunk_bytes},

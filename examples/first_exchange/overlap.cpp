@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Work on every message as soon as it lands, while others are under way, beside waiting for all of them first.
 //
-//   mpiexec -n 8 overlap [KiB per message = 64] [us of work per message = 1000] [partners = 7]
+//   mpiexec -n 8 overlap [KiB per message = 64] [us of work per message = 1000] [partners = 7] [executor = phased]
 //
 // With d messages that take t each to arrive and w of work on each, waiting first costs about d t + d w, and working as
 // they land max(d t, d w) and the last one's w or the first one's t. That needs somebody else to move the bytes meanwhile,
@@ -21,6 +21,7 @@ struct Case {
   std::size_t words;  // per message
   double work_us;
   int partners;
+  nuice::mpi::Executor executor;
 };
 
 void pause_us(double us) { std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us)); }
@@ -61,7 +62,7 @@ void compare(const Case& c, int rank, int num_ranks) {
   std::vector<nuice::Partner> destinations;
   for (int k = 1; k <= std::min(c.partners, num_ranks - 1); ++k)
     destinations.push_back({(rank + k) % num_ranks, bytes});
-  nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
+  nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring", .executor = c.executor});
   std::vector<std::vector<std::byte>> outgoing;
   std::vector<std::vector<std::byte>> incoming;
   std::vector<nuice::SendBuffer> send;
@@ -88,8 +89,10 @@ void compare(const Case& c, int rank, int num_ranks) {
   if (sums[0] != sums[1]) throw nuice::Error(nuice::ErrorCode::mismatch, "the two ways give different sums");
   if (rank == 0)
     std::printf(
-        "%zu messages of %lld bytes a rank: wait, then work %.2f ms; work as they land %.2f ms; ratio %.2f\n",
-        destinations.size(), static_cast<long long>(bytes), 1e3 * waiting, 1e3 * landing, waiting / landing);
+        "%zu messages of %lld bytes a rank, %s: wait, then work %.2f ms; work as they land %.2f ms; ratio "
+        "%.2f\n",
+        destinations.size(), static_cast<long long>(bytes), nuice::mpi::executor_name(c.executor).data(),
+        1e3 * waiting, 1e3 * landing, waiting / landing);
 }
 
 double argument(int argc, char** argv, int i, double otherwise) {
@@ -109,7 +112,8 @@ int main(int argc, char** argv) {
     const auto words = static_cast<std::size_t>(argument(argc, argv, 1, 64) * 1024 / sizeof(double));
     compare({.words = words,
              .work_us = argument(argc, argv, 2, 1000),
-             .partners = static_cast<int>(argument(argc, argv, 3, 7))},
+             .partners = static_cast<int>(argument(argc, argv, 3, 7)),
+             .executor = nuice::mpi::find_executor(argc > 4 ? argv[4] : "phased")},
             rank, num_ranks);
   } catch (const nuice::Error& error) {
     if (rank == 0) std::fprintf(stderr, "overlap: %s\n", error.what());

@@ -30,7 +30,7 @@ namespace advice {
 namespace {
 
 /// How far the prediction is from the simulator, nine times of ten (bench/advise.py, seeds 500 to 539); for credit, which
-/// the simulator does not have, from the test network (docs/measurements.md).
+/// the simulator does not have, from the test network (docs/measurements-network.md).
 constexpr double rule_uncertainty = 0.57;
 constexpr double model_uncertainty = 0.27;
 constexpr double credit_uncertainty = 0.35;

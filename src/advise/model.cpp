@@ -15,7 +15,7 @@ namespace nuice::advice {
 namespace {
 
 /// What executor credit loses between chunks, beside ports that are never idle: of the test network's 1.15 to 1.3 times
-/// the shaped rate (docs/measurements.md, "A network with contention") what headers and acknowledgements do not explain.
+/// the shaped rate (docs/measurements-network.md) what headers and acknowledgements do not explain.
 constexpr double credit_gaps = 1.1;
 
 class Walk {

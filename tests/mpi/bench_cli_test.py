@@ -96,7 +96,9 @@ class CommandLine(Bench):
         self.assertIn(["coloring", "phased", "2"], [row[:3] for row in rows])
 
     def test_without_a_peer_nothing_is_compared(self):
-        (line,) = self.lines(4, "--matrix", self.matrix, "--schedulers", "lp", "--reps", "1", "--warmup", "0")
+        (line,) = self.lines(
+            4, "--matrix", self.matrix, "--schedulers", "lp", "--reps", "1", "--warmup", "0", "--settle", "1"
+        )
         self.assertIsNone(line["best_mpi"])
         self.assertIsNone(line["ratio_to_best_mpi"])
         self.assertIsNone(line["reuses_to_pay_off"])

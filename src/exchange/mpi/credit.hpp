@@ -31,6 +31,9 @@
 // Why chunks land where they belong: a pair's chunks are granted, received and sent in the order of the table, with one
 // tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
 //
+// Waiting gives up the core after every look that found nothing: a grant is answered by a rank that may need it, and not
+// every MPI does so by itself (MPICH; docs/measurements.md).
+//
 // Cost beside the payload: one message of 12 bytes for every grant; grants to one sender are merged while the message
 // before is still leaving. For every chunk sent a look at the destinations with grants. Memory: O(partners + pieces +
 // window_bytes / chunk_bytes), and what stretch.hpp packs, all of it from bind().
@@ -103,7 +106,8 @@ class CreditRun {
   };
   /// What a receiver tells a sender: how many chunks more, the bytes that have come since the last word, and how much
   /// the receiver still misses from everybody, in chunks.
-  using Word = std::array<int, 3>;
+  static constexpr int word_size = 3;
+  using Word = std::array<int, word_size>;
   enum WordPart { granted_chunks, landed_bytes, missing_chunks };
   /// What is exchanged with one partner, in one direction.
   struct Peer {

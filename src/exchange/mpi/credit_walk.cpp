@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An exchange by the executor `credit`, from start() to its end:
+//
+//   whatever request is complete first:  a chunk came | a word came | a chunk left | a word left
+//   then grant what fits the window, tell the sources, and send what is granted
+//
+// Cost: credit.hpp.
+#include <algorithm>
+#include <climits>
+#include <thread>
+#include <utility>
+
+#include "exchange/mpi/call.hpp"
+#include "exchange/mpi/credit.hpp"
+
+namespace nuice::mpi {
+
+void CreditRun::start() {
+  receives_left_ = num_receive_chunks_;
+  sends_left_ = num_send_chunks_;
+  reset_grants();
+  for (Stretch& stretch : receives_) stretch.begin_receiving();
+  free_receives_.clear();
+  for (std::size_t i = receive_slots_.count; i-- > 0;) free_receives_.push_back(i);
+  free_sends_.clear();
+  for (std::size_t i = send_slots_.count; i-- > 0;) free_sends_.push_back(i);
+  grant_what_fits();  // just the first grants: nothing has arrived yet, and no slot is taken
+  ready_.clear();
+  unreported_ = 0;
+  for (std::size_t i = 0; i < destinations_.size(); ++i) {
+    Peer& destination = destinations_[i];
+    destination.next = {};
+    destination.sent = 0;
+    destination.granted = destination.outstanding = 0;
+    destination.is_queued = false;
+    destination.word = destination.first_word;
+    hear(i);
+  }
+  send_what_is_granted();
+}
+
+/// Posts receives for as many chunks as fit, and tells their senders unless they know by bind().
+void CreditRun::grant_what_fits() {
+  while (!free_receives_.empty()) {
+    const std::optional<Grant> grant = next_grant();
+    if (!grant) return;
+    post_receive(*grant);
+    const std::size_t from = source_of_[grant->stretch];
+    Peer& source = sources_[from];
+    if (++source.granted <= source.first_word[granted_chunks]) continue;
+    ++source.waiting;
+    will_tell(from);
+  }
+}
+
+void CreditRun::post_receive(const Grant& grant) {
+  const std::size_t slot = free_receives_.back();
+  const Stretch::Chunk& chunk = grant.chunk;
+  must(MPI_Irecv(chunk.at, chunk.count, chunk.type, receives_[grant.stretch].partner(), data_tag_,
+                 comm_->get(), &at(receive_slots_, slot)),
+       "MPI_Irecv");
+  free_receives_.pop_back();
+  receive_bytes_[slot] = chunk.bytes;
+  receive_of_[slot] = grant.stretch;
+}
+
+/// Words end with the last grant, so what came of a source's last chunks is never reported, and the sender does not count
+/// them.
+bool CreditRun::must_hear_more(const Peer& source) const {
+  return source.waiting > 0 || (source.landed > 0 && source.granted < source.chunks);
+}
+
+/// Tells a source what it may send and what has come of it, or leaves that for the next word while the last is still
+/// leaving.
+void CreditRun::tell(std::size_t source) {
+  Peer& peer = sources_[source];
+  if (!must_hear_more(peer) || at(tell_slots_, source) != MPI_REQUEST_NULL) return;
+  const int landed = static_cast<int>(std::min<Bytes>(peer.landed, INT_MAX));
+  peer.landed -= landed;
+  peer.word = {std::exchange(peer.waiting, 0), landed, in_chunks(missing_, peer)};
+  must(MPI_Isend(peer.word.data(), word_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+                 &at(tell_slots_, source)),
+       "MPI_Isend");
+  ++tells_running_;
+}
+
+void CreditRun::will_tell(std::size_t source) {
+  if (std::exchange(sources_[source].is_queued, true)) return;
+  to_tell_.push_back(source);
+}
+
+void CreditRun::tell_all() {
+  for (const std::size_t source : to_tell_) {
+    sources_[source].is_queued = false;
+    tell(source);
+  }
+  to_tell_.clear();
+}
+
+/// Takes up the word that has just come, and listens for the next one if there is to be one.
+void CreditRun::hear(std::size_t destination) {
+  Peer& peer = destinations_[destination];
+  peer.granted += peer.word[granted_chunks];
+  peer.missing = peer.word[missing_chunks];
+  const bool is_last = peer.granted == peer.chunks;
+  const Bytes reported = is_last ? peer.outstanding : peer.word[landed_bytes];
+  peer.outstanding -= reported;
+  unreported_ -= reported;
+  if (peer.granted > peer.sent && !peer.is_queued) {
+    peer.is_queued = true;
+    ready_.push_back(destination);
+  }
+  if (!is_last)
+    must(MPI_Irecv(peer.word.data(), word_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+                   &at(hear_slots_, destination)),
+         "MPI_Irecv");
+}
+
+/// One chunk always may: it will be reported, or it is the last of its pair and nothing is left to wait for.
+bool CreditRun::may_send(const Peer& destination) const {
+  const Bytes bytes = destination.stretches[destination.next.stretch].chunk_at(destination.next.offset).bytes;
+  return destination.is_near || unreported_ == 0 || unreported_ + bytes <= send_window_bytes_;
+}
+
+/// Place in ready_ of the destination that is served next: one on this host, or the one whose port has most to do yet.
+std::optional<std::size_t> CreditRun::next_ready() const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    const Peer& peer = destinations_[ready_[i]];
+    if (peer.is_near) return i;
+    if (!may_send(peer)) continue;
+    if (!best || peer.missing > destinations_[ready_[*best]].missing) best = i;
+  }
+  return best;
+}
+
+void CreditRun::send_what_is_granted() {
+  while (!free_sends_.empty()) {
+    const std::optional<std::size_t> place = next_ready();
+    if (!place) return;
+    const std::size_t destination = ready_[*place];
+    Peer& peer = destinations_[destination];
+    Stretch& stretch = peer.stretches[peer.next.stretch];
+    if (peer.next.offset == 0) stretch.pack();
+    const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
+    must(MPI_Isend(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(),
+                   &at(send_slots_, free_sends_.back())),
+         "MPI_Isend");
+    send_to_[free_sends_.back()] = destination;
+    free_sends_.pop_back();
+    if (!peer.is_near && peer.granted < peer.chunks) {  // a word is to come
+      peer.outstanding += chunk.bytes;
+      unreported_ += chunk.bytes;
+    }
+    step(peer.stretches, peer.next);
+    if (++peer.sent < peer.granted) continue;
+    peer.is_queued = false;
+    ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(*place));
+  }
+}
+
+/// The request in this slot is complete.
+void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
+  if (slot < hear_slots_.begin) {
+    receives_[receive_of_[slot]].receive(receive_bytes_[slot]);
+    Peer& source = sources_[source_of_[receive_of_[slot]]];
+    arrivals.land_piece(source.arrival);
+    if (!source.is_near) {
+      outstanding_ -= receive_bytes_[slot];
+      source.outstanding -= receive_bytes_[slot];
+      missing_ -= receive_bytes_[slot];
+      source.landed += receive_bytes_[slot];
+      will_tell(source_of_[receive_of_[slot]]);
+    }
+    free_receives_.push_back(slot);
+    --receives_left_;
+  } else if (slot < send_slots_.begin) {
+    hear(slot - hear_slots_.begin);
+  } else if (slot < tell_slots_.begin) {
+    free_sends_.push_back(slot - send_slots_.begin);
+    --sends_left_;
+  } else {
+    --tells_running_;
+    tell(slot - tell_slots_.begin);
+  }
+}
+
+bool CreditRun::is_done() const { return receives_left_ == 0 && sends_left_ == 0 && tells_running_ == 0; }
+
+bool CreditRun::advance(bool block, Arrivals& arrivals, bool until_arrival) {
+  while (!is_done()) {
+    if (until_arrival && arrivals.any()) return false;
+    int found = 0;
+    must(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(),
+                      MPI_STATUSES_IGNORE),
+         "MPI_Testsome");
+    if (found == 0 && !block) return false;
+    if (found == 0) {  // not MPI_Waitsome: grants are answered by ranks that may need this core
+      std::this_thread::yield();
+      continue;
+    }
+    num_events_ += found;
+    for (int i = 0; i < found; ++i)
+      finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), arrivals);
+    grant_what_fits();
+    tell_all();
+    send_what_is_granted();
+  }
+  return true;
+}
+
+}  // namespace nuice::mpi
