@@ -363,7 +363,7 @@ void ports_are_re_armed(const MakeTransport& make, int effort) {
       "tell", [&](Context& c, const am::PortRef& ref) { refs[as_index(c.source())] = ref; });
   ep.seal();
   // Small, in several messages, and large enough for bulk transfer.
-  for (const std::size_t part : {std::size_t{1}, std::size_t{5000}, std::size_t{100000}}) {
+  for (const std::size_t part : {std::size_t{1}, std::size_t{5000}, std::size_t{300000}}) {
     std::vector<std::byte> memory(part * as_index(ep.num_ranks()));
     int completed = 0;
     am::Port port = ep.open_port(memory, static_cast<Bytes>(memory.size()), [&](Context&) { ++completed; });

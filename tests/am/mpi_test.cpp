@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "am/conformance.hpp"
@@ -54,6 +55,14 @@ INSTANTIATE_TEST_SUITE_P(All, Conformance,
                                                             conformance_cases().end())),
                          name_of);
 
+TEST(SharedMemory, BulkPutsGoByTheOtherTransportWhereTheyCannotBeCopied) {
+  for (const ConformanceCase& test : conformance_cases())
+    if (const std::string_view name = test.name;
+        name == "PortsAreReArmed" || name == "LateAndLargePutsAreErrors")
+      test.run([] { return am::mpi::connect(MPI_COMM_WORLD, {.transport = "shm", .copy_blocks = false}); },
+               1);
+}
+
 ErrorCode code_of(MPI_Comm comm, const am::mpi::Options& options) {
   try {
     am::mpi::connect(comm, options);
@@ -77,6 +86,7 @@ TEST(Connect, RefusesBadOptionsOnAllRanks) {
   if (size == 1) return;
   EXPECT_EQ(code_of(MPI_COMM_WORLD, {.receives = rank == size - 1 ? 0 : 4}), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of(MPI_COMM_WORLD, {.receives = 4 + rank}), ErrorCode::mismatch);
+  EXPECT_EQ(code_of(MPI_COMM_WORLD, {.copy_blocks = rank == 0}), ErrorCode::mismatch);
 }
 
 struct Word {

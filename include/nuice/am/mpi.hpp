@@ -30,6 +30,10 @@ struct Options {
   /// shm: for each ordered pair of ranks of a host, a power of two; 0: enough for 4 of the largest messages. Memory of
   /// a host: this times the square of its ranks.
   std::size_t ring_bytes = 0;
+  /// shm: bulk puts are copied straight from memory to memory by both ranks in turn, where the system allows that between
+  /// all ranks of the host (Linux, same user, no forbidding policy). false: they go by the other transport, as they do
+  /// where it does not.
+  bool copy_blocks = true;
 };
 
 /// Names for Options::transport that this build can make.

@@ -44,10 +44,13 @@ void check(const Options& options) {
 void check_equal(const Communicator& comm, const Options& options) {
   std::uint64_t name = 0;
   for (const char c : options.transport) name = name * 31 + static_cast<unsigned char>(c);
-  const std::array<std::int64_t, 5> mine = {
-      static_cast<std::int64_t>(name >> 1), static_cast<std::int64_t>(options.max_message_bytes),
-      options.credits, options.receives, static_cast<std::int64_t>(options.ring_bytes)};
-  std::array<std::int64_t, 5> lowest = mine;
+  const std::array<std::int64_t, 6> mine = {static_cast<std::int64_t>(name >> 1),
+                                            static_cast<std::int64_t>(options.max_message_bytes),
+                                            options.credits,
+                                            options.receives,
+                                            static_cast<std::int64_t>(options.ring_bytes),
+                                            options.copy_blocks ? 1 : 0};
+  std::array<std::int64_t, 6> lowest = mine;
   must(MPI_Bcast(lowest.data(), static_cast<int>(lowest.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
   all_or_none(comm, [&] {
     if (mine != lowest)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "am/mpi/shared_memory.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -15,6 +18,9 @@ std::size_t ring_bytes_for(const Options& options) {
   if (options.ring_bytes != 0) return options.ring_bytes;
   return std::bit_ceil(4 * (options.max_message_bytes + 2 * sizeof(Header)));
 }
+
+/// Keys of the remote transport are numbers counted up from 0.
+constexpr std::uint64_t copied_directly = std::uint64_t{1} << 63;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
@@ -30,7 +36,8 @@ SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
       to_rank_(static_cast<std::size_t>(remote_->num_ranks()), nullptr) {
   const std::size_t peers = host_->ranks.size();
   const std::size_t controls_at = sizeof(Doorbell);
-  const std::size_t rings_at = round_up(controls_at + peers * sizeof(RingControl), cache_line_bytes);
+  const std::size_t handover_at = round_up(controls_at + peers * sizeof(RingControl), cache_line_bytes);
+  const std::size_t rings_at = handover_at + sizeof(Handover);
   const std::size_t bytes = rings_at + peers * ring_bytes_ + cache_line_bytes;
   MPI_Info info = MPI_INFO_NULL;
   must(MPI_Info_create(&info), "MPI_Info_create");
@@ -59,6 +66,30 @@ SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
         {host_->ranks[peer], RingConsumer(from, own + rings_at + peer * ring_bytes_, ring_bytes_)});
   }
   bell_ = reinterpret_cast<Doorbell*>(segment(host_->me));
+  handovers_.assign(to_rank_.size(), nullptr);
+  if (options.copy_blocks) find_processes();
+  for (std::size_t peer = 0; peer < peers && !processes_.empty(); ++peer)
+    handovers_[static_cast<std::size_t>(host_->ranks[peer])] =
+        reinterpret_cast<Handover*>(segment(static_cast<int>(peer)) + handover_at);
+}
+
+/// Fills processes_, unless some rank of this host cannot read another's memory. Collective over the host.
+void SharedMemory::find_processes() {
+  allow_copies();
+  const std::uint64_t word = 0x6e75696365000000U + static_cast<std::uint64_t>(rank());
+  const std::array<std::uint64_t, 3> mine = {static_cast<std::uint64_t>(getpid()),
+                                             reinterpret_cast<std::uintptr_t>(&word), word};
+  std::vector<std::uint64_t> all(3 * host_->ranks.size());
+  must(MPI_Allgather(mine.data(), 3, MPI_UINT64_T, all.data(), 3, MPI_UINT64_T, host_->comm),
+       "MPI_Allgather");
+  int possible = 1;
+  for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
+    if (!can_read(static_cast<int>(all[3 * peer]), all[3 * peer + 1], all[3 * peer + 2])) possible = 0;
+  must(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, host_->comm), "MPI_Allreduce");
+  if (possible == 0) return;
+  processes_.resize(to_rank_.size());
+  for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
+    processes_[static_cast<std::size_t>(host_->ranks[peer])] = static_cast<int>(all[3 * peer]);
 }
 
 SharedMemory::~SharedMemory() {
@@ -92,8 +123,46 @@ int SharedMemory::poll_rings(Inbox& inbox, int limit) {
   return handled;
 }
 
+std::uint64_t SharedMemory::start_bulk_send(Rank dst, std::span<const std::byte> data) {
+  const auto to = static_cast<std::size_t>(dst);
+  if (handovers_[to] == nullptr) return remote_->start_bulk_send(dst, data);
+  offer(*handovers_[static_cast<std::size_t>(rank())], data);
+  block_receiver_ = processes_[to];
+  return copied_directly;
+}
+
+bool SharedMemory::bulk_sent(std::uint64_t key) {
+  if ((key & copied_directly) == 0) return remote_->bulk_sent(key);
+  Handover& handover = *handovers_[static_cast<std::size_t>(rank())];
+  help_sending(handover, block_receiver_);
+  return is_taken(handover);
+}
+
+void SharedMemory::start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
+                                      std::uint64_t cookie) {
+  if ((key & copied_directly) == 0) {
+    remote_->start_bulk_receive(src, key, data, cookie);
+    return;
+  }
+  const auto from = static_cast<std::size_t>(src);
+  accept(*handovers_[from], data);
+  blocks_.push_back({handovers_[from], processes_[from], cookie});
+}
+
+int SharedMemory::poll_blocks(Inbox& inbox) {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (!help_receiving(*blocks_[i].handover, blocks_[i].process)) continue;
+    const std::uint64_t cookie = blocks_[i].cookie;
+    blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+    inbox.bulk_arrived(cookie);  // may throw, and may start others
+    return 1;
+  }
+  return 0;
+}
+
 int SharedMemory::poll(Inbox& inbox, int limit) {
   int handled = poll_rings(inbox, limit);
+  if (!blocks_.empty()) handled += poll_blocks(inbox);
   if (has_remote_ranks_ || remote_->bulk_pending()) handled += remote_->poll(inbox, limit);
   return handled;
 }

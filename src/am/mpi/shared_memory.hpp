@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transport "shm": rings in an MPI shared window between the ranks of a host; another transport to other hosts, for
-// bulk data and for reductions.
+// Transport "shm": rings in an MPI shared window between the ranks of a host, and bulk data copied from one's memory to
+// the other's (direct_copy.hpp); another transport to other hosts, for reductions, and for bulk data where the system does
+// not allow that.
 //
-// Every rank owns one segment: its doorbell, then for each rank of the host a control line, then their rings.
+// Every rank owns one segment: its doorbell, then for each rank of the host a control line, the block that it offers, then
+// the rings.
 #pragma once
 
 #include <mpi.h>
@@ -10,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "am/direct_copy.hpp"
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
 #include "nuice/am/endpoint.hpp"
@@ -35,15 +38,11 @@ class SharedMemory : public Transport {
   bool allows_threads() const override { return remote_->allows_threads(); }
 
   std::size_t bulk_min_bytes() const override { return remote_->bulk_min_bytes(); }
-  std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data) override {
-    return remote_->start_bulk_send(dst, data);
-  }
-  bool bulk_sent(std::uint64_t key) override { return remote_->bulk_sent(key); }
+  std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data) override;
+  bool bulk_sent(std::uint64_t key) override;
   void start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
-                          std::uint64_t cookie) override {
-    remote_->start_bulk_receive(src, key, data, cookie);
-  }
-  bool bulk_pending() const override { return remote_->bulk_pending(); }
+                          std::uint64_t cookie) override;
+  bool bulk_pending() const override { return !blocks_.empty() || remote_->bulk_pending(); }
 
   void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override {
     remote_->start_reduce(op, values);
@@ -60,7 +59,15 @@ class SharedMemory : public Transport {
     Rank rank;
     RingConsumer ring;
   };
+  /// A block under way to this rank.
+  struct Block {
+    Handover* handover;
+    int process;  // its sender's
+    std::uint64_t cookie;
+  };
   int poll_rings(Inbox& inbox, int limit);
+  int poll_blocks(Inbox& inbox);
+  void find_processes();
   std::byte* segment(int host_rank) const;
 
   std::unique_ptr<Host> host_;
@@ -74,6 +81,11 @@ class SharedMemory : public Transport {
   std::vector<RingProducer> producers_;
   std::vector<RingProducer*> to_rank_;
   std::vector<Source> sources_;
+  std::vector<Handover*>
+      handovers_;               // by rank in the parent; null of other hosts, and if blocks cannot be copied
+  std::vector<int> processes_;  // by rank in the parent; of this host
+  int block_receiver_ = 0;      // process, of the block that this rank offers
+  std::vector<Block> blocks_;
 };
 
 }  // namespace nuice::am::mpi
