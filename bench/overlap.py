@@ -13,9 +13,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from common import testbed
+
 ROOT = Path(__file__).parents[1]
 MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
-TESTBED = [sys.executable, str(ROOT / "bench" / "testbed" / "nuice_testbed.py")]
 MBIT = {"shallow": 20, "fast": 50, "deep": 20}
 
 
@@ -43,17 +44,15 @@ def main():
     options = parser.parse_args()
     program = build()
     port_us = options.kib * 1024 / (MBIT[options.preset] * 0.125)
-    call(*TESTBED, "up", "--preset", options.preset)
+    testbed("up", "--preset", options.preset)
     try:
         for share in (0.25, 0.5, 1, 2):
             for executor in options.executors.split(","):
                 words = [options.kib, round(share * port_us), options.partners, executor]
-                printed = call(
-                    *TESTBED, "run", "--mpiexec", MPIEXEC, "--timeout", "120", program, *map(str, words)
-                )
+                printed = testbed("run", "--mpiexec", MPIEXEC, "--timeout", "120", program, *map(str, words))
                 print(f"work {share:4} of the port's {port_us / 1e3:.1f} ms: {printed.strip()}", flush=True)
     finally:
-        call(*TESTBED, "down")
+        testbed("down")
 
 
 if __name__ == "__main__":
