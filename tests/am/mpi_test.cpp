@@ -89,7 +89,7 @@ TEST(Connect, RefusesBadOptionsOnAllRanks) {
   EXPECT_EQ(code_of(MPI_COMM_WORLD, {.copy_blocks = rank == 0}), ErrorCode::mismatch);
 }
 
-struct Word {
+struct Told {
   std::uint64_t value;
 };
 
@@ -97,8 +97,8 @@ TEST(InterruptsBetweenProcesses, AComputingRankAnswers) {
   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD, {.transport = "shm"}));
   volatile std::uint64_t asked = 0;
   std::uint64_t answered = 0;
-  const auto answer = ep.on<Word>("answer", [&](am::Context&, const Word&) { ++answered; });
-  const auto ask = ep.on<Word>("ask", [&](am::Context& c, const Word& w) {
+  const auto answer = ep.on<Told>("answer", [&](am::Context&, const Told&) { ++answered; });
+  const auto ask = ep.on<Told>("ask", [&](am::Context& c, const Told& w) {
     asked = asked + 1;
     c.reply(answer, w);
   });
@@ -107,7 +107,7 @@ TEST(InterruptsBetweenProcesses, AComputingRankAnswers) {
   const Rank last = ep.num_ranks() - 1;
   if (ep.rank() != last) {
     for (std::uint64_t i = 1; i <= count; ++i) {
-      ep.send(last, ask, Word{i});
+      ep.send(last, ask, Told{i});
       ep.poll_until([&] { return answered == i; });
     }
   } else {

@@ -16,7 +16,7 @@
 namespace nuice::mpi {
 namespace {
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorCode::mismatch, text); }
+[[noreturn]] void fail_table(const std::string& text) { throw Error(ErrorCode::mismatch, text); }
 
 std::string pair_name(Rank src, Rank dst) {
   return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
@@ -26,8 +26,8 @@ void check_partners(const std::vector<Partner>& partners, Rank rank, const std::
   const bool ascending =
       std::ranges::adjacent_find(partners, std::ranges::greater_equal{}, &Partner::rank) == partners.end();
   if (!ascending || std::ranges::any_of(partners, [](const Partner& p) { return p.bytes <= 0; }))
-    fail("the table of rank " + std::to_string(rank) + " does not list its " + what +
-         " by ascending rank, with more than 0 bytes each");
+    fail_table("the table of rank " + std::to_string(rank) + " does not list its " + what +
+               " by ascending rank, with more than 0 bytes each");
 }
 
 /// That the parts of each transfer are in the table, add up to it, and need no offset.
@@ -44,24 +44,24 @@ void check_parts(const PhaseTable& table) {
   for (const PhaseEntry& entry : table.entries)
     if (!fits(entry.send_parts, entry.send_bytes, entry.send_offset) ||
         !fits(entry.recv_parts, entry.recv_bytes, entry.recv_offset))
-      fail("the table of rank " + std::to_string(table.rank) + " has parts in phase " +
-           std::to_string(entry.phase) + " that do not add up to their transfer");
+      fail_table("the table of rank " + std::to_string(table.rank) + " has parts in phase " +
+                 std::to_string(entry.phase) + " that do not add up to their transfer");
 }
 
 /// What can be said of a table without the others.
 void check_table(const Communicator& comm, const PhaseTable& table) {
   const std::string who = "the table of rank " + std::to_string(comm.rank());
   if (table.rank != comm.rank() || table.num_ranks != comm.num_ranks())
-    fail(who + " of " + std::to_string(comm.num_ranks()) + " is made for rank " + std::to_string(table.rank) +
-         " of " + std::to_string(table.num_ranks));
+    fail_table(who + " of " + std::to_string(comm.num_ranks()) + " is made for rank " +
+               std::to_string(table.rank) + " of " + std::to_string(table.num_ranks));
   check_partners(table.destinations, comm.rank(), "destinations");
   check_partners(table.sources, comm.rank(), "sources");
   check_parts(table);
   if (!std::ranges::is_sorted(table.entries, {}, &PhaseEntry::phase))
-    fail(who + " has entries that are not in the order of phases");
+    fail_table(who + " has entries that are not in the order of phases");
   if (!table.entries.empty() && table.entries.back().phase >= table.num_phases)
-    fail(who + " has an entry in phase " + std::to_string(table.entries.back().phase) + " of " +
-         std::to_string(table.num_phases));
+    fail_table(who + " has an entry in phase " + std::to_string(table.entries.back().phase) + " of " +
+               std::to_string(table.num_phases));
 }
 
 // A piece of a send as it is gathered: the sender is known by the place. A send of several pieces is as many
@@ -102,8 +102,8 @@ Piece piece_of(const CommMatrix& matrix, Rank sender, std::span<const std::int64
                                      static_cast<Rank>(record[field_message_dst]))
                        : std::nullopt;
   if (!id)
-    fail("phase " + std::to_string(record[field_phase]) + ", " + pair_name(sender, dst) +
-         ": a send of no message");
+    fail_table("phase " + std::to_string(record[field_phase]) + ", " + pair_name(sender, dst) +
+               ": a send of no message");
   return {*id, record[field_offset], record[field_bytes]};
 }
 
@@ -188,9 +188,9 @@ std::string describe(const Part& part) {
 [[noreturn]] void fail_in_parts(const Receive& sent, const Receive& expected, Rank dst) {
   const auto [s, e] = std::ranges::mismatch(sent.parts, expected.parts);
   const auto text = [](auto at, auto end) { return at == end ? "nothing" : describe(*at); };
-  fail("phase " + std::to_string(sent.phase) + ", " + pair_name(sent.src, dst) + ", part " +
-       std::to_string(s - sent.parts.begin()) + ": " + text(s, sent.parts.end()) + " is sent, " +
-       text(e, expected.parts.end()) + " is expected");
+  fail_table("phase " + std::to_string(sent.phase) + ", " + pair_name(sent.src, dst) + ", part " +
+             std::to_string(s - sent.parts.begin()) + ": " + text(s, sent.parts.end()) + " is sent, " +
+             text(e, expected.parts.end()) + " is expected");
 }
 
 void check_receives(const PhaseTable& mine, const PhaseTable& sent) {
@@ -201,11 +201,11 @@ void check_receives(const PhaseTable& mine, const PhaseTable& sent) {
   const bool no_more_coming = c == coming.end();
   if (no_more_expected && no_more_coming) return;
   if (no_more_expected || (!no_more_coming && c->key() < e->key()))
-    fail(describe(*c, mine.rank, "sent, but not expected"));
-  if (no_more_coming || e->key() < c->key()) fail(describe(*e, mine.rank, "expected, but not sent"));
+    fail_table(describe(*c, mine.rank, "sent, but not expected"));
+  if (no_more_coming || e->key() < c->key()) fail_table(describe(*e, mine.rank, "expected, but not sent"));
   if (c->offset == e->offset && c->bytes == e->bytes) fail_in_parts(*c, *e, mine.rank);
-  fail(describe(*c, mine.rank, "sent") + ", " + std::to_string(e->bytes) + " at offset " +
-       std::to_string(e->offset) + " are expected");
+  fail_table(describe(*c, mine.rank, "sent") + ", " + std::to_string(e->bytes) + " at offset " +
+             std::to_string(e->offset) + " are expected");
 }
 
 void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
@@ -216,8 +216,8 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
   };
   const auto compare = [&](Rank src) {
     if (bytes_from(mine, src) != bytes_from(sent, src))
-      fail(pair_name(src, mine.rank) + ": " + std::to_string(bytes_from(sent, src)) + " bytes are sent, " +
-           std::to_string(bytes_from(mine, src)) + " are expected");
+      fail_table(pair_name(src, mine.rank) + ": " + std::to_string(bytes_from(sent, src)) +
+                 " bytes are sent, " + std::to_string(bytes_from(mine, src)) + " are expected");
   };
   for (const Partner& source : mine.sources) compare(source.rank);
   for (const Partner& source : sent.sources) compare(source.rank);
@@ -252,9 +252,10 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
     const Schedule schedule = assemble(matrix, sends);
     const bool same_phases = schedule.num_phases() == table.num_phases;
     if (!same_phases)
-      fail("the table of rank " + std::to_string(comm.rank()) + " has " + std::to_string(table.num_phases) +
-           " phases, the ranks send in " + std::to_string(schedule.num_phases()));
-    if (const auto violation = check(matrix, schedule, 0)) fail(violation->text);
+      fail_table("the table of rank " + std::to_string(comm.rank()) + " has " +
+                 std::to_string(table.num_phases) + " phases, the ranks send in " +
+                 std::to_string(schedule.num_phases()));
+    if (const auto violation = check(matrix, schedule, 0)) fail_table(violation->text);
     if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", settings.executor);
     const PhaseTable sent = slice(matrix, schedule, comm.rank());
     check_sources(table, sent);

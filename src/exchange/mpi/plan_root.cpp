@@ -78,7 +78,7 @@ PhaseTable read_table(const std::vector<std::byte>& bytes) {
 }
 
 /// Ranks [begin, end), and what rank 0 has for them.
-struct Block {
+struct SliceBlock {
   Rank begin;
   Rank end;
   std::vector<std::vector<std::byte>> slices = {};
@@ -94,7 +94,7 @@ struct Block {
 Rank block_size(Rank num_ranks) { return std::max<Rank>(64, (num_ranks + 15) / 16); }
 
 /// All that rank 0 needs memory for.
-void pack(const CommMatrix& matrix, const Schedule& schedule, Block& block) {
+void pack(const CommMatrix& matrix, const Schedule& schedule, SliceBlock& block) {
   for (const PhaseTable& table : slice_range(matrix, schedule, block.begin, block.end)) {
     append(table, block.slices.emplace_back());
     block.sizes.push_back(std::ssize(block.slices.back()));
@@ -105,7 +105,7 @@ void pack(const CommMatrix& matrix, const Schedule& schedule, Block& block) {
 
 /// On rank 0. Calls send(slice, rank, request) for all but its own, and waits.
 template <typename Send>
-void send_to_all(Block& block, Send&& send) {
+void send_to_all(SliceBlock& block, Send&& send) {
   for (std::size_t i = 0; i < block.slices.size(); ++i)
     if (block.rank_of(i) != root) must(send(i, block.rank_of(i), &block.requests[i]), "MPI_Isend");
   must(MPI_Waitall(static_cast<int>(block.requests.size()), block.requests.data(), MPI_STATUSES_IGNORE),
@@ -113,7 +113,7 @@ void send_to_all(Block& block, Send&& send) {
 }
 
 /// How many bytes this rank's slice has, if it is of the block.
-std::int64_t learn_size(const Communicator& comm, Block& block) {
+std::int64_t learn_size(const Communicator& comm, SliceBlock& block) {
   std::int64_t size = 0;
   if (comm.rank() == root) {
     send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
@@ -127,7 +127,7 @@ std::int64_t learn_size(const Communicator& comm, Block& block) {
 }
 
 /// This rank's slice, if it is of the block; it has room for it.
-void receive_slice(const Communicator& comm, Block& block, std::span<std::byte> mine) {
+void receive_slice(const Communicator& comm, SliceBlock& block, std::span<std::byte> mine) {
   if (comm.rank() == root) {
     send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
       return MPI_Isend(block.slices[i].data(), block.extents[i].count, block.extents[i].type.get(), rank,
@@ -149,7 +149,7 @@ PhaseTable scatter(const Communicator& comm, Fill&& fill) {
   Outcome outcome;
   const Rank size = block_size(comm.num_ranks());
   for (Rank begin = 0; begin < comm.num_ranks(); begin += size) {
-    Block block{.begin = begin, .end = std::min(comm.num_ranks(), begin + size)};
+    SliceBlock block{.begin = begin, .end = std::min(comm.num_ranks(), begin + size)};
     all_or_none(comm, [&] {
       if (comm.rank() == root) fill(block);
     });
