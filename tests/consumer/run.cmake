@@ -25,7 +25,7 @@ foreach(program first_exchange first_exchange_mpi)
 endforeach()
 
 run(${MPIEXEC} -n 4 ${SCRATCH}/build/overlap 1 100)
-if(NOT out MATCHES "3 messages of 1024 bytes a rank: wait, then work")
+if(NOT out MATCHES "3 messages of 1024 bytes a rank, phased: wait, then work")
   message(FATAL_ERROR "overlap printed:\n${out}")
 endif()
 
