@@ -100,7 +100,12 @@ def port_seconds() -> float:
 def test_a_program_that_hangs_and_ctrl_c_leave_nothing_running(hosts):
     assert testbed("run", "--timeout", "2", "sleep", "4711").returncode == 124
     command = [sys.executable, str(FOLDER / "nuice_testbed.py"), "run", "sleep", "4712"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    # Tests may run in the background themselves, where shells ignore the signal and children inherit that.
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     deadline = time.monotonic() + 20
     while not running("sleep 4712") and time.monotonic() < deadline:
         time.sleep(0.05)
