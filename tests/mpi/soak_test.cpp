@@ -3,14 +3,12 @@
 // and frees those in MPI is counted.
 //
 // NUICE_SOAK_ROUNDS: how many plans; 200 without it, 10,000 with ctest -C soak. That also runs what needs 5 GB of memory.
-#include <unistd.h>
-
 #include <cstdlib>
-#include <fstream>
 #include <numeric>
 
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
+#include "support/resident.hpp"
 
 namespace {
 /// Made and not freed. Freeing sets the handle to null, also of what is still in use.
@@ -81,14 +79,6 @@ int rounds_wanted() {
   return text != nullptr ? std::atoi(text) : 200;
 }
 bool is_long() { return std::getenv("NUICE_SOAK_ROUNDS") != nullptr; }
-
-Bytes resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  Bytes total = 0;
-  Bytes resident = 0;
-  statm >> total >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
 
 struct Kind {
   const char* scheduler;
@@ -164,13 +154,14 @@ TEST(Soak, ChangingPlansLeaveNothingBehind) {
   const Alive before = alive;
   Bytes settled = 0;
   for (int round = 0; round < rounds && !testing::Test::HasFailure(); ++round) {
-    if (round == rounds / 2) settled = resident_bytes();  // pools of MPI and of malloc have grown by then
+    if (round == rounds / 2)
+      settled = test::resident_bytes();  // pools of MPI and of malloc have grown by then
     one_round(static_cast<unsigned>(round));
   }
   EXPECT_EQ(alive.communicators, before.communicators);
   EXPECT_EQ(alive.requests, before.requests);
   EXPECT_EQ(alive.datatypes, before.datatypes);
-  const Bytes growth = resident_bytes() - settled;
+  const Bytes growth = test::resident_bytes() - settled;
   // A leaked plan or exchange keeps kilobytes, so half the rounds would keep more than this.
   [[maybe_unused]] const Bytes allowed = is_long() ? Bytes{4} << 20 : Bytes{2} << 20;
 #ifndef __SANITIZE_ADDRESS__  // which keeps freed memory for a while

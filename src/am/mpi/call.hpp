@@ -29,7 +29,7 @@ inline void must(int code, const char* call) {
 /// Whether MPI was initialized with MPI_THREAD_MULTIPLE.
 bool allows_threads();
 
-/// Transport::start_reduce and test_reduce on MPI: one at a time, of at most 8 values.
+/// Transport::start_reduce and test_reduce on MPI: one at a time, of at most Transport::max_reduced values.
 class Reduction {
  public:
   void start(MPI_Comm comm, ReduceOp op, std::span<const std::int64_t> values);
