@@ -20,8 +20,6 @@ using am::Packet;
 using am::PortRef;
 using am::Tail;
 
-constexpr std::size_t largest_block = std::size_t{1} << 20;
-
 std::uint64_t as_count(int value) { return static_cast<std::uint64_t>(value); }
 std::size_t as_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
@@ -38,11 +36,11 @@ std::vector<Rank> ring_neighbours() {
 
 }  // namespace
 
-AmSide::AmSide(const am::mpi::Options& options, int poll_every)
+AmSide::AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every)
     : ep_(am::mpi::connect(MPI_COMM_WORLD, options), {.poll_every = poll_every}),
       refs_(as_index(ep_.num_ranks())),
-      data_(4 * largest_block),
-      memory_(4 * largest_block) {
+      data_(blocks.out),
+      memory_(blocks.in) {
   pong_ = ep_.on<Word>("pong", [this](Context&, const Word&, Tail) { ++pongs_; });
   ping_ = ep_.on<Word>("ping", [this](Context& c, const Word& w, Tail tail) {
     ++received_;

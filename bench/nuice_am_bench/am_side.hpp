@@ -27,8 +27,8 @@ enum class Progress { polling, interrupts, thread };
 
 class AmSide {
  public:
-  /// Collective. poll_every: F of 002 s.4.4.
-  explicit AmSide(const am::mpi::Options& options, int poll_every = 16);
+  /// Collective. poll_every: F of 002 s.4.4. blocks must live longer.
+  AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every = 16);
 
   am::Endpoint& endpoint() { return ep_; }
   static bool allows_threads();
@@ -67,8 +67,8 @@ class AmSide {
   std::uint64_t sum_ = 0;
   volatile bool stop_ = false;
   std::vector<am::PortRef> refs_;  // by rank: where to put data for it
-  Memory data_;
-  Memory memory_;
+  Memory& data_;
+  Memory& memory_;
   std::vector<am::Port> ports_;
   am::Handler<Word> ping_, pong_, drop_, drop_items_, drop_block_;
   am::Handler<am::Packet> packet_;

@@ -17,16 +17,16 @@ std::vector<std::size_t> powers_of_two(std::size_t from, std::size_t to) {
 
 }  // namespace
 
-Workshop::Workshop(const Options& options) : options_(options), ucx_(make_ucx_peer()) {
+Workshop::Workshop(const Options& options) : options_(options), mpi_(blocks_), ucx_(make_ucx_peer()) {
   for (const std::string& transport : options.transports)
     am_[transport] = std::make_unique<AmSide>(
-        am::mpi::Options{.transport = transport, .max_message_bytes = max_message_bytes});
+        am::mpi::Options{.transport = transport, .max_message_bytes = max_message_bytes}, blocks_);
   poll_every_ = {1, 5, 10, 0};
   const std::string first = am_.contains("shm") ? "shm" : options.transports.front();
   if (std::ranges::find(options.groups, "polling") != options.groups.end())
     for (const int poll_every : poll_every_)
       by_poll_every_.push_back(std::make_unique<AmSide>(
-          am::mpi::Options{.transport = first, .max_message_bytes = max_message_bytes}, poll_every));
+          am::mpi::Options{.transport = first, .max_message_bytes = max_message_bytes}, blocks_, poll_every));
 }
 
 int Workshop::operations(double usual) const { return std::max(1, static_cast<int>(usual * options_.work)); }

@@ -40,6 +40,7 @@ class Workshop {
   std::vector<Group> collective();
 
   Options options_;
+  Blocks blocks_;
   MpiPeers mpi_;
   std::unique_ptr<UcxPeer> ucx_;
   std::map<std::string, std::unique_ptr<AmSide>> am_;

@@ -63,6 +63,15 @@ class Memory {
   std::unique_ptr<std::byte[], Free> bytes_;
 };
 
+constexpr std::size_t largest_block = std::size_t{1} << 20;
+
+/// What is sent and where it arrives: one pair for all methods, since the physical pages that a pair got decide how well
+/// a block fits the caches (with a pair for each side a put over MPI of 1 MiB had 0.87 of MPI_Send's speed, with one 0.95).
+struct Blocks {
+  Memory out{4 * largest_block};
+  Memory in{4 * largest_block};
+};
+
 int world_rank();
 int world_size();
 double now_s();

@@ -11,12 +11,11 @@ namespace {
 
 constexpr std::size_t ring_size = 16;
 constexpr std::size_t ring_bytes = 16384;
-constexpr std::size_t largest_block = std::size_t{1} << 20;
 constexpr std::size_t isends = 64;
 
 }  // namespace
 
-MpiPeers::MpiPeers() : out_(4 * largest_block), in_(4 * largest_block), ring_(ring_size, MPI_REQUEST_NULL) {
+MpiPeers::MpiPeers(Blocks& blocks) : out_(blocks.out), in_(blocks.in), ring_(ring_size, MPI_REQUEST_NULL) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);

@@ -21,7 +21,8 @@ enum class Style {
 
 class MpiPeers {
  public:
-  MpiPeers();
+  /// Collective. blocks must live longer.
+  explicit MpiPeers(Blocks& blocks);
   MpiPeers(const MpiPeers&) = delete;
   MpiPeers& operator=(const MpiPeers&) = delete;
   ~MpiPeers();
@@ -49,8 +50,8 @@ class MpiPeers {
   MPI_Win window_ = MPI_WIN_NULL;
   int rank_ = 0;
   int size_ = 0;
-  Memory out_;
-  Memory in_;
+  Memory& out_;
+  Memory& in_;
   std::vector<std::vector<char>> buffers_;
   std::vector<MPI_Request> ring_;
   std::size_t head_ = 0;
