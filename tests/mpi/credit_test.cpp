@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The executor credit when ranks are late: each holds up its own share only, of whatever pieces its messages are made. A
 // rank that is late here begins when another one, which must not need it, is through; a watchdog ends what would hang.
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
@@ -143,6 +145,30 @@ TEST(Credit, ALateReceiverLeavesTheSenderToTheOthers) {
     bound.exchange.wait();
     if (me == 3 - late) give_word_to(late);
     bound.expect_received(0);
+  }
+}
+
+/// What is granted once and for all would let a rank that receives nothing run ahead of its receivers without end.
+TEST(Credit, NobodyIsThroughBeforeItsReceiversHaveBegun) {
+  if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
+  const Rank me = test::world_rank();
+  std::vector<Partner> destinations;
+  if (me < 2) destinations.push_back({2, me == 0 ? 100 : large});
+  mpi::Plan plan(MPI_COMM_WORLD, destinations, credit_options());
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 2; ++round) {
+    bound.refill(round);
+    if (me == 2) await_word_of(0);
+    bound.exchange.start();
+    if (me == 0) {
+      for (int look = 0; look < 50; ++look) {
+        ASSERT_FALSE(bound.exchange.test());
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+      give_word_to(2);
+    }
+    bound.exchange.wait();
+    bound.expect_received(round);
   }
 }
 

@@ -18,10 +18,15 @@
 // begins late or does not look hold up a sender: what it was sent takes its share of the sender's window.
 //
 // While one message ends the next one's first chunks are under way: the port stays busy over the change of phase, which
-// is what the executors phased and barrier lose. And at most window_bytes are on their way to a rank, however the ranks
-// drift apart: a switch queue of that length holds them, but for headers, and no more than that can arrive before its
-// receive is posted.
+// is what the executors phased and barrier lose. And of one exchange at most window_bytes are on their way to a rank: a
+// switch queue of that length holds them, but for headers.
 // (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
+//
+// Over several exchanges: a sender that is through may begin the next one before its receiver is, and send what is granted
+// at the start. So at most another window of the next exchange comes on top, all of which may arrive before its receives
+// are posted; and no more, as no sender is through before its receivers have begun: it needs a word of this exchange, and
+// where all of a message was granted at the start, its last chunk is a synchronous send. What comes from ranks of the
+// same host counts for nothing in this.
 //
 // A sender's window keeps short what waits in its own port: grants wait there too, behind the data, and a receiver whose
 // grants are late runs dry. Where all send to whom they receive from, that cost a sixth of the time (docs/adr/0013).
@@ -29,7 +34,8 @@
 // Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before. A sender that has
 // a grant waits, if at all, until it is told of chunks that are under way. Those land, as their receives are posted, and
 // whoever got one tells unless it has told that sender its last; what is sent after the last word counts for nothing.
-// So every chunk is granted and sent after finitely many others have arrived.
+// So every chunk is granted and sent after finitely many others have arrived. A synchronous send waits for its receiver to
+// begin, which waits for nothing but the end of its exchange before.
 //
 // Why chunks land where they belong: a pair's chunks are granted, received and sent in the order of the table, with one
 // tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
@@ -169,6 +175,7 @@ class CreditRun {
   void tell_all();
   void hear(std::size_t destination);
   bool may_send(const Peer& destination) const;
+  bool ends_unasked(const Peer& destination) const;
   std::optional<std::size_t> next_ready() const;
   void send_what_is_granted();
   void finish(std::size_t slot, Arrivals& arrivals);

@@ -121,6 +121,13 @@ bool CreditRun::may_send(const Peer& destination) const {
   return unreported_ == 0 || unreported_ + bytes <= send_window_bytes_;
 }
 
+/// The chunk that is sent next is the last, and no word of this exchange was needed for it. Only when the receiver has
+/// begun may this rank be through, lest it be several exchanges ahead.
+bool CreditRun::ends_unasked(const Peer& destination) const {
+  const bool is_last = destination.sent + 1 == destination.chunks;
+  return is_last && !destination.is_near && destination.first_word[granted_chunks] == destination.chunks;
+}
+
 /// Place in ready_ of the destination that is served next: one on this host, or the one whose port has most to do yet.
 std::optional<std::size_t> CreditRun::next_ready() const {
   std::optional<std::size_t> best;
@@ -141,9 +148,10 @@ void CreditRun::send_what_is_granted() {
     if (peer.next.offset == 0) stretch.pack();
     const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
     const std::size_t slot = free_sends_.take(peer.is_near);
-    must(MPI_Isend(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(),
-                   &at(send_slots_, slot)),
-         "MPI_Isend");
+    const bool waits_for_receive = ends_unasked(peer);
+    const auto send = waits_for_receive ? MPI_Issend : MPI_Isend;
+    must(send(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(), &at(send_slots_, slot)),
+         waits_for_receive ? "MPI_Issend" : "MPI_Isend");
     send_to_[slot] = destination;
     if (!peer.is_near && peer.granted < peer.chunks) {  // a word is to come
       peer.outstanding += chunk.bytes;
