@@ -77,19 +77,21 @@ struct PlanOptions {
   /// Executor async only: at most so many sends of a rank are under way, each of them synchronous, so that a
   /// slow receiver's buffers cannot overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends_in_flight = 0;
-  /// Executor credit only: pieces travel in chunks of so many bytes, and at most window_bytes are on their way to a
-  /// rank, and about as many from a rank. A good window is seven eighths of what the switch can hold for one port (headers
-  /// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's window at the start is sent without asking. Ranks of one host
+  /// Executor credit only: pieces travel in chunks of so many bytes, and at most window_bytes of one exchange are on their
+  /// way to a rank, and about as many from a rank. (While ranks that are through have begun the next exchange, as many of
+  /// that one at most come on top.) A good window is seven eighths of what the switch can hold for one port (headers
+  /// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's
+  /// window at the start is sent without asking; where that is everything, on all ranks, nothing is bounded. Ranks of one host
   /// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
   Bytes chunk_bytes = default_chunk_bytes;
   Bytes window_bytes = default_window_bytes;
   /// Executor credit only: so many senders share a receiver's window, fewer when fewer are left, so that one that is busy
-  /// elsewhere does not leave the receiver's port idle. 1: one message after the other, in the order of the table. Of
+  /// elsewhere or late does not leave the receiver's port idle; and so many receivers a sender's. 1: one message after the other, in the order of the table. Of
   /// schedules without link contention, which need their order, two at most.
   int window_senders = 4;
   /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
   /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
-  /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever, inside MPI.
+  /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
   double watchdog_s = 0;
   /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
@@ -275,7 +277,8 @@ class Plan {
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
-/// Nothing in start, test, wait, next and poll allocates memory, and a rank that waits does so inside MPI.
+/// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; by the executor
+/// credit, or with a watchdog, it looks again and again and gives up its core between two looks.
 ///
 /// When several exchanges of the executors phased, barrier and credit are under way together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.

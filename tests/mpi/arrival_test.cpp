@@ -117,29 +117,6 @@ TEST(Arrivals, ABroadcastIsHandedOverToo) {
   EXPECT_EQ(buffer, std::vector<char>(5, 'x'));
 }
 
-/// With the executor credit a sender that does not come holds up its own messages only.
-TEST(Arrivals, ALateRankLeavesThePortToTheOthers) {
-  if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
-  const Rank me = test::world_rank();
-  for (const Rank late : {0, 1}) {  // one of them is the first in the table
-    SCOPED_TRACE(late);
-    std::vector<Partner> destinations;
-    if (me < 2) destinations.push_back({2, 200'000});
-    mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring", .executor = Executor::credit});
-    test::BoundPlan bound(plan);
-    if (me == late) MPI_Recv(nullptr, 0, MPI_BYTE, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    bound.exchange.start();
-    if (me == 2) {
-      const auto first = bound.exchange.next();
-      ASSERT_TRUE(first);
-      EXPECT_EQ(first->source.rank, 1 - late);
-      MPI_Send(nullptr, 0, MPI_BYTE, late, 0, MPI_COMM_WORLD);
-    }
-    bound.exchange.wait();
-    bound.expect_received(0);
-  }
-}
-
 TEST(Watchdog, NamesTheRankThatDoesNotCome) {
   if (test::world_size() != 4) GTEST_SKIP() << "on 4 ranks";
   const bool is_late = test::world_rank() == 2;

@@ -163,6 +163,50 @@ TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
   }
 }
 
+/// Ranks whose distance is odd have no elements for each other, though the plan has bytes for them; all_empty: nobody has.
+void expect_none_of_the_empty(const mpi::PlanOptions& options, bool all_empty) {
+  SCOPED_TRACE(options.scheduler + ", " + std::string(mpi::executor_name(options.executor)));
+  const Rank rank = test::world_rank();
+  std::vector<Partner> destinations;
+  for (Rank dst = 0; dst < test::world_size(); ++dst) destinations.push_back({dst, 24'000});
+  mpi::Plan plan(MPI_COMM_WORLD, destinations, options);
+  Counts counts;  // the same both ways
+  for (const Partner& partner : plan.sources())
+    counts.push_back(all_empty || (partner.rank + rank) % 2 != 0 ? 0 : 3000);
+  const std::size_t size = 3000 * counts.size();
+  const std::vector<double> out(size, 7);
+  std::vector<double> in(size, -1);
+  std::vector<double> in_2 = in;
+  const std::vector<mpi::SendField> send(2, {out.data(), MPI_DOUBLE, counts});
+  const std::vector<mpi::ReceiveField> receive = {{in.data(), MPI_DOUBLE, counts},
+                                                  {in_2.data(), MPI_DOUBLE, counts}};
+  auto exchange = plan.bind_fields(send, receive);
+  for (int round = 0; round < 2; ++round) {
+    exchange.start();
+    std::vector<Rank> seen;
+    while (const auto arrival = exchange.next()) seen.push_back(arrival->source.rank);
+    std::ranges::sort(seen);
+    std::vector<Rank> expected;
+    for (Rank src = all_empty ? test::world_size() : rank % 2; src < test::world_size(); src += 2)
+      expected.push_back(src);
+    EXPECT_EQ(seen, expected);
+    EXPECT_EQ(std::ranges::count(in, 7.0), std::ranges::count(counts, 3000) * 3000);
+    EXPECT_EQ(in, in_2);
+  }
+}
+
+TEST(FieldsOfAnyType, MessagesWithoutElementsAreNotHandedOver) {
+  for (const bool all_empty : {false, true}) {
+    for (const Executor executor : {Executor::async, Executor::phased, Executor::barrier, Executor::credit})
+      expect_none_of_the_empty({.scheduler = "coloring", .executor = executor}, all_empty);
+    expect_none_of_the_empty(
+        {.scheduler = "coloring", .executor = Executor::credit, .window_bytes = max_bytes}, all_empty);
+    expect_none_of_the_empty({.scheduler = "coloring", .executor = Executor::async, .max_sends_in_flight = 1},
+                             all_empty);
+  }
+  expect_none_of_the_empty({.scheduler = "rex", .executor = Executor::phased}, true);
+}
+
 void expect_arrays(Executor executor) {
   SCOPED_TRACE(std::string(mpi::executor_name(executor)));
   mpi::Plan plan(MPI_COMM_WORLD, row(),

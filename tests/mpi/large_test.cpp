@@ -1,33 +1,76 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One message of more than 2 GiB. Needs about 5 GB of memory.
+// Messages of more than 2 GiB: there, back by another executor, and to itself. Needs about 5 GB of memory.
+#include <cstdint>
+
 #include "mpi/mpi_support.hpp"
 
 namespace nuice {
 namespace {
 
-TEST(LargeMessage, MoreThanAnIntCountsIsCarried) {
-  const Bytes bytes = (Bytes{1} << 31) + 12'345;
-  const auto size = static_cast<std::size_t>(bytes);
+constexpr std::int64_t num_words = (std::int64_t{1} << 28) + 1543;
+constexpr Bytes large = num_words * 8 + 1;  // the last byte is a piece of its own of any power of two
+using Words = std::vector<std::uint64_t>;
+
+Words make_words(std::uint64_t factor) {
+  Words words(static_cast<std::size_t>(num_words) + 1);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * factor;
+  return words;
+}
+
+std::size_t num_wrong(const Words& words, std::uint64_t factor, std::size_t size) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < size; ++i) wrong += words[i] != i * factor ? 1U : 0U;
+  return wrong;
+}
+
+/// From rank 0 to rank 1 by phases, and back, in chunks between ranks of one host, more than there are slots for.
+TEST(LargeMessage, MoreThanAnIntCountsIsCarriedThereAndBack) {
   const Rank rank = test::world_rank();
   const std::vector<Partner> destinations =
-      rank == 0 ? std::vector<Partner>{{1, bytes}} : std::vector<Partner>{};
+      rank == 0 ? std::vector<Partner>{{1, large}} : std::vector<Partner>{};
   mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
-  const auto word = [](std::size_t i) { return static_cast<unsigned char>((i * 2654435761U) >> 24); };
-  std::vector<unsigned char> data(size, 0xEE);
-  std::vector<SendBuffer> send;
-  std::vector<ReceiveBuffer> receive;
-  if (rank == 0) {
-    for (std::size_t i = 0; i < size; ++i) data[i] = word(i);
-    send.push_back({data.data(), bytes});
-  } else {
-    receive.push_back({data.data(), bytes});
-  }
-  mpi::Exchange exchange = plan.bind(send, receive);
+  mpi::Plan plan_back(MPI_COMM_WORLD, destinations,
+                      {.scheduler = "coloring", .hosts = "2", .executor = mpi::Executor::credit});
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
+  Words words = make_words(rank == 0 ? factor : 0);
+  const auto size = static_cast<std::size_t>(num_words);
+  words.back() = rank == 0 ? 7 : 0xEE;
+  const std::vector<SendBuffer> send = {{words.data(), large}};
+  const std::vector<ReceiveBuffer> receive = {{words.data(), large}};
+  const std::span<const SendBuffer> no_send;
+  const std::span<const ReceiveBuffer> no_receive;
+  mpi::Exchange there = rank == 0 ? plan.bind(send, no_receive) : plan.bind(no_send, receive);
+  there.start();
+  there.wait();
+  EXPECT_EQ(num_wrong(words, factor, size), 0U);
+  if (rank == 0) std::ranges::fill(words, 0);
+  mpi::Exchange back =
+      rank == 0 ? plan_back.bind_reverse(no_send, receive) : plan_back.bind_reverse(send, no_receive);
+  back.start();
+  back.wait();
+  EXPECT_EQ(num_wrong(words, factor, size), 0U);
+  EXPECT_EQ(words.back() & 0xFF, 7U);
+}
+
+/// By MPI, as the message has a datatype.
+TEST(LargeMessage, MoreThanAnIntCountsIsCarriedToItself) {
+  const Rank rank = test::world_rank();
+  MPI_Barrier(MPI_COMM_WORLD);  // the other test's memory is free
+  const std::vector<Partner> destinations =
+      rank == 0 ? std::vector<Partner>{{0, large}} : std::vector<Partner>{};
+  mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
+  constexpr std::uint64_t factor = 0xD1B54A32D192ED03;
+  const Words from = rank == 0 ? make_words(factor) : Words{};
+  Words to(from.size());
+  const std::vector<std::int64_t> counts(destinations.size(), large);
+  const mpi::SendField send{from.data(), MPI_BYTE, counts};
+  const mpi::ReceiveField receive{to.data(), MPI_BYTE, counts};
+  mpi::Exchange exchange = plan.bind_fields({&send, 1}, {&receive, 1});
   exchange.start();
   exchange.wait();
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < size; ++i) wrong += data[i] != word(i) ? 1U : 0U;
-  EXPECT_EQ(wrong, 0U);
+  if (rank != 0) return;
+  EXPECT_EQ(num_wrong(to, factor, static_cast<std::size_t>(num_words)), 0U);
+  EXPECT_EQ(to.back(), from.back() & 0xFF);
 }
 
 }  // namespace

@@ -20,10 +20,8 @@ void CreditRun::start() {
   sends_left_ = num_send_chunks_;
   reset_grants();
   for (Stretch& stretch : receives_) stretch.begin_receiving();
-  free_receives_.clear();
-  for (std::size_t i = receive_slots_.count; i-- > 0;) free_receives_.push_back(i);
-  free_sends_.clear();
-  for (std::size_t i = send_slots_.count; i-- > 0;) free_sends_.push_back(i);
+  free_sends_.free_all();
+  destinations_left_ = num_far_destinations_;
   grant_what_fits();  // just the first grants: nothing has arrived yet, and no slot is taken
   ready_.clear();
   unreported_ = 0;
@@ -41,9 +39,7 @@ void CreditRun::start() {
 
 /// Posts receives for as many chunks as fit, and tells their senders unless they know by bind().
 void CreditRun::grant_what_fits() {
-  while (!free_receives_.empty()) {
-    const std::optional<Grant> grant = next_grant();
-    if (!grant) return;
+  while (const std::optional<Grant> grant = next_grant()) {
     post_receive(*grant);
     const std::size_t from = source_of_[grant->stretch];
     Peer& source = sources_[from];
@@ -54,12 +50,11 @@ void CreditRun::grant_what_fits() {
 }
 
 void CreditRun::post_receive(const Grant& grant) {
-  const std::size_t slot = free_receives_.back();
+  const std::size_t slot = grant.slot;
   const Stretch::Chunk& chunk = grant.chunk;
   must(MPI_Irecv(chunk.at, chunk.count, chunk.type, receives_[grant.stretch].partner(), data_tag_,
                  comm_->get(), &at(receive_slots_, slot)),
        "MPI_Irecv");
-  free_receives_.pop_back();
   receive_bytes_[slot] = chunk.bytes;
   receive_of_[slot] = grant.stretch;
 }
@@ -118,8 +113,19 @@ void CreditRun::hear(std::size_t destination) {
 
 /// One chunk always may: it will be reported, or it is the last of its pair and nothing is left to wait for.
 bool CreditRun::may_send(const Peer& destination) const {
+  if (!free_sends_.any(destination.is_near)) return false;
+  if (destination.is_near) return true;
   const Bytes bytes = destination.stretches[destination.next.stretch].chunk_at(destination.next.offset).bytes;
-  return destination.is_near || unreported_ == 0 || unreported_ + bytes <= send_window_bytes_;
+  const Bytes share = share_of(send_window_bytes_, destinations_left_);
+  if (destination.outstanding > 0 && destination.outstanding + bytes > share) return false;
+  return unreported_ == 0 || unreported_ + bytes <= send_window_bytes_;
+}
+
+/// The chunk that is sent next is the last, and no word of this exchange was needed for it. Only when the receiver has
+/// begun may this rank be through, lest it be several exchanges ahead.
+bool CreditRun::ends_unasked(const Peer& destination) const {
+  const bool is_last = destination.sent + 1 == destination.chunks;
+  return is_last && !destination.is_near && destination.first_word[granted_chunks] == destination.chunks;
 }
 
 /// Place in ready_ of the destination that is served next: one on this host, or the one whose port has most to do yet.
@@ -127,33 +133,34 @@ std::optional<std::size_t> CreditRun::next_ready() const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < ready_.size(); ++i) {
     const Peer& peer = destinations_[ready_[i]];
-    if (peer.is_near) return i;
     if (!may_send(peer)) continue;
+    if (peer.is_near) return i;
     if (!best || peer.missing > destinations_[ready_[*best]].missing) best = i;
   }
   return best;
 }
 
 void CreditRun::send_what_is_granted() {
-  while (!free_sends_.empty()) {
-    const std::optional<std::size_t> place = next_ready();
-    if (!place) return;
+  while (const std::optional<std::size_t> place = next_ready()) {
     const std::size_t destination = ready_[*place];
     Peer& peer = destinations_[destination];
     Stretch& stretch = peer.stretches[peer.next.stretch];
     if (peer.next.offset == 0) stretch.pack();
     const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
-    must(MPI_Isend(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(),
-                   &at(send_slots_, free_sends_.back())),
-         "MPI_Isend");
-    send_to_[free_sends_.back()] = destination;
-    free_sends_.pop_back();
+    const std::size_t slot = free_sends_.take(peer.is_near);
+    const bool waits_for_receive = ends_unasked(peer);
+    const auto send = waits_for_receive ? MPI_Issend : MPI_Isend;
+    must(send(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(), &at(send_slots_, slot)),
+         waits_for_receive ? "MPI_Issend" : "MPI_Isend");
+    send_to_[slot] = destination;
     if (!peer.is_near && peer.granted < peer.chunks) {  // a word is to come
       peer.outstanding += chunk.bytes;
       unreported_ += chunk.bytes;
     }
     step(peer.stretches, peer.next);
-    if (++peer.sent < peer.granted) continue;
+    ++peer.sent;
+    if (peer.sent == peer.chunks && !peer.is_near) --destinations_left_;
+    if (peer.sent < peer.granted) continue;
     peer.is_queued = false;
     ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(*place));
   }
@@ -172,12 +179,13 @@ void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
       source.landed += receive_bytes_[slot];
       will_tell(source_of_[receive_of_[slot]]);
     }
-    free_receives_.push_back(slot);
+    free_receives_.give_back(slot, source.is_near);
     --receives_left_;
   } else if (slot < send_slots_.begin) {
     hear(slot - hear_slots_.begin);
   } else if (slot < tell_slots_.begin) {
-    free_sends_.push_back(slot - send_slots_.begin);
+    slot -= send_slots_.begin;
+    free_sends_.give_back(slot, destinations_[send_to_[slot]].is_near);
     --sends_left_;
   } else {
     --tells_running_;

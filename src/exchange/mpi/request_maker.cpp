@@ -30,6 +30,12 @@ std::vector<StepEnd> make_steps(const PhaseTable& table, const std::vector<StepE
   return steps;
 }
 
+/// Both ends of a message have as many, so where there are none neither makes a request.
+bool are_empty(const Places& places) {
+  return std::ranges::all_of(
+      places, [](const Segment& place) { return place.count == 0 || size_of(place.type) == 0; });
+}
+
 /// Bytes that lie one behind the other become one segment.
 Places joined(const Places& places) {
   Places result;
@@ -122,7 +128,7 @@ void Exchange::State::RequestMaker::make_self_message() {
     layout_.find_to_send(rank, 0, source.bytes, from);
     layout_.find_to_receive(rank, 0, source.bytes, to);
   }
-  if (from.empty()) return;
+  if (are_empty(from)) return;
   for (Segment& segment : from) segment.type = kept(segment.type);
   for (Segment& segment : to) segment.type = kept(segment.type);
   exchange_.self_message = {memory_of(from, rank, rank), memory_of(to, rank, rank), tag_};
@@ -176,6 +182,7 @@ std::vector<Rank> Exchange::State::RequestMaker::arrivals_of(const PhaseEntry& e
 void Exchange::State::RequestMaker::add_sends(const PhaseEntry& entry) {
   Places places;
   places_to_send(entry, places);
+  if (are_empty(places)) return;
   const bool apart = entry.send_parts.count == 0 && layout_.one_by_one(entry.send_partner, true);
   if (!apart) {
     add_send(entry.send_partner, joined(places));
@@ -187,6 +194,7 @@ void Exchange::State::RequestMaker::add_sends(const PhaseEntry& entry) {
 void Exchange::State::RequestMaker::add_receives(const PhaseEntry& entry) {
   Places places;
   places_to_receive(entry, places);
+  if (are_empty(places)) return;
   const bool apart = entry.recv_parts.count == 0 && layout_.one_by_one(entry.recv_partner, false);
   if (!apart) {
     add_receive(entry.recv_partner, joined(places));
