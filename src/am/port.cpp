@@ -64,19 +64,15 @@ void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte>
   const Entry entry(*this);
   const PutHead head{port.id, port.generation, offset};
   check_sendable(port.rank, 0);
+  FirstError error;  // the receiver waits for all parts, and data is in use until the last
   if (data.size() >= transport_->bulk_min_bytes() && port.rank != rank_) {
     must_not_be_in_handler("put of bulk data");
     const std::uint64_t key = transport_->start_bulk_send(port.rank, data);
     const BulkHead bulk{head, static_cast<Bytes>(data.size()), key};
-    ++sent_;                   // the data counts as a message of its own, so that quiesce() waits for it
-    std::exception_ptr error;  // data is in use until the end, whatever a handler throws meanwhile
-    try {
-      post(port.rank, internal_header(InternalHandler::bulk_put), &bulk, sizeof bulk, {});
-    } catch (...) {
-      error = std::current_exception();
-    }
-    wait_until([&] { return transport_->bulk_sent(key); });
-    if (error) std::rethrow_exception(error);
+    ++sent_;  // the data counts as a message of its own, so that quiesce() waits for it
+    error.of([&] { post(port.rank, internal_header(InternalHandler::bulk_put), &bulk, sizeof bulk, {}); });
+    error.of([&] { wait_until([&] { return transport_->bulk_sent(key); }); });
+    error.rethrow();
     return;
   }
   const std::uint64_t number = ports_->next_put++;
@@ -87,9 +83,12 @@ void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte>
     const auto before = static_cast<Bytes>(done);
     const PartHead part{
         {head.port, head.generation, offset + before}, number, before, static_cast<Bytes>(data.size())};
-    post(port.rank, internal_header(InternalHandler::put), &part, sizeof part, data.subspan(done, bytes));
+    error.of([&] {
+      post(port.rank, internal_header(InternalHandler::put), &part, sizeof part, data.subspan(done, bytes));
+    });
     done += bytes;
   } while (done < data.size());
+  error.rethrow();
 }
 
 /// Empty if the port takes these bytes.
