@@ -48,7 +48,8 @@ Endpoint::Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options
 
 Endpoint::~Endpoint() = default;
 
-Stats Endpoint::stats() const {
+Stats Endpoint::stats() {
+  const Entry entry(*this);
   Stats stats = stats_;
   stats.sent = sent_;
   stats.handled = inbox_.handled_;

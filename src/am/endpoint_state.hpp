@@ -82,8 +82,12 @@ struct Endpoint::Ports {
     Bytes missing = 0;   // not announced yet
     Bytes incoming = 0;  // announced and accepted, but not here yet
     std::uint64_t generation = 0;
+    std::uint64_t first_generation = 0;  // of the next port in this slot
     bool open = false;
-    std::function<void(Context&)> on_complete;
+    bool abandoned =
+        false;  // its Port is gone, and bytes are on their way still: not to be used again before they came
+    std::shared_ptr<const std::function<void(Context&)>>
+        on_complete;  // shared with the run that destroys the port
   };
   struct Incoming {
     Rank src;
