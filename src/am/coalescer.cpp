@@ -2,7 +2,9 @@
 #include "nuice/am/coalescer.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "am/endpoint_state.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::am {
@@ -14,9 +16,12 @@ CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t i
     : endpoint_(endpoint),
       buffers_(static_cast<std::size_t>(endpoint.num_ranks())),
       id_(id),
+      item_bytes_(item_bytes),
       capacity_(options.buffer_bytes / item_bytes * item_bytes),
       max_age_(static_cast<std::int64_t>(options.max_age_us * 1e3)),
       last_flush_(Clock::now()) {
+  const Endpoint::Entry entry(endpoint_);
+  if (!endpoint_.sealed_) throw Error(ErrorCode::state, "a Coalescer was made before seal()");
   if (capacity_ == 0 || options.buffer_bytes > endpoint.max_message_bytes())
     throw Error(ErrorCode::invalid_argument, "a buffer of " + std::to_string(options.buffer_bytes) +
                                                  " bytes for items of " + std::to_string(item_bytes) +
@@ -25,53 +30,70 @@ CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t i
   endpoint_.coalescers_.push_back(this);
 }
 
-CoalescerBase::~CoalescerBase() { std::erase(endpoint_.coalescers_, this); }
-
-// Swapped out before it is sent: sending may poll, and a handler may push to the same rank.
-void CoalescerBase::send(Rank dst, Buffer& buffer) {
+CoalescerBase::~CoalescerBase() {
   const Endpoint::Entry entry(endpoint_);
+  std::erase(endpoint_.coalescers_, this);
+}
+
+// Swapped out before it is sent: sending may poll, and a handler may push to the same rank. What a handler throws then
+// comes out when all is in order again.
+void CoalescerBase::send(Rank dst, Buffer& buffer) {
   std::unique_ptr<std::byte[]> full = std::move(buffer.memory);
   const auto bytes = static_cast<std::size_t>(buffer.next - full.get());
   buffer = {};
-  endpoint_.post(dst, {.handler = id_, .kind = Kind::batch}, full.get(), bytes, {});
-  if (buffer.memory != nullptr) return;  // a handler began a new one
-  buffer.next = full.get();
-  buffer.end = full.get() + capacity_;
-  buffer.memory = std::move(full);
+  FirstError error;
+  error.of([&] { endpoint_.post(dst, {.handler = id_, .kind = Kind::batch}, full.get(), bytes, {}); });
+  if (buffer.memory == nullptr) {  // else a handler began a new one
+    buffer.next = full.get();
+    buffer.end = full.get() + capacity_;
+    buffer.memory = std::move(full);
+  }
+  error.rethrow();
 }
 
-void CoalescerBase::make_room(Rank dst) {
+void CoalescerBase::push_slowly(Rank dst, const void* item) {
   if (dst < 0 || dst >= endpoint_.num_ranks())
     throw Error(ErrorCode::invalid_argument,
                 "an item for rank " + std::to_string(dst) + " of " + std::to_string(endpoint_.num_ranks()));
+  const Endpoint::Entry entry(endpoint_);
   Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
+  FirstError error;
   while (buffer.next == buffer.end) {
     if (buffer.memory != nullptr) {
-      send(dst, buffer);
+      error.of([&] { send(dst, buffer); });
     } else {
       buffer.memory = std::make_unique_for_overwrite<std::byte[]>(capacity_);
       buffer.next = buffer.memory.get();
       buffer.end = buffer.next + capacity_;
     }
   }
+  std::memcpy(buffer.next, item, item_bytes_);
+  buffer.next += item_bytes_;
+  error.rethrow();
 }
 
 void CoalescerBase::flush(Rank dst) {
+  const Endpoint::Entry entry(endpoint_);
   Buffer& buffer = buffers_.at(static_cast<std::size_t>(dst));
   if (buffer.next != buffer.memory.get()) send(dst, buffer);
 }
 
 void CoalescerBase::flush() {
-  for (Rank dst = 0; dst < endpoint_.num_ranks(); ++dst) flush(dst);
+  const Endpoint::Entry entry(endpoint_);
+  FirstError error;
+  for (Rank dst = 0; dst < endpoint_.num_ranks(); ++dst) error.of([&] { flush(dst); });
+  error.rethrow();
 }
 
-// Everything leaves once per max_age, so nothing waits longer.
+// Everything leaves once per max_age, so nothing waits longer; but where messages wait for room, items stay here until
+// there is some, so that at most one buffer for each rank is kept there because of its age.
 void CoalescerBase::flush_if_old() {
   if (max_age_.count() == 0) return;
   const auto now = Clock::now();
   if (now - last_flush_ < max_age_) return;
   last_flush_ = now;
-  flush();
+  for (Rank dst = 0; dst < endpoint_.num_ranks(); ++dst)
+    if (endpoint_.num_deferred_ == 0 || !endpoint_.deferred_.contains(dst)) flush(dst);
 }
 
 }  // namespace nuice::am

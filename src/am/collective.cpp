@@ -18,6 +18,7 @@ void throw_if(const std::exception_ptr& error) {
 
 std::uint16_t Endpoint::add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
                                 bool tail, detail::HandlerRow row, std::shared_ptr<void> function) {
+  const Entry entry(*this);
   if (sealed_) throw Error(ErrorCode::state, "handler " + std::string(name) + " was registered after seal()");
   if (inbox_.rows_.size() >= UINT16_MAX) throw Error(ErrorCode::limit, "more than 65535 handlers");
   if (argument_bytes + sizeof(CallTag) > max_message_bytes_ ||
@@ -39,39 +40,39 @@ std::uint16_t Endpoint::add_row(std::string_view name, std::size_t argument_byte
 // thrown by the caller when the collective call is complete.
 std::exception_ptr Endpoint::reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                          std::span<std::int64_t> result, bool polling) {
-  std::exception_ptr error;
+  FirstError error;
   transport_->start_reduce(op, values);
   do {  // polls at least once: alone, a rank has its result at once
     if (polling) {
-      try {
-        progress_or_idle();
-      } catch (const TransportError&) {
-        throw;
-      } catch (...) {
-        if (!error) error = std::current_exception();
-      }
+      error.of([this] { progress_or_idle(); });
     } else {
       idle();
     }
   } while (!transport_->test_reduce(result));
   empty_polls_ = 0;
-  return error;
+  return error.get();
 }
 
-std::vector<std::int64_t> Endpoint::reduce(ReduceOp op, std::span<const std::int64_t> values) {
+std::exception_ptr Endpoint::try_reduce(ReduceOp op, std::span<const std::int64_t> values,
+                                        std::span<std::int64_t> result) {
+  const Entry entry(*this);
   must_not_be_in_handler("reduce");
   if (values.size() > Transport::max_reduced)
     throw Error(ErrorCode::invalid_argument, "reduce takes at most " +
                                                  std::to_string(Transport::max_reduced) + " values, not " +
                                                  std::to_string(values.size()));
-  const Entry entry(*this);
+  return reduce_into(op, values, result, true);
+}
+
+std::vector<std::int64_t> Endpoint::reduce(ReduceOp op, std::span<const std::int64_t> values) {
   std::vector<std::int64_t> result(values.size());
-  throw_if(reduce_into(op, values, result, true));
+  throw_if(try_reduce(op, values, result));
   return result;
 }
 
 // No handler runs in here: a rank that is through already may send.
 void Endpoint::seal() {
+  const Entry entry(*this);
   must_not_be_in_handler("seal");
   if (sealed_) throw Error(ErrorCode::state, "seal() was called twice");
   const auto mine = static_cast<std::int64_t>(names_->hash >> 2);
@@ -100,23 +101,24 @@ void Endpoint::barrier() {
 // Waves of (sent, handled). If the sum handled in one wave equals the sum sent in the next, nothing was under way in
 // between (Mattern's four counters). The barrier at the end runs no handlers: whoever is through it knows that nobody
 // is still taking messages in, so what it sends next is handled after the others' quiesce().
-void Endpoint::quiesce() {
+std::exception_ptr Endpoint::try_quiesce() {
   const Entry entry(*this);
   must_not_be_in_handler("quiesce");
   std::array<std::int64_t, 2> before = {-1, -2};
-  std::exception_ptr first_error;
+  FirstError error;
   for (;;) {
-    flush_coalescers();
+    error.add(flush_coalescers());
     const std::array<std::int64_t, 2> mine = {static_cast<std::int64_t>(sent_),
                                               static_cast<std::int64_t>(inbox_.handled_)};
     std::array<std::int64_t, 2> all{};
-    const std::exception_ptr error = reduce_into(ReduceOp::sum, mine, all, true);
-    if (!first_error) first_error = error;
+    error.add(reduce_into(ReduceOp::sum, mine, all, true));
     if (before[1] == all[0] && all[0] == all[1]) break;
     before = all;
   }
   reduce_into(ReduceOp::sum, {}, {}, false);
-  throw_if(first_error);
+  return error.get();
 }
+
+void Endpoint::quiesce() { throw_if(try_quiesce()); }
 
 }  // namespace nuice::am

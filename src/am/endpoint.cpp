@@ -48,7 +48,8 @@ Endpoint::Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options
 
 Endpoint::~Endpoint() = default;
 
-Stats Endpoint::stats() const {
+Stats Endpoint::stats() {
+  const Entry entry(*this);
   Stats stats = stats_;
   stats.sent = sent_;
   stats.handled = inbox_.handled_;
@@ -104,21 +105,17 @@ void Endpoint::post_slowly(Rank dst, Header header, std::span<const std::byte> a
   const auto possible = [&] {
     return (num_deferred_ == 0 || !deferred_.contains(dst)) && try_post(dst, header, a, tail);
   };
-  if (in_progress_) {
-    if (!possible()) defer(dst, header, a, tail);
-  } else if (!possible()) {
-    ++stats_.stalls;
-    std::exception_ptr error;
-    try {
-      wait_until(possible);
-    } catch (...) {
-      error = std::current_exception();
+  FirstError error;
+  if (!possible()) {
+    if (in_progress_) {
+      defer(dst, header, a, tail);
+    } else {
+      ++stats_.stalls;
+      error.of([&] { wait_until(possible); });
     }
-    count_send();
-    if (error) std::rethrow_exception(error);
-    return;
   }
-  count_send();
+  error.of([&] { count_send(); });
+  error.rethrow();
 }
 
 void Endpoint::send_deferred() {
@@ -152,8 +149,9 @@ int Endpoint::progress() {
     handled += self_->consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
       inbox_.deliver(rank_, header, payload);
     });
+    // As a handler would: what finds no room is kept, in order, and nothing waits.
+    if (!coalescers_.empty()) age_coalescers();
   }
-  if (!coalescers_.empty()) age_coalescers();
   return handled;
 }
 
@@ -186,8 +184,15 @@ void Endpoint::age_coalescers() {
   for (CoalescerBase* coalescer : coalescers_) coalescer->flush_if_old();
 }
 
-void Endpoint::flush_coalescers() {
-  for (CoalescerBase* coalescer : coalescers_) coalescer->flush();
+std::exception_ptr Endpoint::flush_coalescers() {
+  FirstError error;
+  for (std::size_t i = 0; i < coalescers_.size(); ++i) error.of([&] { coalescers_[i]->flush(); });
+  return error.get();
+}
+
+void Endpoint::throw_later(std::exception_ptr error) {
+  const Entry entry(*this);
+  if (!guards_->error) guards_->error = std::move(error);
 }
 
 void Inbox::reject(Rank src, Header header) const {

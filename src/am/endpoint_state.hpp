@@ -17,6 +17,32 @@
 
 namespace nuice::am {
 
+/// For several steps that must all be taken, whatever handlers throw meanwhile: keeps the first error. A transport that
+/// has failed ends them at once.
+class FirstError {
+ public:
+  template <typename Step>
+  void of(Step&& step) {
+    try {
+      step();
+    } catch (const TransportError&) {
+      throw;
+    } catch (...) {
+      add(std::current_exception());
+    }
+  }
+  void add(std::exception_ptr error) {
+    if (!first_) first_ = std::move(error);
+  }
+  const std::exception_ptr& get() const { return first_; }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
 /// Numbers of Kind::internal, in the order in which add_internal_handlers() adds them.
 enum class InternalHandler : std::uint16_t { result, put, bulk_put, level_mark };
 
@@ -56,8 +82,12 @@ struct Endpoint::Ports {
     Bytes missing = 0;   // not announced yet
     Bytes incoming = 0;  // announced and accepted, but not here yet
     std::uint64_t generation = 0;
+    std::uint64_t first_generation = 0;  // of the next port in this slot
     bool open = false;
-    std::function<void(Context&)> on_complete;
+    bool abandoned =
+        false;  // its Port is gone, and bytes are on their way still: not to be used again before they came
+    std::shared_ptr<const std::function<void(Context&)>>
+        on_complete;  // shared with the run that destroys the port
   };
   struct Incoming {
     Rank src;

@@ -22,6 +22,7 @@ std::int64_t signed_edge(Rank mine, Rank other) {
 }  // namespace
 
 std::uint32_t Endpoint::add_level_sync() {
+  const Entry entry(*this);
   Levels& levels = *levels_;
   const std::uint32_t id = levels.made++;
   if (id >= levels.marks.size()) levels.marks.resize(id + 1);
@@ -39,6 +40,7 @@ void Endpoint::send_level_mark(std::uint32_t sync, Rank dst) {
 
 LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
     : endpoint_(endpoint), neighbours_(std::move(neighbours)), id_(endpoint.add_level_sync()) {
+  const Endpoint::Entry entry(endpoint_);
   std::ranges::sort(neighbours_);
   std::array<std::int64_t, 2> mine = {0, 0};  // invalid lists, edges without their counterpart
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
@@ -47,7 +49,8 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
     if (other < 0 || other >= endpoint.num_ranks() || other == endpoint.rank() || twice) mine[0] = 1;
     mine[1] += signed_edge(endpoint.rank(), other);
   }
-  const std::vector<std::int64_t> all = endpoint.reduce(ReduceOp::sum, mine);
+  std::array<std::int64_t, 2> all{};
+  endpoint.throw_later(endpoint.try_reduce(ReduceOp::sum, mine, all));
   endpoint.reduce_into(ReduceOp::sum, {}, {}, false);  // no message of the first level is handled in here
   if (all[0] != 0)
     throw Error(ErrorCode::invalid_argument, "neighbours: " + std::to_string(all[0]) +
@@ -58,13 +61,22 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
 void LevelSync::finish_level() {
   const Endpoint::Entry entry(endpoint_);
   endpoint_.must_not_be_in_handler("finish_level");
-  endpoint_.flush_coalescers();
-  for (const Rank neighbour : neighbours_) endpoint_.send_level_mark(id_, neighbour);
+  endpoint_.check_sendable(endpoint_.rank(), 0);  // now: each of the steps below is taken
+  FirstError error;
+  error.add(endpoint_.flush_coalescers());
+  for (const Rank neighbour : neighbours_) error.of([&] { endpoint_.send_level_mark(id_, neighbour); });
   ++level_;
-  endpoint_.wait_until(
-      [this] { return std::ranges::all_of(neighbours_, [this](Rank r) { return level_of(r) >= level_; }); });
+  const auto all_have_told = [this] {
+    return std::ranges::all_of(neighbours_,
+                               [this](Rank r) { return endpoint_.level_marks(id_, r) >= level_; });
+  };
+  error.of([&] { endpoint_.wait_until(all_have_told); });
+  error.rethrow();
 }
 
-std::uint64_t LevelSync::level_of(Rank src) const { return endpoint_.level_marks(id_, src); }
+std::uint64_t LevelSync::level_of(Rank src) const {
+  const Endpoint::Entry entry(endpoint_);
+  return endpoint_.level_marks(id_, src);
+}
 
 }  // namespace nuice::am

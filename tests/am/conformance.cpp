@@ -588,6 +588,13 @@ constexpr ConformanceCase cases[] = {
 
 }  // namespace
 
-std::span<const ConformanceCase> conformance_cases() { return cases; }
+std::span<const ConformanceCase> conformance_cases() {
+  static const std::vector<ConformanceCase> all = [] {
+    std::vector<ConformanceCase> both(std::begin(cases), std::end(cases));
+    both.insert(both.end(), error_cases().begin(), error_cases().end());
+    return both;
+  }();
+  return all;
+}
 
 }  // namespace nuice::test

@@ -19,6 +19,9 @@ struct ConformanceCase {
   void (*run)(const MakeTransport& make, int effort);
 };
 
+/// All, with those of error_cases().
 std::span<const ConformanceCase> conformance_cases();
+/// A handler throws while a rank is in a call (conformance_errors.cpp).
+std::span<const ConformanceCase> error_cases();
 
 }  // namespace nuice::test

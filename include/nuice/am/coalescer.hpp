@@ -32,7 +32,7 @@ class CoalescerBase {
   CoalescerBase& operator=(const CoalescerBase&) = delete;
   ~CoalescerBase();
 
-  /// Sends what waits for dst, for all. Progress as Endpoint::send.
+  /// Sends what waits for dst, for all. Progress as Endpoint::send. An error of a handler is thrown when all have left.
   void flush(Rank dst);
   void flush();
 
@@ -43,8 +43,8 @@ class CoalescerBase {
     std::unique_ptr<std::byte[]> memory;
   };
   CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t item_bytes, CoalescerOptions options);
-  /// Afterwards there is room for an item. Throws Error invalid_argument for a rank outside.
-  void make_room(Rank dst);
+  /// Makes room and adds the item. Throws Error invalid_argument for a rank outside.
+  void push_slowly(Rank dst, const void* item);
 
   Endpoint& endpoint_;
   std::vector<Buffer> buffers_;  // by rank
@@ -54,6 +54,7 @@ class CoalescerBase {
   void flush_if_old();
   void send(Rank dst, Buffer& buffer);
   std::uint16_t id_;
+  std::size_t item_bytes_;
   std::size_t capacity_;  // whole items
   std::chrono::nanoseconds max_age_;
   std::chrono::steady_clock::time_point last_flush_;
@@ -63,19 +64,23 @@ class CoalescerBase {
 template <Argument A>
 class Coalescer : public CoalescerBase {
  public:
-  /// Throws Error invalid_argument unless buffer_bytes holds an item and is at most max_message_bytes().
+  /// Throws Error invalid_argument unless buffer_bytes holds an item and is at most max_message_bytes(), state before
+  /// seal().
   Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
       : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
     static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");
     static_assert(alignof(A) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
-  /// Adds an item for dst. Progress as Endpoint::send, when a full buffer leaves.
+  /// Adds an item for dst. Progress as Endpoint::send, when a full buffer leaves. An error of a handler that ran
+  /// meanwhile is thrown when the item has been added.
   [[gnu::always_inline]] void push(Rank dst, const A& item) {
     if (static_cast<std::size_t>(dst) >= buffers_.size() ||
         buffers_[static_cast<std::size_t>(dst)].next == buffers_[static_cast<std::size_t>(dst)].end)
-        [[unlikely]]
-      make_room(dst);
+        [[unlikely]] {
+      push_slowly(dst, &item);
+      return;
+    }
     Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
     ::new (buffer.next) A(item);  // not memcpy: as an A it cannot alias the pointers, which stay in registers
     buffer.next += sizeof(A);

@@ -122,7 +122,7 @@ class Endpoint {
   std::string transport_name() const { return transport_->name(); }
   /// Largest argument and tail together that send takes.
   std::size_t max_message_bytes() const { return max_message_bytes_; }
-  Stats stats() const;
+  Stats stats();
 
   // --- Set-up -------------------------------------------------------------------------------------------------
 
@@ -152,7 +152,8 @@ class Endpoint {
   template <Argument A>
   void send(Rank dst, Handler<A> handler, const A& argument, Tail tail = {});
 
-  /// Asks dst for a result. Progress as send.
+  /// Asks dst for a result. Progress as send. If that throws what a handler threw, the handler of this call runs all the
+  /// same, but its result is dropped, as there is no Future to take it.
   template <Argument A, Argument R>
   Future<R> call(Rank dst, Rpc<A, R> handler, const A& argument);
 
@@ -191,6 +192,17 @@ class Endpoint {
   void quiesce();
   /// Collective. Makes progress until the reduction is there. values: at most 8, equally many on all ranks.
   std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
+
+  // --- Parts of larger collective calls -----------------------------------------------------------------------
+  // From calls of several steps no rank may drop out in between: what a handler throws is returned (null: nothing),
+  // to be thrown when the last step is done, or later.
+
+  /// result: as many as values, which are at most 8.
+  std::exception_ptr try_reduce(ReduceOp op, std::span<const std::int64_t> values,
+                                std::span<std::int64_t> result);
+  std::exception_ptr try_quiesce();
+  /// The next call that makes progress throws the error (if there is one, and none is waiting already).
+  void throw_later(std::exception_ptr error);
 
   // --- Internal to the layer ----------------------------------------------------------------------------------
   class Entry;
@@ -240,7 +252,7 @@ class Endpoint {
                         bool tail, detail::HandlerRow row, std::shared_ptr<void> function);
   std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                  std::span<std::int64_t> result, bool polling);
-  void flush_coalescers();
+  std::exception_ptr flush_coalescers();
   void age_coalescers();
   CallId new_call();
   bool call_done(CallId id);

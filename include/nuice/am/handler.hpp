@@ -148,6 +148,9 @@ struct CallThunk {
     } catch (const std::exception& error) {
       send_failure(context, call, error.what());
       return;
+    } catch (...) {
+      send_failure(context, call, "what its handler threw is no std::exception");
+      return;
     }
     send_result(context, call, std::as_bytes(std::span(&result, 1)).first(wire_bytes<R>));
   }

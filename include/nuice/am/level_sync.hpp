@@ -23,11 +23,12 @@ class LevelSync {
  public:
   /// Collective; the same number of LevelSync objects in the same order on all ranks. neighbours: without this rank,
   /// each once; if a lists b, b lists a. Throws Error mismatch on all ranks if they do not, invalid_argument for a
-  /// rank outside or given twice.
+  /// rank outside or given twice. Makes progress; what a handler throws meanwhile is thrown by the next call that does.
   LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours);
 
   /// Flushes all coalescers, tells the neighbours, makes progress until all of them have told this rank. Neighbours
-  /// must call it as often. Does not cover messages that handlers send in answer, nor puts.
+  /// must call it as often. Does not cover messages that handlers send in answer, nor puts. An error of a handler is
+  /// thrown when the level is finished: not to be called again for it. Throws Error state before seal().
   void finish_level();
 
   /// Levels that this rank has finished.
