@@ -10,7 +10,10 @@
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
 //   exchange.free();
 //
-// Errors: "Collective" calls fail on all ranks with the same Error, or on none. Errors of arriving messages: am/endpoint.hpp.
+// Errors: "Collective" calls fail on all ranks with the same Error, or on none. What handlers throw meanwhile, those of the
+// program and those that refuse a bad message, comes when the work is done: from test() and wait() that made the progress,
+// whichever exchange it was for; from the next call that makes progress where it came up in a collective call or in
+// a destructor. Of several the first. The exchanges are not disturbed. Only an error of the transport or of MPI ends one.
 #pragma once
 
 #include <cstdint>
@@ -75,9 +78,11 @@ class Exchange {
   /// state if the exchange is already under way or was freed.
   void start();
   /// Makes progress; true when this rank's part is complete. A message that its receiver has granted is sent here, which
-  /// with Lock::message waits until the receiver has polled for it. Throws Error state without a start().
+  /// with Lock::message waits until the receiver has polled for it. Throws Error state without a start() and inside a
+  /// handler; handlers' errors, and then only the next call says that the exchange is complete.
   bool test();
-  /// Makes progress until this rank's part is complete. Throws Error state without a start().
+  /// Makes progress until this rank's part is complete. Throws Error state without a start() and inside a handler;
+  /// handlers' errors, when it is complete.
   void wait();
   Counters counters() const;
   /// Collective; waits for other ranks with Lock::rma only. Throws Error state while the exchange is under way.
@@ -92,6 +97,7 @@ class Exchange {
 };
 
 /// What the ranks of an endpoint need to exchange on the fly. The endpoint must outlive it and its exchanges.
+/// Interruptible and ProgressThread (am/progress.hpp) may be on: all calls mask themselves.
 class Station {
  public:
   /// Registers handlers: on every rank, before seal().

@@ -38,10 +38,24 @@ struct SimulationOptions {
   bool record_timeline = false;  ///< Fills Simulation::timeline.
 };
 
+/// DRS_N: what becomes of an inquiry that finds the receiver busy. As drs::WhenBusy (drs.hpp).
+enum class DrsWhenBusy {
+  refuse,  ///< The sender tries its next destination, and this one again later (004 fig. 5).
+  list,    ///< The receiver notes it and grants the next when it is free.
+};
+
+/// "refuse", "list".
+std::string_view when_busy_name(DrsWhenBusy when_busy);
+/// By name; nullopt for an unknown one.
+std::optional<DrsWhenBusy> find_when_busy(std::string_view name);
+
 struct DrsOptions {
-  std::uint64_t seed = 0;                              ///< Draws every rank's order of destinations.
-  std::optional<double> retry_delay_s = std::nullopt;  ///< In place of the machine's am_retry_s.
+  std::uint64_t seed = 0;  ///< Draws every rank's order of destinations.
+  std::optional<double> retry_delay_s =
+      std::nullopt;  ///< In place of the machine's am_retry_s; `refuse` only.
   bool record_timeline = false;
+  DrsWhenBusy when_busy = DrsWhenBusy::refuse;
+  Bytes early_bytes = 0;  ///< `list` only: the next is granted when at most so many bytes are still to come.
 };
 
 enum class Activity {
@@ -95,8 +109,10 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
                     const SimulationOptions& options = {});
 
 /// Runs the handshaking DRS_N of 004 fig. 5, which needs no schedule: before it sends, a rank tests and sets the lock of
-/// the receiver by an active message; refused, it tries its next destination.
-/// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time.
+/// the receiver by an active message; refused, it tries its next destination. Beyond the paper (DrsWhenBusy::list) the
+/// receiver keeps the refused in a list. A message of more than early_bytes then counts as two transfers.
+/// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, invalid_argument for
+/// early_bytes below 0.
 Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options = {});
 
 /// No execution of any schedule is faster: the most bytes through a port, at the port's speed, plus what one message

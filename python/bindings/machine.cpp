@@ -191,6 +191,11 @@ Executor executor_of(const std::string& name) {
               "no executor is called '" + name + "'; known: async, phased, barrier, pairwise");
 }
 
+DrsWhenBusy when_busy_of(const std::string& name) {
+  if (const auto when_busy = find_when_busy(name)) return *when_busy;
+  throw Error(ErrorCode::invalid_argument, "when_busy is '" + name + "'; known: refuse, list");
+}
+
 }  // namespace
 
 void register_machine(nb::module_& module) {
@@ -211,11 +216,15 @@ void register_machine(nb::module_& module) {
   module.def(
       "simulate_drs_n_on",
       [](const CommMatrix& matrix, const Machine& machine, std::uint64_t seed,
-         std::optional<double> retry_delay_s,
-         bool timeline) { return simulate_drs_n(matrix, machine, {seed, retry_delay_s, timeline}); },
+         std::optional<double> retry_delay_s, bool timeline, const std::string& when_busy,
+         Bytes early_bytes) {
+        const DrsOptions options{seed, retry_delay_s, timeline, when_busy_of(when_busy), early_bytes};
+        const nb::gil_scoped_release release;
+        return simulate_drs_n(matrix, machine, options);
+      },
       nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = nb::none(),
-      nb::arg("timeline") = false, without_gil(),
-      "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule.");
+      nb::arg("timeline") = false, nb::arg("when_busy") = "refuse", nb::arg("early_bytes") = 0,
+      "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule. A busy receiver: refuse, list.");
   module.def("port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),
              "Lower bound on the time of any execution, by the busiest port.");
   module.def("link_bound_s", &link_bound_s, nb::arg("matrix"), nb::arg("machine"),

@@ -884,8 +884,10 @@ def simulate_schedule(matrix: CommMatrix, schedule: Schedule, machine: Machine, 
     Runs a schedule on a machine. Executors: async, phased, barrier, pairwise.
     """
 
-def simulate_drs_n_on(matrix: CommMatrix, machine: Machine, seed: int = 0, retry_delay_s: float | None = None, timeline: bool = False) -> Simulation:
-    """Runs the handshaking DRS_N (004 fig. 5), which needs no schedule."""
+def simulate_drs_n_on(matrix: CommMatrix, machine: Machine, seed: int = 0, retry_delay_s: float | None = None, timeline: bool = False, when_busy: str = 'refuse', early_bytes: int = 0) -> Simulation:
+    """
+    Runs the handshaking DRS_N (004 fig. 5), which needs no schedule. A busy receiver: refuse, list.
+    """
 
 def port_bound_s(matrix: CommMatrix, machine: Machine) -> float:
     """Lower bound on the time of any execution, by the busiest port."""

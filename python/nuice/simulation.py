@@ -20,6 +20,8 @@ from .errors import Error
 from .planning import Plan, plan
 
 DRS_N = "drs_n"
+DRS_FORMS = (DRS_N, "drs_n:list", "drs_n:early")  # named as in nuice-bench
+EARLY_BYTES = 16384  # of drs_n:early
 EXECUTORS = ("async", "phased", "barrier", "pairwise")
 
 
@@ -46,13 +48,19 @@ def simulate_drs_n(
     seed: int = 0,
     *,
     retry_delay_s: float | None = None,
+    when_busy: str = "refuse",
+    early_bytes: int = 0,
     timeline: bool = False,
 ) -> Simulation:
     """Runs the handshaking DRS_N of 004 fig. 5: no schedule, each rank asks its receivers for leave.
 
-    A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None.
+    A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None. when_busy
+    "list" (beyond the paper): a busy receiver notes who asks and grants the next when it is free, or when
+    at most early_bytes are still to come.
     """
-    return _core.simulate_drs_n_on(matrix, _machine(machine), seed, retry_delay_s, timeline)
+    return _core.simulate_drs_n_on(
+        matrix, _machine(machine), seed, retry_delay_s, timeline, when_busy, early_bytes
+    )
 
 
 def _machine(machine: Machine | str) -> Machine:
@@ -104,10 +112,13 @@ def predict(
     executor: str = "auto",
     blocking_sends: bool = False,
     timeline: bool = False,
+    drs_early_bytes: int = EARLY_BYTES,
 ) -> list[Prediction]:
     """Simulates each of the schedulers (all of the table, and drs_n, if None), in the order given.
 
     Schedulers that avoid link contention plan for the machine's network, in pairs where its ports gain by it.
+    Named only: drs_n:list and drs_n:early, whose receivers keep a list (when_busy, early_bytes of
+    simulate_drs_n).
     executor "auto": schedules of one phase run `async`; others `pairwise` on machines whose ports gain by
     exchanges (duplex "paired"), `phased` elsewhere.
     """
@@ -117,12 +128,12 @@ def predict(
     known = [s.name for s in _core.schedulers()]
     names = [*known, DRS_N] if schedulers is None else list(schedulers)
     for name in names:
-        if name != DRS_N:
+        if name not in DRS_FORMS:
             _core.find_scheduler(name)  # an unknown name stops us before any work
     bound_s = max(_core.port_bound_s(matrix, target), 0.0)
     return [
-        _predict_drs_n(matrix, target, seed, bound_s, timeline)
-        if name == DRS_N
+        _predict_drs_n(matrix, target, name, seed, bound_s, timeline, drs_early_bytes)
+        if name in DRS_FORMS
         else _predict(matrix, target, name, seed, bound_s, executor, blocking_sends, timeline)
         for name in names
     ]
@@ -155,12 +166,20 @@ def _predict(
 
 
 def _predict_drs_n(
-    matrix: CommMatrix, machine: Machine, seed: int, bound_s: float, timeline: bool
+    matrix: CommMatrix,
+    machine: Machine,
+    name: str,
+    seed: int,
+    bound_s: float,
+    timeline: bool,
+    early_bytes: int,
 ) -> Prediction:
+    when_busy = "refuse" if name == DRS_N else "list"
+    early = early_bytes if name == "drs_n:early" else 0
     try:
-        run = simulate_drs_n(matrix, machine, seed, timeline=timeline)
+        run = simulate_drs_n(matrix, machine, seed, when_busy=when_busy, early_bytes=early, timeline=timeline)
     except Error as error:
         if error.code != "not_applicable":
             raise
-        return Prediction(DRS_N, "handshake", None, None, bound_s, str(error).removeprefix("drs_n: "))
-    return Prediction(DRS_N, "handshake", None, run, bound_s)
+        return Prediction(name, "handshake", None, None, bound_s, str(error).removeprefix("drs_n: "))
+    return Prediction(name, "handshake", None, run, bound_s)

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "nuice/am/progress.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::drs {
@@ -28,7 +29,13 @@ MessageRun::MessageRun(const std::shared_ptr<void>& keeps_alive, Station::State&
   if (options_.when_busy == WhenBusy::refuse) options_.early_bytes = 0;
 }
 
-MessageRun::~MessageRun() { station_.runs[number_] = nullptr; }
+// Closing a port may make progress, and an exchange that was given up may still be told of data.
+MessageRun::~MessageRun() {
+  const am::Mask mask(station_.endpoint);
+  station_.runs[number_] = nullptr;
+  listed_.clear();
+  ports_.clear();
+}
 
 void MessageRun::begin() {
   if (round_ > 1)
@@ -39,12 +46,12 @@ void MessageRun::begin() {
   std::swap(listed_, listed_for_next_);
 }
 
-bool MessageRun::step() {
-  grant_listed();
+bool MessageRun::step(HeldError& held) {
+  held.during([this] { grant_listed(); });
   if (!to_send_.empty()) {
-    send_granted();
+    send_granted(held);
   } else if (!asking_) {
-    ask_next();
+    held.during([this] { ask_next(); });
   }
   return unsent_ == 0 && to_arrive_ == 0;
 }
@@ -73,7 +80,8 @@ void MessageRun::take_answer(const Answer& answer) {
   if (options_.when_busy == WhenBusy::refuse) ask_again_later(answer.slot);
 }
 
-void MessageRun::send_granted() {
+// The receiver waits for all of this, whatever a handler throws between the steps.
+void MessageRun::send_granted(HeldError& held) {
   const Granted granted = to_send_.pop();
   const Cargo::Outgoing& out = cargo_.out[granted.message];
   am::Endpoint& endpoint = station_.endpoint;
@@ -81,10 +89,11 @@ void MessageRun::send_granted() {
   // In two parts, so that the receiver sees when it may let the next one in.
   const std::size_t last = std::min(static_cast<std::size_t>(options_.early_bytes), out.data.size());
   const std::size_t first = out.data.size() - last;
-  if (first > 0) endpoint.put(granted.port, 0, out.data.first(first));
-  if (last > 0) endpoint.put(granted.port, static_cast<Bytes>(first), out.data.last(last));
+  if (first > 0) held.during([&] { endpoint.put(granted.port, 0, out.data.first(first)); });
+  if (last > 0)
+    held.during([&] { endpoint.put(granted.port, static_cast<Bytes>(first), out.data.last(last)); });
   if (options_.when_busy == WhenBusy::refuse)
-    endpoint.send(out.dst, station_.release_handler, Release{round_, number_});
+    held.during([&] { endpoint.send(out.dst, station_.release_handler, Release{round_, number_}); });
 }
 
 std::uint32_t MessageRun::source_index(Rank src, Bytes bytes) const {

@@ -30,6 +30,7 @@ class Queue {
  public:
   explicit Queue(std::size_t room) : places_(room) {}
   bool empty() const { return size_ == 0; }
+  void clear() { size_ = 0; }
   void push(const T& item) { places_[(first_ + size_++) % places_.size()] = item; }
   T pop() {
     const T item = places_[first_];
@@ -50,7 +51,7 @@ class MessageRun : public Run {
              Cargo cargo, const Options& options);
   ~MessageRun() override;
 
-  bool step() override;
+  bool step(HeldError& held) override;
 
   // Handlers:
   void take_inquiry(am::Context& from, const Inquiry& inquiry);
@@ -78,7 +79,7 @@ class MessageRun : public Run {
   void grant_listed();
   void arrived(std::uint32_t source);
   void ask_next();
-  void send_granted();
+  void send_granted(HeldError& held);
 
   Station::State& station_;
   std::uint32_t number_;

@@ -6,15 +6,34 @@
 #include <numeric>
 #include <utility>
 
+#include "nuice/am/progress.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::drs {
+namespace {
 
-void Crew::step() {
-  endpoint->poll();
+/// A step of a run; true when it is over, complete or not.
+bool is_over_after_step(Run& run, HeldError& held) {
+  try {
+    return run.step(held);
+  } catch (const am::TransportError&) {
+    throw;
+  } catch (...) {
+    run.fail(std::current_exception());
+    return true;
+  }
+}
+
+}  // namespace
+
+// The mask: handlers change the runs too, and with interrupts or a progress thread on they may come at any time.
+void Crew::step(HeldError& held) {
+  const am::Mask mask(*endpoint);
+  if (endpoint->in_handler()) throw Error(ErrorCode::state, "test() or wait() was called inside a handler");
+  held.during([this] { endpoint->poll(); });
   for (std::size_t i = 0; i < running.size();) {
     Run* const run = running[i];
-    if (!run->step()) {
+    if (!is_over_after_step(*run, held)) {
       ++i;
       continue;
     }
@@ -40,10 +59,11 @@ Run::~Run() {
 }
 
 void Run::start() {
-  broken_ = true;  // until all below has gone well
-  ++round_;
   if (!cargo_.self_to.empty())
     std::memcpy(cargo_.self_to.data(), cargo_.self_from.data(), cargo_.self_to.size());
+  const am::Mask mask(*crew_.endpoint);  // for handlers the round begins at once
+  broken_ = true;                        // until all below has gone well
+  ++round_;
   std::iota(waiting_.begin(), waiting_.end(), 0U);
   first_waiting_ = 0;
   num_waiting_ = waiting_.size();
@@ -57,12 +77,23 @@ void Run::start() {
 }
 
 bool Run::advance(bool block) {
-  broken_ = true;
-  do {
-    if (!complete_) crew_.step();
-  } while (block && !complete_);
-  broken_ = false;
-  started_ = !complete_;
+  HeldError held;
+  try {
+    do {
+      if (!complete_) crew_.step(held);
+    } while (block && !complete_);
+  } catch (const am::TransportError&) {
+    broken_ = true;
+    throw;
+  }
+  if (failure_) {
+    broken_ = true;
+    if (held.is_there()) crew_.endpoint->throw_later(held.take());
+    std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+  if (block || !held.is_there())
+    started_ = !complete_;  // a test() that throws leaves it to the next to say so
+  if (held.is_there()) std::rethrow_exception(held.take());
   return complete_;
 }
 
@@ -70,9 +101,15 @@ void Run::finish_quietly() noexcept {
   if (!started_ || broken_ || is_over()) return;
   try {
     advance(true);
-  } catch (const std::exception&) {
-    // A destructor has nobody to tell.
+  } catch (...) {
+    // A destructor has nobody to tell; a handler's error is still one for the next poll.
+    if (!broken_ && !started_) crew_.endpoint->throw_later(std::current_exception());
   }
+}
+
+Counters Run::counters() const {
+  const am::Mask mask(*crew_.endpoint);
+  return counters_;
 }
 
 int Run::next_to_ask() {

@@ -5,11 +5,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "drs/held_error.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/drs.hpp"
 
@@ -23,7 +26,9 @@ struct Crew {
   std::vector<Run*> running;
   std::size_t num_bound = 0;  // running has room for all of them, so that start() does not allocate
 
-  void step();
+  /// Progress for all of them. What handlers throw is held; throws only Error state inside a handler, and what the
+  /// transport throws.
+  void step(HeldError& held);
 };
 
 /// Messages to and from other ranks, none of them empty, and the one to itself.
@@ -50,17 +55,19 @@ class Run {
   virtual ~Run();
 
   void start();
-  /// True when complete; block: not before.
+  /// True when complete; block: not before. What handlers throw meanwhile is thrown at the end.
   bool advance(bool block);
   void finish_quietly() noexcept;
-  /// One step; true when this rank's part is complete.
-  virtual bool step() = 0;
+  /// One step; true when this rank's part is complete. What handlers throw is held; whatever else it throws ends the
+  /// run.
+  virtual bool step(HeldError& held) = 0;
 
   /// Between start() and the wait() or test() that tells of its end.
   bool is_started() const { return started_; }
   bool is_broken() const { return broken_; }
-  const Counters& counters() const { return counters_; }
+  Counters counters() const;
   void complete() { complete_ = true; }
+  void fail(std::exception_ptr why) { failure_ = std::move(why); }
 
  protected:
   virtual void begin() = 0;
@@ -86,8 +93,9 @@ class Run {
   std::size_t num_waiting_ = 0;
   std::vector<Clock::time_point> not_before_;  // by message; only with a delay
   bool started_ = false;
-  bool complete_ = false;  // perhaps by another exchange's progress
-  bool broken_ = false;
+  bool complete_ = false;       // perhaps by another exchange's progress
+  std::exception_ptr failure_;  // so is this
+  bool broken_ = false;         // given up
 };
 
 }  // namespace nuice::drs

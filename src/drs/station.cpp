@@ -26,40 +26,44 @@ std::optional<Error> attempt(Rank rank, const std::function<void()>& step) {
 
 }  // namespace
 
-Station::State::State(am::Endpoint& ep) : endpoint(ep), crew{.endpoint = &ep, .running = {}} {
-  entry_handler = ep.on<Bytes>("drs entry", [this](am::Context& from, const Bytes& bytes) {
-    entries.push_back({from.source(), bytes});
+std::shared_ptr<Station::State> Station::State::make(am::Endpoint& ep) {
+  auto state = std::make_shared<State>(ep);
+  state->entry_handler = ep.on<Bytes>("drs entry", [state](am::Context& from, const Bytes& bytes) {
+    state->entries.push_back({from.source(), bytes});
   });
-  verdict_handler = ep.on<Verdict>("drs verdict", [this](am::Context&, const Verdict& v, am::Tail text) {
-    verdict.emplace(static_cast<ErrorCode>(v.code),
-                    std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+  state->verdict_handler =
+      ep.on<Verdict>("drs verdict", [state](am::Context&, const Verdict& v, am::Tail text) {
+        state->verdict.emplace(static_cast<ErrorCode>(v.code),
+                               std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+      });
+  state->inquiry_handler = ep.on<Inquiry>("drs inquiry", [state](am::Context& from, const Inquiry& inquiry) {
+    state->run(inquiry.exchange, from.source()).take_inquiry(from, inquiry);
   });
-  inquiry_handler = ep.on<Inquiry>("drs inquiry", [this](am::Context& from, const Inquiry& inquiry) {
-    run(inquiry.exchange, from.source()).take_inquiry(from, inquiry);
+  state->answer_handler = ep.on<Answer>("drs answer", [state](am::Context& from, const Answer& answer) {
+    state->run(answer.exchange, from.source()).take_answer(answer);
   });
-  answer_handler = ep.on<Answer>("drs answer", [this](am::Context& from, const Answer& answer) {
-    run(answer.exchange, from.source()).take_answer(answer);
-  });
-  release_handler = ep.on<Release>("drs release", [this](am::Context&, const Release& release) {
+  state->release_handler = ep.on<Release>("drs release", [state](am::Context&, const Release& release) {
     // It may come when the exchange is over: the data came before it.
-    if (MessageRun* const found = find_run(release.exchange)) found->take_release(release);
+    if (MessageRun* const found = state->find_run(release.exchange)) found->take_release(release);
   });
+  return state;
 }
 
 void Station::State::agree(const std::function<void()>& step) {
   const std::optional<Error> mine = attempt(place().rank, step);
   const Rank none = place().num_ranks;
   const std::array<std::int64_t, 1> offer = {mine ? -place().rank : -none};
-  const auto lowest = static_cast<Rank>(-endpoint.reduce(am::ReduceOp::max, offer)[0]);
+  const auto lowest = static_cast<Rank>(-reduce(am::ReduceOp::max, offer)[0]);
   if (lowest == none) return;
   if (lowest == place().rank) {
     const Verdict head{static_cast<std::int32_t>(mine->code())};
     const std::size_t room = endpoint.max_message_bytes() - sizeof head;
     const std::size_t length = std::min(room, std::strlen(mine->what()));
     for (Rank dst = 0; dst < none; ++dst)
-      endpoint.send(dst, verdict_handler, head, std::as_bytes(std::span(mine->what(), length)));
+      held.during(
+          [&] { endpoint.send(dst, verdict_handler, head, std::as_bytes(std::span(mine->what(), length))); });
   }
-  endpoint.poll_until([this] { return verdict.has_value(); });
+  wait_until([this] { return verdict.has_value(); });
   throw Error(*std::exchange(verdict, std::nullopt));
 }
 
@@ -69,10 +73,18 @@ void Station::State::send_entries(std::span<const Partner> destinations) {
     if (dst == place().rank) {
       entries.push_back({dst, bytes});
     } else {
-      endpoint.send(dst, entry_handler, bytes);
+      held.during([&] { endpoint.send(dst, entry_handler, bytes); });
     }
   }
 }
+
+std::vector<std::int64_t> Station::State::reduce(am::ReduceOp op, std::span<const std::int64_t> values) {
+  std::vector<std::int64_t> result(values.size());
+  held.keep(endpoint.try_reduce(op, values, result));
+  return result;
+}
+
+void Station::State::quiesce() { held.keep(endpoint.try_quiesce()); }
 
 std::vector<Partner> Station::State::take_entries() {
   std::vector<Partner> list = std::move(entries);
@@ -84,7 +96,7 @@ std::vector<Partner> Station::State::take_entries() {
 void Station::State::check_options(const Options& options) {
   const std::int64_t mine = fingerprint(options);
   const std::array<std::int64_t, 1> first = {place().rank == 0 ? mine : 0};
-  const std::int64_t of_rank_0 = endpoint.reduce(am::ReduceOp::sum, first)[0];
+  const std::int64_t of_rank_0 = reduce(am::ReduceOp::sum, first)[0];
   agree([&] {
     drs::check_options(options);
     if (mine != of_rank_0)
@@ -119,10 +131,10 @@ void compare(Rank rank, std::span<const Partner> expected, std::span<const Partn
 void Station::State::check_sources(std::span<const Partner> destinations, std::span<const Partner> sources) {
   const Balance mine = balance(place(), destinations, sources);
   const std::array<std::int64_t, 2> values = {mine.first, mine.second};
-  const auto sums = endpoint.reduce(am::ReduceOp::sum, values);
+  const auto sums = reduce(am::ReduceOp::sum, values);
   if (sums[0] == 0 && sums[1] == 0) return;
   send_entries(destinations);
-  endpoint.quiesce();
+  quiesce();
   const std::vector<Partner> sent = take_entries();
   agree([&] { compare(place().rank, sources, sent); });
   throw Error(ErrorCode::mismatch, "the sources given to bind() are not what the ranks send");
@@ -139,21 +151,23 @@ MessageRun& Station::State::run(std::uint32_t exchange, Rank asking) {
                                        std::to_string(place().rank) + " does not have");
 }
 
-Station::Station(am::Endpoint& endpoint) : state_(std::make_shared<State>(endpoint)) {}
+Station::Station(am::Endpoint& endpoint) : state_(State::make(endpoint)) {}
 Station::Station(Station&&) noexcept = default;
 Station::~Station() = default;
 
 std::vector<Partner> Station::receive_list(std::span<const Partner> destinations) {
   State& state = *state_;
+  const Collective call(state);
   state.agree([&] { check_destinations(state.place(), destinations); });
   state.send_entries(destinations);
-  state.endpoint.quiesce();
+  state.quiesce();
   return state.take_entries();
 }
 
 Exchange Station::bind(std::span<const Partner> destinations, std::span<const Partner> sources,
                        std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                        const Options& options) {
+  const Collective call(*state_);
   state_->check_options(options);
   state_->agree([&] {
     if (options.lock == Lock::rma)

@@ -5,14 +5,17 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "drs/arguments.hpp"
+#include "drs/held_error.hpp"
 #include "drs/run.hpp"
 #include "nuice/am/port.hpp"
+#include "nuice/am/progress.hpp"
 #include "nuice/drs.hpp"
 #include "nuice/error.hpp"
 
@@ -53,7 +56,9 @@ struct Verdict {
 };
 
 struct Station::State {
-  explicit State(am::Endpoint& ep);
+  /// The endpoint's handlers keep it alive: a release may come when station and exchanges are gone.
+  static std::shared_ptr<State> make(am::Endpoint& ep);
+  explicit State(am::Endpoint& ep) : endpoint(ep), crew{.endpoint = &ep, .running = {}} {}
 
   Place place() const { return {endpoint.rank(), endpoint.num_ranks()}; }
 
@@ -65,6 +70,14 @@ struct Station::State {
   void send_entries(std::span<const Partner> destinations);
   /// What has come, in order; `entries` is then empty.
   std::vector<Partner> take_entries();
+
+  // Steps of collective calls, to be taken inside a Collective: what handlers throw is held.
+  std::vector<std::int64_t> reduce(am::ReduceOp op, std::span<const std::int64_t> values);
+  void quiesce();
+  template <typename Done>
+  void wait_until(Done&& done) {
+    while (!done()) held.during([&] { endpoint.poll_until(done); });
+  }
 
   /// Collective: options are valid and equal on all ranks.
   void check_options(const Options& options);
@@ -80,12 +93,29 @@ struct Station::State {
   std::vector<MessageRun*> runs;  // by number; null when freed
   std::uint32_t next_number = 0;  // of the next bind(), which is collective: the same on all ranks
   std::optional<Error> verdict;
+  HeldError held;
 
   am::Handler<Bytes> entry_handler;
   am::Handler<Verdict> verdict_handler;
   am::Handler<Inquiry> inquiry_handler;
   am::Handler<Answer> answer_handler;
   am::Handler<Release> release_handler;
+};
+
+/// Held by a collective call from its first step to its last. Handlers run only inside the steps, and what they throw is
+/// thrown by the next call that makes progress: this one has to tell all ranks the same.
+class Collective {
+ public:
+  explicit Collective(Station::State& station) : mask_(station.endpoint), station_(station) {}
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
+  ~Collective() {
+    if (station_.held.is_there()) station_.endpoint.throw_later(station_.held.take());
+  }
+
+ private:
+  am::Mask mask_;
+  Station::State& station_;
 };
 
 /// Collective. Station::bind once the options are checked; what the exchange needs lives at least as long as it.

@@ -18,12 +18,20 @@
 
 namespace nuice::machine {
 
+/// How DRS_N asks and answers.
+struct Handshakes {
+  std::vector<std::vector<TransferId>> to_send;  // every rank's messages in the order in which it tries them
+  double retry_delay_s = 0;
+  bool listing = false;   // the receiver keeps a list
+  Bytes early_bytes = 0;  // of the list: as compile_drs_n() was told
+};
+
 class Engine : private Watcher {
  public:
   Engine(const Machine& machine, Program program, std::vector<double> slowdown, bool keep_timeline);
 
-  /// For programs with the operation `serve`: every rank's transfers in the order in which it tries them.
-  void set_handshakes(std::vector<std::vector<TransferId>> to_send, double retry_delay_s);
+  /// For programs with the operation `serve`.
+  void set_handshakes(Handshakes handshakes);
 
   /// Runs to the end. Throws Error state if ranks wait for ever. complete(transfer) is called for each that arrives.
   template <typename Complete>
@@ -36,6 +44,8 @@ class Engine : private Watcher {
   }
 
  private:
+  static constexpr std::uint32_t no_transfer = ~0U;
+
   struct Flight {  // of a transfer
     bool eager = false;
     bool posted = false;
@@ -85,9 +95,16 @@ class Engine : private Watcher {
     bool answered = false;
     bool granted = false;
     double handler_until = 0;  // when it can take the next inquiry
+    // DRS_N with a list; `trying` is then the next to ask for
+    std::deque<TransferId> listed;        // as a receiver: who waits
+    std::uint32_t parts_to_come = 0;      // of messages that it has granted
+    Bytes bytes_to_come = 0;              // in these parts
+    std::uint32_t asked = no_transfer;    // as a sender: inquiry without an answer
+    std::deque<TransferId> may_send;      // granted
+    std::uint32_t message = no_transfer;  // being sent ...
+    std::uint32_t part = no_transfer;     // ... this part of it
+    std::size_t num_sent = 0;
   };
-  static constexpr std::uint32_t no_transfer = ~0U;
-
   Rank num_ranks() const { return static_cast<Rank>(processors_.size()); }
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
@@ -126,7 +143,16 @@ class Engine : private Watcher {
   void finish_handshake(Processor& processor);
   void inquiry(Rank rank);
   void release(Rank rank);
-  double interrupt(Rank rank);
+  double interrupt(Rank rank, double cost);
+
+  // handshakes with a list
+  bool serve_granted(Rank rank);
+  void begin_part(Rank rank, TransferId part, double seconds);
+  void inquiry_listed(Rank rank);
+  bool takes_another(const Processor& receiver) const;
+  void grant(TransferId message, double at_time);
+  void part_arrived(const Move& move);
+  void read_answer(TransferId message, bool granted);
 
   const Machine& machine_;
   Program program_;
@@ -137,6 +163,8 @@ class Engine : private Watcher {
   std::vector<Flight> flights_;
   double now_ = 0;
   double retry_delay_s_ = 0;
+  bool listing_ = false;
+  Bytes early_bytes_ = 0;
   double barrier_cost_s_ = 0;
   Rank at_barrier_ = 0;
   std::uint64_t inquiries_ = 0;

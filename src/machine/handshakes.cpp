@@ -8,10 +8,12 @@
 
 namespace nuice::machine {
 
-void Engine::set_handshakes(std::vector<std::vector<TransferId>> to_send, double retry_delay_s) {
-  retry_delay_s_ = retry_delay_s;
+void Engine::set_handshakes(Handshakes handshakes) {
+  retry_delay_s_ = handshakes.retry_delay_s;
+  listing_ = handshakes.listing;
+  early_bytes_ = handshakes.early_bytes;
   for (std::size_t rank = 0; rank < processors_.size(); ++rank) {
-    processors_[rank].to_send = std::move(to_send[rank]);
+    processors_[rank].to_send = std::move(handshakes.to_send[rank]);
   }
 }
 
@@ -81,23 +83,26 @@ void Engine::finish_handshake(Processor& p) {
 
 /// The inquiry of `rank` reaches the receiver that it tries.
 void Engine::inquiry(Rank rank) {
+  if (listing_) {
+    inquiry_listed(rank);
+    return;
+  }
   Processor& asker = processors_[at(rank)];
   const Rank receiver = program_.moves[asker.to_send[asker.trying]].dst;
   asker.granted = !std::exchange(processors_[at(receiver)].locked, true);
-  events_.push(interrupt(receiver) + machine_.am_latency_s, EventKind::answer,
+  events_.push(interrupt(receiver, machine_.am_handler_s) + machine_.am_latency_s, EventKind::answer,
                static_cast<std::uint32_t>(rank));
 }
 
 void Engine::release(Rank rank) {
-  interrupt(rank);
+  interrupt(rank, machine_.am_handler_s);
   processors_[at(rank)].locked = false;
 }
 
-/// A handler runs: what the processor does, or is receiving, takes so much longer. Returns when the handler is done.
+/// A handler runs for `cost` seconds: what the processor does, or is receiving, takes so much longer. Returns when the handler is done.
 /// Handlers run one after the other, and between two of them the processor has as much time for its own work: however
 /// many ask, it gets on.
-double Engine::interrupt(Rank rank) {
-  const double cost = machine_.am_handler_s;
+double Engine::interrupt(Rank rank, double cost) {
   if (cost == 0) return now_;
   Processor& p = processors_[at(rank)];
   const double begin = std::max(now_, p.handler_until);

@@ -74,6 +74,7 @@ def test_fitted_cells_say_so(quick) -> None:
         ("004-table4", {"degree": 31, "bytes": 16384}, "lp", "rs_n"),
         ("004-table4", {"degree": 16, "bytes": 16}, "rs_n", "drs_n"),
         ("004-table5", {"degree": 16, "unit_bytes": 32}, "rs_n", "ac"),
+        ("004-table3", {"ranks": 32, "degree": 32}, "am_ms", "concat_ms"),
         ("001-table11", {"density": 25, "bytes": 256}, "gs", "ps"),
         ("001-table11", {"density": 75, "bytes": 256}, "bs", "gs"),
     ],
@@ -83,6 +84,14 @@ def test_algorithms_stand_in_the_printed_order(quick, table, row, before, after)
     cells = {c.column: c for c in part.cells if dict(c.row) == row}
     assert cells[before].printed < cells[after].printed, "the test itself"
     assert cells[before].ours < cells[after].ours
+
+
+def test_learning_who_sends_costs_more_with_more_messages(quick) -> None:
+    """004 table 3: the concatenation does not depend on d, Generate_Recv does."""
+    cells = quick["004-table3"].parts[0].cells
+    assert len({c.ours for c in cells if c.column == "concat_ms"}) == 1
+    times = [c.ours for c in cells if c.column == "am_ms"]
+    assert times == sorted(times) and times[0] < times[-1]
 
 
 def test_two_runs_are_equal(quick) -> None:

@@ -203,6 +203,8 @@ class Endpoint {
   std::exception_ptr try_quiesce();
   /// The next call that makes progress throws the error (if there is one, and none is waiting already).
   void throw_later(std::exception_ptr error);
+  /// Whether a handler is running, so that waiting is forbidden.
+  bool in_handler() const { return in_progress_; }
 
   // --- Internal to the layer ----------------------------------------------------------------------------------
   class Entry;

@@ -10,7 +10,7 @@ import typer
 
 from .. import _core
 from ..files import OutputFiles
-from ..simulation import DRS_N, Prediction, predict
+from ..simulation import DRS_FORMS, EARLY_BYTES, Prediction, predict
 from . import output
 from .options import AsJson, MatrixFile, Plot, Seed
 
@@ -21,7 +21,10 @@ def simulate(
         str, typer.Option(metavar="NAME", help="A shipped machine (nuice list), or a file NAME.toml.")
     ],
     schedulers: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Only these, in this order; drs_n may be among them.")
+        str,
+        typer.Option(
+            metavar="A,B,...", help="Only these, in this order; also drs_n, drs_n:list, drs_n:early."
+        ),
     ] = "all",
     executor: Annotated[
         str, typer.Option(metavar="E", help="auto, async, phased, barrier or pairwise (docs/machines.md).")
@@ -29,6 +32,9 @@ def simulate(
     blocking: Annotated[
         bool, typer.Option("--blocking", help="A rank's next send waits until the one before has left.")
     ] = False,
+    drs_early_bytes: Annotated[
+        int, typer.Option(metavar="BYTES", help="drs_n:early: grant the next when so many are to come.")
+    ] = EARLY_BYTES,
     seed: Seed = 0,
     plot: Plot = None,
     as_json: AsJson = False,
@@ -51,6 +57,7 @@ def simulate(
             executor=executor,
             blocking_sends=blocking,
             timeline=picture is not None,
+            drs_early_bytes=drs_early_bytes,
         )
         if picture:
             from ..plots import draw_runs, save_figure
@@ -85,8 +92,8 @@ def _show(console: Any, predictions: Sequence[Prediction], result: dict[str, Any
     for p in predictions:
         if p.run is None:
             console.print(f"{p.scheduler} is not applicable: {p.reason}")
-        elif p.scheduler == DRS_N:
-            console.print(f"{DRS_N}: {p.run.inquiries} inquiries, {p.run.refusals} refused")
+        elif p.scheduler in DRS_FORMS:
+            console.print(f"{p.scheduler}: {p.run.inquiries} inquiries, {p.run.refusals} refused")
         elif p.plan is not None and p.plan.violation is not None:
             console.print(f"{p.scheduler} is wrong: {p.plan.violation.text}")
     if result["plot"]:

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core, papers
-from .._core import CommMatrix, Schedule
+from .._core import CommMatrix, Schedule, Simulation
+from ..simulation import DRS_FORMS
 
 _FITTED = Path(__file__).parent.parent / "data" / "fitted.csv"
+EARLY_BYTES = 4096  # drs_n:early; the software of a send takes as long as 3 KiB on a CM-5 port
 RETRY_S = 50e-6  # DRS_N: between two inquiries; 004 s.6 found that the delay hardly matters
 LINEAR = ("lex", "ls")
 ALGORITHMS_001 = ("lex", "pex", "rex", "bex", "ls", "ps", "bs", "gs")
@@ -50,13 +52,22 @@ class Lab:
 
     def run(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> float:
         """Milliseconds of one exchange."""
-        if algorithm == "drs_n":
-            on = self.machine(machine)
-            return 1e3 * _core.simulate_drs_n_on(matrix, on, seed=seed, retry_delay_s=RETRY_S).seconds
+        if algorithm in DRS_FORMS:
+            return 1e3 * self.run_drs_n(machine, algorithm, matrix, seed).seconds
         schedule = self.schedule(machine, algorithm, matrix, seed)
         if algorithm in LINEAR:
             schedule = one_at_a_time(schedule)
         return self.run_schedule(machine, algorithm, matrix, schedule)
+
+    def run_drs_n(self, machine: str, form: str, matrix: CommMatrix, seed: int) -> Simulation:
+        return _core.simulate_drs_n_on(
+            matrix,
+            self.machine(machine),
+            seed=seed,
+            retry_delay_s=RETRY_S,
+            when_busy="refuse" if form == "drs_n" else "list",
+            early_bytes=EARLY_BYTES if form == "drs_n:early" else 0,
+        )
 
     def schedule(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> Schedule:
         """Schedulers that avoid shared links get the machine's network."""

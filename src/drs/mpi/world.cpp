@@ -15,11 +15,22 @@ namespace nuice::drs::mpi {
 
 using nuice::mpi::must;
 
+namespace {
+
+/// Kept with the world, as MPI writes into it even if waiting for it ends with an error of the transport.
+struct VectorSum {
+  std::vector<int> mask;
+  int count = 0;
+};
+
+}  // namespace
+
 /// Destroyed by the last that needs it.
 struct World::Door {
   nuice::mpi::Communicator comm;
   am::Endpoint endpoint;
   Station station;
+  VectorSum sum{};
 
   Door(MPI_Comm parent, const am::mpi::Options& options)
       : comm(parent), endpoint(am::mpi::connect(comm.get(), options)), station(endpoint) {
@@ -50,20 +61,19 @@ std::vector<Partner> column_of_gathered(const nuice::mpi::Communicator& comm,
 }
 
 /// 004 fig. 1, step 2: how many entries this rank will receive.
-int num_entries(const nuice::mpi::Communicator& comm, am::Endpoint& endpoint,
+int num_entries(const nuice::mpi::Communicator& comm, Station::State& station, VectorSum& sum,
                 std::span<const Partner> destinations) {
-  std::vector<int> mask(static_cast<std::size_t>(comm.num_ranks()), 0);
-  for (const auto& [dst, bytes] : destinations) mask[static_cast<std::size_t>(dst)] = bytes > 0 ? 1 : 0;
-  int count = 0;
+  sum.mask.assign(static_cast<std::size_t>(comm.num_ranks()), 0);
+  for (const auto& [dst, bytes] : destinations) sum.mask[static_cast<std::size_t>(dst)] = bytes > 0 ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Ireduce_scatter_block(mask.data(), &count, 1, MPI_INT, MPI_SUM, comm.get(), &request),
+  must(MPI_Ireduce_scatter_block(sum.mask.data(), &sum.count, 1, MPI_INT, MPI_SUM, comm.get(), &request),
        "MPI_Ireduce_scatter_block");
-  endpoint.poll_until([&] {
+  station.wait_until([&] {
     int done = 0;
     must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     return done != 0;
   });
-  return count;
+  return sum.count;
 }
 
 }  // namespace
@@ -99,11 +109,12 @@ std::vector<Partner> World::receive_list(std::span<const Partner> destinations, 
   Door& all = door();
   if (way == Learn::quiesce) return all.station.receive_list(destinations);
   Station::State& station = all.station.state();
+  const Collective call(station);
   station.agree([&] { check_destinations(station.place(), destinations); });
   if (way == Learn::concatenate) return column_of_gathered(all.comm, destinations);
-  const auto expected = static_cast<std::size_t>(num_entries(all.comm, all.endpoint, destinations));
+  const auto expected = static_cast<std::size_t>(num_entries(all.comm, station, all.sum, destinations));
   station.send_entries(destinations);
-  all.endpoint.poll_until([&] { return station.entries.size() >= expected; });
+  station.wait_until([&] { return station.entries.size() >= expected; });
   return station.take_entries();
 }
 
@@ -112,6 +123,7 @@ Exchange World::bind(std::span<const Partner> destinations, std::span<const Part
                      const Options& options) {
   const Door& all = door();
   Station::State& station = all.station.state();
+  const Collective call(station);
   station.check_options(options);
   if (options.lock == Lock::message)
     return bind_messages(door_, station, destinations, sources, send, receive, options);
