@@ -100,8 +100,7 @@ std::int64_t CreditRun::list_sends(std::span<const Elements> sends, const Settin
   return near_chunks;
 }
 
-/// Grants and chunks use plain requests, which are gone when complete. One that was given up after an error of MPI is
-/// left to MPI.
+/// Grants and chunks use plain requests, which are gone when complete.
 CreditRun::~CreditRun() {
   if (is_finalized()) return;
   for (MPI_Request& request : requests_)
@@ -243,8 +242,7 @@ void CreditRun::append_unsent(std::vector<Rank>& ranks) const {
 }
 
 void CreditRun::cancel_receives() noexcept {
-  for (std::size_t i = 0; i < send_slots_.begin; ++i)
-    if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
+  mpi::cancel_receives(std::span(requests_).first(send_slots_.begin));
 }
 
 }  // namespace nuice::mpi
