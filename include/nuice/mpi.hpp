@@ -90,8 +90,9 @@ struct PlanOptions {
   /// schedules without link contention, which need their order, two at most.
   int window_senders = 4;
   /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
-  /// names the ranks waited for. Time between two calls hardly counts: others may have waited for this rank. The limit
-  /// should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
+  /// names the ranks waited for. Time between two calls hardly counts (a thousandth of the limit at most): others may have
+  /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
+  /// Planning and binding are not watched.
   double watchdog_s = 0;
   /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
@@ -191,7 +192,8 @@ class Plan {
   ///                     credit
   ///   state             MPI is not initialized, or is finalized
   ///   io, parse         "auto": the machine's file
-  ///   mpi               MPI's own error, after which the ranks may not be able to agree
+  ///   mpi               MPI's own error, after which the ranks may not be able to agree; under Open MPI's fault tolerance
+  ///                     it names the ranks that have died
   Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options = {});
 
   /// Collective over parent. A plan for a schedule of your own, of which every rank gives its slice: one
@@ -208,7 +210,7 @@ class Plan {
   Plan& operator=(Plan&&) noexcept;
   ~Plan();  ///< Frees what free() would, unless MPI is finalized.
 
-  // What follows throws Error state after free().
+  // What follows throws Error state after free(); functions that bind throw it on all ranks if one of them has freed the plan.
 
   /// Not collective. As given to the constructor, in the same order, zero bytes and the rank itself included.
   std::span<const Partner> destinations() const;
@@ -253,7 +255,8 @@ class Plan {
   Exchange bind_fields_reverse(std::span<const SendField> send, std::span<const ReceiveField> receive);
 
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
-  /// bound stay usable. Calling it again does nothing.
+  /// bound stay usable. (The first plan's of a communicator stays until the last plan of it is destroyed.) Calling it again
+  /// does nothing.
   void free();
 
  private:
@@ -298,8 +301,10 @@ class Exchange {
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
-  /// errors, after which the exchange can only be destroyed.
-  /// timeout if PlanOptions::watchdog_s have passed without progress; likewise.
+  /// errors, after which the exchange can only be destroyed; timeout if PlanOptions::watchdog_s have passed without progress,
+  /// likewise. Receive buffers are then the user's again: messages that have not begun to arrive are not written any more, and
+  /// those that had are given a second to end. Send buffers are not: a rank that comes late may still read them, so they must
+  /// stay, and stay unchanged, as long as its result matters. What such an exchange holds is not freed, for the same reason.
   void wait();
 
   // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),

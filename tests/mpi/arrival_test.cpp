@@ -120,7 +120,7 @@ TEST(Arrivals, ABroadcastIsHandedOverToo) {
 TEST(Watchdog, NamesTheRankThatDoesNotCome) {
   if (test::world_size() != 4) GTEST_SKIP() << "on 4 ranks";
   const bool is_late = test::world_rank() == 2;
-  for (const Executor executor : {Executor::async, Executor::phased, Executor::credit}) {
+  for (const Executor executor : {Executor::async, Executor::phased, Executor::barrier, Executor::credit}) {
     SCOPED_TRACE(std::string(mpi::executor_name(executor)));
     const mpi::PlanOptions options{.scheduler = "coloring", .executor = executor, .watchdog_s = 0.15};
     std::vector<Partner> destinations = row();
@@ -149,6 +149,18 @@ TEST(Watchdog, LeavesAloneWhoIsOnlySlow) {
   // This rank looks rarely: the time between two looks is its own.
   if (test::world_rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(150));
   while (!bound.exchange.test()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  bound.expect_received(0);
+}
+
+TEST(Watchdog, LeavesAloneWhoLooksRarelyAndWaitsLong) {
+  if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  mpi::Plan plan(MPI_COMM_WORLD, row(), {.scheduler = "coloring", .watchdog_s = 0.1});
+  test::BoundPlan bound(plan);
+  // Twenty looks before the last rank has begun, with more than a tenth of the limit between two.
+  if (test::world_rank() == test::world_size() - 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(240));
+  bound.exchange.start();
+  while (!bound.exchange.test()) std::this_thread::sleep_for(std::chrono::milliseconds(12));
   bound.expect_received(0);
 }
 

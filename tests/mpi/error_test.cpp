@@ -218,6 +218,28 @@ TEST(OutOfOrder, PlanAfterFree) {
   expect([&] { (void)plan.info(); });
 }
 
+TEST(OutOfOrder, APlanThatOneRankHasFreedIsNoHang) {
+  const Rank n = test::world_size();
+  if (n < 2) return;
+  for (const Rank who : {n - 1, Rank{0}}) {
+    Plan plan(MPI_COMM_WORLD, ring());
+    mpi::BroadcastPlan broadcast(MPI_COMM_WORLD, {.bytes = 5});
+    if (test::world_rank() == who) {
+      plan.free();
+      broadcast.free();
+    }
+    const std::string rank = "rank " + std::to_string(who) + ": ";
+    const auto expect = [&](const std::string& call, auto&& use) {
+      test::expect_same_error(ErrorCode::state, rank + call + " of plan ", use);
+    };
+    expect("bind()", [&] { plan.bind({}, {}); });
+    expect("bind_reverse()", [&] { plan.bind_reverse({}, {}); });
+    expect("bind_array()", [&] { plan.bind_array({}, {}); });
+    expect("bind_fields()", [&] { plan.bind_fields({}, {}); });
+    expect("BroadcastPlan::bind()", [&] { broadcast.bind(nullptr, 0); });
+  }
+}
+
 TEST(OutOfOrder, ExchangeCalls) {
   Plan plan(MPI_COMM_WORLD, ring());
   test::BoundPlan bound(plan);

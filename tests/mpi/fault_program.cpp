@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of an exchange when a rank stops for a while, or dies. fault_test.py runs it.
+// What becomes of exchanges when a rank stops for a while, for ever, or dies. fault_test.py runs it.
 //
-//   fault_program pause EXECUTOR   rank 1 is stopped (SIGSTOP) for a second; all exchanges must complete and be right
-//   fault_program kill EXECUTOR    rank 1 dies (SIGKILL); every other rank must end with an error within seconds
+//   fault_program HOW/EXECUTOR/PATTERN/WATCHDOG_S ...    four ranks for each case, apart from the others'
 //
-// Prints a line per rank that came to its end: "rank R done" or "rank R code: text".
+//   HOW      pause    rank 1 is stopped (SIGSTOP) for a second; all exchanges must complete and be right
+//            freeze   it is stopped for good
+//            kill     it dies (SIGKILL) between two exchanges
+//            plan     it dies before its next Plan
+//            bind     it dies before its next bind()
+//            late     it dies, and rank 3 begins its exchange when the others have already given theirs up and taken their
+//                     memory back, which must stay as it is then
+//   PATTERN  all      everybody sends to everybody
+//            ring     rank r to rank r + 1 only: rank 3 has no message with the victim
+//
+// Prints a line per rank that came to its end: "case C rank R done" or "case C rank R code: text".
 #include <mpi.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -12,7 +21,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -21,12 +29,26 @@
 
 namespace {
 
+constexpr int ranks_per_case = 4;
 constexpr int victim = 1;
+constexpr int late_rank = 3;
+constexpr int fatal_round = 5;
 constexpr nuice::Bytes bytes = 100'000;  // above every eager limit
+constexpr unsigned char spoilt = 0xEE;
 
-void say(int rank, const std::string& text) {
-  std::printf("rank %d %s\n", rank, text.c_str());
-  std::fflush(stdout);
+struct Case {
+  int number;
+  std::string how;
+  nuice::mpi::Executor executor;
+  bool is_ring;
+  double watchdog_s;
+};
+
+Case parse_case(int number, const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) c == '/' ? (void)words.emplace_back() : words.back().push_back(c);
+  if (words.size() != 4) throw nuice::Error(nuice::ErrorCode::parse, text);
+  return {number, words[0], nuice::mpi::find_executor(words[1]), words[2] == "ring", std::stod(words[3])};
 }
 
 /// Stops this process from outside, as an operator would, and lets it go on a second later.
@@ -39,53 +61,112 @@ void pause_for_a_second() {
   _exit(0);
 }
 
-struct Everybody {
-  std::vector<nuice::Partner> partners;
+struct Memory {
+  std::vector<nuice::Partner> to, from;
   std::vector<std::vector<unsigned char>> out, in;
   std::vector<nuice::SendBuffer> send;
   std::vector<nuice::ReceiveBuffer> receive;
 
-  explicit Everybody(int rank, int num_ranks) {
-    for (int other = 0; other < num_ranks; ++other) {
+  Memory(int rank, bool is_ring) {
+    for (int other = 0; other < ranks_per_case; ++other) {
       if (other == rank) continue;
-      partners.push_back({other, bytes});
-      out.emplace_back(bytes, static_cast<unsigned char>(16 * rank + other));
-      in.emplace_back(bytes, 0xEE);
+      if (!is_ring || other == (rank + 1) % ranks_per_case) {
+        to.push_back({other, bytes});
+        out.emplace_back(bytes, static_cast<unsigned char>(16 * rank + other));
+      }
+      if (!is_ring || rank == (other + 1) % ranks_per_case) {
+        from.push_back({other, bytes});
+        in.emplace_back(bytes, spoilt);
+      }
     }
-    for (std::size_t i = 0; i < partners.size(); ++i) {
-      send.push_back({out[i].data(), bytes});
-      receive.push_back({in[i].data(), bytes});
-    }
+    for (auto& block : out) send.push_back({block.data(), bytes});
+    for (auto& block : in) receive.push_back({block.data(), bytes});
   }
   bool is_right(int rank) {
     bool right = true;
-    for (std::size_t i = 0; i < partners.size(); ++i) {
-      const auto expected = static_cast<unsigned char>(16 * partners[i].rank + rank);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const auto expected = static_cast<unsigned char>(16 * from[i].rank + rank);
       right = right && std::ranges::all_of(in[i], [&](unsigned char byte) { return byte == expected; });
-      std::ranges::fill(in[i], 0xEE);
     }
     return right;
   }
+  void spoil() {
+    for (auto& block : in) std::ranges::fill(block, spoilt);
+  }
+  bool is_spoilt() const {
+    return std::ranges::all_of(in, [](const auto& block) {
+      return std::ranges::all_of(block, [](unsigned char byte) { return byte == spoilt; });
+    });
+  }
 };
 
-void run(int rank, int num_ranks, bool dies, nuice::mpi::Executor executor) {
-  Everybody memory(rank, num_ranks);
-  nuice::mpi::Plan plan(MPI_COMM_WORLD, memory.partners,
-                        {.scheduler = "coloring", .executor = executor, .watchdog_s = dies ? 1.0 : 20.0});
-  nuice::mpi::Exchange exchange = plan.bind(memory.send, memory.receive);
-  for (int round = 0; round < 20; ++round) {
-    if (rank == victim && round == 10) dies ? (void)raise(SIGKILL) : pause_for_a_second();
+class Rank {
+ public:
+  Rank(const Case& what, MPI_Comm comm) : what_(what), comm_(comm) { MPI_Comm_rank(comm, &rank_); }
+
+  void run() {
+    Memory memory(rank_, what_.is_ring);
     try {
-      exchange.start();
-      exchange.wait();
+      for (int round = 0; round < 4 * fatal_round; ++round) {
+        const bool is_fatal = round == fatal_round;
+        if (is_fatal) suffer("plan");
+        nuice::mpi::Plan plan(
+            comm_, memory.to,
+            {.scheduler = "coloring", .executor = what_.executor, .watchdog_s = what_.watchdog_s});
+        if (is_fatal) suffer("bind");
+        nuice::mpi::Exchange exchange = plan.bind(memory.send, memory.receive);
+        for (const char* how : {"pause", "freeze", "kill", "late"})
+          if (is_fatal) suffer(how);
+        if (is_fatal && what_.how == "late" && rank_ == late_rank) sleep(1);
+        for (int again = 0; again < 4; ++again) {
+          exchange.start();
+          exchange.wait();
+          if (!memory.is_right(rank_)) throw nuice::Error(nuice::ErrorCode::mismatch, "wrong bytes");
+          memory.spoil();
+        }
+      }
+      say("done");
     } catch (const nuice::Error& error) {
-      say(rank, std::string(nuice::error_code_name(error.code())) + ": " + error.what());
-      sleep(1);  // the others have theirs to say, and mpiexec ends all with the first
-      _exit(0);  // MPI_Finalize would wait for the dead
+      give_up(memory, error);
     }
-    if (!memory.is_right(rank)) throw nuice::Error(nuice::ErrorCode::mismatch, "wrong bytes");
   }
-}
+
+ private:
+  void say(const std::string& text) const {
+    std::printf("case %d rank %d %s\n", what_.number, rank_, text.c_str());
+    std::fflush(stdout);
+  }
+
+  void suffer(const std::string& how) const {
+    if (rank_ != victim || how != what_.how) return;
+    if (how == "pause") {
+      pause_for_a_second();
+    } else {
+      raise(how == "freeze" ? SIGSTOP : SIGKILL);
+    }
+  }
+
+  /// The exchange is gone already.
+  [[noreturn]] void give_up(Memory& memory, const nuice::Error& error) const {
+    memory.spoil();
+    const double end_s = MPI_Wtime() + 3;
+    std::string text = std::string(nuice::error_code_name(error.code())) + ": " + error.what();
+    if (what_.how != "late") say(text);
+    // The others have theirs to say, and mpiexec ends all of them with the first.
+    while (MPI_Wtime() < end_s) {
+      int flag = 0;
+      MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets in what is still under way
+      usleep(1000);
+    }
+    if (what_.how == "late") say((memory.is_spoilt() ? "" : "written to: ") + text);
+    if (what_.how == "freeze") MPI_Abort(MPI_COMM_WORLD, 1);
+    _exit(0);  // MPI_Finalize would wait for the dead
+  }
+
+  Case what_;
+  MPI_Comm comm_;
+  int rank_ = 0;
+};
 
 }  // namespace
 
@@ -95,9 +176,13 @@ int main(int argc, char** argv) {
   int num_ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  if (argc != 3) return 2;
-  run(rank, num_ranks, std::strcmp(argv[1], "kill") == 0, nuice::mpi::find_executor(argv[2]));
-  say(rank, "done");
+  if (num_ranks != ranks_per_case * (argc - 1)) return 2;
+  const int number = rank / ranks_per_case;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, number, rank, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);  // those of MPI_Comm_dup in Plan
+  Rank(parse_case(number, argv[number + 1]), comm).run();
+  MPI_Comm_free(&comm);
   MPI_Finalize();
   return 0;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of the MPI layer that its users do not see: agreement, gathers, derived types for large pieces.
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 #include "exchange/mpi/agree.hpp"
+#include "exchange/mpi/barrier.hpp"
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/gather.hpp"
 #include "exchange/mpi/requests.hpp"
@@ -140,6 +142,84 @@ TEST(Requests, ShortSendsKeepTheirPlaceAmongPersistentOnes) {
     EXPECT_TRUE(sends.test(0, 3));  // nothing is under way, which is no error
     EXPECT_EQ(received, sent);
   }
+}
+
+TEST(Tags, ThatRunOutBeginAgainOnACommunicatorThatNobodyUses) {
+  auto comm = std::make_shared<const Communicator>(MPI_COMM_WORLD);
+  constexpr int last_tag = 4;  // room for 0, 1 and 2, 3
+  struct Bound {
+    std::shared_ptr<const Communicator> comm;
+    int tag;
+  };
+  std::vector<Bound> bound;
+  int tag = 0;
+  for (int i = 0; i < 4; ++i) {
+    bound.push_back({comm, tag});
+    take_tags(comm, tag, last_tag);
+  }
+  for (std::size_t i = 0; i < bound.size(); ++i) EXPECT_EQ(bound[i].tag, i % 2 == 0 ? 0 : 2);
+  EXPECT_EQ(bound[0].comm, bound[1].comm);
+  EXPECT_NE(bound[1].comm, bound[2].comm);
+  EXPECT_EQ(bound[2].comm, bound[3].comm);
+
+  // The first and the third have the same tag; ranks start them in different orders.
+  const Rank to = (comm->rank() + 1) % comm->num_ranks();
+  const Rank from = (comm->rank() + comm->num_ranks() - 1) % comm->num_ranks();
+  int sent[2] = {100 + comm->rank(), 200 + comm->rank()};
+  int received[2] = {0, 0};
+  MPI_Request requests[4];
+  for (const int turn : {0, 1}) {
+    const int i = comm->rank() % 2 == 0 ? turn : 1 - turn;
+    const Bound& exchange = bound[i == 0 ? 0 : 2];
+    MPI_Irecv(&received[i], 1, MPI_INT, from, exchange.tag, exchange.comm->get(), &requests[2 * turn]);
+    MPI_Isend(&sent[i], 1, MPI_INT, to, exchange.tag, exchange.comm->get(), &requests[2 * turn + 1]);
+  }
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  EXPECT_EQ(received[0], 100 + from);
+  EXPECT_EQ(received[1], 200 + from);
+}
+
+/// One clock: the ranks are of one machine.
+std::int64_t now_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+TEST(Barrier, NobodyIsThroughBeforeTheLastHasCome) {
+  const Communicator comm(MPI_COMM_WORLD);
+  Barrier barrier(comm, 3);
+  for (Rank last = 0; last < comm.num_ranks(); ++last)
+    for (const bool block : {false, true}) {
+      std::int64_t begin_us = 0;
+      if (comm.rank() == last) begin_us = now_us();
+      while (!barrier.is_over(block)) EXPECT_TRUE(barrier.is_under_way());
+      const std::int64_t end_us = now_us();
+      EXPECT_FALSE(barrier.is_under_way());
+      MPI_Bcast(&begin_us, 1, MPI_INT64_T, last, comm.get());
+      EXPECT_LE(begin_us, end_us);
+    }
+}
+
+TEST(Receives, NothingIsWrittenByOnesThatWereCancelled) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Rank to = (comm.rank() + 1) % comm.num_ranks();
+  const Rank from = (comm.rank() + comm.num_ranks() - 1) % comm.num_ranks();
+  int first = 1;
+  int second = 1;
+  std::vector<MPI_Request> receives(3, MPI_REQUEST_NULL);
+  MPI_Irecv(&first, 1, MPI_INT, from, 5, comm.get(), &receives[0]);
+  MPI_Recv_init(&second, 1, MPI_INT, from, 5, comm.get(), &receives[2]);
+  MPI_Start(&receives[2]);
+  cancel_receives(receives);
+  MPI_Barrier(comm.get());
+  const int sent = 2;
+  int received = 0;
+  MPI_Sendrecv(&sent, 1, MPI_INT, to, 5, &received, 1, MPI_INT, from, 5, comm.get(), MPI_STATUS_IGNORE);
+  EXPECT_EQ(received, 2);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 1);
+  MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
+  MPI_Request_free(&receives[2]);
 }
 
 }  // namespace

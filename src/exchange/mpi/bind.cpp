@@ -108,6 +108,7 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   auto exchange = std::make_unique<Exchange::State>();
   exchange->comm = comm;
   exchange->watchdog_s = watchdog_s;
+  exchange->watches_deaths = tells_of_deaths();
   return exchange;
 }
 
@@ -119,22 +120,26 @@ void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bou
   const bool is_backwards = &bound != &table;
   // Where windows hold all, nobody would ask: sent at once as by async, whose requests are persistent.
   if (info.executor == Executor::credit && !windows_hold_all) {
-    maker.make_credit({next_tag, tag_after(next_tag), chunk_bytes, windows.of(is_backwards),
+    maker.make_credit({next_tag, next_tag + 1, chunk_bytes, windows.of(is_backwards),
                        windows.of(!is_backwards), window_senders, windows.near});
     return;
   }
   maker.make(info.executor == Executor::credit ? Executor::async : info.executor);
+  if (info.executor == Executor::barrier) exchange.barrier.emplace(*comm, next_tag + 1);
   exchange.window.resize(std::min(limit, exchange.sends.size()), MPI_REQUEST_NULL);
   exchange.reserve();
 }
 
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
-  // Each exchange has its own communicator for barriers, as nonblocking collectives are matched by the order
-  // of calls.
-  if (info.executor == Executor::barrier)
-    exchange->barrier_comm = std::make_unique<const Communicator>(comm->get());
-  if (exchange->credit) exchange->credit->agree_on_first_grants();
-  next_tag = tag_after(tag_after(next_tag));  // of the payload, and of grants (executor credit)
+  try {
+    if (exchange->credit) exchange->credit->agree_on_first_grants();
+  } catch (const Error&) {
+    exchange->broken = true;
+    exchange->give_up();
+    Exchange::State::let_go(std::move(exchange));
+    throw;
+  }
+  take_tags(comm, next_tag);  // of the payload, and of grants or barriers
   return Exchange(std::move(exchange));
 }
 
@@ -165,14 +170,15 @@ PhaseTable Plan::State::reversed_table() const {
 }
 
 Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
-  state().member.require_same(Call::bind);
-  const PhaseTable& table = state().table;
-  return bind_table(table, {state().destinations, send}, {table.sources, receive});
+  return State::binding(state_.get(), Call::bind, [&](State& plan) {
+    return bind_table(plan.table, {plan.destinations, send}, {plan.table.sources, receive});
+  });
 }
 
 Exchange Plan::bind_reverse(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
-  state().member.require_same(Call::bind_reverse);
-  return bind_table(state().reversed_table(), {state().table.sources, send}, {state().destinations, receive});
+  return State::binding(state_.get(), Call::bind_reverse, [&](State& plan) {
+    return bind_table(plan.reversed_table(), {plan.table.sources, send}, {plan.destinations, receive});
+  });
 }
 
 /// Buffers inside the array. Collective; what is wrong with it is found on all ranks.
@@ -204,18 +210,19 @@ std::vector<Buffer> Plan::buffers_in(std::span<const Partner> partners, const Ar
 }
 
 Exchange Plan::bind_array(const SendArray& send, const ReceiveArray& receive) {
-  state().member.require_same(Call::bind_array);
-  const PhaseTable& table = state().table;
-  const auto from = buffers_in<SendBuffer>(state().destinations, send);
-  const auto to = buffers_in<ReceiveBuffer>(table.sources, receive);
-  return bind_table(table, {state().destinations, from}, {table.sources, to});
+  return State::binding(state_.get(), Call::bind_array, [&](State& plan) {
+    const auto from = buffers_in<SendBuffer>(plan.destinations, send);
+    const auto to = buffers_in<ReceiveBuffer>(plan.table.sources, receive);
+    return bind_table(plan.table, {plan.destinations, from}, {plan.table.sources, to});
+  });
 }
 
 Exchange Plan::bind_array_reverse(const SendArray& send, const ReceiveArray& receive) {
-  state().member.require_same(Call::bind_array_reverse);
-  const auto from = buffers_in<SendBuffer>(state().table.sources, send);
-  const auto to = buffers_in<ReceiveBuffer>(state().destinations, receive);
-  return bind_table(state().reversed_table(), {state().table.sources, from}, {state().destinations, to});
+  return State::binding(state_.get(), Call::bind_array_reverse, [&](State& plan) {
+    const auto from = buffers_in<SendBuffer>(plan.table.sources, send);
+    const auto to = buffers_in<ReceiveBuffer>(plan.destinations, receive);
+    return bind_table(plan.reversed_table(), {plan.table.sources, from}, {plan.destinations, to});
+  });
 }
 
 }  // namespace nuice::mpi

@@ -12,6 +12,7 @@
 #include "exchange/mpi/agree.hpp"
 #include "exchange/mpi/call.hpp"
 #include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/failure.hpp"
 #include "exchange/mpi/family.hpp"
 #include "nuice/broadcaster.hpp"
 #include "nuice/error.hpp"
@@ -25,6 +26,10 @@ struct BroadcastPlan::State {
   BroadcastTable table;
   BroadcastInfo info;
   int next_tag = 0;
+
+  /// What BroadcastPlan() and bind() do.
+  void plan_for(MPI_Comm parent, const BroadcastOptions& options);
+  Exchange bind(void* buffer, Bytes room);
 };
 
 namespace {
@@ -142,72 +147,79 @@ void check_buffer(const BroadcastTable& table, const void* buffer, Bytes room, B
 
 }  // namespace
 
-BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
-    : state_(std::make_unique<State>()) {
+void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& options) {
   const double begin_s = MPI_Wtime();
-  state_->comm = std::make_shared<const Communicator>(parent);
-  const Communicator& comm = *state_->comm;
-  state_->member = Membership::of(parent, state_->comm);
+  member = Membership::of(parent, comm);
   Agreed mine;
-  all_or_none(comm, [&] {
+  all_or_none(*comm, [&] {
     mine = {options, options.group.value_or(std::vector<Rank>{})};
     std::ranges::sort(mine.group);
   });
-  const Agreed first = broadcast_options(comm, mine);
-  all_or_none(comm, [&] {
-    require_equal_options(first, mine, comm.rank());
+  const Agreed first = broadcast_options(*comm, mine);
+  all_or_none(*comm, [&] {
+    require_equal_options(first, mine, comm->rank());
     check_options(options);
-    const BroadcastSchedule schedule = make_checked(comm.num_ranks(), mine);
-    state_->table = slice(schedule, comm.rank());
-    state_->info = {.broadcaster = options.broadcaster,
-                    .root = options.root,
-                    .bytes = options.bytes,
-                    .executor = options.executor,
-                    .num_members = num_members(schedule),
-                    .num_steps = state_->table.num_steps};
+    const BroadcastSchedule schedule = make_checked(comm->num_ranks(), mine);
+    table = slice(schedule, comm->rank());
+    info = {.broadcaster = options.broadcaster,
+            .root = options.root,
+            .bytes = options.bytes,
+            .executor = options.executor,
+            .num_members = num_members(schedule),
+            .num_steps = table.num_steps};
   });
   double plan_s = MPI_Wtime() - begin_s;
-  must(MPI_Allreduce(MPI_IN_PLACE, &plan_s, 1, MPI_DOUBLE, MPI_MAX, comm.get()), "MPI_Allreduce");
-  state_->info.plan_s = plan_s;
+  must(MPI_Allreduce(MPI_IN_PLACE, &plan_s, 1, MPI_DOUBLE, MPI_MAX, comm->get()), "MPI_Allreduce");
+  info.plan_s = plan_s;
+}
+
+BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->comm = duplicate(parent);
+  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, options); });
 }
 
 Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
-  State& plan = state();
-  plan.member.require_same(Call::bind_broadcast);
-  const Communicator& comm = *plan.comm;
+  if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  state_->member.require_same(Call::bind_broadcast);
+  const auto kept = state_->comm;
+  return naming_the_dead(*kept, [&] { return state_->bind(buffer, room); });
+}
+
+Exchange BroadcastPlan::State::bind(void* buffer, Bytes room) {
   std::unique_ptr<Exchange::State> exchange;
-  all_or_none(comm, [&] {
-    check_buffer(plan.table, buffer, room, plan.info.bytes);
+  all_or_none(*comm, [&] {
+    check_buffer(table, buffer, room, info.bytes);
     exchange = std::make_unique<Exchange::State>();
-    exchange->comm = plan.comm;
-    if (plan.info.bytes == 0) return;  // an exchange without steps
-    exchange->step_ends = make_steps(plan.table, plan.info.executor);
-    Extent extent = Extent::of(plan.info.bytes);
+    exchange->comm = comm;
+    exchange->watches_deaths = tells_of_deaths();
+    if (info.bytes == 0) return;  // an exchange without steps
+    exchange->step_ends = make_steps(table, info.executor);
+    Extent extent = Extent::of(info.bytes);
     MPI_Datatype type = extent.type.get();
     exchange->types.push_back(std::move(extent.type));
     exchange->receives.reserve(1);
-    exchange->sends.reserve(plan.table.sends.size());
+    exchange->sends.reserve(table.sends.size());
     MPI_Request request;
-    if (plan.table.receive) {
-      must(MPI_Recv_init(buffer, extent.count, type, plan.table.receive->partner, plan.next_tag, comm.get(),
-                         &request),
+    if (table.receive) {
+      must(MPI_Recv_init(buffer, extent.count, type, table.receive->partner, next_tag, comm->get(), &request),
            "MPI_Recv_init");
       exchange->receives.adopt(request);
-      exchange->receive_from.push_back(plan.table.receive->partner);
-      const Partner source{plan.table.receive->partner, plan.info.bytes};
+      exchange->receive_from.push_back(table.receive->partner);
+      const Partner source{table.receive->partner, info.bytes};
       const std::span data(static_cast<std::byte*>(buffer), static_cast<std::size_t>(source.bytes));
       exchange->arrivals.set_sources({&source, 1}, {&data, 1});
       exchange->arrivals.add_receive({&source.rank, 1});
     }
-    for (const BroadcastStep& send : plan.table.sends) {
-      must(MPI_Send_init(buffer, extent.count, type, send.partner, plan.next_tag, comm.get(), &request),
+    for (const BroadcastStep& send : table.sends) {
+      must(MPI_Send_init(buffer, extent.count, type, send.partner, next_tag, comm->get(), &request),
            "MPI_Send_init");
       exchange->sends.adopt(request);
       exchange->send_to.push_back(send.partner);
     }
     exchange->reserve();
   });
-  plan.next_tag = tag_after(plan.next_tag);
+  take_tags(comm, next_tag);
   return Exchange(std::move(exchange));
 }
 
@@ -216,12 +228,19 @@ BroadcastPlan& BroadcastPlan::operator=(BroadcastPlan&&) noexcept = default;
 BroadcastPlan::~BroadcastPlan() = default;
 
 BroadcastPlan::State& BroadcastPlan::state() const {
-  if (!state_) throw Error(ErrorCode::state, "the plan was freed");
+  if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  if (state_->member.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
   return *state_;
 }
 
 const BroadcastTable& BroadcastPlan::table() const { return state().table; }
 const BroadcastInfo& BroadcastPlan::info() const { return state().info; }
-void BroadcastPlan::free() { state_.reset(); }
+
+void BroadcastPlan::free() {
+  if (!state_) return;
+  State freed;
+  freed.member = state_->member.of_freed();
+  *state_ = std::move(freed);
+}
 
 }  // namespace nuice::mpi

@@ -18,8 +18,10 @@ void check_parent(MPI_Comm parent) {
   if (inter != 0) throw Error(ErrorCode::invalid_argument, "the communicator is an intercommunicator");
 }
 
-/// The largest tag. MPI keeps it with MPI_COMM_WORLD.
-int tag_limit() {
+}  // namespace
+
+/// MPI keeps it with MPI_COMM_WORLD.
+int largest_tag() {
   void* value = nullptr;
   int found = 0;
   must(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
@@ -27,9 +29,12 @@ int tag_limit() {
   return found != 0 ? *static_cast<const int*>(value) : guaranteed;
 }
 
-}  // namespace
-
-int tag_after(int tag) { return tag == tag_limit() ? 0 : tag + 1; }
+void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag) {
+  constexpr int tags_each = 2;
+  const bool has_more = last_tag - next_tag >= 2 * tags_each - 1;
+  if (!has_more) comm = std::make_shared<const Communicator>(comm->get());
+  next_tag = has_more ? next_tag + tags_each : 0;
+}
 
 Communicator::Communicator(MPI_Comm parent) {
   check_parent(parent);

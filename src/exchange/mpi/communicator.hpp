@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <memory>
+
 #include "nuice/types.hpp"
 
 namespace nuice::mpi {
@@ -27,7 +29,11 @@ class Communicator {
   Rank num_ranks_ = 0;
 };
 
-/// The tag of the next exchange over a communicator: 0 follows the largest one that MPI allows.
-int tag_after(int tag);
+/// The largest that MPI allows: at least 32,767.
+int largest_tag();
+
+/// Collective. Goes on to the tags of the next exchange, which are next_tag and the one behind it. When there are no more, comm
+/// becomes a duplicate of itself, whose tags are all free: exchanges that hold the old one never meet a new one's messages.
+void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag = largest_tag());
 
 }  // namespace nuice::mpi

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "exchange/mpi/call.hpp"
@@ -78,8 +79,10 @@ std::int64_t CreditRun::list_receives(std::span<const Elements> receives, const 
   return near_chunks;
 }
 
-/// Returns the chunks to this host.
+/// After list_receives(). Returns the chunks to this host.
 std::int64_t CreditRun::list_sends(std::span<const Elements> sends, const Settings& settings) {
+  std::set<Rank> sources;
+  for (const Peer& source : sources_) sources.insert(source.rank);
   std::map<Rank, std::size_t> index;
   std::int64_t near_chunks = 0;
   for (const auto& [partner, segment] : sends) {
@@ -87,6 +90,7 @@ std::int64_t CreditRun::list_sends(std::span<const Elements> sends, const Settin
     if (is_new) destinations_.push_back(new_peer(partner, settings));
     Peer& destination = destinations_[found->second];
     if (is_new && !destination.is_near) ++num_far_destinations_;
+    destination.is_source = sources.contains(partner);
     destination.stretches.emplace_back(partner, segment, destination.chunk_bytes);
     const std::int64_t chunks = destination.stretches.back().num_chunks();
     destination.chunks += chunks;
@@ -96,8 +100,7 @@ std::int64_t CreditRun::list_sends(std::span<const Elements> sends, const Settin
   return near_chunks;
 }
 
-/// Grants and chunks use plain requests, which are gone when complete. One that was given up after an error of MPI is
-/// left to MPI.
+/// Grants and chunks use plain requests, which are gone when complete.
 CreditRun::~CreditRun() {
   if (is_finalized()) return;
   for (MPI_Request& request : requests_)
@@ -239,8 +242,7 @@ void CreditRun::append_unsent(std::vector<Rank>& ranks) const {
 }
 
 void CreditRun::cancel_receives() noexcept {
-  for (std::size_t i = 0; i < send_slots_.begin; ++i)
-    if (requests_[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests_[i]);
+  mpi::cancel_receives(std::span(requests_).first(send_slots_.begin));
 }
 
 }  // namespace nuice::mpi

@@ -24,8 +24,8 @@
 //
 // Over several exchanges: a sender that is through may begin the next one before its receiver is, and send what is granted
 // at the start. So at most another window of the next exchange comes on top, all of which may arrive before its receives
-// are posted; and no more, as no sender is through before its receivers have begun: it needs a word of this exchange, and
-// where all of a message was granted at the start, its last chunk is a synchronous send. What comes from ranks of the
+// are posted; and no more, as no sender is through before its receivers have begun: it needs a word of this exchange, or
+// a message of the receiver; where it needs neither, its last chunk is a synchronous send. What comes from ranks of the
 // same host counts for nothing in this.
 //
 // A sender's window keeps short what waits in its own port: grants wait there too, behind the data, and a receiver whose
@@ -126,6 +126,7 @@ class CreditRun {
     bool is_near;
     Bytes chunk_bytes;
     std::vector<Stretch> stretches;  // senders' side only: of this partner
+    bool is_source = false;          // senders' side only: this rank receives from it too
     std::size_t first_stretch = 0;   // receivers' side only: of this partner in receives_, and the last
     std::size_t last_stretch = 0;
     std::size_t arrival = 0;  // receivers' side only: its place among the arrivals
@@ -169,13 +170,13 @@ class CreditRun {
   void plan_first_grants();
   void grant_what_fits();
   void post_receive(const Grant& grant);
-  bool must_hear_more(const Peer& source) const;
+  static bool must_hear_more(const Peer& source);
   void tell(std::size_t source);
   void will_tell(std::size_t source);
   void tell_all();
   void hear(std::size_t destination);
   bool may_send(const Peer& destination) const;
-  bool ends_unasked(const Peer& destination) const;
+  static bool ends_unheard(const Peer& destination);
   std::optional<std::size_t> next_ready() const;
   void send_what_is_granted();
   void finish(std::size_t slot, Arrivals& arrivals);

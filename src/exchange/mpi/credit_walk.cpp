@@ -61,7 +61,7 @@ void CreditRun::post_receive(const Grant& grant) {
 
 /// Words end with the last grant, so what came of a source's last chunks is never reported, and the sender does not count
 /// them.
-bool CreditRun::must_hear_more(const Peer& source) const {
+bool CreditRun::must_hear_more(const Peer& source) {
   return source.waiting > 0 || (source.landed > 0 && source.granted < source.chunks);
 }
 
@@ -121,11 +121,12 @@ bool CreditRun::may_send(const Peer& destination) const {
   return unreported_ == 0 || unreported_ + bytes <= send_window_bytes_;
 }
 
-/// The chunk that is sent next is the last, and no word of this exchange was needed for it. Only when the receiver has
-/// begun may this rank be through, lest it be several exchanges ahead.
-bool CreditRun::ends_unasked(const Peer& destination) const {
+/// The chunk that is sent next is the last, and this rank gets nothing in this exchange, no word either, that says that
+/// the receiver has begun. Not before that may it be through, lest it be several exchanges ahead.
+bool CreditRun::ends_unheard(const Peer& destination) {
   const bool is_last = destination.sent + 1 == destination.chunks;
-  return is_last && !destination.is_near && destination.first_word[granted_chunks] == destination.chunks;
+  const bool hears = destination.is_source || destination.first_word[granted_chunks] < destination.chunks;
+  return is_last && !destination.is_near && !hears;
 }
 
 /// Place in ready_ of the destination that is served next: one on this host, or the one whose port has most to do yet.
@@ -148,7 +149,7 @@ void CreditRun::send_what_is_granted() {
     if (peer.next.offset == 0) stretch.pack();
     const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
     const std::size_t slot = free_sends_.take(peer.is_near);
-    const bool waits_for_receive = ends_unasked(peer);
+    const bool waits_for_receive = ends_unheard(peer);
     const auto send = waits_for_receive ? MPI_Issend : MPI_Isend;
     must(send(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(), &at(send_slots_, slot)),
          waits_for_receive ? "MPI_Issend" : "MPI_Isend");

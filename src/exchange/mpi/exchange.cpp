@@ -87,7 +87,7 @@ void Exchange::State::start_sends() {
 
 bool Exchange::State::advance(bool block) {
   broken = true;  // until all MPI calls below have returned
-  const bool done = watchdog_s > 0         ? advance_watching(block)
+  const bool done = watches()              ? advance_watching(block)
                     : is_plain && !follows ? plain_is_done(block)
                     : credit               ? credit->advance(block, arrivals)
                                            : advance_steps(block);
@@ -100,7 +100,7 @@ bool Exchange::State::advance_steps(bool block) {
   while (step < step_ends.size()) {
     if (!step_is_done(block)) return false;
     const bool is_last = step + 1 == step_ends.size();
-    if (barrier_comm && !is_last && !barrier_is_done(block)) return false;
+    if (barrier && !is_last && !barrier->is_over(block)) return false;
     begin_next_step();
   }
   return true;
@@ -169,24 +169,34 @@ void Exchange::State::refill_window(std::size_t place) {
   window[place] = more ? sends[next_send++] : MPI_REQUEST_NULL;
 }
 
-bool Exchange::State::barrier_is_done(bool block) {
-  if (barrier == MPI_REQUEST_NULL) must(MPI_Ibarrier(barrier_comm->get(), &barrier), "MPI_Ibarrier");
-  int done = 1;
-  if (block) {
-    must(MPI_Wait(&barrier, MPI_STATUS_IGNORE), "MPI_Wait");
-  } else {
-    must(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
+/// Acts on an exchange. One that fails is given up: nothing is written into the user's memory any more, and an error of MPI
+/// names the ranks that have died.
+template <typename Act>
+auto Exchange::State::guarded(Act&& act) {
+  try {
+    return act();
+  } catch (const Error& error) {
+    const Error told = with_dead_ranks(error, *comm);
+    give_up();
+    throw told;
   }
-  return done != 0;
 }
 
 void Exchange::State::finish_quietly() noexcept {
   if (!running || broken || is_finalized()) return;
   try {
-    advance(true);
+    guarded([this] { advance(true); });
   } catch (const Error&) {
-    // A destructor has nobody to tell. The requests are freed next, which is all that is left to do.
+    // A destructor has nobody to tell.
   }
+}
+
+/// Sends that nobody has taken may still be read, and so may what they are read from: one that was given up is left to MPI as
+/// it is, with its memory. (Open MPI also ends the program when a request fails after it was freed.)
+void Exchange::State::let_go(std::unique_ptr<State> state) noexcept {
+  if (!state) return;
+  state->finish_quietly();
+  if (state->broken) static_cast<void>(state.release());
 }
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -194,14 +204,12 @@ Exchange::Exchange(Exchange&&) noexcept = default;
 
 Exchange& Exchange::operator=(Exchange&& other) noexcept {
   if (this == &other) return *this;
-  if (state_) state_->finish_quietly();
+  State::let_go(std::move(state_));
   state_ = std::move(other.state_);
   return *this;
 }
 
-Exchange::~Exchange() {
-  if (state_) state_->finish_quietly();
-}
+Exchange::~Exchange() { State::let_go(std::move(state_)); }
 
 Exchange::State& Exchange::state() const {
   if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
@@ -209,39 +217,29 @@ Exchange::State& Exchange::state() const {
   return *state_;
 }
 
-/// Acts on an exchange; an error of MPI names the ranks that have died.
-template <typename Act>
-auto Exchange::State::naming_the_dead(Act&& act) {
-  try {
-    return act();
-  } catch (const Error& error) {
-    throw with_dead_ranks(error, *comm);
-  }
-}
-
 void Exchange::start() {
   if (state().running) throw Error(ErrorCode::state, "start(): the exchange is already under way");
-  state_->naming_the_dead([this] { state_->start(); });
+  state_->guarded([this] { state_->start(); });
 }
 
 bool Exchange::test() {
   if (!state().running) throw Error(ErrorCode::state, "test(): the exchange was not started");
-  return state_->naming_the_dead([this] { return state_->advance(false); });
+  return state_->guarded([this] { return state_->advance(false); });
 }
 
 void Exchange::wait() {
   if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
-  state_->naming_the_dead([this] { state_->advance(true); });
+  state_->guarded([this] { state_->advance(true); });
 }
 
 std::optional<Arrival> Exchange::next() {
   if (!state().running) throw Error(ErrorCode::state, "next(): the exchange was not started");
-  return state_->naming_the_dead([this] { return state_->next(true); });
+  return state_->guarded([this] { return state_->next(true); });
 }
 
 std::optional<Arrival> Exchange::poll() {
   if (!state().running) throw Error(ErrorCode::state, "poll(): the exchange was not started");
-  return state_->naming_the_dead([this] { return state_->next(false); });
+  return state_->guarded([this] { return state_->next(false); });
 }
 
 bool Exchange::is_under_way() const { return state().running; }
@@ -250,7 +248,7 @@ void Exchange::free() {
   if (!state_) return;
   if (state_->running && !state_->broken)
     throw Error(ErrorCode::state, "free(): the exchange is under way; wait for it first");
-  state_.reset();
+  State::let_go(std::move(state_));
 }
 
 }  // namespace nuice::mpi

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exchange/mpi/arrivals.hpp"
+#include "exchange/mpi/barrier.hpp"
 #include "exchange/mpi/communicator.hpp"
 #include "exchange/mpi/credit.hpp"
 #include "exchange/mpi/packed.hpp"
@@ -50,8 +51,7 @@ struct Exchange::State {
 
   // Fixed by bind(). Destroyed in the opposite order: the requests before what they were made of.
   std::shared_ptr<const Communicator> comm;
-  std::unique_ptr<const Communicator> barrier_comm;  // only for Executor::barrier
-  std::unique_ptr<std::byte[]> stage;                // what is forwarded waits here
+  std::unique_ptr<std::byte[]> stage;  // what is forwarded waits here
   std::vector<Datatype> types;
   Requests receives;                           // in the order of the table
   Requests sends;                              // likewise
@@ -64,18 +64,19 @@ struct Exchange::State {
   std::vector<MPI_Request> window;  // max_sends_in_flight places for running sends; empty without that limit
   SelfCopy self;
   std::optional<SelfMessage> self_message;
+  std::optional<Barrier> barrier;     // only for Executor::barrier
   std::unique_ptr<CreditRun> credit;  // only for Executor::credit, which then does all but the copy to itself
   Arrivals arrivals;
   std::vector<Rank> receive_from;  // by receive; empty for credit
   std::vector<Rank> send_to;       // by send
   double watchdog_s = 0;           // give up after so long without progress; 0: never
+  bool watches_deaths = false;     // where MPI tells of them: give up when a rank of the plan has died
 
   // Where a running exchange stands.
   bool running = false;
   bool broken = false;  // MPI returned an error: nothing more can be expected of the requests
   std::size_t step = 0;
-  std::size_t next_send = 0;  // window only: the next send to start
-  MPI_Request barrier = MPI_REQUEST_NULL;
+  std::size_t next_send = 0;    // window only: the next send to start
   bool follows = false;         // somebody asks for single messages: all receives are to be noted
   std::int64_t num_events = 0;  // steps and requests that came to an end while somebody followed or watched
   double quiet_s = 0;           // watchdog only
@@ -87,8 +88,10 @@ struct Exchange::State {
   /// The next message, which was not handed over before. Nothing: no message is here (block: the exchange is complete).
   std::optional<Arrival> next(bool block);
   void finish_quietly() noexcept;
+  static void let_go(std::unique_ptr<State> state) noexcept;  // what destroying an exchange does
+  void give_up() noexcept;                                    // nothing is received any more
   template <typename Act>
-  auto naming_the_dead(Act&& act);
+  auto guarded(Act&& act);
 
  private:
   /// A request in `watched`, and whose it is.
@@ -97,7 +100,9 @@ struct Exchange::State {
     std::size_t index;
   };
 
-  std::int64_t events() const { return num_events + (credit ? credit->num_events() : 0); }
+  std::int64_t events() const {
+    return num_events + (credit ? credit->num_events() : 0) + (barrier ? barrier->num_rounds_over() : 0);
+  }
   StepEnd step_begin() const { return step == 0 ? StepEnd{} : step_ends[step - 1]; }
   bool requests_are_done(const StepEnd& begin, const StepEnd& end, bool block);
   void start_plain();
@@ -107,18 +112,18 @@ struct Exchange::State {
   bool step_is_done(bool block);
   bool window_is_done(bool block);
   void refill_window(std::size_t place);
-  bool barrier_is_done(bool block);
   bool advance_steps(bool block);
   void begin_next_step();
   // follow.cpp
   void follow();
   void start_arrivals();
   bool advance_following(bool block);
-  bool advance_watching(bool block);
+  bool advance_watching(bool block, bool is_first_look = true);
   int take_what_is_complete(bool block);
-  void check_watchdog(std::int64_t events_before);
+  bool watches() const { return watchdog_s > 0 || watches_deaths; }
+  void check_watchdog(std::int64_t events_before, double most_s);
+  void check_deaths() const;
   std::string waits_for() const;
-  void give_up() noexcept;
 
   // Copies, step by step its receives and then its sends: one call of MPI takes a step. Of a plain exchange that nobody
   // follows they are the requests.

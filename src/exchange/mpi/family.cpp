@@ -6,6 +6,7 @@
 
 #include "exchange/mpi/agree.hpp"
 #include "exchange/mpi/call.hpp"
+#include "exchange/mpi/failure.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::mpi {
@@ -19,9 +20,15 @@ constexpr std::array<const char*, 7> call_names = {
     "bind_fields()", "bind_fields_reverse()", "BroadcastPlan::bind()"};
 constexpr auto num_calls = static_cast<std::int64_t>(call_names.size());
 
-std::string words(std::int64_t doing) {
-  return std::string(call_names[static_cast<std::size_t>(doing % num_calls)]) + " of plan " +
-         std::to_string(doing / num_calls);
+/// What a rank is about to do, as a number.
+std::int64_t code_of(const Doing& doing) {
+  return (2 * doing.member + (doing.plan_is_freed ? 1 : 0)) * num_calls +
+         static_cast<std::int64_t>(doing.call);
+}
+
+std::string words(std::int64_t code) {
+  return std::string(call_names[static_cast<std::size_t>(code % num_calls)]) + " of plan " +
+         std::to_string(code / num_calls / 2);
 }
 
 }  // namespace
@@ -70,19 +77,24 @@ Family::~Family() {
   if (parent_ != MPI_COMM_NULL && !is_finalized()) MPI_Comm_delete_attr(parent_, key());
 }
 
-void Family::require_same(std::int64_t member, Call call) const {
-  const std::int64_t mine = member * num_calls + static_cast<std::int64_t>(call);
-  std::array<std::int64_t, 2> least = {mine, -mine};
-  must(MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, comm_->get()), "MPI_Allreduce");
-  if (least[0] == -least[1]) return;
-  std::int64_t first = mine;
-  must(MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm_->get()), "MPI_Bcast");
-  all_or_none(*comm_, [&] {
-    if (mine != first)
-      throw Error(ErrorCode::mismatch, "the ranks do not do the same: " + words(first) + " on rank 0, " +
-                                           words(mine) + " on rank " + std::to_string(comm_->rank()) +
-                                           " (plans are counted in the order in which they were made)");
+void Family::require_same(const Doing& doing) const {
+  naming_the_dead(*comm_, [&] {
+    const std::int64_t mine = code_of(doing);
+    std::array<std::int64_t, 2> least = {mine, -mine};
+    must(MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, comm_->get()), "MPI_Allreduce");
+    if (least[0] == -least[1]) return;
+    std::int64_t first = mine;
+    must(MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm_->get()), "MPI_Bcast");
+    all_or_none(*comm_, [&] {
+      const std::string who = "rank " + std::to_string(comm_->rank());
+      if (doing.plan_is_freed) throw Error(ErrorCode::state, who + ": " + words(mine) + ", which was freed");
+      if (mine != first && words(mine) != words(first))
+        throw Error(ErrorCode::mismatch, "the ranks do not do the same: " + words(first) + " on rank 0, " +
+                                             words(mine) + " on " + who +
+                                             " (plans are counted in the order in which they were made)");
+    });
   });
+  if (doing.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
 }
 
 }  // namespace nuice::mpi

@@ -26,6 +26,13 @@ enum class Call {
   bind_broadcast
 };
 
+/// What a rank is about to do with a plan.
+struct Doing {
+  std::int64_t member;  // the plan's number
+  Call call;
+  bool plan_is_freed;
+};
+
 class Family {
  public:
   /// Collective over parent; comm: the new plan's duplicate of it. The family of the plans that exist, or a new one.
@@ -38,8 +45,9 @@ class Family {
 
   /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.
   std::int64_t add() { return ++num_members_; }
-  /// Collective. Throws Error mismatch, the same on all ranks, unless all of them are here with the same plan and call.
-  void require_same(std::int64_t member, Call call) const;
+  /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
+  /// where the plan was freed, be it on one rank.
+  void require_same(const Doing& doing) const;
 
  private:
   static int key();
@@ -51,17 +59,21 @@ class Family {
   std::int64_t num_members_ = 0;
 };
 
-/// A plan's place among the others.
+/// A plan's place among the others. It keeps it when it is freed, so that a rank that binds it all the same is heard by the
+/// others.
 struct Membership {
   std::shared_ptr<Family> family;
   std::int64_t number = 0;
+  bool plan_is_freed = false;
 
   /// Collective over parent.
   static Membership of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm) {
     const auto family = Family::of(parent, comm);
     return {.family = family, .number = family->add()};
   }
-  void require_same(Call call) const { family->require_same(number, call); }
+  void require_same(Call call) const { family->require_same({number, call, plan_is_freed}); }
+  /// As it is after the plan was freed.
+  Membership of_freed() const { return {.family = family, .number = number, .plan_is_freed = true}; }
 };
 
 }  // namespace nuice::mpi

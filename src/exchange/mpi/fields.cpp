@@ -198,18 +198,25 @@ void require_equal_ends(const Communicator& comm, const Side& send, const Side& 
   std::vector<std::int64_t> sent = describe(send);
   const std::vector<std::int64_t> expected = describe(receive);
   std::vector<std::int64_t> told(expected.size());
-  std::vector<MPI_Request> requests;
-  for (std::size_t i = 0; i < receive.partners().size(); ++i)
-    if (receive.partners()[i].bytes > 0)
-      must(MPI_Irecv(told.data() + i * width, static_cast<int>(width), MPI_INT64_T,
-                     receive.partners()[i].rank, tag, comm.get(), &requests.emplace_back()),
-           "MPI_Irecv");
-  for (std::size_t i = 0; i < send.partners().size(); ++i)
-    if (send.partners()[i].bytes > 0)
-      must(MPI_Isend(sent.data() + i * width, static_cast<int>(width), MPI_INT64_T, send.partners()[i].rank,
-                     tag, comm.get(), &requests.emplace_back()),
-           "MPI_Isend");
-  must(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  std::vector<MPI_Request> receives;
+  std::vector<MPI_Request> sends;
+  try {
+    for (std::size_t i = 0; i < receive.partners().size(); ++i)
+      if (receive.partners()[i].bytes > 0)
+        must(MPI_Irecv(told.data() + i * width, static_cast<int>(width), MPI_INT64_T,
+                       receive.partners()[i].rank, tag, comm.get(), &receives.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Irecv");
+    for (std::size_t i = 0; i < send.partners().size(); ++i)
+      if (send.partners()[i].bytes > 0)
+        must(MPI_Isend(sent.data() + i * width, static_cast<int>(width), MPI_INT64_T, send.partners()[i].rank,
+                       tag, comm.get(), &sends.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Isend");
+    must(MPI_Waitall(static_cast<int>(receives.size()), receives.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    must(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  } catch (const Error&) {
+    cancel_receives(receives);
+    throw;
+  }
   all_or_none(comm, [&] {
     for (std::size_t i = 0; i < told.size(); i += 2) {
       const std::size_t partner = i / width;
@@ -320,15 +327,15 @@ Exchange Plan::bind_field_table(const PhaseTable& table, const Ends<SendField>& 
 }
 
 Exchange Plan::bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive) {
-  state().member.require_same(Call::bind_fields);
-  const PhaseTable& table = state().table;
-  return bind_field_table(table, {state().destinations, send}, {table.sources, receive});
+  return State::binding(state_.get(), Call::bind_fields, [&](State& plan) {
+    return bind_field_table(plan.table, {plan.destinations, send}, {plan.table.sources, receive});
+  });
 }
 
 Exchange Plan::bind_fields_reverse(std::span<const SendField> send, std::span<const ReceiveField> receive) {
-  state().member.require_same(Call::bind_fields_reverse);
-  return bind_field_table(state().reversed_table(), {state().table.sources, send},
-                          {state().destinations, receive});
+  return State::binding(state_.get(), Call::bind_fields_reverse, [&](State& plan) {
+    return bind_field_table(plan.reversed_table(), {plan.table.sources, send}, {plan.destinations, receive});
+  });
 }
 
 }  // namespace nuice::mpi

@@ -90,9 +90,9 @@ bool Exchange::State::advance_following(bool block) {
   follow();
   while (!advance_steps(false)) {
     const bool may_wait = block && !arrivals.any();
-    const bool is_in_barrier = barrier != MPI_REQUEST_NULL;
+    const bool is_in_barrier = barrier && barrier->is_under_way();
     if (is_in_barrier && may_wait) {
-      barrier_is_done(true);
+      barrier->is_over(true);
       begin_next_step();
       continue;
     }
@@ -106,46 +106,60 @@ std::optional<Arrival> Exchange::State::next(bool block) {
   if (!credit) follow();
   broken = true;  // until all MPI calls below have returned
   std::optional<Arrival> arrival = arrivals.take();
+  bool is_first_look = true;
   for (bool again = !arrival; again;) {
-    const bool done = watchdog_s > 0 ? advance_watching(false) : advance_following(block);
+    const bool done = watches() ? advance_watching(false, is_first_look) : advance_following(block);
+    is_first_look = false;
     arrival = arrivals.take();
     running = !done || arrival;
     again = block && !done && !arrival;
-    if (again && watchdog_s > 0) std::this_thread::yield();
+    if (again && watches()) std::this_thread::yield();
   }
   broken = false;
   return arrival;
 }
 
-bool Exchange::State::advance_watching(bool block) {
+/// A gap between two looks counts for little, as this rank may have been stopped; one between two calls for hardly
+/// anything, as it has computed.
+bool Exchange::State::advance_watching(bool block, bool is_first_look) {
+  const double most_while_waiting_s = watchdog_s / 10;
+  const double most_between_calls_s = watchdog_s / 1000;
   while (true) {
     const std::int64_t before = events();
     if (advance_following(false)) return true;
-    check_watchdog(before);
+    if (watches_deaths && events() == before) check_deaths();
+    if (watchdog_s > 0) check_watchdog(before, is_first_look ? most_between_calls_s : most_while_waiting_s);
     if (!block) return false;
+    is_first_look = false;
     std::this_thread::yield();
   }
 }
 
-/// Counts the time in which this rank looked for progress and found none. A gap between two looks counts for little:
-/// others may have waited for this rank meanwhile, which computed or was stopped.
-void Exchange::State::check_watchdog(std::int64_t events_before) {
+/// One that has nothing to do with the dead may wait for one that has, and gave up.
+void Exchange::State::check_deaths() const {
+  if (dead_ranks(*comm).empty()) return;
+  throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() names them
+}
+
+/// Counts the time in which this rank looked for progress and found none, of this look most_s at most: others may have
+/// waited for this rank meanwhile.
+void Exchange::State::check_watchdog(std::int64_t events_before, double most_s) {
   const double now_s = MPI_Wtime();
   if (events() != events_before || last_look_s == 0) {
     quiet_s = 0;
   } else {
-    quiet_s += std::min(now_s - last_look_s, watchdog_s / 10);
+    quiet_s += std::min(now_s - last_look_s, most_s);
   }
   last_look_s = now_s;
   if (quiet_s < watchdog_s) return;
   const std::string text = "rank " + std::to_string(comm->rank()) + " gives up after " +
                            std::to_string(quiet_s) + " s without progress: it waits for " + waits_for();
-  give_up();
   throw Error(ErrorCode::timeout, text);
 }
 
 std::string Exchange::State::waits_for() const {
-  if (barrier != MPI_REQUEST_NULL) return "a rank that has not finished step " + std::to_string(step);
+  if (barrier && barrier->is_under_way())
+    return names_of({barrier->waits_for()}) + " at the end of step " + std::to_string(step);
   std::vector<Rank> ranks;
   if (credit) {
     arrivals.append_missing(ranks);
@@ -169,6 +183,7 @@ void Exchange::State::give_up() noexcept {
     credit->cancel_receives();
   } else {
     receives.cancel(0, receives.size());
+    if (barrier) barrier->give_up();
   }
 }
 

@@ -225,46 +225,49 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
 
 }  // namespace
 
+void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options) {
+  member = Membership::of(parent, comm);
+  require_equal_options(*comm, options);
+  check_options(options);
+  find_hosts(options);
+  info.combined = false;  // it is as the table is
+  std::vector<std::int64_t> my_sends;
+  all_or_none(*comm, [&] {
+    check_table(*comm, given);
+    my_sends = pack_sends(given);
+    destinations = given.destinations;
+    table = given;
+  });
+
+  StopWatch watch;
+  const CommMatrix matrix = gather_matrix(*comm, table.destinations);
+  const Gathered sends = gather_records(*comm, my_sends, num_fields);
+  info.gather_s = watch.lap();
+  all_or_none(*comm, [&] {
+    const Schedule schedule = assemble(matrix, sends);
+    const bool same_phases = schedule.num_phases() == table.num_phases;
+    if (!same_phases)
+      fail_table("the table of rank " + std::to_string(comm->rank()) + " has " +
+                 std::to_string(table.num_phases) + " phases, the ranks send in " +
+                 std::to_string(schedule.num_phases()));
+    if (const auto violation = check(matrix, schedule, 0)) fail_table(violation->text);
+    if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", options.executor);
+    const PhaseTable sent = slice(matrix, schedule, comm->rank());
+    check_sources(table, sent);
+    check_receives(table, sent);
+    describe(matrix, schedule, options);
+  });
+  info.check_s = watch.lap();
+  share_windows();
+  agree_on_times();
+}
+
 Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
   PlanOptions settings = options;
   if (settings.executor == Executor::automatic) settings.executor = Executor::phased;
   auto state = std::make_unique<State>();
-  state->comm = std::make_shared<const Communicator>(parent);
-  const Communicator& comm = *state->comm;
-  state->member = Membership::of(parent, state->comm);
-  require_equal_options(comm, settings);
-  check_options(settings);
-  state->find_hosts(settings);
-  state->info.combined = false;  // it is as the table is
-  std::vector<std::int64_t> my_sends;
-  all_or_none(comm, [&] {
-    check_table(comm, table);
-    my_sends = pack_sends(table);
-    state->destinations = table.destinations;
-    state->table = table;
-  });
-
-  StopWatch watch;
-  const CommMatrix matrix = gather_matrix(comm, table.destinations);
-  const Gathered sends = gather_records(comm, my_sends, num_fields);
-  state->info.gather_s = watch.lap();
-  all_or_none(comm, [&] {
-    const Schedule schedule = assemble(matrix, sends);
-    const bool same_phases = schedule.num_phases() == table.num_phases;
-    if (!same_phases)
-      fail_table("the table of rank " + std::to_string(comm.rank()) + " has " +
-                 std::to_string(table.num_phases) + " phases, the ranks send in " +
-                 std::to_string(schedule.num_phases()));
-    if (const auto violation = check(matrix, schedule, 0)) fail_table(violation->text);
-    if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", settings.executor);
-    const PhaseTable sent = slice(matrix, schedule, comm.rank());
-    check_sources(table, sent);
-    check_receives(table, sent);
-    state->describe(matrix, schedule, settings);
-  });
-  state->info.check_s = watch.lap();
-  state->share_windows();
-  state->agree_on_times();
+  state->comm = duplicate(parent);
+  naming_the_dead(*state->comm, [&] { state->take_table(parent, table, settings); });
   return Plan(std::move(state));
 }
 

@@ -141,42 +141,45 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   });
 }
 
-Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
-    : state_(std::make_unique<State>()) {
-  const PlanOptions settings = settled(options);
-  state_->comm = std::make_shared<const Communicator>(parent);
-  const Communicator& comm = *state_->comm;
-  state_->member = Membership::of(parent, state_->comm);
-  require_equal_options(comm, settings);
-  check_options(settings);
-  const Scheduler* const scheduler = named_scheduler(settings.scheduler);
-  all_or_none(comm, [&] {
-    check_destinations(comm, destinations);
-    state_->destinations.assign(destinations.begin(), destinations.end());
+void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
+                           const PlanOptions& options) {
+  member = Membership::of(parent, comm);
+  require_equal_options(*comm, options);
+  check_options(options);
+  const Scheduler* const scheduler = named_scheduler(options.scheduler);
+  all_or_none(*comm, [&] {
+    check_destinations(*comm, all_destinations);
+    destinations.assign(all_destinations.begin(), all_destinations.end());
   });
 
-  state_->find_hosts(settings);
+  find_hosts(options);
   StopWatch watch;
-  const bool everywhere = settings.planning == Planning::everywhere;
+  const bool everywhere = options.planning == Planning::everywhere;
   const CommMatrix matrix =
-      everywhere ? gather_matrix(comm, destinations) : gather_matrix_at(comm, destinations, 0);
-  state_->info.gather_s = watch.lap();
+      everywhere ? gather_matrix(*comm, destinations) : gather_matrix_at(*comm, destinations, 0);
+  info.gather_s = watch.lap();
   if (scheduler == nullptr) {
-    state_->choose_and_make(matrix, settings);
+    choose_and_make(matrix, options);
   } else {
     std::unique_ptr<const Topology> topology;
-    all_or_none(comm, [&] {
-      if (!settings.topology.empty() && (everywhere || comm.rank() == 0))
-        topology = make_topology(settings.topology);
+    all_or_none(*comm, [&] {
+      if (!options.topology.empty() && (everywhere || comm->rank() == 0))
+        topology = make_topology(options.topology);
     });
     const Problem problem{.matrix = matrix,
-                          .seed = settings.seed,
-                          .phase_cost_bytes = settings.phase_cost_bytes,
+                          .seed = options.seed,
+                          .phase_cost_bytes = options.phase_cost_bytes,
                           .topology = topology.get()};
-    state_->make({problem, *scheduler, settings.executor}, settings);
+    make({problem, *scheduler, options.executor}, options);
   }
-  state_->share_windows();
-  state_->agree_on_times();
+  share_windows();
+  agree_on_times();
+}
+
+Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->comm = duplicate(parent);
+  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, destinations, settled(options)); });
 }
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -185,7 +188,8 @@ Plan& Plan::operator=(Plan&&) noexcept = default;
 Plan::~Plan() = default;
 
 Plan::State& Plan::state() const {
-  if (!state_) throw Error(ErrorCode::state, "the plan was freed");
+  if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  if (state_->member.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
   return *state_;
 }
 
@@ -194,6 +198,12 @@ std::span<const Partner> Plan::sources() const { return state().table.sources; }
 const PhaseTable& Plan::table() const { return state().table; }
 const PlanInfo& Plan::info() const { return state().info; }
 const Advice* Plan::advice() const { return state().advice ? &*state().advice : nullptr; }
-void Plan::free() { state_.reset(); }
+
+void Plan::free() {
+  if (!state_) return;
+  State freed;
+  freed.member = state_->member.of_freed();
+  *state_ = std::move(freed);
+}
 
 }  // namespace nuice::mpi

@@ -11,9 +11,11 @@
 
 #include "exchange/mpi/communicator.hpp"
 #include "exchange/mpi/exchange_state.hpp"
+#include "exchange/mpi/failure.hpp"
 #include "exchange/mpi/family.hpp"
 #include "exchange/mpi/layout.hpp"
 #include "nuice/advise.hpp"
+#include "nuice/error.hpp"
 #include "nuice/hosts.hpp"
 #include "nuice/mpi.hpp"
 #include "nuice/schedule.hpp"
@@ -55,8 +57,21 @@ struct Plan::State {
   Windows windows;
   int window_senders = 1;
   double watchdog_s = 0;
-  int next_tag = 0;  // of the next bind(): the same on all ranks, as bind() is collective
+  int next_tag =
+      0;  // of the next bind(), and the one behind it: the same on all ranks, as bind() is collective
 
+  /// What Plan() does.
+  void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& options);
+  /// What Plan::from_table() does.
+  void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options);
+  /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
+  template <typename Bind>
+  static Exchange binding(State* plan, Call call, Bind&& bind) {
+    if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+    plan->member.require_same(call);
+    const auto kept = plan->comm;
+    return naming_the_dead(*kept, [&] { return bind(*plan); });
+  }
   /// Collective. The table for the way back.
   PhaseTable reversed_table() const;
   // For bind(): the first two may fail on one rank only; the last is collective.

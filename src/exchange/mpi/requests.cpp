@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <string>
+#include <thread>
 
 #include "exchange/mpi/call.hpp"
 #include "nuice/error.hpp"
@@ -36,6 +37,13 @@ bool packs_in_order(MPI_Datatype type) {
     if (packed != bytes) return false;
   }
   return true;
+}
+
+/// Or not under way.
+bool is_complete(MPI_Request request) {
+  int complete = 1;
+  const int code = MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);
+  return code != MPI_SUCCESS || complete != 0;
 }
 
 }  // namespace
@@ -135,6 +143,16 @@ Extent Extent::of(std::int64_t elements, int max_count, MPI_Datatype element) {
   return {1, std::move(all)};
 }
 
+void cancel_receives(std::span<MPI_Request> receives) noexcept {
+  for (MPI_Request& request : receives)
+    if (request != MPI_REQUEST_NULL && !is_complete(request)) MPI_Cancel(&request);
+  constexpr double patience_s = 1;
+  const double end_s = MPI_Wtime() + patience_s;
+  for (const MPI_Request request : receives)
+    while (request != MPI_REQUEST_NULL && !is_complete(request) && MPI_Wtime() < end_s)
+      std::this_thread::yield();
+}
+
 Requests::~Requests() {
   if (is_finalized()) return;
   for (MPI_Request& request : requests_)
@@ -182,6 +200,12 @@ bool Requests::test(std::size_t begin, std::size_t end) {
   return done != 0;
 }
 
+void Requests::wait(std::size_t begin, std::size_t end) {
+  if (begin < end)
+    must(MPI_Waitall(static_cast<int>(end - begin), requests_.data() + begin, MPI_STATUSES_IGNORE),
+         "MPI_Waitall");
+}
+
 void Requests::copy_to(std::size_t begin, std::size_t end, MPI_Request* to) const {
   for (std::size_t i = begin; i < end; ++i) *to++ = requests_[i];
 }
@@ -191,11 +215,7 @@ void Requests::give_back(std::size_t begin, std::size_t end, const MPI_Request* 
 }
 
 void Requests::cancel(std::size_t begin, std::size_t end) noexcept {
-  for (std::size_t i = begin; i < end; ++i) {
-    int complete = 0;
-    MPI_Request_get_status(requests_[i], &complete, MPI_STATUS_IGNORE);
-    if (complete == 0) MPI_Cancel(&requests_[i]);
-  }
+  cancel_receives(std::span(requests_).subspan(begin, end - begin));
 }
 
 }  // namespace nuice::mpi

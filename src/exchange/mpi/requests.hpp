@@ -86,6 +86,11 @@ struct ShortSend {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// Nothing that comes from now on is written by these receives, of which any may be null or not under way. Those that had
+/// begun to come in cannot be called back: they are given a second to end, which is enough unless the sender is stuck.
+/// Never throws.
+void cancel_receives(std::span<MPI_Request> receives) noexcept;
+
 /// Persistent requests, and short messages in their place; the destructor frees them, unless MPI is finalized.
 class Requests {
  public:
@@ -129,11 +134,13 @@ class Requests {
   void start_unordered(std::size_t begin, std::size_t end);
   /// True when all are complete. Those that are not under way count as complete.
   bool test(std::size_t begin, std::size_t end);
+  /// Until all are complete.
+  void wait(std::size_t begin, std::size_t end);
   /// Copies of them, so that one call of MPI takes requests of several arrays. A copy of a persistent request stays good;
   /// that of a short message is good until it is complete, and has to be given back.
   void copy_to(std::size_t begin, std::size_t end, MPI_Request* to) const;
   void give_back(std::size_t begin, std::size_t end, const MPI_Request* from);
-  /// Not one of these receives is to be waited for any more: cancels those that are under way. Never throws.
+  /// Not one of these receives is to be waited for any more: cancel_receives().
   void cancel(std::size_t begin, std::size_t end) noexcept;
 
  private:

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,32 +19,35 @@ class SlotPool {
   SlotPool() = default;
   /// For so many requests in all, all of whose slots are free.
   SlotPool(std::int64_t num_far, std::int64_t num_near)
-      : counts_{static_cast<std::size_t>(std::min(num_far, most)),
-                static_cast<std::size_t>(std::min(num_near, most))} {
-    for (const bool near : {false, true}) free_[near].reserve(counts_[near]);
+      : num_far_(static_cast<std::size_t>(std::min(num_far, most))),
+        num_near_(static_cast<std::size_t>(std::min(num_near, most))) {
+    far_.reserve(num_far_);
+    near_.reserve(num_near_);
     free_all();
   }
 
-  std::size_t size() const { return counts_[0] + counts_[1]; }
-  bool any(bool near) const { return !free_[near].empty(); }
+  std::size_t size() const { return num_far_ + num_near_; }
+  bool any(bool near) const { return near ? !near_.empty() : !far_.empty(); }
   /// Requires any(near). The lowest number first while none has been given back.
   std::size_t take(bool near) {
-    const std::size_t slot = free_[near].back();
-    free_[near].pop_back();
+    std::vector<std::size_t>& free = near ? near_ : far_;
+    const std::size_t slot = free.back();
+    free.pop_back();
     return slot;
   }
-  void give_back(std::size_t slot, bool near) { free_[near].push_back(slot); }
+  void give_back(std::size_t slot, bool near) { (near ? near_ : far_).push_back(slot); }
   void free_all() {
-    for (const bool near : {false, true}) {
-      const std::size_t begin = near ? counts_[0] : 0;
-      free_[near].clear();
-      for (std::size_t i = counts_[near]; i-- > 0;) free_[near].push_back(begin + i);
-    }
+    far_.clear();
+    near_.clear();
+    for (std::size_t slot = num_far_; slot-- > 0;) far_.push_back(slot);
+    for (std::size_t slot = size(); slot-- > num_far_;) near_.push_back(slot);
   }
 
  private:
-  std::array<std::size_t, 2> counts_{};  // by near
-  std::array<std::vector<std::size_t>, 2> free_;
+  std::size_t num_far_ = 0;
+  std::size_t num_near_ = 0;
+  std::vector<std::size_t> far_;  // free slots
+  std::vector<std::size_t> near_;
 };
 
 }  // namespace nuice::mpi
