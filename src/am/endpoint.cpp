@@ -186,7 +186,10 @@ void Endpoint::age_coalescers() {
 
 std::exception_ptr Endpoint::flush_coalescers() {
   FirstError error;
-  for (std::size_t i = 0; i < coalescers_.size(); ++i) error.of([&] { coalescers_[i]->flush(); });
+  for (std::size_t next = 0; next < coalescers_.size();) {  // a handler may make another meanwhile
+    CoalescerBase* const coalescer = coalescers_[next++];
+    error.of([&] { coalescer->flush(); });
+  }
   return error.get();
 }
 
