@@ -82,8 +82,12 @@ struct Endpoint::Ports {
     Bytes missing = 0;   // not announced yet
     Bytes incoming = 0;  // announced and accepted, but not here yet
     std::uint64_t generation = 0;
+    std::uint64_t first_generation = 0;  // of the next port in this slot
     bool open = false;
-    std::function<void(Context&)> on_complete;
+    bool abandoned =
+        false;  // its Port is gone, and bytes are on their way still: not to be used again before they came
+    std::shared_ptr<const std::function<void(Context&)>>
+        on_complete;  // shared with the run that destroys the port
   };
   struct Incoming {
     Rank src;
@@ -114,6 +118,24 @@ struct Endpoint::SelfRing {
   std::vector<std::uint64_t> words;
   RingProducer producer;
   RingConsumer consumer;
+};
+
+/// What handlers send inside the signal handler and cannot leave at once: in memory of its own, one behind the other, as
+/// nothing may be allocated there. The next call outside sorts it into deferred_.
+struct Endpoint::Kept {
+  struct Record {
+    Rank dst;
+    std::uint32_t bytes;
+    Header header;
+  };
+  Kept(std::size_t max_message, Rank num_ranks)
+      : largest(sizeof(Record) + max_message),
+        memory(4 * largest),
+        any(static_cast<std::size_t>(num_ranks), 0) {}
+  std::size_t largest;
+  std::vector<std::byte> memory;
+  std::size_t used = 0;
+  std::vector<char> any;  // by destination
 };
 
 /// Interrupts and the progress thread; unused unless guarded_.

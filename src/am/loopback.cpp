@@ -184,7 +184,10 @@ class LoopbackTransport : public Transport {
   }
 
   int poll(Inbox& inbox, int limit) override {
-    const int handled = poll_from_signal(inbox, limit);
+    int handled = 0;
+    for (Rank src = 0; src < num_ranks(); ++src)
+      handled += from_[static_cast<std::size_t>(src)].poll(
+          limit, [&](Header header, const std::byte* payload) { inbox.deliver(src, header, payload); });
     if (handled == 0) {
       hub_.pass(rank_, true);
     } else {
@@ -213,17 +216,16 @@ class LoopbackTransport : public Transport {
   }
   void rearm_doorbell() override { rearm(*hub_.bell(rank_), signal_); }
   void disarm_doorbell() override { disarm(*hub_.bell(rank_)); }
-  int poll_from_signal(Inbox& inbox) override { return poll_from_signal(inbox, 1000); }
-
- private:
-  int poll_from_signal(Inbox& inbox, int limit) {
+  int poll_from_signal(Inbox& inbox) override {
     int handled = 0;
     for (Rank src = 0; src < num_ranks(); ++src)
-      handled += from_[static_cast<std::size_t>(src)].poll(
-          limit, [&](Header header, const std::byte* payload) { inbox.deliver(src, header, payload); });
+      handled += from_[static_cast<std::size_t>(src)].poll_while(
+          1000, [&](Header header) { return inbox.takes_in_signal(header); },
+          [&](Header header, const std::byte* payload) { inbox.deliver(src, header, payload); });
     return handled;
   }
 
+ private:
   Hub& hub_;
   Rank rank_;
   std::vector<RingProducer> to_;

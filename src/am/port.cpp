@@ -32,6 +32,9 @@ struct BulkHead {
   std::uint64_t key;
 };
 
+/// A slot that is used again goes on far above what senders may still count up from.
+constexpr std::uint64_t generations_of_a_port = std::uint64_t{1} << 32;
+
 std::string put_text(Rank src, Rank dst, std::uint64_t port) {
   return "a put from rank " + std::to_string(src) + " to port " + std::to_string(port) + " of rank " +
          std::to_string(dst);
@@ -54,9 +57,13 @@ Port Endpoint::open_port(std::span<std::byte> memory, Bytes expected_bytes,
   ports.free.pop_back();
   Ports::Slot& slot = *ports.slots[id];
   slot.memory = memory;
+  slot.generation = slot.first_generation;
+  slot.first_generation += generations_of_a_port;
   slot.expected = slot.missing = expected_bytes;
   slot.open = true;
-  slot.on_complete = std::move(on_complete);
+  slot.on_complete.reset();
+  if (on_complete)
+    slot.on_complete = std::make_shared<const std::function<void(Context&)>>(std::move(on_complete));
   return {this, id};
 }
 
@@ -110,9 +117,13 @@ std::string Endpoint::why_no_put(std::uint64_t port, std::uint64_t generation, B
 
 void Endpoint::complete_port(Context& context, std::uint32_t port) {
   Ports::Slot& slot = *ports_->slots[port];
+  if (slot.abandoned && slot.incoming == 0) {
+    slot.abandoned = false;
+    ports_->free.push_back(port);
+  }
   if (!slot.open || slot.missing != 0 || slot.incoming != 0) return;
   slot.open = false;
-  if (slot.on_complete) slot.on_complete(context);
+  if (const auto on_complete = slot.on_complete) (*on_complete)(context);
 }
 
 // The first message of a put decides for all of it, so that a put that does not fit writes nothing.
@@ -140,9 +151,8 @@ void Endpoint::take_put(Context& context, const std::byte* payload, std::size_t 
   if (!taken) return;
   Ports::Slot& slot = *ports_->slots[head.port];
   const auto room = static_cast<Bytes>(slot.memory.size());
-  if (slot.generation != head.generation || data > slot.incoming || head.offset > room - data)
-    return;  // was closed
-  if (data != 0)
+  if (data > slot.incoming || head.offset > room - data) return;
+  if (data != 0 && !slot.abandoned)
     std::memcpy(slot.memory.data() + head.offset, payload + sizeof part, static_cast<std::size_t>(data));
   slot.incoming -= data;
   complete_port(context, static_cast<std::uint32_t>(head.port));
@@ -188,19 +198,19 @@ Port::~Port() {
   const Endpoint::Entry entry(*endpoint_);
   auto& ports = *endpoint_->ports_;
   Endpoint::Ports::Slot& slot = *ports.slots[id_];
-  slot.on_complete = nullptr;
-  while (slot.incoming != 0 && !endpoint_->in_progress_) {  // the transport still writes to the memory
+  slot.on_complete.reset();
+  slot.open = false;
+  if (!endpoint_->in_progress_) {
     try {
-      endpoint_->progress_or_idle();
+      endpoint_->wait_until([&slot] { return slot.incoming == 0; });
     } catch (const TransportError&) {
-      break;
-    } catch (const std::exception&) {
-      // A destructor has nobody to tell.
+      // Nothing more comes; what uses the transport next tells.
+    } catch (...) {
+      endpoint_->throw_later(std::current_exception());
     }
   }
-  slot.open = false;
-  ++slot.generation;
-  ports.free.push_back(id_);
+  slot.abandoned = slot.incoming != 0;
+  if (!slot.abandoned) ports.free.push_back(id_);
 }
 
 PortRef Port::ref() const {

@@ -3,11 +3,18 @@
 // the same time; and what is special to loop-back.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
+#include <vector>
 
 #include "am/conformance.hpp"
+#include "nuice/am/coalescer.hpp"
 #include "nuice/am/loopback.hpp"
+#include "nuice/am/port.hpp"
 #include "nuice/error.hpp"
 
 namespace nuice::test {
@@ -58,6 +65,104 @@ INSTANTIATE_TEST_SUITE_P(Concurrent, Loopback,
 struct Said {
   std::uint64_t value;
 };
+
+// Destroyed in a handler between two parts of a put: nothing more is written, and the slot is not used again before the
+// last part has come.
+TEST(LoopbackPort, DestroyedInAHandler) {
+  std::atomic<int> step = 0;
+  am::run_loopback({.num_ranks = 2, .concurrent = true, .ring_bytes = 1024}, [&](auto transport) {
+    am::Endpoint ep(std::move(transport), {.poll_every = 0, .poll_limit = 1});
+    std::vector<std::byte> memory(500, std::byte{0});
+    std::vector<std::byte> others(500, std::byte{0});
+    std::optional<am::Port> port;
+    std::optional<am::Port> other;
+    const auto close = ep.on<am::Nothing>("close", [&](am::Context&, const am::Nothing&) {
+      port.reset();
+      std::ranges::fill(memory, std::byte{0});
+      other.emplace(ep.open_port(others, 500));
+    });
+    ep.seal();
+    if (ep.rank() == 0) {
+      port.emplace(ep.open_port(memory, 500));
+      const am::PortRef ref = port->ref();
+      ep.put(ref, 0, std::vector<std::byte>(500, std::byte{1}));  // three parts
+      ep.poll();
+      EXPECT_NE(memory[0], std::byte{0});
+      EXPECT_NE(port->missing(), 0);
+      step = 1;
+      while (step != 2) std::this_thread::yield();
+      ep.poll_until([&] { return !port; });
+      EXPECT_NE(other->ref().id, ref.id);
+      ep.quiesce();
+      EXPECT_EQ(other->missing(), 500);
+      for (const auto* bytes : {&memory, &others})
+        EXPECT_TRUE(std::ranges::all_of(*bytes, [](std::byte b) { return b == std::byte{0}; }));
+      const am::Port third = ep.open_port(memory, 500);
+      EXPECT_EQ(third.ref().id, ref.id);
+      EXPECT_EQ(third.missing(), 500);
+      ep.put(ref.next(), 0, std::vector<std::byte>(500));
+      EXPECT_THROW(ep.poll_until([] { return false; }), Error);  // of the first port
+    } else {
+      while (step != 1) std::this_thread::yield();
+      ep.send(0, close, {});
+      step = 2;
+      ep.quiesce();
+    }
+    ep.quiesce();
+  });
+}
+
+TEST(LoopbackPort, MayBeDestroyedByItsOwnCompletion) {
+  am::run_loopback({.num_ranks = 1}, [](auto transport) {
+    am::Endpoint ep(std::move(transport));
+    ep.seal();
+    std::vector<std::byte> memory(8);
+    std::optional<am::Port> port;
+    std::string seen;
+    port.emplace(ep.open_port(memory, 8, [&, text = std::string(100, 'x')](am::Context&) {
+      port.reset();
+      seen = text;
+    }));
+    ep.put(port->ref(), 0, std::vector<std::byte>(8));
+    ep.quiesce();
+    EXPECT_FALSE(port);
+    EXPECT_EQ(seen, std::string(100, 'x'));
+  });
+}
+
+// To a rank that does not poll: poll() here neither waits nor lets newer items overtake older ones.
+TEST(LoopbackCoalescer, FlushByAgeNeverWaits) {
+  std::atomic<bool> filled = false;
+  am::run_loopback({.num_ranks = 2, .concurrent = true, .ring_bytes = 1024}, [&](auto transport) {
+    am::Endpoint ep(std::move(transport));
+    std::vector<std::uint64_t> arrived;
+    const auto take =
+        ep.on<Said>("take", [&](am::Context&, const Said& said) { arrived.push_back(said.value); });
+    ep.seal();
+    constexpr std::uint64_t count = 300;
+    if (ep.rank() == 0) {
+      am::Coalescer<Said> items(ep, take, {.buffer_bytes = 240, .max_age_us = 0.001});
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const am::Stats before = ep.stats();
+        if (i < 85) {
+          items.push(1, Said{i});
+          ep.poll();
+          EXPECT_EQ(ep.stats().stalls, before.stalls);
+        } else {
+          filled = true;
+          items.push(1, Said{i});
+        }
+      }
+      EXPECT_GT(ep.stats().most_deferred, 0U);
+      ep.quiesce();
+    } else {
+      while (!filled) std::this_thread::yield();
+      ep.quiesce();
+      EXPECT_EQ(arrived.size(), count);
+      EXPECT_TRUE(std::ranges::is_sorted(arrived));
+    }
+  });
+}
 
 /// In which order rank 0 heard from the others.
 std::string history(std::uint64_t seed) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interrupts and the progress thread, between ranks that are threads; also run under the thread sanitizer.
+// Interrupts and the progress thread, between ranks that are threads. ThreadTest runs under the thread sanitizer too;
+// InterruptTest does not, as that holds signals back until the next system call.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,7 +9,9 @@
 #include <thread>
 
 #include "nuice/am/coalescer.hpp"
+#include "nuice/am/level_sync.hpp"
 #include "nuice/am/loopback.hpp"
+#include "nuice/am/port.hpp"
 #include "nuice/am/progress.hpp"
 #include "nuice/error.hpp"
 
@@ -132,6 +135,139 @@ TEST(InterruptTest, AnErrorIsThrownByTheNextPoll) {
     }
     ep.quiesce();
   });
+}
+
+// What the endpoint itself would have to allocate for, or to call MPI, waits for the next poll, and what is behind it.
+TEST(InterruptTest, PutsWaitForTheNextPoll) {
+  std::atomic<bool> put = false;
+  run_pair([&](am::Endpoint& ep) {
+    am::PortRef ref;
+    std::atomic<int> told = 0;
+    const auto here = ep.on<am::PortRef>("here", [&](am::Context&, const am::PortRef& r) { ref = r; });
+    const auto tell = ep.on<am::Nothing>("tell", [&](am::Context&, const am::Nothing&) { ++told; });
+    ep.seal();
+    std::vector<std::byte> memory(1000);
+    int completed = 0;
+    am::Port port = ep.open_port(memory, 1000, [&](am::Context&) { ++completed; });
+    ep.send(1 - ep.rank(), here, port.ref());
+    ep.quiesce();
+    if (ep.rank() == 0) {
+      ep.send(1, tell, {});
+      ep.put(ref, 0, memory);
+      ep.send(1, tell, {});
+      put = true;
+    } else {
+      const am::Interruptible interrupts(ep);
+      EXPECT_TRUE(compute_until([&] { return told == 1 && put; }));
+      std::this_thread::sleep_for(2ms);
+      EXPECT_EQ(completed, 0);
+      EXPECT_EQ(told, 1);
+      ep.poll();
+      EXPECT_EQ(completed, 1);
+      EXPECT_EQ(told, 2);
+    }
+    ep.quiesce();
+  });
+}
+
+// Replies that find no room inside the signal handler are kept in memory that was set aside; when that is used up, the
+// other messages wait.
+TEST(InterruptTest, RepliesWithoutRoomAreKept) {
+  std::atomic<bool> asked_all = false;
+  am::run_loopback({.num_ranks = 2, .concurrent = true, .ring_bytes = 4096}, [&](auto transport) {
+    am::Endpoint ep(std::move(transport), {.poll_every = 0});
+    std::uint64_t next = 0;
+    std::uint64_t asked = 0;
+    const std::vector<std::byte> large(500);
+    const auto answer =
+        ep.on<Number>("answer", [&](am::Context&, const Number& w, am::Tail) { EXPECT_EQ(next++, w.value); });
+    const auto ask = ep.on<Number>("ask", [&](am::Context& c, const Number& w) {
+      ++asked;
+      c.reply(answer, w, large);
+    });
+    ep.seal();
+    constexpr std::uint64_t count = 100;
+    if (ep.rank() == 0) {
+      ep.poll_until([&] { return asked_all.load(); });  // rank 1 listens
+      for (std::uint64_t i = 0; i < count; ++i) ep.send(1, ask, Number{i});
+      asked_all = false;
+      ep.quiesce();
+      EXPECT_EQ(next, count);
+    } else {
+      {
+        const am::Interruptible interrupts(ep);
+        asked_all = true;
+        EXPECT_TRUE(compute_until([&] { return !asked_all; }));
+        std::this_thread::sleep_for(2ms);
+        const am::Mask mask(ep);
+        EXPECT_GT(asked, 10U);
+        EXPECT_LT(asked, 30U);
+      }
+      EXPECT_GT(ep.stats().most_deferred, 5U);
+      ep.quiesce();
+    }
+    ep.quiesce();
+  });
+}
+
+/// Every call that looks at what handlers and flushes change takes the guard first.
+template <typename TurnOn>
+void calls_are_guarded(TurnOn&& turn_on) {
+  run_pair([&](am::Endpoint& ep) {
+    am::LevelSync* sync = nullptr;
+    std::uint64_t sum = 0;
+    std::uint64_t levels_seen = 0;
+    const auto add = ep.on<Number>("add", [&](am::Context& c, const Number& w) {
+      sum += w.value;
+      if (sync != nullptr) levels_seen += sync->level_of(c.source());
+      const auto until = std::chrono::steady_clock::now() + 20us;
+      while (std::chrono::steady_clock::now() < until) {
+      }
+    });
+    ep.seal();
+    constexpr std::uint64_t rounds = 40;
+    {
+      const auto on = turn_on(ep);
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        for (int i = 0; i < 10; ++i) ep.send(1 - ep.rank(), add, Number{1});
+        std::this_thread::sleep_for(30us);  // handlers run now, in the other thread if there is one
+        const std::int64_t one = 1;
+        EXPECT_EQ(ep.reduce(am::ReduceOp::sum, {&one, 1})[0], 2);
+        for (int i = 0; i < 10; ++i) ep.send(1 - ep.rank(), add, Number{1});
+        am::LevelSync levels(ep, {1 - ep.rank()});
+        {
+          const am::Mask mask(ep);
+          sync = &levels;
+        }
+        {
+          am::Coalescer<Number> items(ep, add, {.buffer_bytes = 80, .max_age_us = 1});
+          {
+            const am::Mask mask(ep);
+            for (int i = 0; i < 25; ++i) items.push(1 - ep.rank(), Number{1});
+          }
+          items.flush();
+          EXPECT_GE(ep.stats().sent, 20U);
+          levels.finish_level();
+          ep.quiesce();
+        }
+        EXPECT_GE(levels.level_of(1 - ep.rank()), 1U);
+        const am::Mask mask(ep);
+        sync = nullptr;
+      }
+      ep.quiesce();
+      const am::Mask mask(ep);
+      EXPECT_EQ(sum, rounds * 45);
+    }
+    ep.quiesce();
+  });
+}
+
+TEST(InterruptTest, CallsAreGuarded) {
+  calls_are_guarded([](am::Endpoint& ep) { return std::make_unique<am::Interruptible>(ep); });
+}
+
+TEST(ThreadTest, CallsAreGuarded) {
+  calls_are_guarded([](am::Endpoint& ep) { return std::make_unique<am::ProgressThread>(ep, 5us); });
 }
 
 TEST(InterruptTest, OnlyOneAndOnlyWhereTheTransportCan) {

@@ -34,6 +34,9 @@ struct PortRef {
 };
 
 /// The owner's handle. Closing it (the destructor) makes every later put an error. Must not outlive its endpoint.
+/// The destructor makes progress while data that was accepted is on its way, so that the memory may go afterwards; what a
+/// handler throws meanwhile is thrown by the next call that makes progress. Inside a handler it cannot wait: the memory
+/// of a port that is destroyed there while bulk data is on its way must stay until the next quiesce().
 class Port {
  public:
   Port(Port&& other) noexcept : endpoint_(std::exchange(other.endpoint_, nullptr)), id_(other.id_) {}

@@ -14,10 +14,9 @@ namespace {
 constexpr int message_tag = 0;
 constexpr int first_bulk_tag = 1;
 constexpr std::size_t num_slots = 32;
-/// Messages of this size (with header) go by MPI_Send, which costs less than MPI_Isend where it finds room. Larger ones
-/// soon find none in the few KiB that Open MPI keeps for a pair in shared memory, and MPI_Send then waits for the
-/// receiver: a flood of 1 KiB takes 0.9 us a message with it, 0.3 with MPI_Isend.
+/// Messages of this size (with header) have slots of their own: one rank that computes takes at most its credits of them.
 constexpr std::size_t small_bytes = 128;
+constexpr std::size_t num_small_slots = 256;
 /// From here on a transfer of its own costs less than two copies.
 constexpr std::size_t bulk_min = 16384;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI counts with int
@@ -40,7 +39,40 @@ void let_messages_gather() {
   for (int i = 0; i < gather_pauses; ++i) pause();
 }
 
+/// Lets go of a send; whether MPI is still at work on it. Nobody may wait for a rank that does not answer.
+bool give_up(MPI_Request& request) {
+  if (request == MPI_REQUEST_NULL) return false;
+  int done = 0;
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  if (done == 0) MPI_Request_free(&request);
+  return done == 0;
+}
+
 }  // namespace
+
+SendSlots::SendSlots(std::size_t slots, std::size_t slot_bytes)
+    : memory_(std::make_unique_for_overwrite<std::byte[]>(slots * slot_bytes)), slots_(slots) {
+  for (std::size_t i = 0; i < slots; ++i) slots_[i].bytes = memory_.get() + i * slot_bytes;
+}
+
+SendSlots::~SendSlots() {
+  if (is_finalized()) return;
+  bool in_use = false;
+  for (Slot& slot : slots_) in_use |= give_up(slot.request);
+  if (in_use) (void)memory_.release();  // left to MPI
+}
+
+// In turn, so that the oldest send is asked.
+SendSlots::Slot* SendSlots::free() {
+  Slot& slot = slots_[next_];
+  if (slot.request != MPI_REQUEST_NULL) {
+    int done = 0;
+    must(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) return nullptr;
+  }
+  if (++next_ == slots_.size()) next_ = 0;
+  return &slot;
+}
 
 PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, bool oversubscribed)
     : comm_(parent),
@@ -53,7 +85,8 @@ PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, bool oversub
       credits_max_(options.credits),
       credits_(static_cast<std::size_t>(comm_.num_ranks()), options.credits),
       owed_(static_cast<std::size_t>(comm_.num_ranks()), 0),
-      slots_(num_slots) {
+      small_slots_(num_small_slots, small_bytes),
+      slots_(num_slots, stride_) {
   int* tag_ub = nullptr;
   int found = 0;
   must(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&tag_ub), &found), "MPI_Comm_get_attr");
@@ -76,27 +109,9 @@ PointToPoint::~PointToPoint() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
   }
-  for (Slot& slot : slots_) {
-    if (slot.request == MPI_REQUEST_NULL) continue;
-    int done = 0;
-    MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE);
-    if (done == 0) {
-      MPI_Request_free(&slot.request);
-      (void)new (std::nothrow) std::vector<std::byte>(std::move(slot.bytes));  // left to MPI
-    }
-  }
-}
-
-// In turn, so that the oldest send is asked.
-PointToPoint::Slot* PointToPoint::free_slot() {
-  Slot& slot = slots_[next_slot_];
-  if (slot.request != MPI_REQUEST_NULL) {
-    int done = 0;
-    must(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) return nullptr;
-  }
-  next_slot_ = (next_slot_ + 1) % num_slots;
-  return &slot;
+  bool in_use = false;
+  for (CreditSend& send : credit_sends_) in_use |= give_up(send.request);
+  if (in_use) (void)new (std::nothrow) std::deque<CreditSend>(std::move(credit_sends_));  // left to MPI
 }
 
 bool PointToPoint::try_send(Rank dst, Header header, std::span<const std::byte> a,
@@ -106,19 +121,12 @@ bool PointToPoint::try_send(Rank dst, Header header, std::span<const std::byte> 
   header.bytes = static_cast<std::uint32_t>(a.size() + b.size());
   header.credits = static_cast<std::uint8_t>(owed_[to]);
   const std::size_t bytes = sizeof header + header.bytes;
-  if (bytes <= small_bytes) {
-    alignas(16) std::byte record[small_bytes];
-    write_record(record, header, a, b);
-    must(MPI_Send(record, static_cast<int>(bytes), MPI_BYTE, dst, message_tag, comm_.get()), "MPI_Send");
-  } else {
-    Slot* const slot = free_slot();
-    if (slot == nullptr) return false;
-    if (slot->bytes.empty()) slot->bytes.resize(stride_);
-    write_record(slot->bytes.data(), header, a, b);
-    must(MPI_Isend(slot->bytes.data(), static_cast<int>(bytes), MPI_BYTE, dst, message_tag, comm_.get(),
-                   &slot->request),
-         "MPI_Isend");
-  }
+  SendSlots::Slot* const slot = bytes <= small_bytes ? small_slots_.free() : slots_.free();
+  if (slot == nullptr) return false;
+  write_record(slot->bytes, header, a, b);
+  must(MPI_Isend(slot->bytes, static_cast<int>(bytes), MPI_BYTE, dst, message_tag, comm_.get(),
+                 &slot->request),
+       "MPI_Isend");
   received_in_a_row_ = 0;
   owed_[to] = 0;
   --credits_[to];
@@ -126,11 +134,19 @@ bool PointToPoint::try_send(Rank dst, Header header, std::span<const std::byte> 
 }
 
 void PointToPoint::give_back_credits(Rank dst) {
+  while (!credit_sends_.empty()) {
+    int done = 0;
+    must(MPI_Test(&credit_sends_.front().request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) break;
+    credit_sends_.pop_front();
+  }
   const auto to = static_cast<std::size_t>(dst);
-  const Header header{
+  CreditSend& send = credit_sends_.emplace_back();
+  send.header = {
       .bytes = 0, .handler = 0, .kind = Kind::transport, .credits = static_cast<std::uint8_t>(owed_[to])};
   owed_[to] = 0;
-  must(MPI_Send(&header, sizeof header, MPI_BYTE, dst, message_tag, comm_.get()), "MPI_Send");
+  must(MPI_Isend(&send.header, sizeof send.header, MPI_BYTE, dst, message_tag, comm_.get(), &send.request),
+       "MPI_Isend");
 }
 
 void PointToPoint::finish_receive(Rank src, const Header& header) {

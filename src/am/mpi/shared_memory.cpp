@@ -176,6 +176,14 @@ bool SharedMemory::arm_doorbell(int signal) {
 
 void SharedMemory::rearm_doorbell() { rearm(*bell_, signal_); }
 void SharedMemory::disarm_doorbell() { disarm(*bell_); }
-int SharedMemory::poll_from_signal(Inbox& inbox) { return poll_rings(inbox, 1000); }
+
+int SharedMemory::poll_from_signal(Inbox& inbox) {
+  int handled = 0;
+  for (Source& source : sources_)
+    handled += source.ring.poll_while(
+        1000, [&](Header header) { return inbox.takes_in_signal(header); },
+        [&](Header header, const std::byte* payload) { inbox.deliver(source.rank, header, payload); });
+  return handled;
+}
 
 }  // namespace nuice::am::mpi
