@@ -93,7 +93,7 @@ void CoalescerBase::flush_if_old() {
   if (now - last_flush_ < max_age_) return;
   last_flush_ = now;
   for (Rank dst = 0; dst < endpoint_.num_ranks(); ++dst)
-    if (endpoint_.num_deferred_ == 0 || !endpoint_.deferred_.contains(dst)) flush(dst);
+    if (!endpoint_.must_stay_behind(dst)) flush(dst);
 }
 
 }  // namespace nuice::am

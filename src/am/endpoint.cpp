@@ -82,6 +82,7 @@ bool Endpoint::try_post(Rank dst, Header header, std::span<const std::byte> a, T
 }
 
 void Endpoint::defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
+  if (guards_->in_signal && keep_in_signal(dst, header, a, tail)) return;
   Message message{header, {}};
   message.payload.reserve(a.size() + tail.size());
   message.payload.insert(message.payload.end(), a.begin(), a.end());
@@ -102,9 +103,7 @@ void Endpoint::post_outside(Rank dst, Header header, std::span<const std::byte> 
 
 void Endpoint::post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   check_sendable(dst, a.size() + tail.size());
-  const auto possible = [&] {
-    return (num_deferred_ == 0 || !deferred_.contains(dst)) && try_post(dst, header, a, tail);
-  };
+  const auto possible = [&] { return !must_stay_behind(dst) && try_post(dst, header, a, tail); };
   FirstError error;
   if (!possible()) {
     if (in_progress_) {
@@ -119,6 +118,7 @@ void Endpoint::post_slowly(Rank dst, Header header, std::span<const std::byte> a
 }
 
 void Endpoint::send_deferred() {
+  if (kept_ && kept_->used != 0) sort_kept();
   for (auto entry = deferred_.begin(); entry != deferred_.end();) {
     auto& [dst, messages] = *entry;
     while (!messages.empty() && try_post(dst, messages.front().header, messages.front().payload, {})) {
@@ -186,7 +186,10 @@ void Endpoint::age_coalescers() {
 
 std::exception_ptr Endpoint::flush_coalescers() {
   FirstError error;
-  for (std::size_t i = 0; i < coalescers_.size(); ++i) error.of([&] { coalescers_[i]->flush(); });
+  for (std::size_t next = 0; next < coalescers_.size();) {  // a handler may make another meanwhile
+    CoalescerBase* const coalescer = coalescers_[next++];
+    error.of([&] { coalescer->flush(); });
+  }
   return error.get();
 }
 

@@ -120,6 +120,24 @@ struct Endpoint::SelfRing {
   RingConsumer consumer;
 };
 
+/// What handlers send inside the signal handler and cannot leave at once: in memory of its own, one behind the other, as
+/// nothing may be allocated there. The next call outside sorts it into deferred_.
+struct Endpoint::Kept {
+  struct Record {
+    Rank dst;
+    std::uint32_t bytes;
+    Header header;
+  };
+  Kept(std::size_t max_message, Rank num_ranks)
+      : largest(sizeof(Record) + max_message),
+        memory(4 * largest),
+        any(static_cast<std::size_t>(num_ranks), 0) {}
+  std::size_t largest;
+  std::vector<std::byte> memory;
+  std::size_t used = 0;
+  std::vector<char> any;  // by destination
+};
+
 /// Interrupts and the progress thread; unused unless guarded_.
 struct Endpoint::Guards {
   std::recursive_mutex mutex;  // held by whoever is inside the endpoint, when there is a thread

@@ -219,8 +219,9 @@ class LoopbackTransport : public Transport {
   int poll_from_signal(Inbox& inbox) override {
     int handled = 0;
     for (Rank src = 0; src < num_ranks(); ++src)
-      handled += from_[static_cast<std::size_t>(src)].poll_to_internal(
-          1000, [&](Header header, const std::byte* payload) { inbox.deliver(src, header, payload); });
+      handled += from_[static_cast<std::size_t>(src)].poll_while(
+          1000, [&](Header header) { return inbox.takes_in_signal(header); },
+          [&](Header header, const std::byte* payload) { inbox.deliver(src, header, payload); });
     return handled;
   }
 

@@ -3,8 +3,10 @@
 // open in the one thread; a signal that finds it above 0 only leaves a note, which the last one to leave reads.
 #include "nuice/am/progress.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
 #include "am/endpoint_state.hpp"
 #include "nuice/error.hpp"
@@ -57,6 +59,45 @@ void Endpoint::drain() noexcept {
   guards.busy = guards.busy - 1;
 }
 
+bool Inbox::takes_in_signal(Header header) const {
+  const Endpoint::Kept& kept = *endpoint_.kept_;
+  return header.kind != Kind::internal && kept.memory.size() - kept.used >= kept.largest;
+}
+
+bool Endpoint::must_stay_behind(Rank dst) const {
+  return num_deferred_ != 0 &&
+         (deferred_.contains(dst) || (kept_ && kept_->any[static_cast<std::size_t>(dst)] != 0));
+}
+
+bool Endpoint::keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
+  const Kept::Record record{dst, static_cast<std::uint32_t>(a.size() + tail.size()), header};
+  Kept& kept = *kept_;
+  if (kept.memory.size() - kept.used < sizeof record + record.bytes) return false;
+  const auto append = [&kept](const void* data, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(kept.memory.data() + kept.used, data, bytes);
+    kept.used += bytes;
+  };
+  append(&record, sizeof record);
+  append(a.data(), a.size());
+  append(tail.data(), tail.size());
+  kept.any[static_cast<std::size_t>(dst)] = 1;
+  stats_.most_deferred = std::max(stats_.most_deferred, ++num_deferred_);
+  return true;
+}
+
+// Behind what deferred_ had for the same rank already: nothing for a rank that is in here goes there in between.
+void Endpoint::sort_kept() {
+  Kept& kept = *kept_;
+  for (std::size_t at = 0; at < kept.used;) {
+    const auto record = detail::load<Kept::Record>(kept.memory.data() + at);
+    --num_deferred_;
+    defer(record.dst, record.header, std::span(kept.memory).subspan(at + sizeof record, record.bytes), {});
+    at += sizeof record + record.bytes;
+  }
+  kept.used = 0;
+  std::ranges::fill(kept.any, 0);
+}
+
 void Endpoint::interrupted() noexcept {
   Guards& guards = *guards_;
   if (guards.busy != 0) {
@@ -83,6 +124,8 @@ Interruptible::Interruptible(Endpoint& endpoint, int signal) : endpoint_(endpoin
   sigemptyset(&action.sa_mask);
   if (sigaction(signal, &action, nullptr) != 0)
     throw Error(ErrorCode::invalid_argument, "signal " + std::to_string(signal) + " cannot be caught");
+  if (!endpoint.kept_)  // else it may hold something still
+    endpoint.kept_ = std::make_unique<Endpoint::Kept>(endpoint.max_message_bytes_, endpoint.num_ranks_);
   guards.signal = signal;
   guards.busy = 1;  // until everything is set up
   endpoint.guarded_ = true;

@@ -170,6 +170,46 @@ TEST(InterruptTest, PutsWaitForTheNextPoll) {
   });
 }
 
+// Replies that find no room inside the signal handler are kept in memory that was set aside; when that is used up, the
+// other messages wait.
+TEST(InterruptTest, RepliesWithoutRoomAreKept) {
+  std::atomic<bool> asked_all = false;
+  am::run_loopback({.num_ranks = 2, .concurrent = true, .ring_bytes = 4096}, [&](auto transport) {
+    am::Endpoint ep(std::move(transport), {.poll_every = 0});
+    std::uint64_t next = 0;
+    std::uint64_t asked = 0;
+    const std::vector<std::byte> large(500);
+    const auto answer =
+        ep.on<Number>("answer", [&](am::Context&, const Number& w, am::Tail) { EXPECT_EQ(next++, w.value); });
+    const auto ask = ep.on<Number>("ask", [&](am::Context& c, const Number& w) {
+      ++asked;
+      c.reply(answer, w, large);
+    });
+    ep.seal();
+    constexpr std::uint64_t count = 100;
+    if (ep.rank() == 0) {
+      ep.poll_until([&] { return asked_all.load(); });  // rank 1 listens
+      for (std::uint64_t i = 0; i < count; ++i) ep.send(1, ask, Number{i});
+      asked_all = false;
+      ep.quiesce();
+      EXPECT_EQ(next, count);
+    } else {
+      {
+        const am::Interruptible interrupts(ep);
+        asked_all = true;
+        EXPECT_TRUE(compute_until([&] { return !asked_all; }));
+        std::this_thread::sleep_for(2ms);
+        const am::Mask mask(ep);
+        EXPECT_GT(asked, 10U);
+        EXPECT_LT(asked, 30U);
+      }
+      EXPECT_GT(ep.stats().most_deferred, 5U);
+      ep.quiesce();
+    }
+    ep.quiesce();
+  });
+}
+
 /// Every call that looks at what handlers and flushes change takes the guard first.
 template <typename TurnOn>
 void calls_are_guarded(TurnOn&& turn_on) {

@@ -7,7 +7,8 @@
 //
 // A buffer leaves when the next item does not fit (size), when it is max_age_us old (age; looked at while polling),
 // or on flush (request). Order: as if the items were sent when their buffer left; a send() to the same rank may
-// overtake items that still wait. An item costs its bytes, no header; 2-8 KiB suffice in most cases (measurements.md).
+// overtake items that still wait. A handler that throws at an item drops the rest of its buffer. An item costs its
+// bytes, no header; 2-8 KiB suffice in most cases (measurements.md).
 #pragma once
 
 #include <chrono>

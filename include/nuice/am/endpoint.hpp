@@ -78,6 +78,9 @@ class Inbox {
 
   /// Runs the handler. Throws what the handler throws, Error mismatch for an unknown handler or a wrong size.
   [[gnu::always_inline]] void deliver(Rank src, Header header, const std::byte* payload);
+  /// Whether such a message may be delivered inside a signal handler: no internal one, which may allocate and call the
+  /// transport, and none while there is no memory set aside for what its handler may send.
+  bool takes_in_signal(Header header) const;
   /// Bulk data of start_bulk_receive has arrived.
   void bulk_arrived(std::uint64_t cookie);
 
@@ -233,6 +236,7 @@ class Endpoint {
   struct Ports;
   struct Levels;
   struct SelfRing;
+  struct Kept;
   struct Guards;
 
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
@@ -243,6 +247,9 @@ class Endpoint {
   bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void send_deferred();
+  bool must_stay_behind(Rank dst) const;  // something for dst is kept already
+  bool keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  void sort_kept();
   void check_sendable(Rank dst, std::size_t bytes) const;
   int progress();           // poll without the checks
   void progress_or_idle();  // one step of a waiting loop
@@ -298,6 +305,7 @@ class Endpoint {
   std::unique_ptr<Ports> ports_;
   std::unique_ptr<Levels> levels_;
   std::unique_ptr<SelfRing> self_;
+  std::unique_ptr<Kept> kept_;  // with interrupts
   std::unique_ptr<Guards> guards_;
 };
 

@@ -18,8 +18,15 @@ namespace nuice::am {
 
 /// While it lives, messages from ranks of the same host (transport shm; loop-back) run their handlers at once, between
 /// any two instructions of the thread that made it. So what handlers touch must be used under a Mask, and memory must
-/// be allocated under one if handlers allocate. Endpoint's own calls mask themselves. An error in a handler is
-/// kept and thrown by the next poll(). From other hosts, messages wait for the next poll as usual.
+/// be allocated under one if handlers allocate or throw. Endpoint's own calls mask themselves. An error in a handler is
+/// kept and thrown by the next poll().
+///
+/// Wait for the next poll as usual: messages from other hosts; puts (bulk data too: its sender stays in put() until this
+/// rank polls), results of calls and level marks, and what the same rank sent behind one of them; what a handler sends that
+/// finds no room at its receiver, or goes to another host. That is kept in memory set aside for four of the largest
+/// messages; while less than one of them is free no more are taken in. Only a handler that sends more than one largest
+/// message, all items of a batch together, may make the endpoint allocate.
+///
 /// The signal's action is set at the first use and stays; SIGURG is ignored by default, so a late one does no harm.
 class Interruptible {
  public:

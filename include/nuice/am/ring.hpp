@@ -120,17 +120,11 @@ class RingConsumer {
   /// Calls deliver(header, payload) for up to `limit` records; a record counts as read even if deliver throws.
   template <typename Deliver>
   int poll(int limit, Deliver&& deliver) {
-    return poll_records<false>(limit, deliver);
+    return poll_while(limit, [](Header) { return true; }, deliver);
   }
-  /// The same, but stops before a record of Kind::internal, which is left for the next poll().
-  template <typename Deliver>
-  int poll_to_internal(int limit, Deliver&& deliver) {
-    return poll_records<true>(limit, deliver);
-  }
-
- private:
-  template <bool to_internal, typename Deliver>
-  [[gnu::always_inline]] int poll_records(int limit, Deliver& deliver) {
+  /// The same, but stops before the first record that is not wanted(header); it is left for the next poll().
+  template <typename Wanted, typename Deliver>
+  [[gnu::always_inline]] int poll_while(int limit, Wanted&& wanted, Deliver&& deliver) {
     int handled = 0;
     while (handled < limit) {
       const std::uint64_t word = this->word();
@@ -141,8 +135,7 @@ class RingConsumer {
         advance(mask_ + 1 - at);
         continue;
       }
-      if constexpr (to_internal)
-        if (header.kind == Kind::internal) break;
+      if (!wanted(header)) break;
       const Advance on_exit{*this, detail::record_bytes(header.bytes)};
       ++handled;
       deliver(header, data_ + at + sizeof(Header));
@@ -150,6 +143,7 @@ class RingConsumer {
     return handled;
   }
 
+ private:
   struct Advance {
     RingConsumer& ring;
     std::size_t bytes;

@@ -98,7 +98,7 @@ class Transport {
   /// Delivery to a rank that computes. arm_doorbell(signal): from now on a rank that sends to the calling thread's
   /// rank raises that signal in this thread; false if this transport cannot. rearm_doorbell: after a signal, before
   /// the rings are looked at a last time. poll_from_signal: as poll, only what is safe inside a signal handler: what
-  /// is of Kind::internal may allocate and call this transport, so it waits for poll(), and what is behind it too.
+  /// Inbox::takes_in_signal refuses waits for poll(), and what is behind it too.
   virtual bool arm_doorbell(int /*signal*/) { return false; }
   virtual void rearm_doorbell() {}
   virtual void disarm_doorbell() {}

@@ -180,8 +180,9 @@ void SharedMemory::disarm_doorbell() { disarm(*bell_); }
 int SharedMemory::poll_from_signal(Inbox& inbox) {
   int handled = 0;
   for (Source& source : sources_)
-    handled += source.ring.poll_to_internal(
-        1000, [&](Header header, const std::byte* payload) { inbox.deliver(source.rank, header, payload); });
+    handled += source.ring.poll_while(
+        1000, [&](Header header) { return inbox.takes_in_signal(header); },
+        [&](Header header, const std::byte* payload) { inbox.deliver(source.rank, header, payload); });
   return handled;
 }
 
