@@ -37,8 +37,8 @@ class Faults(unittest.TestCase):
     def test_the_watchdog_leads_to_the_rank_at_fault(self):
         cases = ["freeze/async/all/1", "freeze/phased/ring/1", "freeze/barrier/all/1", "freeze/credit/all/1"]
         options = []
-        if IS_OPENMPI_5 or "HYDRA" in VERSION:  # that do not end all ranks when one dies
-            options = ["--continuous" if IS_OPENMPI_5 else "-disable-auto-cleanup"]
+        if IS_OPENMPI_5:  # with that option it does not end all ranks when one dies
+            options = ["--continuous"]
             cases += ["kill/phased/all/1", "kill/credit/ring/1"]
         done, said = run(cases, *options)
         for case, heard in said.items():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from nuice.cli.bench import find_program
 from test_demo import missing_programs
 
 FOLDER = Path(__file__).parents[2] / "bench" / "testbed"
@@ -175,3 +177,47 @@ def test_exchanges_on_the_network_are_measured():
     assert all(f["verified"] is True and f["to_bound"] > 1 for f in figures)
     assert min(f["to_best_mpi"] for f in figures) <= 1 <= max(f["to_best_mpi"] for f in figures)
     assert namespaces() == []
+
+
+@needs_network
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_exchanges_outlive_a_slow_port_a_stopped_host_and_a_switch_that_fails(hosts, tmp_path):
+    """Every byte of every repetition is verified, by nuice-bench itself."""
+    matrix = tmp_path / "all.mtx"
+    pairs = [(src, dst) for src in range(1, 5) for dst in range(1, 5) if src != dst]
+    lines = ["%%MatrixMarket matrix coordinate integer general", f"4 4 {len(pairs)}"]
+    matrix.write_text("\n".join(lines + [f"{src} {dst} 150000" for src, dst in pairs]) + "\n")
+    methods = ["coloring:credit", "coloring:phased", "coloring:async"]
+    program = [find_program("nuice-bench"), "--json", "--matrix", str(matrix), "--reps", "25"]
+    words = ["run", "--timeout", "60", *program, "--schedulers", ",".join(methods)]
+    command = [sys.executable, str(FOLDER / "nuice_testbed.py"), *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lived_through = [meet_fault(process, *fault) for fault in (slow_port, stopped_host, failed_switch)]
+    out, complaints = process.communicate(timeout=70)
+    assert process.returncode == 0, complaints
+    assert all(lived_through), "the exchanges were over before the last fault: more repetitions"
+    figures = [json.loads(line) for line in out.splitlines()]
+    assert [f["method"] for f in figures] == methods
+    assert all(f["verified"] is True for f in figures)
+
+
+def meet_fault(process, begin, end) -> bool:
+    """Two seconds of it, once the exchanges are under way. Whether they still were when it ended."""
+    time.sleep(1)
+    begin()
+    time.sleep(2)
+    still_runs = process.poll() is None
+    end()
+    return still_runs
+
+
+def stop_host(signum: int) -> None:
+    pids = subprocess.run(["ip", "netns", "pids", "nuice-h3"], capture_output=True, text=True).stdout
+    for pid in map(int, pids.split()):
+        os.kill(pid, signum)
+
+
+slow_port = (lambda: testbed("port", "2", "5mbit"), lambda: testbed("port", "2", "50mbit"))
+stopped_host = (lambda: stop_host(signal.SIGSTOP), lambda: stop_host(signal.SIGCONT))
+failed_switch = (lambda: testbed("switch", "down"), lambda: testbed("switch", "up"))

@@ -178,7 +178,7 @@ auto Exchange::State::guarded(Act&& act) {
   } catch (const Error& error) {
     const Error told = with_dead_ranks(error, *comm);
     give_up();
-    throw told;
+    throw Error(told);
   }
 }
 
@@ -196,7 +196,8 @@ void Exchange::State::finish_quietly() noexcept {
 void Exchange::State::let_go(std::unique_ptr<State> state) noexcept {
   if (!state) return;
   state->finish_quietly();
-  if (state->broken) static_cast<void>(state.release());
+  if (!state->broken) return;
+  [[maybe_unused]] const State* const left = state.release();
 }
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}

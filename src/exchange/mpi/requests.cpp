@@ -148,7 +148,7 @@ void cancel_receives(std::span<MPI_Request> receives) noexcept {
     if (request != MPI_REQUEST_NULL && !is_complete(request)) MPI_Cancel(&request);
   constexpr double patience_s = 1;
   const double end_s = MPI_Wtime() + patience_s;
-  for (const MPI_Request request : receives)
+  for (MPI_Request request : receives)
     while (request != MPI_REQUEST_NULL && !is_complete(request) && MPI_Wtime() < end_s)
       std::this_thread::yield();
 }
