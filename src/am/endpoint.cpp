@@ -48,8 +48,8 @@ Endpoint::Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options
 
 Endpoint::~Endpoint() = default;
 
-Stats Endpoint::stats() {
-  const Entry entry(*this);
+Stats Endpoint::stats() const {
+  const Entry entry(const_cast<Endpoint&>(*this));  // an Endpoint is never const itself: it has to be sealed
   Stats stats = stats_;
   stats.sent = sent_;
   stats.handled = inbox_.handled_;

@@ -173,7 +173,9 @@ TEST(InterruptTest, PutsWaitForTheNextPoll) {
 // Replies that find no room inside the signal handler are kept in memory that was set aside; when that is used up, the
 // other messages wait.
 TEST(InterruptTest, RepliesWithoutRoomAreKept) {
+  std::atomic<bool> listening = false;
   std::atomic<bool> asked_all = false;
+  std::atomic<bool> looked = false;
   am::run_loopback({.num_ranks = 2, .concurrent = true, .ring_bytes = 4096}, [&](auto transport) {
     am::Endpoint ep(std::move(transport), {.poll_every = 0});
     std::uint64_t next = 0;
@@ -188,20 +190,22 @@ TEST(InterruptTest, RepliesWithoutRoomAreKept) {
     ep.seal();
     constexpr std::uint64_t count = 100;
     if (ep.rank() == 0) {
-      ep.poll_until([&] { return asked_all.load(); });  // rank 1 listens
+      while (!listening) std::this_thread::yield();
       for (std::uint64_t i = 0; i < count; ++i) ep.send(1, ask, Number{i});
-      asked_all = false;
+      asked_all = true;
+      while (!looked) std::this_thread::yield();  // no reply is taken in before
       ep.quiesce();
       EXPECT_EQ(next, count);
     } else {
       {
         const am::Interruptible interrupts(ep);
-        asked_all = true;
-        EXPECT_TRUE(compute_until([&] { return !asked_all; }));
+        listening = true;
+        EXPECT_TRUE(compute_until([&] { return asked_all.load(); }));
         std::this_thread::sleep_for(2ms);
         const am::Mask mask(ep);
         EXPECT_GT(asked, 10U);
         EXPECT_LT(asked, 30U);
+        looked = true;
       }
       EXPECT_GT(ep.stats().most_deferred, 5U);
       ep.quiesce();

@@ -125,7 +125,7 @@ class Endpoint {
   std::string transport_name() const { return transport_->name(); }
   /// Largest argument and tail together that send takes.
   std::size_t max_message_bytes() const { return max_message_bytes_; }
-  Stats stats();
+  Stats stats() const;
 
   // --- Set-up -------------------------------------------------------------------------------------------------
 
