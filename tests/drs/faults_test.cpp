@@ -183,8 +183,7 @@ void expect_rounds(TurnOn&& turn_on) {
       BoundDrs bound(matrix, endpoint.rank(), bind, options);
       for (unsigned round = 0; round < 8; ++round) {
         bound.exchange.start();
-        if (round % 4 == static_cast<unsigned>(endpoint.rank()))
-          be_busy(std::chrono::microseconds(50));
+        if (round % 4 == static_cast<unsigned>(endpoint.rank())) be_busy(std::chrono::microseconds(50));
         bound.exchange.wait();
         if (round == 0) bound.expect_received(0);
       }

@@ -26,7 +26,7 @@ Error with_dead_ranks(const Error& error, const Communicator& comm);
 /// Not collective. The error of MPI with the ranks that have died, as far as MPI tells: the fault tolerance of Open MPI does
 /// (mpiexec --with-ft ulfm). Then the communicator is revoked: every call on it fails on all ranks, so nobody waits for one
 /// that has given up. Other errors as they are. For planning and binding: an exchange that was under way might not survive it
-/// (Open MPI ends the program if a send fails when MPI_Testsome has freed it already).
+/// (Open MPI 5.0.11 then ended the program at times: "Send error after request freed").
 Error after_a_death(const Error& error, const Communicator& comm);
 /// Collective. A duplicate of the user's communicator. An error names the dead, but leaves that as it is.
 std::shared_ptr<const Communicator> duplicate(MPI_Comm parent);
