@@ -13,35 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "am/first_error.hpp"
 #include "nuice/am/endpoint.hpp"
 
 namespace nuice::am {
-
-/// For several steps that must all be taken, whatever handlers throw meanwhile: keeps the first error. A transport that
-/// has failed ends them at once.
-class FirstError {
- public:
-  template <typename Step>
-  void of(Step&& step) {
-    try {
-      step();
-    } catch (const TransportError&) {
-      throw;
-    } catch (...) {
-      add(std::current_exception());
-    }
-  }
-  void add(std::exception_ptr error) {
-    if (!first_) first_ = std::move(error);
-  }
-  const std::exception_ptr& get() const { return first_; }
-  void rethrow() const {
-    if (first_) std::rethrow_exception(first_);
-  }
-
- private:
-  std::exception_ptr first_;
-};
 
 /// Numbers of Kind::internal, in the order in which add_internal_handlers() adds them.
 enum class InternalHandler : std::uint16_t { result, put, bulk_put, level_mark };

@@ -46,12 +46,12 @@ void MessageRun::begin() {
   std::swap(listed_, listed_for_next_);
 }
 
-bool MessageRun::step(HeldError& held) {
-  held.during([this] { grant_listed(); });
+bool MessageRun::step(am::FirstError& held) {
+  held.of([this] { grant_listed(); });
   if (!to_send_.empty()) {
     send_granted(held);
   } else if (!asking_) {
-    held.during([this] { ask_next(); });
+    held.of([this] { ask_next(); });
   }
   return unsent_ == 0 && to_arrive_ == 0;
 }
@@ -81,7 +81,7 @@ void MessageRun::take_answer(const Answer& answer) {
 }
 
 // The receiver waits for all of this, whatever a handler throws between the steps.
-void MessageRun::send_granted(HeldError& held) {
+void MessageRun::send_granted(am::FirstError& held) {
   const Granted granted = to_send_.pop();
   const Cargo::Outgoing& out = cargo_.out[granted.message];
   am::Endpoint& endpoint = station_.endpoint;
@@ -89,11 +89,10 @@ void MessageRun::send_granted(HeldError& held) {
   // In two parts, so that the receiver sees when it may let the next one in.
   const std::size_t last = std::min(static_cast<std::size_t>(options_.early_bytes), out.data.size());
   const std::size_t first = out.data.size() - last;
-  if (first > 0) held.during([&] { endpoint.put(granted.port, 0, out.data.first(first)); });
-  if (last > 0)
-    held.during([&] { endpoint.put(granted.port, static_cast<Bytes>(first), out.data.last(last)); });
+  if (first > 0) held.of([&] { endpoint.put(granted.port, 0, out.data.first(first)); });
+  if (last > 0) held.of([&] { endpoint.put(granted.port, static_cast<Bytes>(first), out.data.last(last)); });
   if (options_.when_busy == WhenBusy::refuse)
-    held.during([&] { endpoint.send(out.dst, station_.release_handler, Release{round_, number_}); });
+    held.of([&] { endpoint.send(out.dst, station_.release_handler, Release{round_, number_}); });
 }
 
 std::uint32_t MessageRun::source_index(Rank src, Bytes bytes) const {

@@ -51,7 +51,7 @@ class MessageRun : public Run {
              Cargo cargo, const Options& options);
   ~MessageRun() override;
 
-  bool step(HeldError& held) override;
+  bool step(am::FirstError& held) override;
 
   // Handlers:
   void take_inquiry(am::Context& from, const Inquiry& inquiry);
@@ -79,7 +79,7 @@ class MessageRun : public Run {
   void grant_listed();
   void arrived(std::uint32_t source);
   void ask_next();
-  void send_granted(HeldError& held);
+  void send_granted(am::FirstError& held);
 
   Station::State& station_;
   std::uint32_t number_;

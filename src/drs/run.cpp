@@ -13,7 +13,7 @@ namespace nuice::drs {
 namespace {
 
 /// A step of a run; true when it is over, complete or not.
-bool is_over_after_step(Run& run, HeldError& held) {
+bool is_over_after_step(Run& run, am::FirstError& held) {
   try {
     return run.step(held);
   } catch (const am::TransportError&) {
@@ -27,10 +27,10 @@ bool is_over_after_step(Run& run, HeldError& held) {
 }  // namespace
 
 // The mask: handlers change the runs too, and with interrupts or a progress thread on they may come at any time.
-void Crew::step(HeldError& held) {
+void Crew::step(am::FirstError& held) {
   const am::Mask mask(*endpoint);
   if (endpoint->in_handler()) throw Error(ErrorCode::state, "test() or wait() was called inside a handler");
-  held.during([this] { endpoint->poll(); });
+  held.of([this] { endpoint->poll(); });
   for (std::size_t i = 0; i < running.size();) {
     Run* const run = running[i];
     if (!is_over_after_step(*run, held)) {
@@ -77,7 +77,7 @@ void Run::start() {
 }
 
 bool Run::advance(bool block) {
-  HeldError held;
+  am::FirstError held;
   try {
     do {
       if (!complete_) crew_.step(held);

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "drs/held_error.hpp"
+#include "am/first_error.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/drs.hpp"
 
@@ -28,7 +28,7 @@ struct Crew {
 
   /// Progress for all of them. What handlers throw is held; throws only Error state inside a handler, and what the
   /// transport throws.
-  void step(HeldError& held);
+  void step(am::FirstError& held);
 };
 
 /// Messages to and from other ranks, none of them empty, and the one to itself.
@@ -60,7 +60,7 @@ class Run {
   void finish_quietly() noexcept;
   /// One step; true when this rank's part is complete. What handlers throw is held; whatever else it throws ends the
   /// run.
-  virtual bool step(HeldError& held) = 0;
+  virtual bool step(am::FirstError& held) = 0;
 
   /// Between start() and the wait() or test() that tells of its end.
   bool is_started() const { return started_; }

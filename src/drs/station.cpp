@@ -60,7 +60,7 @@ void Station::State::agree(const std::function<void()>& step) {
     const std::size_t room = endpoint.max_message_bytes() - sizeof head;
     const std::size_t length = std::min(room, std::strlen(mine->what()));
     for (Rank dst = 0; dst < none; ++dst)
-      held.during(
+      held.of(
           [&] { endpoint.send(dst, verdict_handler, head, std::as_bytes(std::span(mine->what(), length))); });
   }
   wait_until([this] { return verdict.has_value(); });
@@ -73,18 +73,18 @@ void Station::State::send_entries(std::span<const Partner> destinations) {
     if (dst == place().rank) {
       entries.push_back({dst, bytes});
     } else {
-      held.during([&] { endpoint.send(dst, entry_handler, bytes); });
+      held.of([&] { endpoint.send(dst, entry_handler, bytes); });
     }
   }
 }
 
 std::vector<std::int64_t> Station::State::reduce(am::ReduceOp op, std::span<const std::int64_t> values) {
   std::vector<std::int64_t> result(values.size());
-  held.keep(endpoint.try_reduce(op, values, result));
+  held.add(endpoint.try_reduce(op, values, result));
   return result;
 }
 
-void Station::State::quiesce() { held.keep(endpoint.try_quiesce()); }
+void Station::State::quiesce() { held.add(endpoint.try_quiesce()); }
 
 std::vector<Partner> Station::State::take_entries() {
   std::vector<Partner> list = std::move(entries);

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "am/first_error.hpp"
 #include "drs/arguments.hpp"
-#include "drs/held_error.hpp"
 #include "drs/run.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/am/progress.hpp"
@@ -76,7 +76,7 @@ struct Station::State {
   void quiesce();
   template <typename Done>
   void wait_until(Done&& done) {
-    while (!done()) held.during([&] { endpoint.poll_until(done); });
+    while (!done()) held.of([&] { endpoint.poll_until(done); });
   }
 
   /// Collective: options are valid and equal on all ranks.
@@ -93,7 +93,7 @@ struct Station::State {
   std::vector<MessageRun*> runs;  // by number; null when freed
   std::uint32_t next_number = 0;  // of the next bind(), which is collective: the same on all ranks
   std::optional<Error> verdict;
-  HeldError held;
+  am::FirstError held;
 
   am::Handler<Bytes> entry_handler;
   am::Handler<Verdict> verdict_handler;

@@ -215,6 +215,21 @@ TEST(Auto, WhatWasMeasuredIsWisdom) {
   EXPECT_EQ(plan_for(matrix, options).advice()->sentence.find("Wisdom"), std::string::npos) << "another key";
 }
 
+/// Credit alone bounds what is on its way to a port whose queue is short.
+TEST(Auto, MeasuredTimesCountForMoreWhereAQueueMayOverflow) {
+  const CommMatrix matrix = some_matrix();
+  if (matrix.num_messages() == 0) return;
+  const auto counts_for_more = [&](const char* machine, mpi::Executor executor) {
+    const auto options = automatic({.executor = executor, .machine = machine, .measure = true});
+    const mpi::Plan plan = plan_for(matrix, options);
+    EXPECT_EQ(plan.advice()->choice().predicted_by, Prediction::measurement);
+    return plan.advice()->sentence.find("bad days not seen") != std::string::npos;
+  };
+  EXPECT_TRUE(counts_for_more("testbed-shallow", mpi::Executor::phased));
+  EXPECT_FALSE(counts_for_more("testbed-shallow", mpi::Executor::credit));
+  EXPECT_FALSE(counts_for_more("shared-memory", mpi::Executor::phased));
+}
+
 /// Writes wisdom that says `scheduler:executor` for this plan.
 void lie(const std::string& path, const CommMatrix& matrix, const std::string& scheduler,
          const std::string& executor, const Machine& machine = find_machine("ethernet-10g")) {

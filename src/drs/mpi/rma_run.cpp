@@ -118,7 +118,7 @@ void RmaRun::release() {
   --unsent_;
 }
 
-bool RmaRun::step(HeldError& /*held*/) {
+bool RmaRun::step(am::FirstError& /*held*/) {
   if (!all_arrived_) all_arrived_ = receives_.test(0, receives_.size());
   if (sending_ >= 0) {
     release();

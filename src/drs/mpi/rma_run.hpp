@@ -51,7 +51,7 @@ class RmaRun : public Run {
   /// Makes the requests. Does not communicate. Throws Error limit where a message is too large for this MPI.
   void make_requests();
 
-  bool step(HeldError& held) override;
+  bool step(am::FirstError& held) override;
 
  protected:
   void begin() override;
