@@ -59,7 +59,7 @@ def _openmpi4(path: str, hosts: list[str], per_host: int, num_ranks: int) -> lis
     return [
         *(path, "--allow-run-as-root", "--mca", "plm_rsh_agent", str(STATE / "agent")),
         *("--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", NETWORK),
-        *_openmpi_tcp(),
+        *_openmpi_tcp("vader"),
         *("-H", ",".join(f"{host}:{per_host}" for host in hosts), "-np", str(num_ranks)),
     ]
 
@@ -77,13 +77,15 @@ def _openmpi5(path: str, hosts: list[str], per_host: int, num_ranks: int) -> lis
         ),
         # Also where the user's settings ask for another mapping.
         *("--map-by", f"ppr:{per_host}:node:oversubscribe"),
-        *_openmpi_tcp(),
+        *_openmpi_tcp("sm"),
         *("-H", ",".join(f"{host}:{per_host}" for host in hosts), "-np", str(num_ranks)),
     ]
 
 
-def _openmpi_tcp() -> list[str]:
-    words = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self,sm", "--mca", "btl_tcp_if_include", NETWORK]
+def _openmpi_tcp(shared_memory: str) -> list[str]:
+    """TCP between hosts; shared_memory: the component for ranks of one, which is named anew in Open MPI 5."""
+    btl = f"tcp,self,{shared_memory}"
+    words = ["--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", NETWORK]
     return [*words, "--mca", "mpi_yield_when_idle", "1"]
 
 
