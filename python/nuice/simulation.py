@@ -165,6 +165,12 @@ def _predict(
     return Prediction(name, how, made, run, bound_s)
 
 
+def drs_form(name: str, early_bytes: int) -> dict[str, Any]:
+    """What simulate_drs_n is told for one of DRS_FORMS."""
+    when_busy = "refuse" if name == DRS_N else "list"
+    return {"when_busy": when_busy, "early_bytes": early_bytes if name == "drs_n:early" else 0}
+
+
 def _predict_drs_n(
     matrix: CommMatrix,
     machine: Machine,
@@ -174,10 +180,8 @@ def _predict_drs_n(
     timeline: bool,
     early_bytes: int,
 ) -> Prediction:
-    when_busy = "refuse" if name == DRS_N else "list"
-    early = early_bytes if name == "drs_n:early" else 0
     try:
-        run = simulate_drs_n(matrix, machine, seed, when_busy=when_busy, early_bytes=early, timeline=timeline)
+        run = simulate_drs_n(matrix, machine, seed, **drs_form(name, early_bytes), timeline=timeline)
     except Error as error:
         if error.code != "not_applicable":
             raise

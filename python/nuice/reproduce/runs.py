@@ -21,7 +21,7 @@ from typing import Any
 
 from .. import _core, papers
 from .._core import CommMatrix, Schedule, Simulation
-from ..simulation import DRS_FORMS
+from ..simulation import DRS_FORMS, drs_form
 
 _FITTED = Path(__file__).parent.parent / "data" / "fitted.csv"
 EARLY_BYTES = 4096  # drs_n:early; the software of a send takes as long as 3 KiB on a CM-5 port
@@ -65,8 +65,7 @@ class Lab:
             self.machine(machine),
             seed=seed,
             retry_delay_s=RETRY_S,
-            when_busy="refuse" if form == "drs_n" else "list",
-            early_bytes=EARLY_BYTES if form == "drs_n:early" else 0,
+            **drs_form(form, EARLY_BYTES),
         )
 
     def schedule(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> Schedule:
