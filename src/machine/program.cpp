@@ -75,9 +75,9 @@ class Writer {
     work(machine_.post_receive_s * static_cast<double>(receives.size()));
     for (const TransferId id : receives) add(OpKind::post, id);
   }
-  void send(TransferId id) {
+  void send(TransferId id, double saved_s = 0) {
     if (program_.moves[id].missing > 0) add(OpKind::wait_parts, id);
-    work(send_s_ + program_.moves[id].packing_s);
+    work(send_s_ - saved_s + program_.moves[id].packing_s);
     add(OpKind::launch, id);
   }
   void send(std::span<const TransferId> sends, bool blocking) {
@@ -141,12 +141,17 @@ class Compiler {
 
   void write_phase(Writer& writer, Rank rank, std::span<const TransferId> out,
                    std::span<const TransferId> in) {
-    if (options_.executor == Executor::pairwise && is_exchange(out, in)) {
+    const bool exchange = is_exchange(out, in);
+    if (options_.executor == Executor::pairwise && exchange) {
       write_exchange(writer, rank, out.front(), in.front());
       return;
     }
     writer.post(in);
-    writer.send(out, options_.blocking_sends);
+    if (exchange) {
+      writer.send(out.front(), machine_.exchange_saves_s);
+    } else {
+      writer.send(out, options_.blocking_sends);
+    }
     writer.add(OpKind::wait_all);
   }
 
@@ -160,13 +165,13 @@ class Compiler {
       program_.moves[out].together = true;
       writer.add(OpKind::meet, meeting_of(out, in, rank, partner));
       writer.post({&in, 1});
-      writer.send(out);
+      writer.send(out, machine_.exchange_saves_s);
     } else if (rank < partner) {
       writer.post({&in, 1});
       writer.add(OpKind::wait_all);
-      writer.send(out);
+      writer.send(out, machine_.exchange_saves_s);
     } else {
-      writer.send(out);
+      writer.send(out, machine_.exchange_saves_s);
       writer.add(OpKind::wait_all);
       writer.post({&in, 1});
     }

@@ -14,14 +14,16 @@ namespace {
 bool possible(double value) { return value >= 0 && std::isfinite(value); }
 
 bool all_possible(const Machine& m) {
-  const auto values = {m.start_up_s,     m.latency_s,         m.hop_s,
-                       m.handshake_s,    m.send_overhead_s,   m.receive_overhead_s,
-                       m.post_receive_s, m.async_send_s,      m.phase_s,
-                       m.idle_phase_s,   m.barrier_s,         m.barrier_level_s,
-                       m.byte_s,         m.loss_per_sender,   m.loss_most,
-                       m.timeout_s,      m.copy_byte_s,       m.memory_slowdown,
-                       m.am_send_s,      m.am_latency_s,      m.am_handler_s,
-                       m.am_retry_s,     m.loss_most_sending, m.loss_per_sender_sending};
+  const auto values = {m.start_up_s,       m.latency_s,         m.hop_s,
+                       m.handshake_s,      m.send_overhead_s,   m.receive_overhead_s,
+                       m.post_receive_s,   m.async_send_s,      m.phase_s,
+                       m.idle_phase_s,     m.barrier_s,         m.barrier_level_s,
+                       m.byte_s,           m.loss_per_sender,   m.loss_most,
+                       m.timeout_s,        m.copy_byte_s,       m.memory_slowdown,
+                       m.am_send_s,        m.am_latency_s,      m.am_handler_s,
+                       m.am_retry_s,       m.loss_most_sending, m.loss_per_sender_sending,
+                       m.am_entry_s,       m.control_word_s,    m.control_sum_s,
+                       m.waiting_sender_s, m.exchange_saves_s,  m.planning_slowdown};
   return std::ranges::all_of(values, possible) && m.eager_limit >= 0 && m.packet_payload >= 0 &&
          m.packet_header >= 0 && m.buffer_limit >= 0 && m.memory_limit >= 0 && m.sends_at_once >= 0 &&
          m.receives_at_once >= 0 && m.queue_senders >= 0 && m.queue >= 0;
@@ -44,6 +46,9 @@ Senseless find_senseless(const Machine& m) {
   }
   if (m.queue_senders > 0 && m.timeout_s <= 0) {
     return {"receiver", "queue_senders", "queue_senders needs a timeout above 0"};
+  }
+  if (m.exchange_saves_s > m.send_overhead_s) {
+    return {"processor", "exchange_saves", "exchange_saves is above send_overhead, of which it is a part"};
   }
   if (m.memory_slowdown < 1) return {"memory", "slowdown", "slowdown is below 1"};
   if (m.memory_slowdown > 1 && m.memory_limit == max_bytes)
