@@ -5,7 +5,7 @@
 //   discovery       n sums of a word, then d entries;                           else sum over k of message(4 n / 2^(k+1))
 //
 // k = 0 .. ceil(log2 n) - 1. All ranks do the same in every round, so a round is as long as one exchange of it.
-#include "nuice/machine.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice {
 namespace {
