@@ -267,8 +267,8 @@ def text(record):
 
 
 def write(records):
-    lines = ["# Found by bench/fit_machines.py --record. Errors: medians of |fitted / printed - 1|. leave_one_out: each"]
-    lines += ["# cell predicted by a fit without it."]
+    lines = ["# Found by bench/fit_machines.py --record. Errors: medians of |fitted / printed - 1|."]
+    lines += ["# leave_one_out: each cell predicted by a fit without it."]
     lines += ["machine,parameters,table,columns,cells,median_error,worst_error,leave_one_out"]
     for r in records:
         errors = [f"{r[key]:.4f}" for key in ("median_error", "worst_error", "leave_one_out")]

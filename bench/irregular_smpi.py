@@ -13,10 +13,10 @@ keeps a processor busy is told to the clock (apps/irregular/simulated.hpp):
                    printed scale time over N^2, 32.4 to 33.7 us. A cell is four looks at a neighbour; a look
                    that an item carries to another rank is that rank's work (002 figs 20, 23, 25).
                    * 1.33 in the parallel programs: FITTED, to AM-NC-O of Wolff, 256 x 256, 16 ranks
-  send/receive     88 us for an empty message (001 s.1), which block both the sender and the receiver
+  send/receive     88 us for an empty message (001 s.2), which block both the sender and the receiver
                    (002 s.4.2). Asynchronous: 53 us more at each end, the interrupt: FITTED, to ASR-C-O of
                    Lee, 25 % walls, 256 x 256
-  active messages  1.6 us to send, 1.7 us to receive a packet of four words (004 s.2.2)
+  active messages  1.6 us to send, 1.7 us to receive a packet of four words (004 s.2.3)
   a look at the network interfaces   1 us, assumed
   put              as 1.6 and 1.7 us for a packet, and 7.5 us at each end to start: in 002 fig. 17 single
                    messages, which need a look each, cost as much as a put at 60 words, 15 packets
@@ -25,7 +25,7 @@ keeps a processor busy is told to the clock (apps/irregular/simulated.hpp):
   coalesced        one packet for each item, as with active messages. 002 puts two sites into a packet, but
                    sends every look over a border; ours sends active bonds, and cells not known yet
   network          1 us, no contention; barriers and reductions take their latency only, 2 to 10 us (the
-                   control network of the CM-5: 2 to 5 us, 001 s.1)
+                   control network of the CM-5: 2 to 5 us, 001 s.2)
 
 Cycles end as in 002: AM-NC-O locally in Wolff (two messages each way, fig. 27), globally in Lee (fig. 26),
 AMP-C-NO with two barriers (fig. 22). Nets of Lee are so long that they take about the printed number of

@@ -113,7 +113,7 @@ class Decision {
     const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_, options_.chunk_bytes);
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
-    candidate.planning_s = candidate.scheduler == drs_n ? 0 : planning_s(candidate.scheduler, traits_);
+    candidate.planning_s = planning_on_s(candidate.scheduler, traits_, machine_);
     set_exchange(candidate, Prediction::rule, estimate.exchange_s,
                  estimate.timeouts ? timeout_uncertainty : rule_uncertainty);
   }
@@ -158,7 +158,7 @@ class Decision {
     const double transfers =
         std::max(traits_.messages, traits_.equal_sizes() ? 0.0 : candidate.phases * traits_.ranks / 2);
     const bool made = candidate.scheduler == drs_n || schedules_.contains(candidate.scheduler);
-    const double make = made ? 0 : candidate.planning_s;
+    const double make = made ? 0 : planning_s(candidate.scheduler, traits_);  // here, not on the machine
     if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
     return make + (candidate.executor == credit
                        ? 0

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advise/candidates.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/advise.hpp"
 
@@ -24,11 +25,12 @@ struct Cost {
   double log_ns;
   double hop_ns;
   double uneven_ns;
+  bool own_row = false;  // a rank needs to know what it sends and receives, nothing else (004 s.3)
 };
 
 constexpr std::array costs{
-    Cost{"ac", 1.07e+03, 2.27, 14.9, 1.03, 0, 0},
-    Cost{"lp", 1.27e+03, 12.5, 11.3, 0.551, 0, 0.0482},
+    Cost{"ac", 1.07e+03, 2.27, 14.9, 1.03, 0, 0, true},
+    Cost{"lp", 1.27e+03, 12.5, 11.3, 0.551, 0, 0.0482, true},
     Cost{"gm", 1.32e+03, 10.7, 18.3, 1.06, 0, 0},
     Cost{"rs_n", 1.59e+03, 8.28, 10.4, 3.64, 0, 0},
     Cost{"coloring", 1.74e+03, 5.78, 22.7, 0, 0, 0},
@@ -85,6 +87,19 @@ const Cost& cost_of(std::string_view scheduler) {
 
 double planning_s(std::string_view scheduler, const Traits& traits) {
   return nanoseconds(cost_of(scheduler), traits) * 1e-9;
+}
+
+double planning_on_s(std::string_view scheduler, const Traits& traits, const Machine& machine) {
+  const bool on_the_fly = scheduler == drs_n;
+  if (machine.control_word_s == 0) {
+    return on_the_fly ? 0 : machine.planning_slowdown * planning_s(scheduler, traits);
+  }
+  const auto ranks = static_cast<Rank>(traits.ranks);
+  if (on_the_fly) return discovery_s(machine, ranks, traits.degree);
+  const double whole_s = machine.planning_slowdown * planning_s(scheduler, traits);
+  if (!cost_of(scheduler).own_row) return whole_s + concatenation_s(machine, ranks);
+  const double own_s = scheduler == "ac" ? 0 : whole_s / traits.ranks;
+  return own_s + discovery_s(machine, ranks, traits.degree);
 }
 
 // After bench/planning_costs.py --simulation. Where many messages are under way at once and share links, or a port for both

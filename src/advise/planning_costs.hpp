@@ -12,6 +12,10 @@ namespace nuice::advice {
 /// Making and checking one schedule.
 double planning_s(std::string_view scheduler, const Traits& traits);
 
+/// S on that machine: its processors' speed, and, where it has a control network, what it takes to learn of the others'
+/// messages: the whole matrix, or for schedulers that need its own row and column only, who sends to it (004 s.3, table 3).
+double planning_on_s(std::string_view scheduler, const Traits& traits, const Machine& machine);
+
 /// The traits and the rule for all candidates.
 double rule_cost_s(const Traits& traits, double candidates);
 /// Walking through a schedule of about so many transfers.
