@@ -72,7 +72,6 @@ void for_each_number(Visit visit) {
            {"am_retry_s", &Machine::am_retry_s},
            {"am_entry_s", &Machine::am_entry_s},
            {"exchange_saves_s", &Machine::exchange_saves_s},
-           {"waiting_sender_s", &Machine::waiting_sender_s},
            {"control_word_s", &Machine::control_word_s},
            {"control_sum_s", &Machine::control_sum_s},
            {"planning_slowdown", &Machine::planning_slowdown}}) {

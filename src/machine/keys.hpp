@@ -74,7 +74,6 @@ inline constexpr Key keys[] = {
     {"receiver", "loss_most", key_kinds::Number{&Machine::loss_most, 0}},
     {"receiver", "loss_per_sender_sending", key_kinds::Number{&Machine::loss_per_sender_sending, 0}},
     {"receiver", "loss_most_sending", key_kinds::Number{&Machine::loss_most_sending, 0}},
-    {"receiver", "waiting_sender", key_kinds::Seconds{&Machine::waiting_sender_s}},
     {"receiver", "queue_senders", key_kinds::Count{&Machine::queue_senders}},
     {"receiver", "queue", key_kinds::Size{&Machine::queue}},
     {"receiver", "timeout", key_kinds::Seconds{&Machine::timeout_s}},

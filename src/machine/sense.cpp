@@ -23,7 +23,7 @@ bool all_possible(const Machine& m) {
                        m.am_send_s,        m.am_latency_s,      m.am_handler_s,
                        m.am_retry_s,       m.loss_most_sending, m.loss_per_sender_sending,
                        m.am_entry_s,       m.control_word_s,    m.control_sum_s,
-                       m.waiting_sender_s, m.exchange_saves_s,  m.planning_slowdown};
+                       m.exchange_saves_s, m.planning_slowdown};
   return std::ranges::all_of(values, possible) && m.eager_limit >= 0 && m.packet_payload >= 0 &&
          m.packet_header >= 0 && m.buffer_limit >= 0 && m.memory_limit >= 0 && m.sends_at_once >= 0 &&
          m.receives_at_once >= 0 && m.queue_senders >= 0 && m.queue >= 0;

@@ -82,8 +82,6 @@ struct Machine {
   // machines the loss slows both ways.
   double loss_per_sender_sending = 0;
   double loss_most_sending = 0;
-  double waiting_sender_s =
-      0;                  ///< Processor time per message received, for every sender that waits for a receive.
   int queue_senders = 0;  ///< 0: a queue without limit.
   Bytes queue = 0;
   double timeout_s = 0;
@@ -94,7 +92,8 @@ struct Machine {
   Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
   Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; above it ...
   double memory_slowdown = 1;      ///< ... its port is so many times slower. At least 1.
-  bool async_copies = false;  ///< What the executor async has under way lies in the system's buffers as well.
+  bool async_copies =
+      false;  ///< What `async` has under way and drs_n is to receive lies in the system's buffers too.
 
   // Active messages, for DRS_N.
   double am_send_s = 0;     ///< The sender's processor.

@@ -58,7 +58,7 @@ def reproduce(
         "fitted_to": reproduction.fits(),
         "tables": [{"name": r.name, "title": r.title} | r.summary() for r in results]
         if summary
-        else [r.figures() | r.summary() for r in results],
+        else [r.figures() | {"summary": r.summary()} for r in results],
         "plot": str(plot) if plot else None,
     }
     output.report(as_json, result, lambda console: _show(console, results, result, summary))

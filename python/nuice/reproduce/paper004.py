@@ -69,8 +69,10 @@ def table2(lab: Lab, quick: bool) -> Reproduction:
     found = cells(rows, ("bytes", "senders"), columns, ours, fitted=lambda row, column: column == "recv_ms")
     parts = [
         Part("until the receiver has everything", "ms", [c for c in found if c.column == "recv_ms"]),
-        Part("until a sender is done", "ms", [c for c in found if c.column != "recv_ms"]),
     ]
+    for column, word in zip(columns[1:], ("last", "first", "average"), strict=True):
+        of_column = [c for c in found if c.column == column]
+        parts.append(Part(f"until the {word} sender is done", "ms", of_column))
     times = {c.row: c.ours for c in parts[0].cells}
     claims = []
     for num_bytes in (256, 4096):

@@ -85,8 +85,8 @@ class Lab:
         return sum(self.run(machine, algorithm, make(seed), seed) for seed in range(self.seeds)) / self.seeds
 
     def planning_ms(self, machine: str, algorithm: str, matrix: CommMatrix) -> float:
-        """Of a node of that machine, by the adviser's formula. AC plans nothing; for LP a node looks at its own
-        row only (004 s.3.2), its share of what planning the whole matrix takes."""
+        """Of a node of that machine, by the adviser's formula. AC plans nothing; for LP a node looks at its
+        own row only (004 s.3.2): its share of what planning the whole matrix takes."""
         if algorithm in ("ac", "drs_n"):
             return 0.0
         on = self.machine(machine)

@@ -214,7 +214,6 @@ void Engine::take_from_inbox(Rank rank) {
   if (flights_[id].unexpected)
     seconds += machine_.copy_byte_s * static_cast<double>(program_.moves[id].bytes);
   seconds += program_.moves[id].packing_s;
-  seconds += machine_.waiting_sender_s * p.senders_waiting;
   if (seconds > 0) {
     p.receiving = id;
     work(rank, seconds);
@@ -280,7 +279,6 @@ void Engine::launch(TransferId id) {
     submit(id);
   } else {
     flight.waits_for_post = true;
-    ++receiver.senders_waiting;
   }
 }
 
@@ -294,9 +292,7 @@ void Engine::post(TransferId id) {
   } else if (std::exchange(flight.buffered, false)) {
     p.buffered -= program_.moves[id].bytes;
   }
-  if (!std::exchange(flight.waits_for_post, false)) return;
-  --p.senders_waiting;
-  shake_hands(id);
+  if (std::exchange(flight.waits_for_post, false)) shake_hands(id);
 }
 
 /// Both sides are ready.

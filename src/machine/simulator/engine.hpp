@@ -84,7 +84,6 @@ class Engine : private Watcher {
     std::uint32_t receives = 0;             // posted and not complete
     std::deque<TransferId> inbox;           // arrived and posted
     Bytes buffered = 0;
-    std::uint32_t senders_waiting = 0;  // for it to post a receive
     bool met = false;
     bool at_barrier = false;
     bool passed_barrier = false;
