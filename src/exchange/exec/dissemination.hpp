@@ -14,19 +14,19 @@
 
 namespace nuice::mpi {
 
-class Barrier {
+class DisseminationBarrier {
  public:
   /// Not collective. The communicator must outlive this, and nothing else may use the tag.
-  Barrier(const Communicator& comm, int tag);
+  DisseminationBarrier(const Communicator& comm, int tag);
 
   /// Comes to the barrier, or goes on with it. True when all ranks have come; block: not before. The next call comes to the
   /// next one.
-  bool is_over(bool block);
+  bool have_come(bool block);
   bool is_under_way() const { return is_under_way_; }
   /// While it is under way. That rank may wait for others in turn.
   Rank waits_for() const;
   std::int64_t num_rounds_over() const { return num_rounds_over_; }
-  void give_up() noexcept;
+  void cancel() noexcept;
 
  private:
   void begin_round();
