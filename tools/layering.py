@@ -51,6 +51,7 @@ HEADERS = {
         "core/comm_matrix",
         "core/credit",
         "core/error",
+        "core/executor",
         "core/hosts",
         "core/phase_table",
         "core/random",
