@@ -232,19 +232,18 @@ class Fit {
     for (const Bytes unit : {Bytes{64}, sizes_.back().bytes / 16}) {
       const CommMatrix matrix = random_density(ranks_, 0.7, {.unit_bytes = unit, .max_units = 4}, 1);
       if (matrix.num_messages() == 0) continue;
-      check(matrix, "ac", mpi::Executor::async, nuice::Executor::async, unit);
-      check(matrix, "coloring", mpi::Executor::phased, nuice::Executor::phased, unit);
+      check(matrix, "ac", mpi::Executor::async, unit);
+      check(matrix, "coloring", mpi::Executor::phased, unit);
     }
   }
 
-  void check(const CommMatrix& matrix, const std::string& scheduler, mpi::Executor real,
-             nuice::Executor simulated, Bytes unit) {
-    const Probe probe{matrix, make_schedule(matrix, scheduler), real};
+  void check(const CommMatrix& matrix, const std::string& scheduler, mpi::Executor executor, Bytes unit) {
+    const Probe probe{matrix, make_schedule(matrix, scheduler), executor};
+    const std::string name(mpi::executor_name(executor));
     const Series series = lab_.run(probe, reps_);
-    const SimulationOptions how{.executor = simulated, .blocking_sends = false};
-    checks_.push_back({scheduler + ":" + std::string(mpi::executor_name(real)) + ", " +
-                           std::to_string(matrix.num_messages()) + " messages of " + std::to_string(unit) +
-                           " to " + std::to_string(4 * unit) + " B",
+    const SimulationOptions how{.executor = name, .blocking_sends = false};
+    checks_.push_back({scheduler + ":" + name + ", " + std::to_string(matrix.num_messages()) +
+                           " messages of " + std::to_string(unit) + " to " + std::to_string(4 * unit) + " B",
                        simulate(matrix, probe.schedule, machine_, how).seconds,
                        estimate(reps_, [&](std::size_t rep) { return last(series, rep); })});
   }

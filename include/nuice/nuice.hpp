@@ -23,6 +23,7 @@
 #include "nuice/core/comm_matrix.hpp"
 #include "nuice/core/credit.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/hosts.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/patterns.hpp"

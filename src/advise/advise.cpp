@@ -142,7 +142,7 @@ class Decision {
       const double usual = candidate.executor == credit ? credit_uncertainty : model_uncertainty;
       set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : usual);
     } else {
-      const SimulationOptions how{.executor = *find_executor(candidate.executor), .blocking_sends = false};
+      const SimulationOptions how{.executor = candidate.executor, .blocking_sends = false};
       set_exchange(candidate, by, simulate(matrix_, schedule, machine_, how).seconds, 0);
     }
   }

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "nuice/core/error.hpp"
-#include "nuice/plan/simulate.hpp"
+#include "nuice/core/executor.hpp"
 
 namespace nuice {
 namespace advice {
@@ -37,12 +37,8 @@ void require_executor(std::string_view scheduler, std::string_view executor) {
     if (executor == handshake) fail("handshake is the executor of drs_n only");
   }
   if (executor == handshake) return;
-  if (executor != credit && !find_executor(executor)) {
-    fail("unknown executor; known: async, phased, barrier, pairwise, credit, handshake");
-  }
-  if (forwards(scheduler) && (executor == credit || executor == "async")) {
+  if (!find_executor(executor).carries_out(find_scheduler(scheduler).guarantees))
     fail("it forwards messages, which needs phases (phased, barrier or pairwise)");
-  }
 }
 
 /// What a message costs besides its bytes, as bytes that could be sent meanwhile.

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nuice/core/error.hpp"
 
@@ -40,7 +40,8 @@ class Table {
   static constexpr std::size_t capacity = 128;
 
   Table(std::string_view kind, std::span<const Row> built_in) : kind_(kind), size_(built_in.size()) {
-    std::ranges::copy(built_in, rows_.begin());
+    rows_.reserve(capacity);  // never moved: spans stay good
+    rows_.assign(built_in.begin(), built_in.end());
   }
 
   std::span<const Row> rows() const { return {rows_.data(), size_.load(std::memory_order_acquire)}; }
@@ -50,20 +51,21 @@ class Table {
   void add(const Row& row) {
     const std::lock_guard lock(adding_);
     const std::size_t size = size_.load(std::memory_order_relaxed);
-    if (row.name.empty()) throw Error(ErrorCode::invalid_argument, "a " + std::string(kind_) + " needs a name");
+    if (row.name.empty())
+      throw Error(ErrorCode::invalid_argument, "a " + std::string(kind_) + " needs a name");
     if (row_named(rows(), row.name) != nullptr)
       throw Error(ErrorCode::invalid_argument,
                   "there is a " + std::string(kind_) + " \"" + std::string(row.name) + "\" already");
     if (size == capacity)
       throw Error(ErrorCode::limit, "the table of " + std::string(kind_) + "s is full: it has " +
                                         std::to_string(capacity) + " rows");
-    rows_[size] = row;
+    rows_.push_back(row);
     size_.store(size + 1, std::memory_order_release);
   }
 
  private:
   std::string_view kind_;
-  std::array<Row, capacity> rows_{};
+  std::vector<Row> rows_;
   std::atomic<std::size_t> size_;
   std::mutex adding_;
 };

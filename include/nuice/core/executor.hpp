@@ -19,10 +19,10 @@ namespace nuice {
 
 /// What a rank waits for before it goes on.
 enum class Pace : std::uint8_t {
-  at_once,    ///< For nothing: all sends leave in the order of the schedule.
-  phases,     ///< For its own send and receive of a phase.
-  barriers,   ///< As phases, and for all ranks after every phase.
-  pairs,      ///< As phases; two ranks that exchange meet first, and the lower one receives first where a port needs that.
+  at_once,   ///< For nothing: all sends leave in the order of the schedule.
+  phases,    ///< For its own send and receive of a phase.
+  barriers,  ///< As phases, and for all ranks after every phase.
+  pairs,  ///< As phases; two ranks that exchange meet first, and the lower one receives first where a port needs that.
   grants,     ///< For its receivers, who say how many bytes may be sent.
   inquiries,  ///< For its receivers, whom it asks before every message. It needs no schedule.
 };
@@ -53,7 +53,7 @@ std::span<const Executor> executors();
 const Executor& find_executor(std::string_view name);
 
 /// Adds a row for as long as the program runs; texts must live as long. Before the first plan, and on all ranks.
-/// Throws Error invalid_argument if the name is taken, limit for the 129th row.
+/// Throws Error invalid_argument if the name is empty or taken, limit for the 129th row.
 void add_executor(const Executor& row);
 
 }  // namespace nuice
