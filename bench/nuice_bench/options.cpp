@@ -59,9 +59,16 @@ void check_name(const std::string& name, bool is_broadcast) {
 }
 
 /// AC has a single phase in which a rank sends everything: only without order it is what the papers mean.
-mpi::Executor usual_executor(std::string_view scheduler) {
-  if (scheduler == "auto") return mpi::Executor::automatic;
-  return scheduler == "ac" ? mpi::Executor::async : mpi::Executor::phased;
+/// Throws Error for one that plans on MPI do not have.
+std::string known_executor(const std::string& name) {
+  if (name != "auto" && !find_executor(name).on_mpi)
+    throw Error(ErrorCode::invalid_argument, "the executor " + name + " does not run on MPI");
+  return name;
+}
+
+std::string usual_executor(std::string_view scheduler) {
+  if (scheduler == "auto") return "auto";
+  return scheduler == "ac" ? "async" : "phased";
 }
 
 /// drs_n, drs_n:FORM, drs_n:FORM:TRANSPORT.
@@ -106,7 +113,7 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   for (const PeerName& row : peers(is_broadcast))
     if (row.name == word) return {word, row.peer, {}, {}, {}};
   if (!is_broadcast && (word == "drs_n" || word.starts_with("drs_n:")))
-    return {word, std::nullopt, {}, mpi::Executor::async, parse_drs(word)};
+    return {word, std::nullopt, {}, "async", parse_drs(word)};
   const std::string form = form_of(word);
   const std::string planned = form.empty() ? word : word.substr(0, word.size() - form.size() - 1);
   const std::size_t colon = planned.find(':');
@@ -117,8 +124,8 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   spec.blind = form == "blind";
   spec.combine = form == "combine";
   const bool is_usual = executor.empty() && colon == std::string::npos;
-  spec.executor = is_usual ? usual_executor(scheduler) : mpi::find_executor(executor);
-  if (is_usual && spec.combine) spec.executor = mpi::Executor::phased;
+  spec.executor = is_usual ? usual_executor(scheduler) : known_executor(executor);
+  if (is_usual && spec.combine) spec.executor = "phased";
   return spec;
 }
 

@@ -20,7 +20,7 @@ struct HaloPlan {
 
   Exchange bind(const Movement& movement, bool scatter) {
     return scatter == to_owners ? plan.bind(movement.send, movement.receive)
-                                : plan.bind_reverse(movement.send, movement.receive);
+                                : plan.bind(movement.send, movement.receive, Direction::backwards);
   }
 };
 

@@ -60,7 +60,7 @@ Lists exchange_lists(const Communicator& comm, Plan& plan, const Lists& outgoing
 }
 
 Lists exchange_lists(const Communicator& comm, const Lists& outgoing) {
-  Plan plan = plan_for(comm, outgoing, {.scheduler = "ac", .executor = Executor::async});
+  Plan plan = plan_for(comm, outgoing, {.scheduler = "ac", .executor = "async"});
   return exchange_lists(comm, plan, outgoing);
 }
 

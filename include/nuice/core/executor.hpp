@@ -46,6 +46,9 @@ struct Executor {
   bool carries_out(unsigned guarantees) const { return needs_schedule() && (guarantees & needs) == needs; }
 };
 
+/// What "auto" is where nothing is chosen.
+inline constexpr std::string_view default_executor = "phased";
+
 /// All rows, in a fixed order.
 std::span<const Executor> executors();
 

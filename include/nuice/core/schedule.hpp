@@ -140,7 +140,7 @@ inline Piece Pieces::Iterator::operator*() const {
   return {part.message, schedule_->offset_.empty() ? 0 : schedule_->offset_[at_], part.bytes};
 }
 
-/// Sum over the phases of the largest transfer: the bytes that a barrier-separated execution waits for.
+/// Sum over the phases of the largest transfer: the bytes that an execution waits for whose phases do not mix.
 Bytes phase_bytes(const Schedule& schedule);
 
 }  // namespace nuice

@@ -139,7 +139,7 @@ class Halo {
   CommMatrix matrix(Bytes entry_bytes) const;
 
   /// Fetches ghost values; the memory must stay valid until HaloExchange::free(). The first bind with a new sum
-  /// of bytes per entry makes a plan, for both directions (Plan::bind_reverse); 8 bytes are planned already, unless
+  /// of bytes per entry makes a plan, for both directions (Direction::backwards); 8 bytes are planned already, unless
   /// PlanOptions::topology names a network.
   /// Throws Error, the same on all ranks: invalid_argument for a field with too few values for its entries or
   /// fewer than one component; mismatch if the ranks' bytes per entry differ; not_applicable and limit as Plan.

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "nuice/core/credit.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/types.hpp"
 #include "nuice/plan/scheduler.hpp"
 
@@ -64,7 +65,7 @@ struct AutoOptions {
 struct PlanOptions {
   /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/exchange.md).
   std::string scheduler = "rs_n";
-  /// A name of nuice::executors() that runs on MPI; or "auto": phased, and with the scheduler "auto" the one that it
+  /// A name of nuice::executors() that runs on MPI; or "auto": default_executor, and with the scheduler "auto" the one that it
   /// chooses. Schedulers that forward messages (rex, bruck) need one with phases.
   std::string executor = "auto";
   std::uint64_t seed = 0;

@@ -39,7 +39,7 @@ struct WisdomKey {
 struct WisdomEntry {
   WisdomKey key;
   std::string scheduler;   ///< A name of schedulers().
-  std::string executor;    ///< Of the MPI library: async, phased, barrier, credit.
+  std::string executor;    ///< One that runs on MPI.
   double predicted_s = 0;  ///< The exchange time that was expected; 0: none was.
   double measured_s = 0;   ///< Median of the repetitions' maxima over the ranks.
   int repetitions = 0;

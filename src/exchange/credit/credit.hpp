@@ -18,7 +18,7 @@
 // begins late or does not look hold up a sender: what it was sent takes its share of the sender's window.
 //
 // While one message ends the next one's first chunks are under way: the port stays busy over the change of phase, which
-// is what the executors phased and barrier lose. And of one exchange at most window_bytes are on their way to a rank: a
+// is what executors with phases lose. And of one exchange at most window_bytes are on their way to a rank: a
 // switch queue of that length holds them, but for headers.
 // (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
 //

@@ -11,10 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "exchange/bind/arrivals.hpp"
-#include "exchange/bind/layout.hpp"
-#include "mpi/communicator.hpp"
-#include "nuice/core/phase_table.hpp"
+#include "exchange/bind/binding.hpp"
 
 namespace nuice::mpi {
 
