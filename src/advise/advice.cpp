@@ -44,7 +44,7 @@ std::size_t Advice::num_contenders() const {
 }
 
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice) {
-  if (advice.choice().scheduler == advice::drs_n) return Schedule(matrix.num_ranks());
+  if (!find_executor(advice.choice().executor).needs_schedule()) return Schedule(matrix.num_ranks());
   if (advice.schedule) return *advice.schedule;
   return make_schedule(advice::problem_of(matrix, machine, advice.seed), advice.choice().scheduler);
 }
