@@ -126,7 +126,7 @@ constexpr std::array built_in{
               .expected_unevenness = 0.7,
               .planning_cost = PlanningCost{.fixed = 1320, .rank = 10.7, .message = 18.3, .log = 1.06},
               .gathers = true,
-              .tried_with = Paces(Pace::phases)},
+              .tried_with = Paces::none()},  // what rs_n does with another seed, in more time
     alias(rs_n, "cgm", "compact global masking: greedy phases from the compressed matrix", "003 figs 5, 6"),
     rs_n,
     Scheduler{.name = "coloring",
