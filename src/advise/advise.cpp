@@ -272,7 +272,7 @@ void require_options(const AdviceOptions& options) {
 
 Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options) {
   advice::require_options(options);
-  require_sense(machine);
+  require_valid(machine);
   std::vector<advice::Entry> candidates =
       advice::candidates_of(options, machine);  // wrong names stop us here
   if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty()) {
