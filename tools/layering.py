@@ -64,7 +64,7 @@ HEADERS = {
     "topology": {"core/networks"},
     "exchange": {"core/serial_exchange"},
     "machine": {"plan/machine", "plan/simulate"},
-    "schedulers": {"plan/scheduler", "plan/dynamic_schedule", "plan/broadcaster", "plan/host_schedule"},
+    "schedulers": {"plan/scheduler", "plan/dynamic_schedule", "plan/broadcaster", "plan/host_schedule", "plan/rows"},
     "advise": {"plan/advise", "plan/wisdom"},
     "exchange/bind": {"mpi/exchange"},
     "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/discover"},

@@ -63,7 +63,7 @@ class Fit {
       const std::vector<double> copies = lab_.copy(reps_);
       return estimate(reps_, [&](std::size_t rep) { return copies[rep % copies.size()]; });
     }());
-    require_sense(machine_);
+    require_valid(machine_);
     check_against_exchanges();
     return {std::move(machine_), notebook_.take(), std::move(checks_)};
   }

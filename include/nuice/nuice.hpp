@@ -39,6 +39,7 @@
 #include "nuice/plan/dynamic_schedule.hpp"
 #include "nuice/plan/host_schedule.hpp"
 #include "nuice/plan/machine.hpp"
+#include "nuice/plan/rows.hpp"
 #include "nuice/plan/scheduler.hpp"
 #include "nuice/plan/simulate.hpp"
 #include "nuice/plan/wisdom.hpp"

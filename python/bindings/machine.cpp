@@ -22,27 +22,6 @@ namespace {
 
 using FloatTable = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
-std::string_view duplex_name(Duplex duplex) {
-  return duplex == Duplex::full ? "full" : duplex == Duplex::paired ? "paired" : "half";
-}
-
-Duplex find_duplex(const std::string& name) {
-  for (const Duplex duplex : {Duplex::full, Duplex::paired, Duplex::half}) {
-    if (duplex_name(duplex) == name) return duplex;
-  }
-  throw Error(ErrorCode::invalid_argument, "duplex is 'full', 'paired' or 'half', not '" + name + "'");
-}
-
-std::string_view switching_name(Switching switching) {
-  return switching == Switching::packet ? "packet" : "circuit";
-}
-
-Switching find_switching(const std::string& name) {
-  if (name == "packet") return Switching::packet;
-  if (name == "circuit") return Switching::circuit;
-  throw Error(ErrorCode::invalid_argument, "switching is 'packet' or 'circuit', not '" + name + "'");
-}
-
 /// Calls visit(name, member) for every number of a machine.
 template <typename Visit>
 void for_each_number(Visit visit) {
@@ -103,7 +82,7 @@ void set_field(Machine& machine, const std::string& field, nb::handle value) {
 Machine replace(const Machine& machine, const nb::kwargs& fields) {
   Machine changed = machine;
   for (const auto [name, value] : fields) set_field(changed, nb::cast<std::string>(name), value);
-  require_sense(changed);
+  require_valid(changed);
   return changed;
 }
 
@@ -211,11 +190,6 @@ void register_executors(nb::module_& module) {
              "The row with that name; nuice.Error lists the known names.");
 }
 
-DrsWhenBusy when_busy_of(const std::string& name) {
-  if (const auto when_busy = find_when_busy(name)) return *when_busy;
-  throw Error(ErrorCode::invalid_argument, "when_busy is '" + name + "'; known: refuse, list");
-}
-
 }  // namespace
 
 void register_machine(nb::module_& module) {
@@ -239,7 +213,7 @@ void register_machine(nb::module_& module) {
       [](const CommMatrix& matrix, const Machine& machine, std::uint64_t seed,
          std::optional<double> retry_delay_s, bool timeline, const std::string& when_busy,
          Bytes early_bytes) {
-        const DrsOptions options{seed, retry_delay_s, timeline, when_busy_of(when_busy), early_bytes};
+        const DrsOptions options{seed, retry_delay_s, timeline, find_when_busy(when_busy), early_bytes};
         const nb::gil_scoped_release release;
         return simulate_drs_n(matrix, machine, options);
       },

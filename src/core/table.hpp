@@ -18,20 +18,33 @@
 namespace nuice::core {
 
 /// The row with that name; nullptr where there is none. O(rows).
-template <typename Row>
-const Row* row_named(std::span<const Row> rows, std::string_view name) {
-  const auto found = std::ranges::find(rows, name, &Row::name);
-  return found == rows.end() ? nullptr : &*found;
+template <typename Rows>
+auto row_named(const Rows& rows, std::string_view name) {
+  const auto found = std::ranges::find(rows, name, [](const auto& row) { return row.name; });
+  return found == std::ranges::end(rows) ? nullptr : &*found;
 }
 
-/// The same; throws Error invalid_argument with the known names. kind: "scheduler".
-template <typename Row>
-const Row& require_row(std::span<const Row> rows, std::string_view kind, std::string_view name) {
-  if (const Row* const row = row_named(rows, name)) return *row;
+/// The same; throws Error invalid_argument with the known names. kind: "scheduler"; more: what else would do.
+template <typename Rows>
+const auto& require_row(const Rows& rows, std::string_view kind, std::string_view name,
+                        std::string_view more = "") {
+  if (const auto* const row = row_named(rows, name)) return *row;
   std::string known;
-  for (const Row& row : rows) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  throw Error(ErrorCode::invalid_argument,
-              "unknown " + std::string(kind) + " \"" + std::string(name) + "\"; known: " + known);
+  for (const auto& row : rows) known += (known.empty() ? "" : ", ") + std::string(row.name);
+  throw Error(ErrorCode::invalid_argument, "unknown " + std::string(kind) + " \"" + std::string(name) +
+                                               "\"; known: " + known + std::string(more));
+}
+
+/// A row for a value of an enumeration.
+template <typename Value>
+struct Named {
+  std::string_view name;
+  Value value;
+};
+
+template <typename Value, std::size_t count>
+std::string_view name_of(const Named<Value> (&rows)[count], Value value) {
+  return std::ranges::find(rows, value, &Named<Value>::value)->name;
 }
 
 template <typename Row>

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "nuice/nuice.hpp"
+#include "support/throws.hpp"
 
 namespace nuice {
 namespace {
@@ -473,7 +474,7 @@ TEST(SimulateDrsN, AHotReceiverGrantsInTurn) {
 TEST(SimulateDrsN, FormsHaveNames) {
   for (const DrsWhenBusy form : {DrsWhenBusy::refuse, DrsWhenBusy::list})
     EXPECT_EQ(find_when_busy(when_busy_name(form)), form);
-  EXPECT_EQ(find_when_busy("ask"), std::nullopt);
+  EXPECT_ERROR(find_when_busy("ask"), ErrorCode::invalid_argument, {"\"ask\"; known: refuse, list"});
 }
 
 // ---- refusals

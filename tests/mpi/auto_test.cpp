@@ -301,7 +301,7 @@ TEST(Auto, WisdomThatLiesOrIsDamagedIsNotFollowed) {
 TEST(Auto, ErrorsAgree) {
   const CommMatrix matrix = some_matrix();
   const auto plan = [&](const mpi::PlanOptions& options) { (void)plan_for(matrix, automatic(options)); };
-  expect_same_error(ErrorCode::invalid_argument, "no machine is called 'cm7'",
+  expect_same_error(ErrorCode::invalid_argument, "unknown machine \"cm7\"",
                     [&] { plan({.automatic = {.machine = "cm7"}}); });
   expect_same_error(ErrorCode::io, "no-such.toml",
                     [&] { plan({.automatic = {.machine = "/no-such.toml"}}); });

@@ -40,8 +40,8 @@ enum class Prediction {
 };
 
 std::string_view prediction_name(Prediction prediction);
-/// By name ("model"); nullopt for an unknown one.
-std::optional<Prediction> find_prediction(std::string_view name);
+/// By name ("model"). Throws Error invalid_argument that lists the known names.
+Prediction find_prediction(std::string_view name);
 
 struct AdviceOptions {
   /// R: how often the plan will be used. At least 1.

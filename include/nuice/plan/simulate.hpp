@@ -36,8 +36,8 @@ enum class DrsWhenBusy {
 
 /// "refuse", "list".
 std::string_view when_busy_name(DrsWhenBusy when_busy);
-/// By name; nullopt for an unknown one.
-std::optional<DrsWhenBusy> find_when_busy(std::string_view name);
+/// By name. Throws Error invalid_argument that lists the known names.
+DrsWhenBusy find_when_busy(std::string_view name);
 
 struct DrsOptions {
   std::uint64_t seed = 0;  ///< Draws every rank's order of destinations.
@@ -92,7 +92,7 @@ struct Simulation {
   std::vector<Interval> timeline;     ///< By begin; empty unless asked for.
 };
 
-/// Runs a schedule. Throws Error invalid_argument as require_sense(machine), and for an executor that is unknown, is not
+/// Runs a schedule. Throws Error invalid_argument as require_valid(machine), and for an executor that is unknown, is not
 /// simulated or takes no schedule; mismatch if the topology has fewer ranks than the matrix, or the schedule another
 /// number; state if ranks would wait for each other for ever (the message names one).
 /// Cost: about a microsecond per transfer without link sharing, 24 bytes per operation of a rank.

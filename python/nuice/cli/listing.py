@@ -19,13 +19,14 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List schedulers, executors, broadcasts, patterns (generate), networks (--topology) and machines (simulate)."""
+    """List schedulers, executors, broadcasts, patterns, networks (--topology) and machines (simulate)."""
     result = {
         "schedulers": [
             {
                 "name": s.name,
                 "guarantees": s.guarantees,
                 "randomized": s.randomized,
+                "alias_of": s.alias_of or None,
                 "source": s.source,
                 "summary": s.summary,
             }

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "core/table.hpp"
 #include "machine/simulator/engine.hpp"
 #include "machine/simulator/program.hpp"
 #include "nuice/core/error.hpp"
@@ -17,13 +18,11 @@ namespace {
 using machine::Engine;
 using machine::TransferId;
 
-constexpr std::array<std::pair<DrsWhenBusy, std::string_view>, 2> when_busy_names{{
-    {DrsWhenBusy::refuse, "refuse"},
-    {DrsWhenBusy::list, "list"},
-}};
+constexpr core::Named<DrsWhenBusy> when_busy_names[] = {{"refuse", DrsWhenBusy::refuse},
+                                                        {"list", DrsWhenBusy::list}};
 
 void require_room(const CommMatrix& matrix, const Machine& machine) {
-  require_sense(machine);
+  require_valid(machine);
   const std::string reason = why_too_small(*machine.topology, matrix.num_ranks());
   if (!reason.empty()) throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
 }
@@ -59,16 +58,10 @@ std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine) 
 
 }  // namespace
 
-std::string_view when_busy_name(DrsWhenBusy when_busy) {
-  return std::ranges::find(when_busy_names, when_busy, &std::pair<DrsWhenBusy, std::string_view>::first)
-      ->second;
-}
+std::string_view when_busy_name(DrsWhenBusy when_busy) { return core::name_of(when_busy_names, when_busy); }
 
-std::optional<DrsWhenBusy> find_when_busy(std::string_view name) {
-  for (const auto& [when_busy, known] : when_busy_names) {
-    if (known == name) return when_busy;
-  }
-  return std::nullopt;
+DrsWhenBusy find_when_busy(std::string_view name) {
+  return core::require_row(when_busy_names, "way of a busy receiver", name).value;
 }
 
 std::string_view activity_name(Activity activity) {
