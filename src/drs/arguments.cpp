@@ -7,15 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "core/names.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
 namespace nuice::drs {
 namespace {
-
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 /// outgoing: partners are destinations of place.rank; otherwise sources.
 void check_partners(const Place& place, std::span<const Partner> partners, bool outgoing) {

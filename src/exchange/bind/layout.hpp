@@ -3,9 +3,9 @@
 // requests.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "core/names.hpp"
 #include "mpi/requests.hpp"
 #include "nuice/core/types.hpp"
 
@@ -26,9 +26,5 @@ class Layout {
   /// Whether the segments of a transfer with this partner travel as messages of their own; the same at both ends.
   virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
 };
-
-inline std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 }  // namespace nuice::mpi
