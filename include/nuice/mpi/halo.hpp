@@ -54,10 +54,11 @@ class Ownership {
  private:
   friend class OwnerFinder;
   enum class Kind : int { ranges, array, function, list };
-  Kind kind_ = Kind::list;
+  Ownership(Kind kind, std::vector<GlobalIndex> owned = {}) : kind_(kind), owned_(std::move(owned)) {}
+  Kind kind_;
+  std::vector<GlobalIndex> owned_;
   std::vector<GlobalIndex> begins_;
   std::vector<Rank> owners_;
-  std::vector<GlobalIndex> owned_;
   std::function<Rank(GlobalIndex)> owner_;
 };
 
