@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "common/agree.hpp"
 #include "nuice/core/bounds.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 
@@ -13,7 +13,7 @@ HaloTimes time_halos(const std::vector<Timed>& ways, int reps) {
   if (reps == 0) return halos;
   const std::vector<Times> times = time_in_turns(ways, reps);
   for (const Times& one : times) halos.exchange_s.push_back(one.median_s);
-  if (world_size() > 1) halos.ratio = ratio_to_best_other(ways, times, "nuice");
+  if (mpi::world_size() > 1) halos.ratio = ratio_to_best_other(ways, times, "nuice");
   return halos;
 }
 

@@ -39,12 +39,16 @@ void expect_delivers(mpi::Plan& plan) {
   bound.expect_received(1);
 }
 
-void expect_equal_on_all_ranks(const std::string& text) { EXPECT_EQ(text, test::text_of_rank_0(text)); }
+void expect_equal_on_all_ranks(const std::string& text) {
+  EXPECT_EQ(text, mpi::text_of_rank_0(MPI_COMM_WORLD, text));
+}
 
 /// A folder that all ranks name alike and rank 0 makes and removes.
 class Folder {
  public:
-  Folder() : path_(test::text_of_rank_0(testing::TempDir() + "nuice_auto_" + std::to_string(getpid()))) {
+  Folder()
+      : path_(mpi::text_of_rank_0(MPI_COMM_WORLD,
+                                  testing::TempDir() + "nuice_auto_" + std::to_string(getpid()))) {
     if (world_rank() == 0) fs::create_directories(path_);
     MPI_Barrier(MPI_COMM_WORLD);
   }

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
+#include "core/names.hpp"
 #include "mpi/requests.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "nuice/core/types.hpp"
@@ -35,9 +35,5 @@ struct Way {
   std::span<const Partner> send_to;
   std::span<const Partner> receive_from;
 };
-
-inline std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 }  // namespace nuice::mpi

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
 #include "exchange/plan/options.hpp"
@@ -16,8 +15,7 @@
 #include "exchange/plan/plan_state.hpp"
 #include "exchange/plan/share_advice.hpp"
 #include "exchange/plan/trial.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
+#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/wisdom.hpp"
 
@@ -130,12 +128,7 @@ class Plan::State::Chooser {
 
   /// What rank 0 knows of this problem, on all ranks.
   std::optional<WisdomEntry> look_up() {
-    struct Evidence {
-      double predicted_s = 0;
-      double measured_s = 0;
-      int repetitions = 0;
-    } evidence;
-    std::string found;  // the evidence, and then "scheduler:executor"
+    WisdomEntry entry;  // without a scheduler: nothing is known
     all_or_none(comm_, [&] {
       advice_options_ = {.reuse = options_.automatic.reuse,
                          .candidates = candidates_for(picked_.machine, options_, for_hosts_),
@@ -149,20 +142,11 @@ class Plan::State::Chooser {
       warn(file.warning);
       const WisdomEntry* const known = file.find(key_);
       if (known == nullptr) return;
-      evidence = {known->predicted_s, known->measured_s, known->repetitions};
-      found.assign(reinterpret_cast<const char*>(&evidence), sizeof evidence);
-      found += known->scheduler + ":" + known->executor;
+      entry = *known;
     });
-    found = text_of_rank_0(comm_, std::move(found));
-    if (found.empty()) return std::nullopt;
-    std::memcpy(&evidence, found.data(), sizeof evidence);
-    const std::size_t colon = found.find(':', sizeof evidence);
-    return WisdomEntry{.key = key_,
-                       .scheduler = found.substr(sizeof evidence, colon - sizeof evidence),
-                       .executor = found.substr(colon + 1),
-                       .predicted_s = evidence.predicted_s,
-                       .measured_s = evidence.measured_s,
-                       .repetitions = evidence.repetitions};
+    share_from_rank_0(comm_, entry.scheduler, entry.executor, entry.predicted_s, entry.measured_s,
+                      entry.repetitions);
+    return entry.scheduler.empty() ? std::nullopt : std::optional(entry);
   }
 
   /// Takes the choice from wisdom if there is one that makes sense here; its rivals are then predicted by the rule.
@@ -193,7 +177,7 @@ class Plan::State::Chooser {
       name_machine();
       follows = 1;
     });
-    must(MPI_Bcast(&follows, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
+    share_from_rank_0(comm_, follows);
     if (follows == 0) return false;
     share();
     state_.info.predicted_s = entry->predicted_s;

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/names.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
@@ -17,10 +18,6 @@ namespace nuice::mpi {
 namespace {
 
 [[noreturn]] void fail_table(const std::string& text) { throw Error(ErrorCode::mismatch, text); }
-
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 void check_partners(const std::vector<Partner>& partners, Rank rank, const std::string& what) {
   const bool ascending =

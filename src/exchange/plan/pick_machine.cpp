@@ -9,8 +9,7 @@
 #include <sstream>
 
 #include "core/file_io.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
+#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 
@@ -57,16 +56,6 @@ Found look_for(const PlanOptions& options, bool one_host) {
                            " the choice may be wrong; nuice-calibrate --save measures yours.");
 }
 
-/// Collective. In one message.
-Found of_rank_0(const Communicator& comm, const Found& mine) {
-  const std::string all = text_of_rank_0(comm, mine.name + '\0' + mine.sentence + '\0' + mine.text);
-  const std::size_t name_end = all.find('\0');
-  const std::size_t sentence_end = all.find('\0', name_end + 1);
-  return {.name = all.substr(0, name_end),
-          .text = all.substr(sentence_end + 1),
-          .sentence = all.substr(name_end + 1, sentence_end - name_end - 1)};
-}
-
 /// Collective. Whether all ranks share their memory.
 bool all_on_one_host(const Communicator& comm) {
   MPI_Comm host = MPI_COMM_NULL;
@@ -100,7 +89,7 @@ PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options)
   all_or_none(comm, [&] {
     if (comm.rank() == 0) found = look_for(options, one_host);
   });
-  found = of_rank_0(comm, found);
+  share_from_rank_0(comm, found.name, found.text, found.sentence);
   PickedMachine picked;
   all_or_none(comm, [&] {
     picked = {parse_machine(found.text, found.name), found.sentence};

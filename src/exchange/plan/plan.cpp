@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "core/partners.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
@@ -57,23 +58,7 @@ Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
 }  // namespace
 
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
-  std::vector<Rank> seen;
-  seen.reserve(destinations.size());
-  for (const auto& [dst, bytes] : destinations) {
-    if (dst < 0 || dst >= comm.num_ranks())
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + ": there are " + std::to_string(comm.num_ranks()) + " ranks");
-    if (bytes < 0)
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + ": the size is negative: " + std::to_string(bytes));
-    if (bytes > max_bytes)
-      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + ": " + std::to_string(bytes) +
-                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
-    seen.push_back(dst);
-  }
-  std::ranges::sort(seen);
-  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
-    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + ": given twice");
+  core::check_partners({comm.rank(), true}, comm.num_ranks(), destinations);
 }
 
 void require_phases_to_forward(const std::string& who, const Executor& executor) {
