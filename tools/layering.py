@@ -31,7 +31,7 @@ ALLOWED = {
 # Headers of a folder that are a layer of their own, with a target of their own.
 PARTS = {
     f"exchange/mpi/{name}.hpp": "mpi parts"
-    for name in ("agree", "call", "communicator", "gather", "requests")
+    for name in ("agree", "call", "communicator", "failure", "gather", "requests")
 }
 HEADERS = {
     "core": {

@@ -48,6 +48,8 @@ class SharedMemory : public Transport {
     remote_->start_reduce(op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return remote_->test_reduce(result); }
+  std::vector<Rank> dead_ranks() override { return remote_->dead_ranks(); }
+  bool is_orphan() const override { return remote_->is_orphan(); }
 
   bool arm_doorbell(int signal) override;
   void rearm_doorbell() override;
