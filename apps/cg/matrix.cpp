@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::cg {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "cg/matrix.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::cg {
 namespace {

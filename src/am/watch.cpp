@@ -19,7 +19,7 @@
 #include "am/endpoint_state.hpp"
 #include "am/noting_failure.hpp"
 #include "core/watchdog.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::am {
 namespace {

@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "core/file_io.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice {
 namespace {

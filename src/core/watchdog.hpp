@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice {
 

@@ -14,8 +14,8 @@
 
 #include "am/first_error.hpp"
 #include "core/watchdog.hpp"
+#include "nuice/am/drs.hpp"
 #include "nuice/am/endpoint.hpp"
-#include "nuice/drs.hpp"
 
 namespace nuice::drs {
 

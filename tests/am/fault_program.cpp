@@ -28,10 +28,10 @@
 #include <vector>
 
 #include "nuice/am/level_sync.hpp"
-#include "nuice/am/mpi.hpp"
 #include "nuice/am/port.hpp"
-#include "nuice/drs_mpi.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/am.hpp"
+#include "nuice/mpi/drs.hpp"
 
 namespace {
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that dies or stops under active messages or DRS_N is named by all others, soon, whatever they wait in.
+"""A rank that dies or stops under active messages or DRS_N is named by all others, whatever they wait in.
 
 usage: fault_test.py FAULT_PROGRAM MPIEXEC NUMPROC_FLAG TRANSPORTS [--times]
 
-TRANSPORTS: those of this build, with commas. --times: prints when the last of the others heard, by case (docs/active-messages.md).
+TRANSPORTS: those of this build, with commas. --times: all cases; prints when the last of the others heard.
 """
 
 import re
 import subprocess
 import sys
+import typing
 import unittest
 
 PROGRAM, MPIEXEC, FLAG = sys.argv[1:4]
@@ -35,10 +36,10 @@ def run(cases, *launcher_options):
 
 
 class Faults(unittest.TestCase):
-    times = {}
+    times: typing.ClassVar[dict] = {}
 
     def expect(self, cases, expected, most_s, *launcher_options):
-        """All survivors of all cases tell of what is expected, in time. Not too many cases at once: they share the cores."""
+        """All survivors of all cases tell of what is expected, in time. Two cases at once."""
         for begin in range(0, len(cases), 2):
             done, said = run(cases[begin : begin + 2], *launcher_options)
             for case, heard in said.items():

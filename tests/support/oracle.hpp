@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/schedule.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::test {
 

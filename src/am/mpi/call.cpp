@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "am/mpi/processes.hpp"
-#include "exchange/mpi/failure.hpp"
+#include "mpi/failure.hpp"
 
 namespace nuice::am::mpi {
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "exchange/mpi/agree.hpp"
-#include "exchange/mpi/call.hpp"
-#include "exchange/mpi/communicator.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
 #include "nuice/am/transport.hpp"
 
 namespace nuice::am::mpi {
@@ -33,7 +33,7 @@ bool allows_threads();
 
 class Neighbours;
 
-/// Those that MPI knows of (exchange/mpi/failure.hpp) and those whose processes on this host are gone.
+/// Those that MPI knows of (mpi/failure.hpp) and those whose processes on this host are gone.
 class Deaths {
  public:
   Deaths(const Communicator& comm, std::shared_ptr<Neighbours> neighbours);

@@ -24,7 +24,7 @@
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
 #include "nuice/am/endpoint.hpp"
-#include "nuice/am/mpi.hpp"
+#include "nuice/mpi/am.hpp"
 
 namespace nuice::am::mpi {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::am::mpi {
 
