@@ -137,7 +137,7 @@ void Endpoint::fail(const Error& error, std::exception_ptr why) noexcept {
   if (has_failed_) return;
   watch_->failure = std::move(why);
   has_failed_ = true;
-  tell_of_failure(error);
+  if (error.code() != ErrorCode::state) tell_of_failure(error);  // in a loop-back run all know that another has failed
 }
 
 /// Who has died may be known a moment after a call has failed for it.

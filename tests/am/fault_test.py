@@ -31,6 +31,8 @@ def run(cases, *launcher_options):
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60)
     said = {case: {} for case in cases}
     for case, rank, when, text in LINE.findall(done.stdout):
+        if int(rank) == VICTIM:  # woken up to be ended
+            continue
         said[cases[int(case)]][int(rank)] = (float(when), text)
     return done, said
 
