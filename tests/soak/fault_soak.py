@@ -64,8 +64,9 @@ class Episode:
         self.faults: list[str] = []
 
     def start(self) -> None:
-        program = [str(PROGRAM), str(self.seconds), str(self.seed), str(WATCHDOG_S), str(self.said)]
-        words = ["run", "--mpiexec", str(self.launcher), "--timeout", str(self.seconds + 90), *program]
+        longest = self.seconds + 4 * (WATCHDOG_S + SLACK_S)  # the last fault is to meet it at work
+        program = [str(PROGRAM), str(longest), str(self.seed), str(WATCHDOG_S), str(self.said)]
+        words = ["run", "--mpiexec", str(self.launcher), "--timeout", str(longest + 30), *program]
         with open(self.output, "w") as output:
             self.process = subprocess.Popen([*TESTBED, *words], stdout=output, stderr=subprocess.STDOUT)
         self.wait_for(lambda: len(self.pids()) == self.hosts, 40, "the program did not start")
