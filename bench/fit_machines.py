@@ -9,7 +9,7 @@
 5. 001 table 12 (cm5-sync): real problems      -> what a byte costs that is picked up and put down by index
 
 Least squares of relative errors (SciPy), each step with what the ones before found. Prints what belongs
-into python/nuice/data/machines/cm5-32.toml and python/nuice/data/fitted.csv; --check compares with these.
+into data/machines/cm5-32.toml and python/nuice/data/fitted.csv; --check compares with these.
 
 usage: bench/fit_machines.py [--seeds 5] [--check] [--quick] [--json]
 """

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/error.hpp"
-#include "nuice/mpi.hpp"
-#include "nuice/mpi_discover.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/discover.hpp"
+#include "nuice/mpi/plan.hpp"
 #include "nuice/nuice.hpp"
 
 /// From plan_scale_memory.cpp, which is preloaded; without it nothing is counted.

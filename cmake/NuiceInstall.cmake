@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 get_property(nuice_layers GLOBAL PROPERTY NUICE_LAYERS)
 install(TARGETS ${nuice_layers} nuice EXPORT nuice-targets)
 install(EXPORT nuice-targets NAMESPACE nuice:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nuice)
-install(DIRECTORY python/nuice/data/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/nuice)
+install(DIRECTORY data/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/nuice)
 install(DIRECTORY include/nuice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 configure_package_config_file(cmake/nuice-config.cmake.in ${PROJECT_BINARY_DIR}/nuice-config.cmake

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Which folders of src/ a folder may include from, besides itself; and which public headers each layer owns.
+# Which folders of src/ a folder may include from, besides itself; folders below one that is not listed belong to it.
 ALLOWED = {
     "core": set(),
     "patterns": {"core"},
@@ -18,45 +18,56 @@ ALLOWED = {
     "machine": {"core", "topology"},
     "schedulers": {"core"},
     "advise": {"core", "topology", "machine", "schedulers"},
+    "mpi": {"core"},
     "exchange": {"core"},
-    "exchange/mpi": {"core", "topology", "machine", "schedulers", "advise", "exchange", "mpi parts"},
-    "halo": {"core", "exchange", "exchange/mpi", "mpi parts"},
+    "exchange/exec": {"core", "mpi", "exchange/credit", "exchange/bind"},
+    "exchange/credit": {"core", "mpi", "exchange/exec", "exchange/bind"},
+    "exchange/bind": {"core", "mpi", "exchange/exec", "exchange/credit"},
+    "exchange/plan": {
+        "core",
+        "topology",
+        "machine",
+        "schedulers",
+        "advise",
+        "mpi",
+        "exchange",
+        "exchange/exec",
+        "exchange/credit",
+        "exchange/bind",
+    },
+    "halo": {"core", "exchange", "exchange/exec", "exchange/plan", "mpi"},
     "am": {"core"},
     "am/ucx": {"core", "am"},
-    "am/mpi": {"core", "am", "am/ucx", "mpi parts"},
+    "am/mpi": {"core", "am", "am/ucx", "mpi"},
     "drs": {"core", "exchange", "am"},
-    "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi parts"},
-    "mpi parts": {"core"},
+    "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
 }
-# Headers of a folder that are a layer of their own, with a target of their own.
-PARTS = {
-    f"exchange/mpi/{name}.hpp": "mpi parts"
-    for name in ("agree", "call", "communicator", "gather", "requests")
-}
+# The public headers that each layer owns.
 HEADERS = {
     "core": {
-        "types",
-        "error",
-        "comm_matrix",
-        "credit",
-        "schedule",
-        "phase_table",
-        "bounds",
-        "broadcast",
-        "check",
-        "hosts",
-        "random",
-        "text_io",
-        "topology",
+        "core/bounds",
+        "core/broadcast",
+        "core/check",
+        "core/comm_matrix",
+        "core/credit",
+        "core/error",
+        "core/hosts",
+        "core/phase_table",
+        "core/random",
+        "core/schedule",
+        "core/text_io",
+        "core/topology",
+        "core/types",
     },
-    "patterns": {"patterns"},
-    "topology": {"networks"},
-    "machine": {"machine", "simulate"},
-    "schedulers": {"scheduler", "update", "broadcaster", "host_schedule"},
-    "advise": {"advise", "wisdom"},
-    "exchange": {"exchange"},
-    "exchange/mpi": {"mpi", "mpi_broadcast", "mpi_discover"},
-    "halo": {"halo", "halo_field"},
+    "patterns": {"core/patterns"},
+    "topology": {"core/networks"},
+    "exchange": {"core/serial_exchange"},
+    "machine": {"plan/machine", "plan/simulate"},
+    "schedulers": {"plan/scheduler", "plan/dynamic_schedule", "plan/broadcaster", "plan/host_schedule"},
+    "advise": {"plan/advise", "plan/wisdom"},
+    "exchange/exec": {"mpi/plan"},
+    "exchange/plan": {"mpi/broadcast", "mpi/discover"},
+    "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",
         "am/endpoint",
@@ -68,26 +79,16 @@ HEADERS = {
         "am/ring",
         "am/transport",
     },
-    "am/mpi": {"am/mpi"},
-    "drs": {"drs"},
-    "drs/mpi": {"drs_mpi"},
+    "am/mpi": {"mpi/am"},
+    "drs": {"am/drs"},
+    "drs/mpi": {"mpi/drs"},
 }
-MPI_LAYERS = {"exchange/mpi", "halo", "am/mpi", "drs/mpi", "mpi parts"}
+# Headers of everything; no file of src includes them.
+UMBRELLAS = {"nuice", "mpi"}
+MPI_LAYERS = {"mpi", "exchange/exec", "exchange/credit", "exchange/bind", "exchange/plan", "halo", "am/mpi", "drs/mpi"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
-INSIDE = {
-    "core",
-    "schedulers",
-    "patterns",
-    "topology",
-    "machine",
-    "advise",
-    "exchange",
-    "halo",
-    "am",
-    "drs",
-    "src",
-}
+INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -122,7 +123,7 @@ def wrong_target(layer, target):
         if owner is None:
             return f"{target} belongs to no layer (list it in tools/layering.py)"
     else:
-        owner = PARTS.get(target) or layer_of(target.rpartition("/")[0])
+        owner = layer_of(target.rpartition("/")[0])
         if owner is None:
             return None  # a system or third-party header
     if owner == layer or owner in ALLOWED[layer]:
@@ -134,8 +135,7 @@ def check(root):
     problems = []
     src = root / "src"
     for path in sources(src):
-        name = path.relative_to(src).with_suffix(".hpp").as_posix()
-        layer = PARTS.get(name) or layer_of(path.parent.relative_to(src).as_posix())
+        layer = layer_of(path.parent.relative_to(src).as_posix())
         if layer is None:
             problems.append(
                 f"{path.relative_to(root)}: its folder is no layer (list it in tools/layering.py)"
@@ -146,7 +146,7 @@ def check(root):
                 problems.append(f"{path.relative_to(root)}:{number}: {reason}")
     for header in sources(root / "include"):
         name = header.relative_to(root / "include" / "nuice").with_suffix("").as_posix()
-        if name == "nuice":
+        if name in UMBRELLAS:
             continue
         layer = owner_of_header(name)
         if layer is None:
@@ -168,20 +168,21 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         planted = {
-            "src/core/a.cpp": '#include "nuice/scheduler.hpp"\n',
+            "src/core/a.cpp": '#include "nuice/plan/scheduler.hpp"\n',
             "src/core/b.cpp": "#include <mpi.h>\n",
-            "src/schedulers/c.cpp": '#include "nuice/types.hpp"\n#include "exchange/mpi/plan.hpp"\n',
+            "src/schedulers/c.cpp": '#include "nuice/core/types.hpp"\n#include "exchange/plan/plan.hpp"\n',
             "src/elsewhere/d.cpp": "\n",
-            "include/nuice/types.hpp": '#include "nuice/mpi.hpp"\n',
+            "include/nuice/core/types.hpp": '#include "nuice/mpi/plan.hpp"\n',
             "include/nuice/stray.hpp": "\n",
             "src/core/deep/g.cpp": '#include "schedulers/graph/g.hpp"\n',
-            "src/exchange/mpi/agree.cpp": '#include "nuice/scheduler.hpp"\n',
-            "src/drs/mpi/h.cpp": '#include "exchange/mpi/plan_state.hpp"\n',
+            "src/mpi/agree.cpp": '#include "nuice/plan/scheduler.hpp"\n',
+            "src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
+            "src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
             "bench/e.cpp": '#include "core/file_io.hpp"\n',
         }
         allowed = {
-            "src/drs/mpi/i.cpp": '#include "exchange/mpi/gather.hpp"\n',
-            "src/exchange/mpi/f.cpp": '#include <mpi.h>\n#include <vector>\n#include "nuice/scheduler.hpp"\n',
+            "src/drs/mpi/i.cpp": '#include "mpi/gather.hpp"\n',
+            "src/exchange/plan/f.cpp": '#include <mpi.h>\n#include <vector>\n#include "nuice/plan/scheduler.hpp"\n',
         }
         for name, text in (planted | allowed).items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cg/matrix.hpp"
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::cg {
 

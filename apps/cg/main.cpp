@@ -20,7 +20,7 @@
 #include "common/agree.hpp"
 #include "common/command_line.hpp"
 #include "common/timing.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice::cg {
 namespace {

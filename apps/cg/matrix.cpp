@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::cg {
 namespace {

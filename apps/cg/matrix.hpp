@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/text_io.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice::cg {
 

@@ -11,7 +11,7 @@
 
 #include "cg/distribute.hpp"
 #include "common/halo_facts.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::cg {
 

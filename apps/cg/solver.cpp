@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/exact_sum.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::cg {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The product with nuice: the columns go in, a planned halo comes out.
-#include <nuice/halo.hpp>
+#include <nuice/mpi/halo.hpp>
 
 #include "cg/product.hpp"
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "nuice/error.hpp"
-#include "nuice/types.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::apps {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/command_line.hpp"
 
-#include "nuice/error.hpp"
-#include "nuice/scheduler.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::apps {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "nuice/mpi.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::apps {
 

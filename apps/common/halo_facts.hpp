@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/timing.hpp"
-#include "nuice/comm_matrix.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::apps {
 

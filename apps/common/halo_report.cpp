@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/agree.hpp"
-#include "nuice/bounds.hpp"
+#include "nuice/core/bounds.hpp"
 
 namespace nuice::apps {
 

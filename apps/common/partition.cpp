@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::apps {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "euler/mesh.hpp"
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::euler {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/halo_facts.hpp"
-#include "nuice/halo_field.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/mpi/halo_field.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::euler {
 

@@ -22,8 +22,8 @@
 #include "euler/report.hpp"
 #include "euler/solver.hpp"
 #include "euler/vtk.hpp"
-#include "nuice/error.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice::euler {
 namespace {

@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::euler {
 namespace {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "euler/mesh.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::euler {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "common/exact_sum.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::euler {
 namespace {

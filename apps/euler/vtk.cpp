@@ -7,7 +7,7 @@
 #include <fstream>
 #include <functional>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::euler {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ghost values with nuice: the points that the rank works with go in, planned updates come out.
-#include <nuice/halo.hpp>
+#include <nuice/mpi/halo.hpp>
 
 #include "euler/halos.hpp"
 

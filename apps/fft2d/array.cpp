@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "common/agree.hpp"
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::fft2d {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::fft2d {
 

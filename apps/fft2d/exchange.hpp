@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fft2d/array.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::fft2d {
 

@@ -18,9 +18,9 @@
 #include "fft2d/options.hpp"
 #include "fft2d/report.hpp"
 #include "fft2d/transform.hpp"
-#include "nuice/comm_matrix.hpp"
-#include "nuice/error.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice::fft2d {
 namespace {

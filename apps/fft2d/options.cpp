@@ -3,8 +3,8 @@
 
 #include <charconv>
 
-#include "nuice/error.hpp"
-#include "nuice/scheduler.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::fft2d {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/agree.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::fft2d {
 namespace {

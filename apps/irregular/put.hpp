@@ -17,7 +17,7 @@
 #include "irregular/transport.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/am/port.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::irregular {
 

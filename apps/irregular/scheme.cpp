@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::irregular {
 namespace {

@@ -59,7 +59,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::irregular {
 
@@ -75,7 +75,7 @@ struct Vote {
 
 struct SchemeOptions {
   std::string name = "AM-C-O";
-  std::string transport = "best";   ///< Of active messages (nuice/am/mpi.hpp).
+  std::string transport = "best";   ///< Of active messages (nuice/mpi/am.hpp).
   std::string second = "mpi";       ///< Of ST-NC-O.
   Sync sync = Sync::local;          ///< AM-*, ST-*, AMP-C-NO (no `none` there). SSR and ASR ignore it.
   std::size_t buffer_bytes = 8192;  ///< AM-C-O: of the coalescer, for each neighbour.

@@ -14,7 +14,7 @@
 
 #include "irregular/scheme.hpp"
 #include "irregular/simulated.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::irregular {
 

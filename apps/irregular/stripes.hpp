@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::irregular {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transport of the schemes with active messages: what nuice/am/mpi.hpp connects; under SMPI a simple one on MPI.
+// The transport of the schemes with active messages: what nuice/mpi/am.hpp connects; under SMPI a simple one on MPI.
 //
 // SimGrid 3.32 keeps every receive that MPI_Test completes in a list of the rank and searches that list at each step
 // of simulated time, so the persistent receives of transport mpi make a simulation slower with every message. Here a
@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "nuice/am/endpoint.hpp"
-#include "nuice/am/mpi.hpp"
+#include "nuice/mpi/am.hpp"
 
 #ifdef NUICE_SMPI
 #include <array>

@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::lee {
 namespace {

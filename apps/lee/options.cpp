@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::lee {
 namespace {

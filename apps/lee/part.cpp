@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::lee {
 

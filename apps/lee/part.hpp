@@ -12,7 +12,7 @@
 
 #include "lee/cells.hpp"
 #include "lee/maze.hpp"
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::lee {
 

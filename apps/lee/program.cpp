@@ -7,7 +7,7 @@
 #include "common/agree.hpp"
 #include "irregular/with_scheme.hpp"
 #include "lee/parallel.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::lee {
 namespace {

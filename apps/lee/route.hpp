@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lee/part.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::lee {
 

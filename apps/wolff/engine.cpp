@@ -5,7 +5,7 @@
 #include <array>
 
 #include "irregular/with_scheme.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::wolff {
 namespace {

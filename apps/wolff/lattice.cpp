@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::wolff {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "wolff/statistics.hpp"
 
 namespace nuice::wolff {

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "common/agree.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "wolff/flood.hpp"
 
 namespace nuice::wolff {

@@ -12,8 +12,8 @@
 
 #include "nuice/am/endpoint.hpp"
 #include "nuice/am/level_sync.hpp"
-#include "nuice/am/mpi.hpp"
 #include "nuice/am/port.hpp"
+#include "nuice/mpi/am.hpp"
 #include "nuice_am_bench/harness.hpp"
 
 namespace nuice::am_bench {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <new>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::am_bench {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <string>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice_am_bench/groups.hpp"
 #include "nuice_am_bench/report.hpp"
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <sstream>
 
-#include "nuice/am/mpi.hpp"
+#include "nuice/mpi/am.hpp"
 
 namespace nuice::am_bench {
 namespace {

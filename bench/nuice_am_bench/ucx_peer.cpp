@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice_am_bench/harness.hpp"
 
 namespace nuice::am_bench {

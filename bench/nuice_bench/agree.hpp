@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::bench {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "nuice/error.hpp"
-#include "nuice/mpi_broadcast.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/broadcast.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/methods.hpp"
 

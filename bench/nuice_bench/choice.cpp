@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice::bench {
 

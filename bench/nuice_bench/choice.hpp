@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/mpi.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::bench {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/methods.hpp"
 

@@ -2,7 +2,7 @@
 // DRS_N as a method: no plan; what makes it ready is to learn the sources and to bind.
 #include <algorithm>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/methods.hpp"
 

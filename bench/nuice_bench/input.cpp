@@ -7,8 +7,8 @@
 #include <array>
 #include <cstdint>
 
-#include "nuice/error.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/text_io.hpp"
 #include "nuice_bench/agree.hpp"
 
 namespace nuice::bench {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "nuice/bounds.hpp"
-#include "nuice/phase_table.hpp"
+#include "nuice/core/bounds.hpp"
+#include "nuice/core/phase_table.hpp"
 
 namespace nuice::bench {
 

@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <string>
 
-#include "nuice/broadcaster.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/broadcaster.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/input.hpp"
 #include "nuice_bench/measure.hpp"

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <span>
 
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/tcp.hpp"
 

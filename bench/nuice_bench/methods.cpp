@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice_bench/agree.hpp"
 
 namespace nuice::bench {

@@ -5,7 +5,7 @@
 #include <climits>
 #include <cstring>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/methods.hpp"
 

@@ -9,9 +9,9 @@
 #include <sstream>
 #include <utility>
 
-#include "nuice/broadcaster.hpp"
-#include "nuice/error.hpp"
-#include "nuice/scheduler.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/broadcaster.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::bench {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nuice/drs_mpi.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/mpi/drs.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::bench {
 

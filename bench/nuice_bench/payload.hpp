@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/phase_table.hpp"
+#include "nuice/core/phase_table.hpp"
 
 namespace nuice::bench {
 

@@ -8,7 +8,7 @@
 #include <climits>
 #include <numeric>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/methods.hpp"
 

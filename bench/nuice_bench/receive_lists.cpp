@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "nuice/error.hpp"
-#include "nuice/mpi_discover.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/discover.hpp"
 #include "nuice_bench/agree.hpp"
 #include "nuice_bench/measure.hpp"
 #include "nuice_bench/methods.hpp"

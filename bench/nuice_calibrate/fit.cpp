@@ -20,10 +20,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nuice/networks.hpp"
-#include "nuice/patterns.hpp"
-#include "nuice/scheduler.hpp"
-#include "nuice/simulate.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/core/patterns.hpp"
+#include "nuice/plan/scheduler.hpp"
+#include "nuice/plan/simulate.hpp"
 #include "nuice_calibrate/fan_in.hpp"
 #include "nuice_calibrate/text.hpp"
 

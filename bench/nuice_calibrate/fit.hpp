@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/machine.hpp"
+#include "nuice/plan/machine.hpp"
 #include "nuice_calibrate/lab.hpp"
 
 namespace nuice::calibrate {

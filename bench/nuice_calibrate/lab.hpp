@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
-#include "nuice/mpi.hpp"
-#include "nuice/schedule.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/schedule.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::calibrate {
 

@@ -19,8 +19,8 @@
 #include <thread>
 #include <utility>
 
-#include "nuice/error.hpp"
-#include "nuice/networks.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
 #include "nuice_calibrate/mpi_lab.hpp"
 #include "nuice_calibrate/report.hpp"
 

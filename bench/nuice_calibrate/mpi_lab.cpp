@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "nuice/phase_table.hpp"
+#include "nuice/core/phase_table.hpp"
 
 namespace nuice::calibrate {
 namespace {

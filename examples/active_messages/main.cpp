@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <nuice/am/coalescer.hpp>
-#include <nuice/am/mpi.hpp>
+#include <nuice/mpi/am.hpp>
 
 namespace {
 

@@ -2,7 +2,7 @@
 // A first planned exchange: every rank says whom it sends to, one plan is made, and it is used many times.
 // mpi.cpp beside it does the same with MPI alone.
 #include <cstdio>
-#include <nuice/error.hpp>
+#include <nuice/core/error.hpp>
 #include <nuice/mpi.hpp>
 
 #include "problem.hpp"

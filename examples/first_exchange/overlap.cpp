@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <nuice/error.hpp>
+#include <nuice/core/error.hpp>
 #include <nuice/mpi.hpp>
 #include <thread>
 #include <vector>

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nuice/error.hpp>
-#include <nuice/halo.hpp>
-#include <nuice/text_io.hpp>
+#include <nuice/core/error.hpp>
+#include <nuice/core/text_io.hpp>
+#include <nuice/mpi/halo.hpp>
 #include <numeric>
 
 #include "network.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The adviser. Predictions are names in Python; everything else is read by attribute.
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -8,7 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::python {
 namespace {

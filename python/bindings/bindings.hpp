@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
+#include "nuice/core/comm_matrix.hpp"
 
 namespace nuice::python {
 

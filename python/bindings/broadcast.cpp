@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Broadcasts: the table of algorithms, their steps, and the checker of these.
-#include "nuice/broadcast.hpp"
+#include "nuice/core/broadcast.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -9,7 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "nuice/broadcaster.hpp"
+#include "nuice/plan/broadcaster.hpp"
 
 namespace nuice::python {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lower bounds and the checker. Guarantees are names in Python: ["direct", "one_port"].
-#include "nuice/check.hpp"
+#include "nuice/core/check.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "bindings.hpp"
-#include "nuice/bounds.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/bounds.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::python {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nuice::Error becomes the Python exception nuice.Error, with the code's name in its attribute `code`.
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 #include <nanobind/stl/string_view.h>
 

@@ -5,7 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice::python {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Machines and the simulator. Executors and activities are names in Python.
-#include "nuice/machine.hpp"
+#include "nuice/plan/machine.hpp"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "nuice/error.hpp"
-#include "nuice/networks.hpp"
-#include "nuice/simulate.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/plan/simulate.hpp"
 
 namespace nuice::python {
 namespace {

@@ -7,8 +7,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "nuice/comm_matrix.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::python {
 namespace {

@@ -2,7 +2,7 @@
 // The extension module nuice._core: its table of contents. One file per topic, in the order of the C++
 // headers.
 #include "bindings.hpp"
-#include "nuice/scheduler.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 NB_MODULE(_core, module) {
   using namespace nuice::python;

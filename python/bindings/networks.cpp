@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Networks: the kinds, a network from its spec, its links and routes, and the bounds that they give.
-#include "nuice/networks.hpp"
+#include "nuice/core/networks.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "nuice/bounds.hpp"
+#include "nuice/core/bounds.hpp"
 
 namespace nuice::python {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Generators of communication matrices.
-#include "nuice/patterns.hpp"
+#include "nuice/core/patterns.hpp"
 
 #include "bindings.hpp"
 

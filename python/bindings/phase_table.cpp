@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The communication phase table: one rank's slice of a schedule.
-#include "nuice/phase_table.hpp"
+#include "nuice/core/phase_table.hpp"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/vector.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedule and its parts. Python sees copies of transfers; a Schedule is immutable there.
-#include "nuice/schedule.hpp"
+#include "nuice/core/schedule.hpp"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/string.h>

@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "bindings.hpp"
-#include "nuice/error.hpp"
-#include "nuice/scheduler.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::python {
 namespace {

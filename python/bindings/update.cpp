@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedules that follow their matrix.
-#include "nuice/update.hpp"
+#include "nuice/plan/dynamic_schedule.hpp"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>

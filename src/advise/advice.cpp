@@ -7,8 +7,8 @@
 
 #include "advise/candidates.hpp"
 #include "advise/reasons.hpp"
-#include "nuice/advise.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice {
 namespace {

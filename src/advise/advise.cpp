@@ -8,7 +8,7 @@
 // A round only begins if it can look at two candidates at least; then only those that it looked at can win. A candidate
 // that plans for longer than it can save, even if it ran at the bound, is passed over. What a step costs is counted in
 // advance (planning_costs.hpp).
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +21,9 @@
 #include "advise/planning_costs.hpp"
 #include "advise/reasons.hpp"
 #include "advise/rule.hpp"
-#include "nuice/error.hpp"
-#include "nuice/networks.hpp"
-#include "nuice/simulate.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/plan/simulate.hpp"
 
 namespace nuice {
 namespace advice {

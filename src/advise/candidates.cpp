@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "nuice/error.hpp"
-#include "nuice/simulate.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/simulate.hpp"
 
 namespace nuice {
 namespace advice {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
 

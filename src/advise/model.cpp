@@ -9,7 +9,7 @@
 
 #include "advise/candidates.hpp"
 #include "advise/ports.hpp"
-#include "nuice/simulate.hpp"
+#include "nuice/plan/simulate.hpp"
 
 namespace nuice::advice {
 namespace {

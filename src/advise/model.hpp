@@ -2,7 +2,7 @@
 // The model: walks through a schedule once and keeps, for each rank, port and link, when it is free again.
 #pragma once
 
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
 

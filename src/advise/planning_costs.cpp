@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <array>
 
-#include "nuice/advise.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice {
 namespace advice {

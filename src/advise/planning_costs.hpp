@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "advise/traits.hpp"
-#include "nuice/machine.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice::advice {
 

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
-#include "nuice/machine.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice::advice {
 

@@ -2,7 +2,7 @@
 // The words: why this one, and why not each of the others.
 #pragma once
 
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "advise/reasons.hpp"
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "advise/traits.hpp"
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
 

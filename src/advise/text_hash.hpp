@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::advice {
 

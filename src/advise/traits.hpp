@@ -2,9 +2,9 @@
 // What the rule and the planning costs know of a matrix: degrees, sizes, lengths of routes. O(ranks + messages).
 #pragma once
 
-#include "nuice/bounds.hpp"
-#include "nuice/comm_matrix.hpp"
-#include "nuice/machine.hpp"
+#include "nuice/core/bounds.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice::advice {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keys of wisdom: hashes that are the same on every platform. The file itself is in wisdom_file.cpp.
 // Cost: O(messages) for a matrix, O(1) for a machine.
-#include "nuice/wisdom.hpp"
+#include "nuice/plan/wisdom.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
 
 #include "advise/text_hash.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice {
 namespace {

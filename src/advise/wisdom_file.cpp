@@ -29,9 +29,9 @@
 
 #include "advise/text_hash.hpp"
 #include "core/file_io.hpp"
-#include "nuice/error.hpp"
-#include "nuice/scheduler.hpp"
-#include "nuice/wisdom.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/scheduler.hpp"
+#include "nuice/plan/wisdom.hpp"
 
 namespace nuice {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "am/endpoint_state.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::am {
 namespace {

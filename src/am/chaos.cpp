@@ -4,7 +4,7 @@
 
 #include "nuice/am/endpoint.hpp"
 #include "nuice/am/loopback.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::am {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "am/endpoint_state.hpp"
 #include "nuice/am/coalescer.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::am {
 namespace {

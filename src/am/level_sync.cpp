@@ -5,8 +5,8 @@
 #include <array>
 
 #include "am/endpoint_state.hpp"
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::am {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "am/doorbell.hpp"
 #include "nuice/am/endpoint.hpp"
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::am {
 namespace {

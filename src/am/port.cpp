@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "am/endpoint_state.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::am {
 namespace {

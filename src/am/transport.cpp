@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::am {
 namespace {

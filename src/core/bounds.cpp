@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/bounds.hpp"
+#include "nuice/core/bounds.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "core/by_size.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice {
 namespace {

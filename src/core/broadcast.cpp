@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The judge of broadcasts, which follows who has the message, step by step; and the slices of its ranks.
-#include "nuice/broadcast.hpp"
+#include "nuice/core/broadcast.hpp"
 
 namespace nuice {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
+#include "nuice/core/comm_matrix.hpp"
 
 namespace nuice::core {
 

@@ -6,7 +6,7 @@
 // twice is no longer held the second time, and store-and-forward is followed through its hops. In the end
 // every byte must be at its destination. Nearly all messages go straight and whole, so that case is one flag;
 // a map of segments is made only for the others.
-#include "nuice/check.hpp"
+#include "nuice/core/check.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 
 #include "core/link_use.hpp"
 #include "core/violation_text.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Building the compressed matrix: validate, sort by (src, dst), split off what needs no port, index by
 // receiver.
-#include "nuice/comm_matrix.hpp"
+#include "nuice/core/comm_matrix.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice {
 namespace {

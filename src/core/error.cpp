@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::core {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/violation_text.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::core {
 

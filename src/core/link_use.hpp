@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "nuice/check.hpp"
+#include "nuice/core/check.hpp"
 
 namespace nuice::core {
 

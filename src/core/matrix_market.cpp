@@ -10,7 +10,7 @@
 
 #include "core/file_io.hpp"
 #include "core/unpacked_file.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Slicing: each rank's sends and receives of a phase are laid side by side, the first send with the first
 // receive.
-#include "nuice/phase_table.hpp"
+#include "nuice/core/phase_table.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice {
 namespace {

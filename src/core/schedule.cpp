@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/schedule.hpp"
+#include "nuice/core/schedule.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/file_io.hpp"
-#include "nuice/check.hpp"
-#include "nuice/text_io.hpp"
+#include "nuice/core/check.hpp"
+#include "nuice/core/text_io.hpp"
 
 namespace nuice {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/topology.hpp"
+#include "nuice/core/topology.hpp"
 
 namespace nuice {
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::core {
 namespace {

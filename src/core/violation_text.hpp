@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "nuice/check.hpp"
+#include "nuice/core/check.hpp"
 
 namespace nuice::core {
 

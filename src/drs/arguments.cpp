@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::drs {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "drs/run.hpp"
-#include "nuice/exchange.hpp"
-#include "nuice/phase_table.hpp"
+#include "nuice/core/phase_table.hpp"
+#include "nuice/core/serial_exchange.hpp"
 
 namespace nuice::drs {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nuice/am/progress.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::drs {
 

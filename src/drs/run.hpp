@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "am/first_error.hpp"
+#include "nuice/am/drs.hpp"
 #include "nuice/am/endpoint.hpp"
-#include "nuice/drs.hpp"
 
 namespace nuice::drs {
 

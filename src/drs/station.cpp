@@ -171,7 +171,7 @@ Exchange Station::bind(std::span<const Partner> destinations, std::span<const Pa
   state_->check_options(options);
   state_->agree([&] {
     if (options.lock == Lock::rma)
-      throw Error(ErrorCode::not_applicable, "Lock::rma needs MPI: use drs::mpi::World (nuice/drs_mpi.hpp)");
+      throw Error(ErrorCode::not_applicable, "Lock::rma needs MPI: use drs::mpi::World (nuice/mpi/drs.hpp)");
   });
   return bind_messages(state_, *state_, destinations, sources, send, receive, options);
 }

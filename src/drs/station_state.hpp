@@ -14,10 +14,10 @@
 #include "am/first_error.hpp"
 #include "drs/arguments.hpp"
 #include "drs/run.hpp"
+#include "nuice/am/drs.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/am/progress.hpp"
-#include "nuice/drs.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::drs {
 

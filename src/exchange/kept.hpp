@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/phase_table.hpp"
+#include "nuice/core/phase_table.hpp"
 
 namespace nuice {
 

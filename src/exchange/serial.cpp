@@ -13,8 +13,8 @@
 #include <string>
 
 #include "exchange/kept.hpp"
-#include "nuice/error.hpp"
-#include "nuice/exchange.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/serial_exchange.hpp"
 
 namespace nuice {
 namespace {

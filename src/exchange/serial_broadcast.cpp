@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/error.hpp"
-#include "nuice/exchange.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/serial_exchange.hpp"
 
 namespace nuice {
 namespace {

@@ -2,10 +2,10 @@
 // Binds fields to plans. All that an exchange needs is allocated here.
 #include <string>
 
-#include "exchange/mpi/agree.hpp"
-#include "exchange/mpi/call.hpp"
 #include "halo/halo_state.hpp"
-#include "nuice/error.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 
-#include "exchange/mpi/agree.hpp"
 #include "halo/lists.hpp"
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "mpi/agree.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::mpi {
 namespace {

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "exchange/mpi/communicator.hpp"
-#include "nuice/halo_field.hpp"
-#include "nuice/types.hpp"
+#include "mpi/communicator.hpp"
+#include "nuice/core/types.hpp"
+#include "nuice/mpi/halo_field.hpp"
 
 namespace nuice::mpi {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/halo.hpp"
+#include "nuice/mpi/halo.hpp"
 
 #include <numeric>
 #include <string>
 
-#include "exchange/mpi/agree.hpp"
-#include "exchange/mpi/gather.hpp"
 #include "halo/halo_state.hpp"
-#include "nuice/error.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/gather.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {

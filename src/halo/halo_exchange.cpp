@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The executor: pack, let the messages go, unpack or combine.
 #include "halo/halo_state.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "exchange/mpi/communicator.hpp"
 #include "halo/movement.hpp"
 #include "halo/pattern.hpp"
-#include "nuice/halo.hpp"
+#include "mpi/communicator.hpp"
+#include "nuice/mpi/halo.hpp"
 
 namespace nuice::mpi {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "exchange/mpi/agree.hpp"
+#include "mpi/agree.hpp"
 
 namespace nuice::mpi {
 namespace {

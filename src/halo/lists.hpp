@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "exchange/mpi/communicator.hpp"
-#include "nuice/mpi.hpp"
+#include "mpi/communicator.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::mpi {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "halo/pattern.hpp"
-#include "nuice/exchange.hpp"
-#include "nuice/halo_field.hpp"
+#include "nuice/core/serial_exchange.hpp"
+#include "nuice/mpi/halo_field.hpp"
 
 namespace nuice::mpi {
 

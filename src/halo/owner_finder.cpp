@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "exchange/mpi/agree.hpp"
-#include "exchange/mpi/call.hpp"
 #include "halo/directory.hpp"
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::mpi {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "exchange/mpi/communicator.hpp"
-#include "nuice/halo.hpp"
+#include "mpi/communicator.hpp"
+#include "nuice/mpi/halo.hpp"
 
 namespace nuice::mpi {
 

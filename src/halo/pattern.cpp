@@ -11,9 +11,9 @@
 #include <numeric>
 #include <string>
 
-#include "exchange/mpi/agree.hpp"
 #include "halo/owner_finder.hpp"
-#include "nuice/error.hpp"
+#include "mpi/agree.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "exchange/mpi/communicator.hpp"
 #include "halo/lists.hpp"
-#include "nuice/halo.hpp"
+#include "mpi/communicator.hpp"
+#include "nuice/mpi/halo.hpp"
 
 namespace nuice::mpi {
 

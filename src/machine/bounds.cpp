@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "nuice/simulate.hpp"
+#include "nuice/plan/simulate.hpp"
 
 namespace nuice {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "nuice/machine.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice::machine {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "nuice/machine.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice::machine {
 

@@ -9,9 +9,9 @@
 #include "machine/keys.hpp"
 #include "machine/quantity.hpp"
 #include "machine/sense.hpp"
-#include "nuice/error.hpp"
-#include "nuice/machine.hpp"
-#include "nuice/networks.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/plan/machine.hpp"
 
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice {
 namespace machine {

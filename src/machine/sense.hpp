@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "nuice/machine.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice::machine {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "machine/catalogue.hpp"
-#include "nuice/error.hpp"
-#include "nuice/machine.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice {
 

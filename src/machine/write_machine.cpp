@@ -10,8 +10,8 @@
 #include "core/file_io.hpp"
 #include "machine/keys.hpp"
 #include "machine/quantity.hpp"
-#include "nuice/machine.hpp"
-#include "nuice/topology.hpp"
+#include "nuice/core/topology.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice {
 namespace {

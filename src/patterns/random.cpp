@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "nuice/error.hpp"
-#include "nuice/patterns.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/patterns.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice {
 namespace {

@@ -7,7 +7,7 @@
 // Cost: O(messages).
 #include <vector>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

@@ -14,7 +14,7 @@
 #include <bit>
 #include <vector>
 
-#include "nuice/bounds.hpp"
+#include "nuice/core/bounds.hpp"
 #include "schedulers/graph/regular_graph.hpp"
 #include "schedulers/rows.hpp"
 

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

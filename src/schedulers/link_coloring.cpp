@@ -24,7 +24,7 @@
 #include <optional>
 #include <utility>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 #include "schedulers/graph/packing.hpp"
 #include "schedulers/rows.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/by_size.hpp"
-#include "nuice/bounds.hpp"
+#include "nuice/core/bounds.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

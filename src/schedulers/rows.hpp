@@ -2,7 +2,7 @@
 // One declaration per algorithm file; table.cpp lists them.
 #pragma once
 
-#include "nuice/scheduler.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::sched {
 

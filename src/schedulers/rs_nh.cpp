@@ -26,7 +26,7 @@
 #include <ranges>
 #include <vector>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 #include "schedulers/graph/routes.hpp"
 #include "schedulers/rows.hpp"
 

@@ -11,7 +11,7 @@
 #include <bit>
 #include <vector>
 
-#include "nuice/bounds.hpp"
+#include "nuice/core/bounds.hpp"
 #include "schedulers/graph/peeling.hpp"
 #include "schedulers/rows.hpp"
 

@@ -2,7 +2,7 @@
 // The table of scheduling algorithms. To add one: a file beside this one, a line in rows.hpp, a row here.
 #include <array>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice {

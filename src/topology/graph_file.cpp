@@ -12,7 +12,7 @@
 #include <span>
 
 #include "core/file_io.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "topology/graph.hpp"
 #include "topology/host_list.hpp"
 #include "topology/kinds.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of kinds of networks. To add one: a file beside this one, a line in kinds.hpp, a row here.
-#include "nuice/networks.hpp"
+#include "nuice/core/networks.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "topology/kinds.hpp"
 
 namespace nuice {

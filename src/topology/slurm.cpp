@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "core/file_io.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 #include "topology/graph.hpp"
 #include "topology/host_list.hpp"
 #include "topology/kinds.hpp"

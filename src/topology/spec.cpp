@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/file_io.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::topo {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nuice/topology.hpp"
+#include "nuice/core/topology.hpp"
 
 namespace nuice::topo {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The adviser: what it says is what the simulator says, it is the same every time, and it keeps to its budget.
-#include "nuice/advise.hpp"
+#include "nuice/plan/advise.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "nuice/check.hpp"
-#include "nuice/patterns.hpp"
-#include "nuice/simulate.hpp"
+#include "nuice/core/check.hpp"
+#include "nuice/core/patterns.hpp"
+#include "nuice/plan/simulate.hpp"
 #include "support/throws.hpp"
 
 namespace nuice {

@@ -13,8 +13,8 @@
 #include "nuice/am/coalescer.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/port.hpp"
-#include "nuice/error.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::test {
 namespace {

@@ -13,7 +13,7 @@
 #include "nuice/am/coalescer.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/port.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::test {
 namespace {

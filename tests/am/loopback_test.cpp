@@ -15,7 +15,7 @@
 #include "nuice/am/coalescer.hpp"
 #include "nuice/am/loopback.hpp"
 #include "nuice/am/port.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::test {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "am/conformance.hpp"
 #include "nuice/am/loopback.hpp"
-#include "nuice/am/mpi.hpp"
 #include "nuice/am/progress.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/am.hpp"
 
 namespace nuice::test {
 namespace {

@@ -13,7 +13,7 @@
 #include "nuice/am/loopback.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/am/progress.hpp"
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "nuice/am/level_sync.hpp"
-#include "nuice/am/mpi.hpp"
+#include "nuice/mpi/am.hpp"
 #include "support/resident.hpp"
 
 namespace nuice::test {

@@ -10,7 +10,7 @@
 
 #include "irregular/stripes.hpp"
 #include "irregular/with_scheme.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 #include "support/throws.hpp"
 
 namespace nuice::irregular {

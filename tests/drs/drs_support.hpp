@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "exchange/payload.hpp"
-#include "nuice/drs.hpp"
+#include "nuice/am/drs.hpp"
 #include "nuice/nuice.hpp"
 
 namespace nuice::test {

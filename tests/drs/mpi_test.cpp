@@ -2,7 +2,7 @@
 // DRS_N and Generate_Recv between MPI ranks: both locks, every transport, all ways to learn the receive list.
 #include "drs/drs_support.hpp"
 #include "mpi/mpi_support.hpp"
-#include "nuice/drs_mpi.hpp"
+#include "nuice/mpi/drs.hpp"
 
 namespace nuice::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/exchange.hpp"
+#include "nuice/core/serial_exchange.hpp"
 
 namespace nuice::test {
 

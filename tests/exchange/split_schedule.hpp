@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "nuice/schedule.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::test {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "mpi/mpi_support.hpp"
-#include "nuice/halo.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
+#include "nuice/mpi/halo.hpp"
 
 namespace nuice::test {
 

@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "machine/keys.hpp"
-#include "nuice/error.hpp"
-#include "nuice/machine.hpp"
-#include "nuice/random.hpp"
-#include "nuice/topology.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
+#include "nuice/core/topology.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rates kept up to date against rates worked out anew, by a method of its own, after every change.
-#include "machine/max_min.hpp"
+#include "machine/simulator/max_min.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::machine {
 namespace {

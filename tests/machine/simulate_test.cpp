@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The simulator against closed forms, and laws that hold on every machine.
-#include "nuice/simulate.hpp"
+#include "nuice/plan/simulate.hpp"
 
 #include <gtest/gtest.h>
 

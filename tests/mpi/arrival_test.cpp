@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "mpi/mpi_support.hpp"
-#include "nuice/mpi_broadcast.hpp"
+#include "nuice/mpi/broadcast.hpp"
 #include "nuice/nuice.hpp"
 
 namespace nuice {

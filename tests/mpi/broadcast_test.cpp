@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "mpi/mpi_support.hpp"
-#include "nuice/broadcaster.hpp"
-#include "nuice/mpi_broadcast.hpp"
+#include "nuice/mpi/broadcast.hpp"
+#include "nuice/plan/broadcaster.hpp"
 
 namespace nuice {
 namespace {

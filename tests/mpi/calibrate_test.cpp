@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "nuice/networks.hpp"
-#include "nuice/simulate.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/plan/simulate.hpp"
 #include "nuice_calibrate/fit.hpp"
 #include "nuice_calibrate/report.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that know their destinations learn their sources, by every way alike, call after call.
+#include "nuice/mpi/discover.hpp"
 #include "mpi/mpi_support.hpp"
-#include "nuice/mpi_discover.hpp"
 #include "nuice/nuice.hpp"
 
 namespace nuice {

@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "nuice/error.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "nuice/error.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans for hosts with several ranks, on hosts that are pretended: every byte arrives, both ways, whoever shares a port.
 #include "mpi/mpi_support.hpp"
-#include "nuice/advise.hpp"
 #include "nuice/nuice.hpp"
+#include "nuice/plan/advise.hpp"
 
 namespace nuice {
 namespace {

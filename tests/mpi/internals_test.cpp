@@ -4,12 +4,12 @@
 #include <chrono>
 #include <numeric>
 
-#include "exchange/mpi/agree.hpp"
-#include "exchange/mpi/barrier.hpp"
-#include "exchange/mpi/call.hpp"
-#include "exchange/mpi/gather.hpp"
-#include "exchange/mpi/requests.hpp"
+#include "exchange/exec/barrier.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/gather.hpp"
 #include "mpi/mpi_support.hpp"
+#include "mpi/requests.hpp"
 
 namespace nuice::mpi {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "exchange/payload.hpp"
-#include "nuice/error.hpp"
-#include "nuice/mpi.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/plan.hpp"
 
 namespace nuice::test {
 

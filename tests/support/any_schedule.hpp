@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "nuice/check.hpp"
-#include "nuice/schedule.hpp"
+#include "nuice/core/check.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::test {
 

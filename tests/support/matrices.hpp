@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
-#include "nuice/patterns.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/patterns.hpp"
 
 namespace nuice::test {
 

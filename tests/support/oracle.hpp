@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "nuice/check.hpp"
-#include "nuice/schedule.hpp"
+#include "nuice/core/check.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::test {
 

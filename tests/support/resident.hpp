@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::test {
 

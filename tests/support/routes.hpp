@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "nuice/topology.hpp"
+#include "nuice/core/topology.hpp"
 
 namespace nuice::test {
 

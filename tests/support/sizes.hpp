@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 #include "support/matrices.hpp"
 
 namespace nuice::test {

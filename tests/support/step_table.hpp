@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/schedule.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::test {
 

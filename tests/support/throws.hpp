@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "nuice/error.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::test {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nuice/networks.hpp"
-#include "nuice/schedule.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/bounds.hpp"
+#include "nuice/core/bounds.hpp"
 
 #include <gtest/gtest.h>
 

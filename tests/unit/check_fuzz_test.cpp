@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 #include "support/any_schedule.hpp"
 #include "support/matrices.hpp"
 #include "support/oracle.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each kind of violation once, with what the checker says of it.
-#include "nuice/check.hpp"
+#include "nuice/core/check.hpp"
 
 #include <gtest/gtest.h>
 

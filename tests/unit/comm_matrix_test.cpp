@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/comm_matrix.hpp"
+#include "nuice/core/comm_matrix.hpp"
 
 #include "support/matrices.hpp"
 #include "support/throws.hpp"

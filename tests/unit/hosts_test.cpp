@@ -3,8 +3,8 @@
 // them: in every phase a host sends to one other host at most, and receives from one.
 #include <gtest/gtest.h>
 
-#include "nuice/host_schedule.hpp"
 #include "nuice/nuice.hpp"
+#include "nuice/plan/host_schedule.hpp"
 #include "support/matrices.hpp"
 #include "support/throws.hpp"
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "nuice/text_io.hpp"
+#include "nuice/core/text_io.hpp"
 #include "support/matrices.hpp"
 #include "support/throws.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/patterns.hpp"
+#include "nuice/core/patterns.hpp"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/phase_table.hpp"
+#include "nuice/core/phase_table.hpp"
 
-#include "nuice/scheduler.hpp"
+#include "nuice/plan/scheduler.hpp"
 #include "support/matrices.hpp"
 #include "support/throws.hpp"
 

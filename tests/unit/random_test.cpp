@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/random.hpp"
+#include "nuice/core/random.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/schedule.hpp"
+#include "nuice/core/schedule.hpp"
 
 #include "support/matrices.hpp"
 #include "support/throws.hpp"

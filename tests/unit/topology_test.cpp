@@ -8,8 +8,8 @@
 #include <queue>
 #include <set>
 
-#include "nuice/networks.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/core/random.hpp"
 #include "support/routes.hpp"
 #include "support/throws.hpp"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "nuice/nuice.hpp"
-#include "schedulers/update_state.hpp"
+#include "schedulers/derived/update_state.hpp"
 
 namespace nuice::update {
 namespace {

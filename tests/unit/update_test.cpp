@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Laws of a schedule that follows its matrix: after every batch the full checker finds the matrix that was asked for,
 // the check of the change alone finds nothing, and there are as many phases as promised.
-#include "nuice/update.hpp"
+#include "nuice/plan/dynamic_schedule.hpp"
 
 #include <algorithm>
 #include <map>

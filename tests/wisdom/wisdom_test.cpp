@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Wisdom: what is written comes back, what is damaged does not, and writers do not lose each other's entries.
-#include "nuice/wisdom.hpp"
+#include "nuice/plan/wisdom.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "nuice/patterns.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/patterns.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice {
 namespace {

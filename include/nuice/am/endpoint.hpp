@@ -2,7 +2,7 @@
 // Active messages: a message names a handler, which runs at the receiver when the message is taken in (von Eicken et
 // al., ISCA 1992; CMAML and Strata in 002 s.4.3, 004 s.2.2).
 //
-//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));                        // nuice/am/mpi.hpp
+//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));                        // nuice/mpi/am.hpp
 //   auto visit = ep.on<Cell>("visit", [&](am::Context& from, const Cell& c) { queue.push(c); });
 //   ep.seal();                                                               // collective: same handlers everywhere?
 //   ep.send(neighbour, visit, Cell{3, 4});
@@ -42,7 +42,7 @@
 #include "nuice/am/handler.hpp"
 #include "nuice/am/ring.hpp"
 #include "nuice/am/transport.hpp"
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::am {
 

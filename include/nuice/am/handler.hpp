@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "nuice/am/transport.hpp"
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::am {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a way of carrying active messages has to offer. Programs use Endpoint (endpoint.hpp); this is for those who
-// pick or write a transport: nuice/am/mpi.hpp (mpi, ucx, shm), nuice/am/loopback.hpp (many ranks in one process).
+// pick or write a transport: nuice/mpi/am.hpp (mpi, ucx, shm), nuice/am/loopback.hpp (many ranks in one process).
 //
 // A transport keeps the order of messages between two ranks, loses none, and never blocks.
 #pragma once
@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
-#include "nuice/error.hpp"
-#include "nuice/types.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::am {
 

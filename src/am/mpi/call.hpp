@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <span>
 
-#include "exchange/mpi/agree.hpp"
-#include "exchange/mpi/call.hpp"
-#include "exchange/mpi/communicator.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
 #include "nuice/am/transport.hpp"
 
 namespace nuice::am::mpi {

@@ -11,7 +11,7 @@
 #include "am/mpi/rendezvous.hpp"
 #endif
 #include "am/mpi/shared_memory.hpp"
-#include "nuice/am/mpi.hpp"
+#include "nuice/mpi/am.hpp"
 
 namespace nuice::am::mpi {
 namespace {

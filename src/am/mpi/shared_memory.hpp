@@ -16,8 +16,8 @@
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
 #include "nuice/am/endpoint.hpp"
-#include "nuice/am/mpi.hpp"
 #include "nuice/am/ring.hpp"
+#include "nuice/mpi/am.hpp"
 
 namespace nuice::am::mpi {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "exchange/mpi/call.hpp"
-#include "nuice/error.hpp"
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::drs::mpi {
 

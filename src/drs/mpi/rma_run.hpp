@@ -19,8 +19,8 @@
 #include <memory>
 
 #include "drs/run.hpp"
-#include "exchange/mpi/communicator.hpp"
-#include "exchange/mpi/requests.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/requests.hpp"
 
 namespace nuice::drs::mpi {
 

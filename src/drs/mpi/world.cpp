@@ -5,11 +5,11 @@
 #include "drs/arguments.hpp"
 #include "drs/mpi/rma_run.hpp"
 #include "drs/station_state.hpp"
-#include "exchange/mpi/call.hpp"
-#include "exchange/mpi/communicator.hpp"
-#include "exchange/mpi/gather.hpp"
-#include "nuice/drs_mpi.hpp"
-#include "nuice/error.hpp"
+#include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/gather.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/drs.hpp"
 
 namespace nuice::drs::mpi {
 

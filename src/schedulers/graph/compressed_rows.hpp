@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
-#include "nuice/random.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::sched {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
+#include "nuice/core/comm_matrix.hpp"
 #include "schedulers/graph/routes.hpp"
 
 namespace nuice::sched {

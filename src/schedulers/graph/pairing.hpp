@@ -10,7 +10,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::sched {
 

@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/schedule.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::sched {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/types.hpp"
+#include "nuice/core/types.hpp"
 
 namespace nuice::sched {
 

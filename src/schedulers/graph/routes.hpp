@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/scheduler.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::sched {
 

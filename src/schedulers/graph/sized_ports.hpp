@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/comm_matrix.hpp"
+#include "nuice/core/comm_matrix.hpp"
 
 namespace nuice::sched {
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the executor credit is set to unless it is told otherwise, for those who run it and those who predict it.
+#pragma once
+
+#include "nuice/core/types.hpp"
+
+namespace nuice {
+
+inline constexpr Bytes default_chunk_bytes = 3584;
+inline constexpr Bytes default_window_bytes =
+    28672;  ///< Seven eighths of a switch queue of 32 KiB: headers come on top.
+
+}  // namespace nuice

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the networks of topology.hpp from a line of text, the way they are named on the command line.
+//
+//   const auto net = make_topology("torus:8x8");
+//   if (std::string reason = why_too_small(*net, matrix.num_ranks()); reason.empty()) ...
+//
+// docs/networks.md describes every kind, its routes and the formats of the files.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nuice/core/topology.hpp"
+
+namespace nuice {
+
+/// A row of the table of kinds.
+struct TopologyKind {
+  std::string_view name;     ///< "hypercube"
+  std::string_view syntax;   ///< "hypercube:D"
+  std::string_view summary;  ///< One line.
+  std::string_view source;   ///< Where it is described.
+};
+
+/// All kinds, in a fixed order.
+std::span<const TopologyKind> topology_kinds();
+
+/// The network that `spec` ("hypercube:6", "file:NAME") stands for; its name() is `spec`.
+/// Throws Error invalid_argument for an unknown kind or bad parameters; parse (with file and line) or io for a file;
+/// limit for a network of more than 2^24 vertices or 2^31 - 1 links.
+/// Cost: O(1) memory for the regular kinds; files: docs/networks.md.
+std::unique_ptr<const Topology> make_topology(std::string_view spec);
+
+/// Why `topology` cannot carry an exchange of so many ranks, in one sentence; empty if it can. Ranks beyond those of
+/// the matrix stay idle.
+std::string why_too_small(const Topology& topology, Rank num_ranks);
+
+}  // namespace nuice

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A schedule: phases of transfers of pieces of messages.
+//
+//   schedule = phases, one after the other
+//   phase    = transfers that may run at the same time
+//   transfer = src -> dst, carries one or more pieces
+//   piece    = byte range [offset, offset + bytes) of one message
+//
+// One type holds every plan: one phase without order (AC), whole messages in partial permutations (LP, RS_N,
+// ...), split messages (pieces of one message in several phases) and store-and-forward (a transfer whose ends
+// are not the message's). A phase is never empty. Inside a phase the order of transfers is kept: it is the
+// order in which a rank posts its sends when a phase has several.
+//
+// Memory: 24 bytes per piece; 8 more per piece as soon as one does not begin at offset 0, and 8 more per
+// transfer as soon as one carries several pieces.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <vector>
+
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/types.hpp"
+
+namespace nuice {
+
+struct Piece {
+  MessageId message;
+  Bytes offset;
+  Bytes bytes;
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+class Schedule;
+
+/// The pieces of a transfer: a view into a Schedule that hands out pieces by value.
+class Pieces {
+ public:
+  class Iterator {
+   public:
+    using value_type = Piece;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::forward_iterator_tag;
+    using iterator_category = std::input_iterator_tag;  // as far as the old concepts go: no reference
+    Iterator() = default;
+    Iterator(const Schedule* schedule, std::size_t at) : schedule_(schedule), at_(at) {}
+    Piece operator*() const;
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return {schedule_, at_++}; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const Schedule* schedule_ = nullptr;
+    std::size_t at_ = 0;
+  };
+
+  Pieces(const Schedule* schedule, std::size_t begin, std::size_t end)
+      : schedule_(schedule), begin_(begin), end_(end) {}
+  Iterator begin() const { return {schedule_, begin_}; }
+  Iterator end() const { return {schedule_, end_}; }
+  std::size_t size() const { return end_ - begin_; }
+  bool empty() const { return begin_ == end_; }
+  Piece operator[](std::size_t index) const { return *Iterator(schedule_, begin_ + index); }
+
+ private:
+  const Schedule* schedule_;
+  std::size_t begin_;
+  std::size_t end_;
+};
+
+/// A view into a Schedule; valid as long as the schedule is neither changed nor moved.
+struct Transfer {
+  Rank src;
+  Rank dst;
+  Pieces pieces;
+  Bytes bytes() const;
+};
+
+class Schedule {
+ public:
+  explicit Schedule(Rank num_ranks = 0) : num_ranks_(num_ranks) {}
+
+  Rank num_ranks() const { return num_ranks_; }
+  PhaseId num_phases() const;
+  std::size_t num_transfers() const { return piece_end_.empty() ? parts_.size() : piece_end_.size(); }
+
+  std::size_t num_pieces() const { return parts_.size(); }
+
+  Transfer transfer(std::size_t index) const;
+  /// The transfers of a phase, as a range of Transfer.
+  auto transfers(PhaseId phase) const {
+    return std::views::iota(phase_begin_[phase], phase_end(phase)) |
+           std::views::transform([this](std::size_t i) { return transfer(i); });
+  }
+
+  /// Makes room for so many pieces in all. Never needed; saves time and memory.
+  void reserve(std::size_t num_pieces) { parts_.reserve(num_pieces); }
+  /// Later transfers belong to a new phase. Does nothing while the present phase is empty.
+  void begin_phase();
+  /// Throws Error invalid_argument for a transfer without pieces.
+  void add(Rank src, Rank dst, std::span<const Piece> pieces);
+  /// Adds the whole message, straight from its source to its destination.
+  void add_whole(const CommMatrix& matrix, MessageId id);
+  /// Every message whole and straight, message id in phase phase_of[id] < num_phases. Inside a phase transfers
+  /// are in the order of ids, that is by sender; phases without messages are left out.
+  /// O(messages + num_phases), and no memory beyond the schedule but 8 bytes per phase.
+  static Schedule of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
+                                    PhaseId num_phases);
+
+  friend bool operator==(const Schedule& a, const Schedule& b);
+
+ private:
+  friend class Pieces::Iterator;
+  struct Part {
+    Bytes bytes;
+    MessageId message;
+    Rank src;  // of the transfer
+    Rank dst;
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+
+  std::size_t phase_end(PhaseId phase) const {
+    return phase + std::size_t{1} < phase_begin_.size() ? phase_begin_[phase + 1] : num_transfers();
+  }
+  std::size_t piece_end(std::size_t transfer) const {
+    return piece_end_.empty() ? transfer + 1 : piece_end_[transfer];
+  }
+
+  Rank num_ranks_;
+  std::vector<std::size_t> phase_begin_;  // index of each phase's first transfer
+  std::vector<Part> parts_;               // by piece
+  std::vector<Bytes> offset_;             // by piece; empty while all are 0
+  std::vector<std::size_t> piece_end_;    // by transfer; empty while every transfer has one piece
+};
+
+inline Piece Pieces::Iterator::operator*() const {
+  const auto& part = schedule_->parts_[at_];
+  return {part.message, schedule_->offset_.empty() ? 0 : schedule_->offset_[at_], part.bytes};
+}
+
+/// Sum over the phases of the largest transfer: the bytes that a barrier-separated execution waits for.
+Bytes phase_bytes(const Schedule& schedule);
+
+}  // namespace nuice

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The serial executor: all ranks in one process. It defines what every other executor must do.
+//
+// Effect, for every rank r and each of its sources s with b bytes (itself included):
+//   receive[r][s][0 .. b) = send[s][r][0 .. b)
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "nuice/core/broadcast.hpp"
+#include "nuice/core/phase_table.hpp"
+
+namespace nuice {
+
+struct SendBuffer {
+  const void* data = nullptr;
+  Bytes bytes = 0;  ///< Room behind data; at least what goes to the partner.
+};
+
+struct ReceiveBuffer {
+  void* data = nullptr;
+  Bytes bytes = 0;
+};
+
+/// Carries out the phases one after the other.
+/// tables[r]: slice of rank r. send[r][i] belongs to tables[r].destinations[i], receive[r][i] to
+/// tables[r].sources[i].
+/// Throws Error mismatch (a send without its receive, or of another length, or a message that the phases do
+/// not carry in full; pair and phase are named) or invalid_argument (a buffer missing or too small); buffers
+/// may then be partly written.
+void exchange_serially(std::span<const PhaseTable> tables, std::span<const std::vector<SendBuffer>> send,
+                       std::span<const std::vector<ReceiveBuffer>> receive);
+
+/// Carries out a broadcast step by step: for every rank r that receives,
+///   buffers[r][0 .. bytes) = buffers[root][0 .. bytes)
+/// tables[r]: slice of rank r. buffers[r]: its buffer, anything for ranks that take no part.
+/// Throws Error mismatch (a send without its receive, or by a rank that does not have the message yet; pair
+/// and step are named) or invalid_argument (a buffer missing or too small, a negative size); buffers may then
+/// be partly written.
+void broadcast_serially(std::span<const BroadcastTable> tables, std::span<const ReceiveBuffer> buffers,
+                        Bytes bytes);
+
+}  // namespace nuice

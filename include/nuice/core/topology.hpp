@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A network with static routing: which directed links a transfer from one rank to another crosses.
+//
+// This is the interface that the checker, the schedulers and the simulator read; networks.hpp makes the networks.
+// A route is a function of (src, dst), computed when asked for: nothing grows with the square of the ranks.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "nuice/core/types.hpp"
+
+namespace nuice {
+
+using LinkId = std::int32_t;  ///< 0 .. num_links - 1. A cable that carries both ways is two links.
+
+inline constexpr LinkId no_link = -1;
+
+/// One direction of a cable. Vertices below num_ranks are ranks, the others are switches.
+struct Link {
+  std::int32_t from;
+  std::int32_t to;
+  /// Transfers that it carries at the same time at the full speed of a rank's port; above 0.
+  double capacity;
+
+  /// How many transfers may cross it in one phase without link contention: the whole part of the capacity, but one at
+  /// least, because a link slower than a port still has to carry its messages one by one.
+  std::int64_t slots() const {
+    constexpr double most = std::numeric_limits<Rank>::max();
+    return capacity < 2 ? 1 : static_cast<std::int64_t>(capacity < most ? capacity : most);
+  }
+};
+
+/// Immutable; all functions may be called by several threads at once.
+class Topology {
+ public:
+  Topology() = default;
+  Topology(const Topology&) = delete;
+  Topology& operator=(const Topology&) = delete;
+  virtual ~Topology() = default;
+
+  /// As it is written on the command line, "hypercube:6".
+  virtual std::string name() const = 0;
+  virtual Rank num_ranks() const = 0;
+  virtual LinkId num_links() const = 0;
+  /// Requires 0 <= id < num_links(). O(1), or O(levels) in trees.
+  virtual Link link(LinkId id) const = 0;
+
+  /// Appends the links that a transfer crosses, in order. Ports are not links: where a rank hangs on one switch by a
+  /// cable as fast as its port, that cable is in no route, so routes of a crossbar are empty. Empty for src == dst.
+  /// Requires 0 <= src, dst < num_ranks(). O(length of the route).
+  virtual void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const = 0;
+
+  /// For people: "rank 5", "switch 2" (the third one), or the name that a file gives.
+  virtual std::string vertex_name(std::int32_t vertex) const;
+};
+
+}  // namespace nuice

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who sends to this rank? For ranks that know only whom they send to, in memory of the order of their own messages.
+//
+//   nuice::mpi::Discoverer discoverer(MPI_COMM_WORLD);
+//   std::vector<nuice::Partner> sources = discoverer.sources(destinations);   // as often as you like
+//
+// A Plan finds its sources by itself; this is for programs that need no schedule, or make one distributedly.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "nuice/core/phase_table.hpp"
+
+namespace nuice::mpi {
+
+/// Ways to learn one's sources, with the same result. n ranks, m messages of all ranks, d of this rank.
+enum class Discovery {
+  automatic,  ///< count up to 1024 ranks, whose vectors are small, consensus beyond.
+  gather,     ///< Every rank gathers all rows: one allgather and one allgatherv. O(n + m) memory.
+  /// A reduce-scatter of ones says how many messages will come, which then are received from any source. O(n + d).
+  count,
+  /// Nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): synchronous sends; a rank whose sends are all
+  /// received enters a nonblocking barrier and goes on receiving until that is through. O(d) memory, O(d + log n) time.
+  consensus,
+};
+
+/// "automatic", "gather", "count", "consensus".
+std::string_view discovery_name(Discovery way);
+/// Throws Error invalid_argument that lists the known names.
+Discovery find_discovery(std::string_view name);
+
+/// The ranks of a communicator, which ask again and again.
+class Discoverer {
+ public:
+  /// Collective over parent, which is duplicated. Throws Error invalid_argument, state or mpi as Plan does.
+  explicit Discoverer(MPI_Comm parent);
+  Discoverer(Discoverer&&) noexcept;
+  Discoverer& operator=(Discoverer&&) noexcept;
+  ~Discoverer();
+
+  /// Collective. destinations: to whom this rank sends and how many bytes, in any order; the rank itself and zero bytes
+  /// are allowed. Returns who sends to this rank and how many bytes, by ascending rank, zero bytes left out. `way` must be
+  /// equal on all ranks. Throws Error, the same on all ranks: as Plan for wrong destinations, mismatch for
+  /// ways that differ.
+  std::vector<Partner> sources(std::span<const Partner> destinations, Discovery way = Discovery::automatic);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Collective. Once: duplicates the communicator and frees it again.
+std::vector<Partner> discover(MPI_Comm comm, std::span<const Partner> destinations,
+                              Discovery way = Discovery::automatic);
+
+}  // namespace nuice::mpi

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// DRS_N and Generate_Recv between the ranks of a communicator.
+//
+//   drs::mpi::World world(MPI_COMM_WORLD);
+//   std::vector<Partner> sources = world.receive_list(destinations);
+//   drs::Exchange exchange = world.bind(destinations, sources, send, receive, {.lock = drs::Lock::rma});
+//   for (...) { exchange.start(); exchange.wait(); }
+//   exchange.free();
+//   world.free();
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nuice/am/drs.hpp"
+#include "nuice/mpi/am.hpp"
+
+namespace nuice::drs::mpi {
+
+/// Ways to learn who sends to this rank, with the same result. n ranks, m messages of all ranks, d of this rank.
+enum class Learn {
+  concatenate,  ///< Every rank gathers the whole matrix (as nuice::mpi::Plan): O(n + m) time and memory.
+  count,  ///< 004 fig. 1: a vector sum says how many entries will come, active messages bring them: O(n + d).
+  quiesce,  ///< The same without the sum; quiescence says when all have come: O(d), and some reductions.
+};
+
+/// "concatenate", "count", "quiesce".
+std::string_view learn_name(Learn way);
+
+/// The ranks of a communicator with an endpoint of their own.
+class World {
+ public:
+  /// Collective over parent, which is duplicated. Throws Error as am::mpi::connect.
+  explicit World(MPI_Comm parent, const am::mpi::Options& options = {});
+  World(World&&) noexcept;
+  World& operator=(World&&) noexcept;
+  /// As free(), unless MPI is finalized.
+  ~World();
+
+  std::string transport_name() const;
+
+  /// Collective; Station::receive_list, with a choice of ways.
+  std::vector<Partner> receive_list(std::span<const Partner> destinations, Learn way = Learn::count);
+
+  /// Collective; Station::bind, and Lock::rma too, which makes a window of 8 bytes per rank and needs the receiver to
+  /// be inside MPI now and then, where the network has no atomic operations of its own. Throws also Error mpi, and
+  /// not_applicable for Lock::rma with WhenBusy::list.
+  Exchange bind(std::span<const Partner> destinations, std::span<const Partner> sources,
+                std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
+                const Options& options = {});
+
+  /// Collective: waits for all ranks. Exchanges that are still bound keep what they need, and the last of them then
+  /// does the waiting. Calling it again does nothing.
+  void free();
+
+ private:
+  struct Door;
+  Door& door() const;
+  std::shared_ptr<Door> door_;
+};
+
+}  // namespace nuice::drs::mpi

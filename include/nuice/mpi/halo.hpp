@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Halos: each rank says which entries of a distributed array it works with; who sends what to whom is found
+// out and planned once; ghost values are then fetched, or contributions returned, as often as you like.
+// It is the inspector / executor scheme that paper 000 s.5 builds on.
+//
+//   auto ownership = nuice::mpi::Ownership::ranges({0, 250, 500, 1000});     // who owns which global index
+//   nuice::mpi::Halo halo(MPI_COMM_WORLD, ownership, column_indices);        // inspector; collective
+//   std::vector<double> x(halo.num_entries());                               // owned values, then ghosts
+//   for (int& c : columns) ... = halo.local_index(global column);            // once
+//   auto gather = halo.bind_gather(x);                                       // executor; collective
+//   for (...) { gather.start(); /* rows without ghosts */ gather.wait(); /* the other rows */ }
+//
+// Effect, for every ghost entry k of every rank r, owned as entry i by rank s:
+//   gather:   ghosts[r][k] = owned[s][i]
+//   scatter:  owned[s][i] = op(... op(op(owned[s][i], ghosts[r1][k1]), ghosts[r2][k2]) ...), r1 < r2 < ...
+// The order of the ranks is fixed, so results do not depend on timing.
+//
+// Errors: "Collective" calls fail on all ranks of the communicator with the same Error, or on none.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/mpi/halo_field.hpp"
+#include "nuice/mpi/plan.hpp"
+
+namespace nuice::mpi {
+
+/// Which rank owns which global index. All ranks use the same kind. An owned entry's local index is its place
+/// among this rank's owned entries.
+class Ownership {
+ public:
+  /// Rank r owns begins[r] .. begins[r + 1] - 1; num_ranks + 1 numbers, the same on all ranks. O(log ranks) a
+  /// look-up.
+  static Ownership ranges(std::vector<GlobalIndex> begins);
+  /// Global index g belongs to owners[g]; the same on all ranks (a mesh partition). This rank's entries have
+  /// ascending global indices. O(1) a look-up, memory for all indices on every rank.
+  static Ownership array(std::vector<Rank> owners);
+  /// This rank's entry i has the global index owned[i]; owner(g) is the rank that owns g, by the same rule on
+  /// all ranks.
+  static Ownership function(std::vector<GlobalIndex> owned, std::function<Rank(GlobalIndex)> owner);
+  /// This rank's entry i has the global index owned[i]; nobody needs to know who owns the rest. Owners are
+  /// looked up in a directory that is spread over the ranks by hashing: a few exchanges of 16 bytes per owned
+  /// and per needed index.
+  static Ownership list(std::vector<GlobalIndex> owned);
+
+ private:
+  friend class OwnerFinder;
+  enum class Kind : int { ranges, array, function, list };
+  Kind kind_ = Kind::list;
+  std::vector<GlobalIndex> begins_;
+  std::vector<Rank> owners_;
+  std::vector<GlobalIndex> owned_;
+  std::function<Rank(GlobalIndex)> owner_;
+};
+
+/// A rank that needs some of this rank's entries, or owns some of its ghosts.
+struct HaloPartner {
+  Rank rank;
+  std::span<const LocalIndex> entries;  ///< Local indices on this rank, in the order in which they travel.
+};
+
+/// A halo bound to arrays: after every start() one wait(), or test() until it returns true. Nothing in start,
+/// test and wait allocates memory. Between start() and completion, owned values of a gather and ghost values
+/// of a scatter may be read, all others not be touched; a scatter combines into owned values only inside the
+/// test() or wait() that completes it, so other owned values may be changed until then.
+class HaloExchange {
+ public:
+  HaloExchange(HaloExchange&&) noexcept;
+  HaloExchange& operator=(HaloExchange&&) noexcept;
+  /// One that is under way is finished first, like Exchange.
+  ~HaloExchange();
+
+  /// Not waiting for other ranks; all ranks of the halo must call it. Throws Error state if it is already under
+  /// way or was freed.
+  void start();
+  /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
+  bool test();
+  /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own errors.
+  void wait();
+  /// Collective, without waiting for other ranks. Throws Error state while it is under way.
+  void free();
+  /// Of the plan that carries it. Throws Error state after free().
+  const PlanInfo& info() const;
+
+ private:
+  friend class Halo;
+  struct State;
+  explicit HaloExchange(std::unique_ptr<State> state);
+  State& state() const;
+  std::unique_ptr<State> state_;
+};
+
+/// The ghost entries of this rank, who owns them, and who needs this rank's entries.
+class Halo {
+ public:
+  /// Collective over parent, which is duplicated. needed: global indices that this rank works with, in any
+  /// order, any number of times; those that it owns itself are no ghosts.
+  /// Cost: O(needed log needed) on each rank, a plan (see Plan), one exchange of 8 bytes per ghost; with
+  /// Ownership::list three exchanges more.
+  /// Throws Error, the same on all ranks, naming rank and index at fault:
+  ///   invalid_argument  a needed index that no rank owns or that is out of range; an index owned twice; ranges
+  ///                     that descend or are not one per rank; what Plan throws for the options
+  ///   mismatch          ownership that differs between ranks: another kind, other ranges, a function by which a
+  ///                     rank owns what it does not list; options that differ
+  ///   limit             2^31 entries and more on one rank
+  Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIndex> needed,
+       const PlanOptions& options = {});
+  Halo(Halo&&) noexcept;
+  Halo& operator=(Halo&&) noexcept;
+  ~Halo();  ///< Exchanges that are still bound stay usable.
+
+  // Not collective.
+
+  LocalIndex num_owned() const;
+  LocalIndex num_ghosts() const;
+  /// Owned entries and ghosts together, for an array that holds both: owned first.
+  std::size_t num_entries() const;
+  /// Global indices of the ghosts: by ascending owner, of one owner by ascending index.
+  std::span<const GlobalIndex> ghosts() const;
+  /// 0 .. num_owned() - 1 for an owned entry, num_owned() + k for ghost k. O(log entries).
+  /// Throws Error invalid_argument for an index that is neither.
+  LocalIndex local_index(GlobalIndex index) const;
+  /// By ascending rank. The spans are valid as long as the halo is.
+  std::vector<HaloPartner> owners() const;
+  std::vector<HaloPartner> needers() const;
+
+  // Collective.
+
+  /// The communication matrix of a gather with this many bytes per entry, on all ranks: for the planner and
+  /// for nuice-bench.
+  CommMatrix matrix(Bytes entry_bytes) const;
+
+  /// Fetches ghost values; the memory must stay valid until HaloExchange::free(). The first bind with a new sum
+  /// of bytes per entry makes a plan, for both directions (Plan::bind_reverse); 8 bytes are planned already, unless
+  /// PlanOptions::topology names a network.
+  /// Throws Error, the same on all ranks: invalid_argument for a field with too few values for its entries or
+  /// fewer than one component; mismatch if the ranks' bytes per entry differ; not_applicable and limit as Plan.
+  HaloExchange bind_gather(std::span<const GatherField> fields);
+  /// Returns contributions: combines ghost values into the owned entries that they stand for.
+  HaloExchange bind_scatter(std::span<const ScatterField> fields);
+
+  /// One array for the owned values and one for the ghosts.
+  template <FieldRange Owned, FieldRange Ghosts>
+  HaloExchange bind_gather(const Owned& owned, Ghosts&& ghosts, int components = 1) {
+    const GatherField field = gather_field(owned, ghosts, components);
+    return bind_gather(std::span(&field, 1));
+  }
+  template <FieldRange Ghosts, FieldRange Owned, typename Op = std::plus<>>
+  HaloExchange bind_scatter(const Ghosts& ghosts, Owned&& owned, int components = 1, Op op = {}) {
+    const ScatterField field = scatter_field(ghosts, owned, components, op);
+    return bind_scatter(std::span(&field, 1));
+  }
+
+  /// One array for both, the owned values first: num_entries() * components values.
+  template <FieldRange Values>
+  HaloExchange bind_gather(Values&& values, int components = 1) {
+    const auto [owned, ghosts] = split(std::span(values), components);
+    return bind_gather(owned, ghosts, components);
+  }
+  template <FieldRange Values, typename Op = std::plus<>>
+  HaloExchange bind_scatter(Values&& values, int components = 1, Op op = {}) {
+    const auto [owned, ghosts] = split(std::span(values), components);
+    return bind_scatter(ghosts, owned, components, op);
+  }
+
+ private:
+  struct State;
+  /// A span that is too short stays too short, so that bind says so.
+  template <typename Value>
+  std::pair<std::span<Value>, std::span<Value>> split(std::span<Value> values, int components) const {
+    const std::size_t width = components > 0 ? static_cast<std::size_t>(components) : 0;
+    const std::size_t owned = std::min(values.size(), static_cast<std::size_t>(num_owned()) * width);
+    return {values.first(owned), values.subspan(owned)};
+  }
+  State& state() const;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nuice::mpi

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The adviser: which scheduler and executor suit a matrix, a machine and a number of reuses, and why not the others
+// (000 s.4.1 and s.7).
+//
+//   const Advice advice = advise(matrix, find_machine("ethernet-10g"), {.reuse = 1000});
+//   advice.choice().name()          // "coloring:credit"
+//   advice.sentence                 // why, in words; to_text(advice) has a line for every candidate
+//   const Schedule plan = advised_schedule(matrix, machine, advice);
+//
+// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the least total wins. Three ways to
+// predict C, each dearer and better than the one before: a rule in closed form from the matrix' degrees and sizes, a model
+// that walks through the schedule once, and the simulator. How far it goes is decided by counted work, never by a clock:
+// the same arguments give the same advice, in every run and on every rank. docs/advise.md has the formulas, and how good
+// the predictions are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/credit.hpp"
+#include "nuice/core/schedule.hpp"
+#include "nuice/plan/machine.hpp"
+#include "nuice/plan/scheduler.hpp"
+
+namespace nuice {
+
+/// Where a predicted exchange time is from. Later ones are better and dearer.
+enum class Prediction {
+  rule,         ///< In closed form from degrees and sizes; no schedule was made.
+  model,        ///< The schedule was made and walked through once.
+  simulation,   ///< The schedule was made and simulated.
+  measurement,  ///< The caller timed it: with_measurements().
+};
+
+std::string_view prediction_name(Prediction prediction);
+/// By name ("model"); nullopt for an unknown one.
+std::optional<Prediction> find_prediction(std::string_view name);
+
+struct AdviceOptions {
+  /// R: how often the plan will be used. At least 1.
+  std::uint64_t reuse = 100;
+  /// "SCHEDULER:EXECUTOR", or "SCHEDULER" for the executor that suits the machine. Executors: those of the simulator
+  /// (async, phased, barrier, pairwise), credit, and handshake, which only "drs_n" has. Empty: all_candidates(machine).
+  std::vector<std::string> candidates = {};
+  std::uint64_t seed = 0;  ///< Of schedulers and of drs_n.
+  /// Predict all candidates this way, whatever it costs (rule, model or simulation). Without it the work of deciding
+  /// is bounded: see budget_s.
+  std::optional<Prediction> predict_by = std::nullopt;
+  /// Deciding may take this long, as estimated from counted work. Without it half of reuse times the exchange time that
+  /// the rule predicts: deciding takes less than the exchanges it decides about.
+  std::optional<double> budget_s = std::nullopt;
+  /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
+  /// default is what nine of ten printed times of the CM-5 are within (docs/reproduce.md).
+  double machine_uncertainty = 0.18;
+  /// For the executor credit, as nuice::mpi::PlanOptions has them.
+  Bytes chunk_bytes = default_chunk_bytes;
+  Bytes window_bytes = default_window_bytes;
+};
+
+/// What is expected of one scheduler with one executor. Times in seconds.
+struct Candidate {
+  std::string scheduler;
+  std::string executor;
+  bool applicable = true;
+  Prediction predicted_by = Prediction::rule;
+  PhaseId phases = 0;     ///< By the rule: as expected; otherwise those of the schedule. 0: none (drs_n).
+  Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer; as phases.
+  double planning_s = 0;  ///< S: making and checking the schedule once, by docs/measurements.md's machine.
+  double exchange_s = 0;  ///< C.
+  double total_s = 0;     ///< S / R + C.
+  double to_bound = 0;    ///< exchange_s over Advice::bound_s; 0 without a bound.
+  double uncertainty =
+      0;  ///< Relative, of exchange_s: it lies within exchange_s * (1 +- uncertainty) nine times of ten.
+  /// Why it is not the choice, or not applicable, one sentence. Of the choice: empty.
+  std::string why_not = {};
+
+  std::string name() const { return scheduler + ":" + executor; }
+};
+
+struct Advice {
+  std::string machine;
+  std::string topology;
+  Rank num_ranks = 0;
+  MessageId num_messages = 0;
+  Bytes total_bytes = 0;
+  std::uint64_t reuse = 1;
+  std::uint64_t seed = 0;
+  double port_bound_s = 0;  ///< No execution is faster.
+  double link_bound_s = 0;  ///< No direct one; 0 where routes have no links.
+  double bound_s = 0;       ///< The larger one.
+
+  /// What schedules were made with, besides the seed: a plan must use the same.
+  Bytes phase_cost_bytes = default_phase_cost_bytes;
+  bool prefer_pairs = false;
+
+  /// The choice first, the other applicable ones by total_s, then the others in the order asked for.
+  std::vector<Candidate> candidates;
+  /// How the choice and its nearest rivals were predicted, and what that took. budget_s is 0 where predict_by was given.
+  Prediction decided_by = Prediction::rule;
+  double deciding_s = 0;  ///< Estimated from counted work, as planning_s is.
+  double budget_s = 0;
+  /// The choice and why, in words; says so where deciding better would have cost more than it can bring.
+  std::string sentence;
+  /// The choice's schedule if deciding has made it; otherwise null.
+  std::shared_ptr<const Schedule> schedule = nullptr;
+
+  const Candidate& choice() const { return candidates.front(); }
+  /// How many of the first candidates cannot be told from the choice, itself included: their ranges overlap. These are
+  /// worth measuring.
+  std::size_t num_contenders() const;
+};
+
+/// What NUICE can simulate on the machine, link-free schedulers only where there are links, drs_n only where there are
+/// active messages.
+std::vector<std::string> all_candidates(const Machine& machine);
+
+/// What the MPI library can carry out: executors async, phased, barrier and credit; no drs_n, which is no plan.
+std::vector<std::string> mpi_candidates(const Machine& machine);
+
+/// Throws Error invalid_argument for an unknown scheduler or executor, one that the scheduler does not have, or an option
+/// out of range (all before any work); mismatch if the machine has fewer ranks than the matrix; not_applicable if no
+/// candidate is, with the reason of the first.
+Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options = {});
+
+/// The choice's schedule, made again if deciding has not made it. Empty for drs_n. Throws Error as make_schedule().
+Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice);
+
+struct MeasuredExchange {
+  std::size_t candidate;  ///< Index into Advice::candidates.
+  double seconds;
+};
+
+/// The advice once some candidates have been timed: their exchange_s are the measured ones, with `uncertainty`, and the
+/// choice is among them. Advice::schedule is dropped if the choice changes.
+/// Throws Error invalid_argument for an index that is none or not applicable, a time that is not above 0, or no time at all.
+Advice with_measurements(Advice advice, std::span<const MeasuredExchange> measured, double uncertainty = 0.1);
+
+/// A table of all candidates and the reasons, for people.
+std::string to_text(const Advice& advice);
+/// One JSON object with everything but the schedule; docs/advise.md lists the keys.
+std::string to_json(const Advice& advice);
+
+/// Estimated seconds to make and check a schedule (S), from the matrix alone: coefficients of bench/planning_costs.py.
+/// Throws Error invalid_argument for an unknown scheduler.
+double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler,
+                       const Topology* topology = nullptr);
+
+}  // namespace nuice

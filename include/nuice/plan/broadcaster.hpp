@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of broadcast algorithms, beside that of schedulers (scheduler.hpp).
+//
+//   BroadcastSchedule plan = make_broadcast("reb", num_ranks, root);         // to all
+//   BroadcastSchedule plan = make_broadcast("reb", num_ranks, root, group);  // to a selected group
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "nuice/core/broadcast.hpp"
+
+namespace nuice {
+
+/// A row of the table of broadcast algorithms.
+struct Broadcaster {
+  std::string_view name;     ///< "reb"
+  std::string_view summary;  ///< One line.
+  std::string_view source;   ///< Paper and figure.
+  /// chain[0] is the root, the others are the ranks that need the message, each once.
+  BroadcastSchedule (*make)(Rank num_ranks, std::span<const Rank> chain);
+};
+
+/// All rows, in a fixed order.
+std::span<const Broadcaster> broadcasters();
+
+/// A broadcast from root to all ranks. Throws Error invalid_argument for an unknown name or a root that is no
+/// rank.
+BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root);
+
+/// A broadcast from root to the ranks of `group`, in any order; the root may be among them. No other rank
+/// takes part. Throws Error invalid_argument also for a member that is no rank or is given twice.
+BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root,
+                                 std::span<const Rank> group);
+
+}  // namespace nuice

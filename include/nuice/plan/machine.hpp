@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine: a network and what sending on it costs. The simulator (simulate.hpp) runs schedules on it.
+//
+//   const Machine cm5 = find_machine("cm5-32");        // one of the shipped ones
+//   const Machine mine = load_machine("my.toml");      // docs/machines.md has the keys, units and formulas
+//
+// A message of n bytes that nothing else disturbs takes, over a route of h links,
+//
+//   send_overhead + handshake (above eager_limit) + start_up + wire(n) * byte + latency + h * hop + receive_overhead
+//
+// where wire(n) = n, or ceil(n / packet_payload) * (packet_payload + packet_header) on a network of packets.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nuice/core/topology.hpp"
+#include "nuice/core/types.hpp"
+
+namespace nuice {
+
+/// Whether a rank's sending and receiving share the speed of one port.
+enum class Duplex {
+  full,  ///< They do not.
+  paired,  ///< They do, unless the two are an exchange with one partner that both have begun together (iPSC/860).
+  half,  ///< They always do (CM-5: one processor moves the bytes in and out).
+};
+
+enum class Switching {
+  packet,   ///< Messages share ports and links, max-min fair.
+  circuit,  ///< A message holds every link of its route from its first byte to its last; others wait.
+};
+
+/// Times in seconds, sizes in bytes. All at least 0; byte_s is above 0.
+struct Machine {
+  std::string name;
+  std::string summary;
+  std::shared_ptr<const Topology> topology;
+
+  // A message.
+  double start_up_s = 0;          ///< The send port is held for so long before the first byte.
+  double latency_s = 0;           ///< From the last byte out to the last byte in; holds nothing.
+  double hop_s = 0;               ///< More latency for every link of the route.
+  double handshake_s = 0;         ///< A synchronous send begins so long after both sides are ready.
+  Bytes eager_limit = max_bytes;  ///< Up to this size sends are asynchronous, above it synchronous.
+
+  // The processor of a rank: it does one thing at a time.
+  double send_overhead_s = 0;     ///< For every message sent.
+  double receive_overhead_s = 0;  ///< For every message received, after its last byte.
+  double post_receive_s = 0;      ///< For every receive posted.
+  double async_send_s = 0;        ///< For every message sent by the executor async and by DRS_N, besides.
+  double phase_s = 0;             ///< For every phase in which the rank has something to do.
+  double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
+  double barrier_s = 0;           ///< A barrier takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
+  double barrier_level_s = 0;     ///< ... from the last rank's arrival.
+
+  // The port of a rank.
+  double byte_s = 1e-9;      ///< Time per byte on the wire.
+  int sends_at_once = 1;     ///< More wait in their order. 0: any number.
+  int receives_at_once = 0;  ///< More wait for the port. 0: any number, and they share it.
+  Duplex duplex = Duplex::full;
+  bool processor_moves_bytes =
+      false;  ///< The port stands still while the processor of its rank works (CM-5).
+
+  // The network between the ports.
+  Switching switching = Switching::packet;
+  Bytes packet_payload = 0;  ///< 0: no packets, wire(n) = n.
+  Bytes packet_header = 0;
+
+  // A busy receiver: with k messages coming in, its port moves 1 / (1 + min(loss_per_sender * (k - 1), loss_most))
+  // of its bytes. A message that finds queue_senders coming in already, which with it have more than queue bytes, begins
+  // anew timeout_s later.
+  double loss_per_sender = 0;
+  double loss_most = 0;
+  // While the receiver has bytes on their way out as well, the two numbers for that are taken instead. On half-duplex
+  // machines the loss slows both ways.
+  double loss_per_sender_sending = 0;
+  double loss_most_sending = 0;
+  int queue_senders = 0;  ///< 0: a queue without limit.
+  Bytes queue = 0;
+  double timeout_s = 0;
+
+  // Memory.
+  double copy_byte_s = 0;  ///< Copying a byte: of a message that came before its receive was posted, or ...
+  bool copies_parts = false;       ///< ... also when packing and unpacking transfers of several pieces.
+  Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
+  Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; above it ...
+  double memory_slowdown = 1;      ///< ... its port is so many times slower. At least 1.
+
+  // Active messages, for DRS_N.
+  double am_send_s = 0;     ///< The sender's processor.
+  double am_latency_s = 0;  ///< On the way.
+  double am_handler_s =
+      0;  ///< The receiver's processor, which stops what it is doing; at most half of the time.
+  double am_retry_s = 0;  ///< A refused rank of DRS_N waits so long before its next inquiry.
+};
+
+/// Bytes on the wire for a transfer of `bytes`.
+Bytes wire_bytes(const Machine& machine, Bytes bytes);
+
+/// Throws Error invalid_argument for a machine that makes no sense: without a topology, a negative time, a byte that takes
+/// none, a header without packets, a queue without a timeout. Machines from files have been through this.
+void require_sense(const Machine& machine);
+
+/// Reads a machine from TOML text; `name` stands in errors. Throws Error parse, "name:line: reason", for text that is not
+/// TOML, an unknown key, a missing or wrong unit, a negative or senseless value, an unknown topology.
+Machine parse_machine(std::string_view text, const std::string& name);
+
+/// Reads a machine from a file. Throws as parse_machine, and Error io.
+Machine load_machine(const std::string& path);
+
+/// Something said of a value in a file, as a comment behind it; without section and key, a line of its own at the top.
+struct MachineNote {
+  std::string section;  ///< "message"
+  std::string key;      ///< "start_up"
+  std::string text;
+};
+
+/// The TOML text from which parse_machine() makes exactly this machine again, but for the name. Values that are as in
+/// Machine{} are left out, or stand there as a comment if there is a note on them.
+/// Throws Error invalid_argument as require_sense().
+std::string machine_text(const Machine& machine, std::span<const MachineNote> notes = {});
+
+/// Writes that text to a file, whole or not at all. Throws as machine_text, and Error io.
+void save_machine(const Machine& machine, const std::string& path, std::span<const MachineNote> notes = {});
+
+/// A machine that is shipped: a name, and the TOML text with the source of every number.
+struct ShippedMachine {
+  std::string_view name;
+  std::string_view text;
+};
+
+/// All shipped machines, by name.
+std::span<const ShippedMachine> shipped_machines();
+
+/// The shipped machine of that name; else, if `name` ends in ".toml", load_machine(name).
+/// Throws Error invalid_argument that lists the known names.
+Machine find_machine(std::string_view name);
+
+/// Where `nuice-calibrate --save` leaves a machine and the planner's "auto" looks for one: machine.toml, or
+/// shared-memory.toml for ranks that are all on one host, in $XDG_CONFIG_HOME/nuice or ~/.config/nuice. Empty without a
+/// home.
+std::string calibrated_machine_path(bool one_host);
+
+}  // namespace nuice

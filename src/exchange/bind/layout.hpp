@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the bytes of a plan's messages lie in this process: what bind() has been given, in one form for the maker of
+// requests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mpi/requests.hpp"
+#include "nuice/core/types.hpp"
+
+namespace nuice::mpi {
+
+/// One behind the other, as they travel.
+using Places = std::vector<Segment>;
+
+class Layout {
+ public:
+  virtual ~Layout() = default;
+  /// Appends where bytes [offset, offset + bytes) of the message to dst are, or of that from src will be. A partner
+  /// that is none, or an empty range, adds nothing.
+  virtual void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const = 0;
+  virtual void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const = 0;
+  /// What so many bytes of the plan take where they are forwarded.
+  virtual Bytes scaled(Bytes bytes) const { return bytes; }
+  /// Whether the segments of a transfer with this partner travel as messages of their own; the same at both ends.
+  virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
+};
+
+inline std::string pair_name(Rank src, Rank dst) {
+  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
+}
+
+}  // namespace nuice::mpi

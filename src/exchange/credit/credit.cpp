@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What bind() makes of the executor `credit`, and who is granted the next chunk; credit_walk.cpp is the exchange itself.
+#include "exchange/credit/credit.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "mpi/call.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// Between ranks of one host, where chunks only cost.
+constexpr Bytes near_chunk_bytes = Bytes{1} << 20;
+
+/// Behind the last piece of a source.
+constexpr std::size_t no_stretch = static_cast<std::size_t>(-1);
+
+}  // namespace
+
+CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Elements> sends,
+                     std::span<const Elements> receives, const Settings& settings)
+    : comm_(std::move(comm)),
+      data_tag_(settings.data_tag),
+      grant_tag_(settings.grant_tag),
+      window_bytes_(settings.window_bytes),
+      send_window_bytes_(settings.send_window_bytes),
+      window_senders_(settings.window_senders) {
+  const std::int64_t near_receive_chunks = list_receives(receives, settings);
+  const std::int64_t near_send_chunks = list_sends(sends, settings);
+  free_receives_ = SlotPool(num_receive_chunks_ - near_receive_chunks, near_receive_chunks);
+  free_sends_ = SlotPool(num_send_chunks_ - near_send_chunks, near_send_chunks);
+  receive_slots_ = {0, free_receives_.size()};
+  hear_slots_ = {receive_slots_.begin + receive_slots_.count, destinations_.size()};
+  send_slots_ = {hear_slots_.begin + hear_slots_.count, free_sends_.size()};
+  tell_slots_ = {send_slots_.begin + send_slots_.count, sources_.size()};
+  requests_.resize(tell_slots_.begin + tell_slots_.count, MPI_REQUEST_NULL);
+  indices_.resize(requests_.size());
+  receive_bytes_.resize(receive_slots_.count);
+  receive_of_.resize(receive_slots_.count);
+  send_to_.resize(send_slots_.count);
+  ready_.reserve(destinations_.size());
+  to_tell_.reserve(sources_.size());
+  plan_first_grants();
+}
+
+/// Those from this host come first. Returns their chunks.
+std::int64_t CreditRun::list_receives(std::span<const Elements> receives, const Settings& settings) {
+  std::map<Rank, std::size_t> index;
+  std::int64_t near_chunks = 0;
+  for (const bool near : {true, false}) {
+    for (const auto& [partner, segment] : receives) {
+      if (std::ranges::binary_search(settings.near, partner) != near) continue;
+      const std::size_t stretch = receives_.size();
+      const auto [found, is_new] = index.try_emplace(partner, sources_.size());
+      if (is_new) sources_.push_back(new_peer(partner, settings));
+      Peer& source = sources_[found->second];
+      if (is_new) {
+        source.first_stretch = stretch;
+      } else {
+        next_of_same_[source.last_stretch] = stretch;
+      }
+      source.last_stretch = stretch;
+      source_of_.push_back(found->second);
+      next_of_same_.push_back(no_stretch);
+      receives_.emplace_back(partner, segment, source.chunk_bytes);
+      source.chunks += receives_.back().num_chunks();
+      num_receive_chunks_ += receives_.back().num_chunks();
+      if (!near) far_receive_bytes_ += receives_.back().bytes();
+    }
+    if (!near) break;
+    num_near_receives_ = receives_.size();
+    num_near_sources_ = sources_.size();
+    near_chunks = num_receive_chunks_;
+  }
+  return near_chunks;
+}
+
+/// After list_receives(). Returns the chunks to this host.
+std::int64_t CreditRun::list_sends(std::span<const Elements> sends, const Settings& settings) {
+  std::set<Rank> sources;
+  for (const Peer& source : sources_) sources.insert(source.rank);
+  std::map<Rank, std::size_t> index;
+  std::int64_t near_chunks = 0;
+  for (const auto& [partner, segment] : sends) {
+    const auto [found, is_new] = index.try_emplace(partner, destinations_.size());
+    if (is_new) destinations_.push_back(new_peer(partner, settings));
+    Peer& destination = destinations_[found->second];
+    if (is_new && !destination.is_near) ++num_far_destinations_;
+    destination.is_source = sources.contains(partner);
+    destination.stretches.emplace_back(partner, segment, destination.chunk_bytes);
+    const std::int64_t chunks = destination.stretches.back().num_chunks();
+    destination.chunks += chunks;
+    num_send_chunks_ += chunks;
+    if (destination.is_near) near_chunks += chunks;
+  }
+  return near_chunks;
+}
+
+/// Grants and chunks use plain requests, which are gone when complete.
+CreditRun::~CreditRun() {
+  if (is_finalized()) return;
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+/// Both ends of a pair know whether they are near each other, so they cut alike.
+CreditRun::Peer CreditRun::new_peer(Rank rank, const Settings& settings) {
+  const bool is_near = std::ranges::binary_search(settings.near, rank);
+  return {.rank = rank,
+          .is_near = is_near,
+          .chunk_bytes = is_near ? std::max(settings.chunk_bytes, near_chunk_bytes) : settings.chunk_bytes,
+          .stretches = {}};
+}
+
+int CreditRun::in_chunks(Bytes bytes, const Peer& peer) {
+  return static_cast<int>(std::min<Bytes>((bytes + peer.chunk_bytes - 1) / peer.chunk_bytes, INT_MAX));
+}
+
+void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) {
+  cursor.offset += stretches[cursor.stretch].chunk_bytes();
+  if (cursor.offset >= stretches[cursor.stretch].bytes()) cursor = {cursor.stretch + 1, 0};
+}
+
+void CreditRun::reset_grants() {
+  outstanding_ = 0;
+  missing_ = far_receive_bytes_;
+  next_near_ = {};
+  open_.clear();
+  next_source_ = num_near_sources_;
+  to_tell_.clear();
+  free_receives_.free_all();
+  for (Peer& source : sources_) {
+    source.granted = source.outstanding = 0;
+    source.waiting = 0;
+    source.landed = 0;
+    source.is_queued = false;
+  }
+}
+
+/// What one partner may have of a window. Those that are left at the end have it to themselves.
+Bytes CreditRun::share_of(Bytes window, std::size_t partners_left) const {
+  return window / static_cast<Bytes>(std::min(partners_left, static_cast<std::size_t>(window_senders_)));
+}
+
+/// Whether a source stands at this place of those that have something left, in the order of the table. One that the table
+/// has before it and that has not begun does now.
+bool CreditRun::is_open(std::size_t place) {
+  if (next_source_ < sources_.size()) {
+    const std::size_t first = sources_[next_source_].first_stretch;
+    if (place == open_.size() || first < open_[place].stretch) {
+      open_.insert(open_.begin() + static_cast<std::ptrdiff_t>(place), {first, 0});
+      ++next_source_;
+    }
+  }
+  return place < open_.size();
+}
+
+/// Past the chunk that was granted; with the last of a piece to where the source's next piece stands.
+void CreditRun::step_open(std::size_t place) {
+  const std::size_t stretch = open_[place].stretch;
+  step(receives_, open_[place]);
+  if (open_[place].stretch == stretch) return;
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(place));
+  const std::size_t next = next_of_same_[stretch];
+  if (next == no_stretch) return;
+  open_.insert(std::ranges::upper_bound(open_, next, {}, &Cursor::stretch), {next, 0});
+}
+
+/// What comes from this host counts for nothing: the next chunk in the table, as long as there are slots.
+std::optional<CreditRun::Grant> CreditRun::next_near_grant() {
+  const std::size_t stretch = next_near_.stretch;
+  if (stretch == num_near_receives_ || !free_receives_.any(true)) return {};
+  const Grant grant = {receives_[stretch].chunk_at(next_near_.offset), stretch, free_receives_.take(true)};
+  step(receives_, next_near_);
+  return grant;
+}
+
+/// Of the first source in the table that has not its share yet. The pieces of one source stay in their order.
+std::optional<CreditRun::Grant> CreditRun::next_far_grant() {
+  if (!free_receives_.any(false)) return {};
+  for (std::size_t i = 0; is_open(i); ++i) {
+    const auto [stretch, offset] = open_[i];
+    Peer& source = sources_[source_of_[stretch]];
+    const Stretch::Chunk chunk = receives_[stretch].chunk_at(offset);
+    const std::size_t sources_left = open_.size() + sources_.size() - next_source_;
+    if (outstanding_ > 0 && outstanding_ + chunk.bytes > window_bytes_) return {};
+    if (source.outstanding > 0 && source.outstanding + chunk.bytes > share_of(window_bytes_, sources_left))
+      continue;
+    outstanding_ += chunk.bytes;
+    source.outstanding += chunk.bytes;
+    step_open(i);
+    return Grant{chunk, stretch, free_receives_.take(false)};
+  }
+  return {};
+}
+
+/// Accounts for the chunk that may be granted now, if there is one.
+std::optional<CreditRun::Grant> CreditRun::next_grant() {
+  const std::optional<Grant> near = next_near_grant();
+  return near ? near : next_far_grant();
+}
+
+void CreditRun::plan_first_grants() {
+  open_.reserve(sources_.size());
+  reset_grants();
+  while (const std::optional<Grant> grant = next_grant())
+    ++sources_[source_of_[grant->stretch]].first_word[granted_chunks];
+  for (Peer& source : sources_) source.first_word[missing_chunks] = in_chunks(far_receive_bytes_, source);
+}
+
+void CreditRun::agree_on_first_grants() {
+  for (std::size_t i = 0; i < destinations_.size(); ++i)
+    must(MPI_Irecv(destinations_[i].first_word.data(), word_size, MPI_INT, destinations_[i].rank, grant_tag_,
+                   comm_->get(), &at(hear_slots_, i)),
+         "MPI_Irecv");
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    must(MPI_Isend(sources_[i].first_word.data(), word_size, MPI_INT, sources_[i].rank, grant_tag_,
+                   comm_->get(), &at(tell_slots_, i)),
+         "MPI_Isend");
+  must(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+}
+
+void CreditRun::expect_chunks(Arrivals& arrivals) {
+  for (Peer& source : sources_) {
+    arrivals.expect_pieces(source.rank, source.chunks);
+    source.arrival = arrivals.index_of(source.rank);
+  }
+}
+
+void CreditRun::append_unsent(std::vector<Rank>& ranks) const {
+  for (const Peer& destination : destinations_)
+    if (destination.sent < destination.chunks) ranks.push_back(destination.rank);
+  for (std::size_t slot = 0; slot < send_slots_.count; ++slot)
+    if (requests_[send_slots_.begin + slot] != MPI_REQUEST_NULL)
+      ranks.push_back(destinations_[send_to_[slot]].rank);
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    if (requests_[tell_slots_.begin + i] != MPI_REQUEST_NULL) ranks.push_back(sources_[i].rank);
+}
+
+void CreditRun::cancel_receives() noexcept {
+  mpi::cancel_receives(std::span(requests_).first(send_slots_.begin));
+}
+
+}  // namespace nuice::mpi

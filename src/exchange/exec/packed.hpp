@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A forwarded message of many small parts, which this rank gathers and scatters itself. MPI would do so from a derived
+// datatype, but takes its slow path for one however short the message is.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "mpi/requests.hpp"
+
+namespace nuice::mpi {
+
+/// Above so many bytes a message of parts is left to MPI: copying once more costs as much as what it saves.
+constexpr Bytes packed_message_bytes = 16384;
+
+struct PackedMessage {
+  std::unique_ptr<std::byte[]> memory;  // as it travels
+  std::vector<Block> blocks;            // where its parts are, or will be; none: MPI does it
+  bool is_scattered = false;
+
+  void gather() const {
+    std::byte* to = memory.get();
+    for (const auto& [at, bytes] : blocks) {
+      std::memcpy(to, at, static_cast<std::size_t>(bytes));
+      to += bytes;
+    }
+  }
+  /// Once: the user may have the memory back already, message by message.
+  void scatter() {
+    if (is_scattered) return;
+    is_scattered = true;
+    const std::byte* from = memory.get();
+    for (const auto& [at, bytes] : blocks) {
+      std::memcpy(at, from, static_cast<std::size_t>(bytes));
+      from += bytes;
+    }
+  }
+};
+
+}  // namespace nuice::mpi

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scheduler "auto": wisdom, else advise(), and on request a measurement of the candidates that it cannot tell apart.
+//
+// All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
+// machine, equal options. Wisdom is rank 0's, broadcast; measured times are maxima over the ranks. No rank acts on a
+// clock or a file of its own. With Planning::root only rank 0 has the matrix: it asks the adviser and tells the others.
+// Cost: docs/exchange.md; without measuring less than the exchanges it decides about.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "exchange/plan/pick_machine.hpp"
+#include "exchange/plan/plan_state.hpp"
+#include "exchange/plan/share_advice.hpp"
+#include "exchange/plan/trial.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/wisdom.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+constexpr std::size_t most_trials = 4;
+constexpr std::size_t least_trials = 2;
+/// Where switch queues are short only credit bounds what is on its way to a port. The bad days of the others are rarer
+/// than a trial has rounds, so one of them must be faster by so much.
+constexpr double unseen_bad_days = 1.05;
+/// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
+constexpr double planning_doubt = 5;
+
+/// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
+/// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot. The adviser then sees hosts: not
+/// what combining costs, and not that all ranks of a host send at once where nothing holds them back, so that a short queue
+/// gets more senders than it counts.
+std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options, bool for_hosts) {
+  const bool is_free = options.executor == Executor::automatic;
+  const bool is_combined = for_hosts && options.combine;
+  const Executor asked = is_free && is_combined ? Executor::phased : options.executor;
+  const bool has_phases = asked == Executor::phased || asked == Executor::barrier;
+  std::vector<std::string> ours;
+  for (const std::string& name : mpi_candidates(machine)) {
+    const Scheduler& scheduler = find_scheduler(name.substr(0, name.find(':')));
+    if (for_hosts && scheduler.needs_topology()) continue;
+    const bool forwards = (scheduler.guarantees & direct) == 0;
+    if (for_hosts && forwards && !options.combine) continue;
+    const bool sends_at_once = name.ends_with(":async") && asked == Executor::automatic;
+    if (for_hosts && sends_at_once && machine.queue_senders > 0) continue;
+    const std::string candidate = asked == Executor::automatic
+                                      ? name
+                                      : std::string(scheduler.name) + ":" + std::string(executor_name(asked));
+    if (asked != Executor::automatic && forwards && !has_phases) continue;
+    if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
+  }
+  return ours;
+}
+
+/// All that decides beside matrix, machine and reuse. What was measured with one MPI says little of another.
+std::string setting_text(const PlanOptions& options) {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+  int length = 0;
+  must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
+  return std::string(library.data()) + " " + std::string(executor_name(options.executor)) + " " +
+         std::to_string(options.chunk_bytes) + " " + std::to_string(options.window_bytes) + " " +
+         std::to_string(options.window_senders) + " " + std::to_string(options.max_sends_in_flight) + " " +
+         std::to_string(options.seed) +
+         (options.hosts.empty() ? "" : " hosts " + options.hosts + (options.combine ? " combined" : ""));
+}
+
+std::string wisdom_path(const PlanOptions& options) {
+  if (options.wisdom == "none") return {};
+  return options.wisdom.empty() ? default_wisdom_path() : options.wisdom;
+}
+
+std::string milliseconds(double seconds) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ms", 1e3 * seconds);
+  return text.data();
+}
+
+}  // namespace
+
+class Plan::State::Chooser {
+ public:
+  Chooser(State& state, const CommMatrix& matrix, const PlanOptions& options)
+      : state_(state),
+        comm_(*state.comm),
+        matrix_(matrix),
+        options_(options),
+        for_hosts_(state.hosts && state.hosts->any_shared()),
+        ports_(for_hosts_ && has_matrix() ? host_matrix(matrix, *state.hosts) : CommMatrix()),
+        picked_(pick_machine(comm_, options)) {}
+
+  void run() {
+    if (!follow_wisdom()) {
+      all_or_none(comm_, [&] {
+        if (!has_matrix()) return;
+        advice_ = advise(advised(), picked_.machine, advice_options_);
+        name_machine();
+      });
+      share();
+      state_.info.predicted_s = advice_.choice().exchange_s;
+      if (options_.measure && advice_.num_messages > 0) measure();
+    }
+    state_.info.warning = text_of_rank_0(comm_, std::move(state_.info.warning));
+  }
+
+  const Advice& advice() const { return advice_; }
+
+  /// Valid as long as this is.
+  Assignment assignment(const Candidate& candidate) const {
+    const bool is_made = !for_hosts_ && advice_.schedule && candidate.scheduler == advice_.choice().scheduler;
+    return {.problem = {.matrix = matrix_,
+                        .seed = options_.seed,
+                        .phase_cost_bytes = advice_.phase_cost_bytes,
+                        .topology = picked_.machine.topology.get(),
+                        .prefer_pairs = advice_.prefer_pairs},
+            .scheduler = find_scheduler(candidate.scheduler),
+            .executor = find_executor(candidate.executor),
+            .schedule = is_made ? advice_.schedule.get() : nullptr};
+  }
+
+ private:
+  bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
+  /// Collective.
+  void share() {
+    if (options_.planning == Planning::root) share_advice(comm_, advice_);
+  }
+
+  /// What rank 0 knows of this problem, on all ranks.
+  std::optional<WisdomEntry> look_up() {
+    struct Evidence {
+      double predicted_s = 0;
+      double measured_s = 0;
+      int repetitions = 0;
+    } evidence;
+    std::string found;  // the evidence, and then "scheduler:executor"
+    all_or_none(comm_, [&] {
+      advice_options_ = {.reuse = options_.reuse,
+                         .candidates = candidates_for(picked_.machine, options_, for_hosts_),
+                         .seed = options_.seed,
+                         .chunk_bytes = options_.chunk_bytes,
+                         .window_bytes = options_.window_bytes};
+      const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
+      if (path.empty()) return;
+      key_ = wisdom_key(advised(), picked_.machine, options_.reuse, setting_text(options_));
+      const WisdomFile file = read_wisdom(path);
+      warn(file.warning);
+      const WisdomEntry* const known = file.find(key_);
+      if (known == nullptr) return;
+      evidence = {known->predicted_s, known->measured_s, known->repetitions};
+      found.assign(reinterpret_cast<const char*>(&evidence), sizeof evidence);
+      found += known->scheduler + ":" + known->executor;
+    });
+    found = text_of_rank_0(comm_, std::move(found));
+    if (found.empty()) return std::nullopt;
+    std::memcpy(&evidence, found.data(), sizeof evidence);
+    const std::size_t colon = found.find(':', sizeof evidence);
+    return WisdomEntry{.key = key_,
+                       .scheduler = found.substr(sizeof evidence, colon - sizeof evidence),
+                       .executor = found.substr(colon + 1),
+                       .predicted_s = evidence.predicted_s,
+                       .measured_s = evidence.measured_s,
+                       .repetitions = evidence.repetitions};
+  }
+
+  /// Takes the choice from wisdom if there is one that makes sense here; its rivals are then predicted by the rule.
+  bool follow_wisdom() {
+    const std::optional<WisdomEntry> entry = look_up();
+    if (!entry) return false;
+    int follows = 0;
+    all_or_none(comm_, [&] {
+      if (!has_matrix()) return;
+      AdviceOptions cheap = advice_options_;
+      cheap.predict_by = Prediction::rule;
+      const Advice by_rule = advise(advised(), picked_.machine, cheap);
+      const auto known =
+          std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);
+      const bool is_good =
+          known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
+      if (!is_good) {
+        warn("wisdom says " + entry->scheduler + ":" + entry->executor +
+             ", which does not suit this matrix: it is not used");
+        return;
+      }
+      const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
+      const MeasuredExchange measured{index, entry->measured_s};
+      advice_ = with_measurements(by_rule, {&measured, 1});
+      advice_.sentence += " Wisdom: it was the fastest of those measured, " +
+                          milliseconds(entry->measured_s) + " (mean of " +
+                          std::to_string(entry->repetitions) + ").";
+      name_machine();
+      follows = 1;
+    });
+    must(MPI_Bcast(&follows, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
+    if (follows == 0) return false;
+    share();
+    state_.info.predicted_s = entry->predicted_s;
+    return true;
+  }
+
+  /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
+  bool is_believable(const Candidate& known, const Advice& by_rule) const {
+    const double planning_s = known.planning_s / static_cast<double>(options_.reuse);
+    return planning_s <= planning_doubt * by_rule.choice().total_s;
+  }
+
+  /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
+  void measure() {
+    const std::vector<std::size_t> tried = worth_trying();
+    std::vector<TrialResult> results;
+    try {
+      Trial trial(comm_);
+      for (const std::size_t i : tried) trial.add(plan_of(advice_.candidates[i]));
+      results = trial.run();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::limit) throw;
+      warn(std::string("nothing was measured: ") + error.what());
+      return;
+    }
+    all_or_none(comm_, [&] { take(tried, results); });
+  }
+
+  /// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell apart, as
+  /// predictions of one executor are wrong together; then the best of the others.
+  std::vector<std::size_t> worth_trying() const {
+    const auto& all = advice_.candidates;
+    const auto applicable =
+        static_cast<std::size_t>(std::ranges::count_if(all, [](const Candidate& c) { return c.applicable; }));
+    const std::size_t contenders = std::min(applicable, advice_.num_contenders());
+    std::vector<std::size_t> tried;
+    std::vector<std::string_view> executors;
+    for (std::size_t i = 0; i < contenders && tried.size() < most_trials; ++i) {
+      if (std::ranges::find(executors, all[i].executor) != executors.end()) continue;
+      executors.push_back(all[i].executor);
+      tried.push_back(i);
+    }
+    const std::size_t count = std::min(applicable, std::clamp(contenders, least_trials, most_trials));
+    for (std::size_t i = 0; i < applicable && tried.size() < count; ++i)
+      if (std::ranges::find(tried, i) == tried.end()) tried.push_back(i);
+    std::ranges::sort(tried);
+    return tried;
+  }
+
+  double surcharge(const Candidate& candidate) const {
+    const bool is_bounded =
+        picked_.machine.queue_senders == 0 || candidate.executor == executor_name(Executor::credit);
+    return is_bounded ? 1 : unseen_bad_days;
+  }
+
+  Plan plan_of(const Candidate& candidate) {
+    auto state = std::make_unique<State>();
+    state->comm = state_.comm;
+    state->member = {state_.member.family, state_.member.family->add()};
+    state->destinations = state_.destinations;
+    state->find_hosts(options_);
+    state->make(assignment(candidate), options_);
+    state->share_windows();
+    return Plan(std::move(state));
+  }
+
+  void take(std::span<const std::size_t> tried, std::span<const TrialResult> results) {
+    std::vector<MeasuredExchange> measured;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      measured.push_back({tried[i], results[i].cost_s * surcharge(advice_.candidates[tried[i]])});
+    const std::vector<Candidate> before = advice_.candidates;
+    advice_ = with_measurements(std::move(advice_), measured);
+    const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
+    const auto place = std::ranges::find(tried, static_cast<std::size_t>(chosen - before.begin()));
+    const auto index = static_cast<std::size_t>(place - tried.begin());
+    const TrialResult& result = results[index];
+    const double cost_s = measured[index].seconds;
+    state_.info.predicted_s = chosen->exchange_s;
+    advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
+                        "; measured: " + milliseconds(cost_s) + " (mean of " +
+                        std::to_string(result.repetitions) +
+                        (cost_s > result.cost_s ? ", and a twentieth for bad days not seen)." : ").");
+    const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
+    if (path.empty()) return;
+    const WisdomEntry entry{.key = key_,
+                            .scheduler = chosen->scheduler,
+                            .executor = chosen->executor,
+                            .predicted_s = chosen->exchange_s,
+                            .measured_s = cost_s,
+                            .repetitions = result.repetitions};
+    warn(add_wisdom(path, {&entry, 1}));
+  }
+
+  void name_machine() {
+    if (for_hosts_)
+      advice_.sentence += " Ranks of a host share its port: this is about " +
+                          std::to_string(state_.hosts->num_hosts()) + " hosts.";
+    advice_.sentence += " " + picked_.sentence;
+  }
+
+  /// The ports are what the adviser is asked about: the hosts', where several ranks share one.
+  const CommMatrix& advised() const { return for_hosts_ ? ports_ : matrix_; }
+
+  void warn(const std::string& text) {
+    if (text.empty()) return;
+    std::string& warning = state_.info.warning;
+    warning += (warning.empty() ? "" : "; ") + text;
+  }
+
+  State& state_;
+  const Communicator& comm_;
+  const CommMatrix& matrix_;
+  const PlanOptions& options_;
+  bool for_hosts_;
+  CommMatrix ports_;  // the hosts' matrix; empty unless for_hosts_
+  PickedMachine picked_;
+  AdviceOptions advice_options_;
+  WisdomKey key_;
+  Advice advice_;
+};
+
+void Plan::State::choose_and_make(const CommMatrix& matrix, const PlanOptions& options) {
+  StopWatch watch;
+  Chooser chooser(*this, matrix, options);
+  chooser.run();
+  info.choose_s = watch.lap();
+  make(chooser.assignment(chooser.advice().choice()), options);
+  advice = chooser.advice();
+  advice->schedule = nullptr;  // a plan keeps its own rank's messages only
+}
+
+}  // namespace nuice::mpi

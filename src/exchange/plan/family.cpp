@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/plan/family.hpp"
+
+#include <array>
+#include <string>
+
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/failure.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// What hangs on the user's communicator.
+using Holder = std::weak_ptr<Family>;
+
+constexpr std::array<const char*, 7> call_names = {
+    "bind()",        "bind_reverse()",        "bind_array()",         "bind_array_reverse()",
+    "bind_fields()", "bind_fields_reverse()", "BroadcastPlan::bind()"};
+constexpr auto num_calls = static_cast<std::int64_t>(call_names.size());
+
+/// What a rank is about to do, as a number.
+std::int64_t code_of(const Doing& doing) {
+  return (2 * doing.member + (doing.plan_is_freed ? 1 : 0)) * num_calls +
+         static_cast<std::int64_t>(doing.call);
+}
+
+std::string words(std::int64_t code) {
+  return std::string(call_names[static_cast<std::size_t>(code % num_calls)]) + " of plan " +
+         std::to_string(code / num_calls / 2);
+}
+
+}  // namespace
+
+/// One for the process, as long as MPI is there.
+int Family::key() {
+  static const int made = [] {
+    int key = MPI_KEYVAL_INVALID;
+    must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Family::forget, &key, nullptr),
+         "MPI_Comm_create_keyval");
+    return key;
+  }();
+  return made;
+}
+
+std::shared_ptr<Family> Family::find(MPI_Comm parent) {
+  void* value = nullptr;
+  int found = 0;
+  must(MPI_Comm_get_attr(parent, key(), static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
+  return found != 0 ? static_cast<Holder*>(value)->lock() : nullptr;
+}
+
+/// The attribute goes, with the communicator or before it.
+int Family::forget(MPI_Comm, int, void* value, void*) {
+  const std::unique_ptr<Holder> holder(static_cast<Holder*>(value));
+  if (const auto family = holder->lock()) family->parent_ = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+std::shared_ptr<Family> Family::of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm) {
+  std::shared_ptr<Family> family = find(parent);
+  // A rank may still hold plans that others have let go.
+  int all_know_it = family != nullptr ? 1 : 0;
+  must(MPI_Allreduce(MPI_IN_PLACE, &all_know_it, 1, MPI_INT, MPI_MIN, comm->get()), "MPI_Allreduce");
+  if (all_know_it != 0) return family;
+  std::unique_ptr<Holder> holder;
+  all_or_none(*comm, [&] {
+    family = std::make_shared<Family>(parent, comm);
+    holder = std::make_unique<Holder>(family);
+  });
+  must(MPI_Comm_set_attr(parent, key(), holder.release()), "MPI_Comm_set_attr");  // forget() deletes it
+  return family;
+}
+
+Family::~Family() {
+  if (parent_ != MPI_COMM_NULL && !is_finalized()) MPI_Comm_delete_attr(parent_, key());
+}
+
+void Family::require_same(const Doing& doing) const {
+  naming_the_dead(*comm_, [&] {
+    const std::int64_t mine = code_of(doing);
+    std::array<std::int64_t, 2> least = {mine, -mine};
+    must(MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, comm_->get()), "MPI_Allreduce");
+    if (least[0] == -least[1]) return;
+    std::int64_t first = mine;
+    must(MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm_->get()), "MPI_Bcast");
+    all_or_none(*comm_, [&] {
+      const std::string who = "rank " + std::to_string(comm_->rank());
+      if (doing.plan_is_freed) throw Error(ErrorCode::state, who + ": " + words(mine) + ", which was freed");
+      if (mine != first && words(mine) != words(first))
+        throw Error(ErrorCode::mismatch, "the ranks do not do the same: " + words(first) + " on rank 0, " +
+                                             words(mine) + " on " + who +
+                                             " (plans are counted in the order in which they were made)");
+    });
+  });
+  if (doing.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
+}
+
+}  // namespace nuice::mpi

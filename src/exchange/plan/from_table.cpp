@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans for schedules that others made. The ranks' tables are put together to the whole schedule again: the
+// senders' halves make it, nuice::check() judges it (also every hop of what is forwarded), and cutting it
+// anew must give the receivers' halves.
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "exchange/plan/options.hpp"
+#include "exchange/plan/plan_state.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/gather.hpp"
+#include "nuice/core/check.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+[[noreturn]] void fail_table(const std::string& text) { throw Error(ErrorCode::mismatch, text); }
+
+std::string pair_name(Rank src, Rank dst) {
+  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
+}
+
+void check_partners(const std::vector<Partner>& partners, Rank rank, const std::string& what) {
+  const bool ascending =
+      std::ranges::adjacent_find(partners, std::ranges::greater_equal{}, &Partner::rank) == partners.end();
+  if (!ascending || std::ranges::any_of(partners, [](const Partner& p) { return p.bytes <= 0; }))
+    fail_table("the table of rank " + std::to_string(rank) + " does not list its " + what +
+               " by ascending rank, with more than 0 bytes each");
+}
+
+/// That the parts of each transfer are in the table, add up to it, and need no offset.
+void check_parts(const PhaseTable& table) {
+  const auto fits = [&](PartRange range, Bytes bytes, Bytes offset) {
+    if (range.count == 0) return true;
+    if (range.begin > table.parts.size() || range.count > table.parts.size() - range.begin) return false;
+    for (const Part& part : table.parts_in(range)) {
+      if (part.bytes <= 0 || part.bytes > bytes) return false;
+      bytes -= part.bytes;
+    }
+    return bytes == 0 && offset == 0;
+  };
+  for (const PhaseEntry& entry : table.entries)
+    if (!fits(entry.send_parts, entry.send_bytes, entry.send_offset) ||
+        !fits(entry.recv_parts, entry.recv_bytes, entry.recv_offset))
+      fail_table("the table of rank " + std::to_string(table.rank) + " has parts in phase " +
+                 std::to_string(entry.phase) + " that do not add up to their transfer");
+}
+
+/// What can be said of a table without the others.
+void check_table(const Communicator& comm, const PhaseTable& table) {
+  const std::string who = "the table of rank " + std::to_string(comm.rank());
+  if (table.rank != comm.rank() || table.num_ranks != comm.num_ranks())
+    fail_table(who + " of " + std::to_string(comm.num_ranks()) + " is made for rank " +
+               std::to_string(table.rank) + " of " + std::to_string(table.num_ranks));
+  check_partners(table.destinations, comm.rank(), "destinations");
+  check_partners(table.sources, comm.rank(), "sources");
+  check_parts(table);
+  if (!std::ranges::is_sorted(table.entries, {}, &PhaseEntry::phase))
+    fail_table(who + " has entries that are not in the order of phases");
+  if (!table.entries.empty() && table.entries.back().phase >= table.num_phases)
+    fail_table(who + " has an entry in phase " + std::to_string(table.entries.back().phase) + " of " +
+               std::to_string(table.num_phases));
+}
+
+// A piece of a send as it is gathered: the sender is known by the place. A send of several pieces is as many
+// records, the first of which says how many.
+enum PieceField {
+  field_phase,
+  field_dst,
+  field_message_src,
+  field_message_dst,
+  field_offset,
+  field_bytes,
+  field_num_pieces,
+  num_fields
+};
+
+std::vector<std::int64_t> pack_sends(const PhaseTable& table) {
+  std::vector<std::int64_t> pieces;
+  for (const PhaseEntry& entry : table.entries) {
+    if (entry.send_partner == no_rank) continue;
+    const Part whole{table.rank, entry.send_partner, entry.send_offset, entry.send_bytes};
+    const auto parts = entry.send_parts.count > 0 ? table.parts_in(entry.send_parts) : std::span(&whole, 1);
+    std::int64_t num_pieces = std::ssize(parts);
+    for (const Part& part : parts) {
+      pieces.insert(pieces.end(), {entry.phase, entry.send_partner, part.src, part.dst, part.offset,
+                                   part.bytes, num_pieces});
+      num_pieces = 0;
+    }
+  }
+  return pieces;
+}
+
+Piece piece_of(const CommMatrix& matrix, Rank sender, std::span<const std::int64_t> record) {
+  const auto is_rank = [&](std::int64_t rank) { return rank >= 0 && rank < matrix.num_ranks(); };
+  const auto dst = static_cast<Rank>(record[field_dst]);
+  const bool real = is_rank(dst) && dst != sender && is_rank(record[field_message_src]) &&
+                    is_rank(record[field_message_dst]);
+  const auto id = real ? matrix.find(static_cast<Rank>(record[field_message_src]),
+                                     static_cast<Rank>(record[field_message_dst]))
+                       : std::nullopt;
+  if (!id)
+    fail_table("phase " + std::to_string(record[field_phase]) + ", " + pair_name(sender, dst) +
+               ": a send of no message");
+  return {*id, record[field_offset], record[field_bytes]};
+}
+
+/// The schedule of which all ranks gave their sends. Inside a phase the order is that of the ranks, then that
+/// of each rank's table.
+Schedule assemble(const CommMatrix& matrix, const Gathered& sends) {
+  struct Send {
+    Rank src;
+    int record;
+  };
+  std::vector<Send> order;
+  order.reserve(static_cast<std::size_t>(sends.begin.back()));
+  for (Rank src = 0; src < matrix.num_ranks(); ++src)
+    for (int i = sends.begin[static_cast<std::size_t>(src)];
+         i < sends.begin[static_cast<std::size_t>(src) + 1]; ++i)
+      if (sends.record(i)[field_num_pieces] > 0) order.push_back({src, i});
+  const auto phase_of = [&](const Send& send) { return sends.record(send.record)[field_phase]; };
+  std::ranges::stable_sort(order, {}, phase_of);
+
+  Schedule schedule(matrix.num_ranks());
+  std::int64_t phase = -1;
+  std::vector<Piece> pieces;
+  for (const Send& send : order) {
+    const auto record = sends.record(send.record);
+    if (record[field_phase] != phase) schedule.begin_phase();
+    phase = record[field_phase];
+    const auto dst = static_cast<Rank>(record[field_dst]);
+    pieces.clear();
+    for (int i = 0; i < record[field_num_pieces]; ++i)
+      pieces.push_back(piece_of(matrix, send.src, sends.record(send.record + i)));
+    schedule.add(send.src, dst, pieces);
+  }
+  return schedule;
+}
+
+bool forwards(const CommMatrix& matrix, const Schedule& schedule) {
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
+    for (const Transfer& transfer : schedule.transfers(phase))
+      for (const Piece& piece : transfer.pieces)
+        if (matrix.src(piece.message) != transfer.src || matrix.dst(piece.message) != transfer.dst)
+          return true;
+  return false;
+}
+
+struct Receive {
+  PhaseId phase;
+  Rank src;
+  Bytes offset;
+  Bytes bytes;
+  std::span<const Part> parts;
+  auto key() const { return std::tuple(phase, src); }
+  friend bool operator==(const Receive& a, const Receive& b) {
+    return a.key() == b.key() && a.offset == b.offset && a.bytes == b.bytes &&
+           std::ranges::equal(a.parts, b.parts);
+  }
+};
+
+/// Sorted by phase and source; those of one source in one phase keep their order, in which they will be
+/// matched.
+std::vector<Receive> receives_of(const PhaseTable& table) {
+  std::vector<Receive> receives;
+  for (const PhaseEntry& entry : table.entries)
+    if (entry.recv_partner != no_rank)
+      receives.push_back({entry.phase, entry.recv_partner, entry.recv_offset, entry.recv_bytes,
+                          table.parts_in(entry.recv_parts)});
+  std::ranges::stable_sort(receives, {}, &Receive::key);
+  return receives;
+}
+
+std::string describe(const Receive& receive, Rank dst, const std::string& verb) {
+  return "phase " + std::to_string(receive.phase) + ", " + pair_name(receive.src, dst) + ": " +
+         std::to_string(receive.bytes) + " bytes at offset " + std::to_string(receive.offset) + " are " +
+         verb;
+}
+
+std::string describe(const Part& part) {
+  return std::to_string(part.bytes) + " bytes at offset " + std::to_string(part.offset) +
+         " of the message of " + pair_name(part.src, part.dst);
+}
+
+/// Both are the same transfer, and its bytes are as many.
+[[noreturn]] void fail_in_parts(const Receive& sent, const Receive& expected, Rank dst) {
+  const auto [s, e] = std::ranges::mismatch(sent.parts, expected.parts);
+  const auto text = [](auto at, auto end) { return at == end ? "nothing" : describe(*at); };
+  fail_table("phase " + std::to_string(sent.phase) + ", " + pair_name(sent.src, dst) + ", part " +
+             std::to_string(s - sent.parts.begin()) + ": " + text(s, sent.parts.end()) + " is sent, " +
+             text(e, expected.parts.end()) + " is expected");
+}
+
+void check_receives(const PhaseTable& mine, const PhaseTable& sent) {
+  const std::vector<Receive> expected = receives_of(mine);
+  const std::vector<Receive> coming = receives_of(sent);
+  const auto [e, c] = std::ranges::mismatch(expected, coming);
+  const bool no_more_expected = e == expected.end();
+  const bool no_more_coming = c == coming.end();
+  if (no_more_expected && no_more_coming) return;
+  if (no_more_expected || (!no_more_coming && c->key() < e->key()))
+    fail_table(describe(*c, mine.rank, "sent, but not expected"));
+  if (no_more_coming || e->key() < c->key()) fail_table(describe(*e, mine.rank, "expected, but not sent"));
+  if (c->offset == e->offset && c->bytes == e->bytes) fail_in_parts(*c, *e, mine.rank);
+  fail_table(describe(*c, mine.rank, "sent") + ", " + std::to_string(e->bytes) + " at offset " +
+             std::to_string(e->offset) + " are expected");
+}
+
+void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
+  if (mine.sources == sent.sources) return;
+  const auto bytes_from = [](const PhaseTable& table, Rank src) {
+    const auto at = std::ranges::find(table.sources, src, &Partner::rank);
+    return at == table.sources.end() ? Bytes{0} : at->bytes;
+  };
+  const auto compare = [&](Rank src) {
+    if (bytes_from(mine, src) != bytes_from(sent, src))
+      fail_table(pair_name(src, mine.rank) + ": " + std::to_string(bytes_from(sent, src)) +
+                 " bytes are sent, " + std::to_string(bytes_from(mine, src)) + " are expected");
+  };
+  for (const Partner& source : mine.sources) compare(source.rank);
+  for (const Partner& source : sent.sources) compare(source.rank);
+}
+
+}  // namespace
+
+void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options) {
+  member = Membership::of(parent, comm);
+  require_equal_options(*comm, options);
+  check_options(options);
+  find_hosts(options);
+  info.combined = false;  // it is as the table is
+  std::vector<std::int64_t> my_sends;
+  all_or_none(*comm, [&] {
+    check_table(*comm, given);
+    my_sends = pack_sends(given);
+    destinations = given.destinations;
+    table = given;
+  });
+
+  StopWatch watch;
+  const CommMatrix matrix = gather_matrix(*comm, table.destinations);
+  const Gathered sends = gather_records(*comm, my_sends, num_fields);
+  info.gather_s = watch.lap();
+  all_or_none(*comm, [&] {
+    const Schedule schedule = assemble(matrix, sends);
+    const bool same_phases = schedule.num_phases() == table.num_phases;
+    if (!same_phases)
+      fail_table("the table of rank " + std::to_string(comm->rank()) + " has " +
+                 std::to_string(table.num_phases) + " phases, the ranks send in " +
+                 std::to_string(schedule.num_phases()));
+    if (const auto violation = check(matrix, schedule, 0)) fail_table(violation->text);
+    if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", options.executor);
+    const PhaseTable sent = slice(matrix, schedule, comm->rank());
+    check_sources(table, sent);
+    check_receives(table, sent);
+    describe(matrix, schedule, options);
+  });
+  info.check_s = watch.lap();
+  share_windows();
+  agree_on_times();
+}
+
+Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
+  PlanOptions settings = options;
+  if (settings.executor == Executor::automatic) settings.executor = Executor::phased;
+  auto state = std::make_unique<State>();
+  state->comm = duplicate(parent);
+  naming_the_dead(*state->comm, [&] { state->take_table(parent, table, settings); });
+  return Plan(std::move(state));
+}
+
+}  // namespace nuice::mpi

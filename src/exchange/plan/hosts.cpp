@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Planning for hosts with several ranks: which ranks share one, the schedules made for them, and the share that each rank
+// has of its host's window.
+//
+// The port is the host's: the switch in front of it holds as much for four ranks as for one. So the windows of its ranks
+// together are what one rank's is otherwise. They are as the bytes that the ranks are to receive from other hosts, so
+// that all ranks of a host come to the end together and nobody's share lies idle.
+// Cost: a split of the communicator and an allgather of an int; two small allreduces on each host.
+#include <algorithm>
+#include <array>
+
+#include "exchange/plan/plan_state.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/host_schedule.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// So many chunks should fit the share of a rank, if all on its host have as much to receive.
+constexpr Bytes chunks_in_share = 3;
+/// Smaller chunks than a packet of Ethernet carries would only cost.
+constexpr Bytes least_chunk_bytes = 1448;
+
+/// A communicator of the ranks that give the same color, by rank; or of those that can share memory.
+class HostComm {
+ public:
+  explicit HostComm(const Communicator& parent) {
+    must(MPI_Comm_split_type(parent.get(), MPI_COMM_TYPE_SHARED, parent.rank(), MPI_INFO_NULL, &comm_),
+         "MPI_Comm_split_type");
+  }
+  HostComm(const Communicator& parent, Rank color) {
+    must(MPI_Comm_split(parent.get(), color, parent.rank(), &comm_), "MPI_Comm_split");
+  }
+  HostComm(const HostComm&) = delete;
+  HostComm& operator=(const HostComm&) = delete;
+  ~HostComm() { MPI_Comm_free(&comm_); }
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// By rank, the lowest rank with which it can share memory.
+std::vector<Rank> ranks_that_share_memory(const Communicator& comm) {
+  const HostComm host(comm);
+  Rank lowest = comm.rank();
+  must(MPI_Bcast(&lowest, 1, MPI_INT32_T, 0, host.get()), "MPI_Bcast");
+  std::vector<Rank> host_of(static_cast<std::size_t>(comm.num_ranks()));
+  must(MPI_Allgather(&lowest, 1, MPI_INT32_T, host_of.data(), 1, MPI_INT32_T, comm.get()), "MPI_Allgather");
+  return host_of;
+}
+
+/// The share of `window` for one who has `mine` of `all` bytes, a chunk at least.
+Bytes share_of(Bytes window, Bytes mine, double all, Bytes chunk) {
+  if (static_cast<double>(mine) >= all) return window;  // alone, or with nothing to share
+  const double share = static_cast<double>(window) * static_cast<double>(mine) / all;
+  return std::min(window, std::max(chunk, static_cast<Bytes>(share)));
+}
+
+}  // namespace
+
+void Plan::State::find_hosts(const PlanOptions& options) {
+  info.num_hosts = comm->num_ranks();
+  info.combined = options.combine;
+  if (options.hosts.empty()) return;
+  const bool is_asked = options.hosts == "auto";
+  std::vector<Rank> host_of;
+  if (is_asked) host_of = ranks_that_share_memory(*comm);
+  all_or_none(*comm, [&] {
+    hosts = is_asked ? Hosts(std::move(host_of)) : parse_hosts(options.hosts, comm->num_ranks());
+    info.num_hosts = hosts->num_hosts();
+    if (!hosts->any_shared()) return;
+    for (Rank rank = 0; rank < comm->num_ranks(); ++rank)
+      if (hosts->same(rank, comm->rank())) windows.near.push_back(rank);
+  });
+}
+
+void Plan::State::share_windows() {
+  const bool shares = hosts && hosts->any_shared() && info.executor == Executor::credit;
+  if (shares) share_window_of(hosts->host_of(comm->rank()));
+  hosts.reset();
+  if (info.executor == Executor::credit) see_what_windows_hold();
+}
+
+Bytes Plan::State::bytes_over_port(std::span<const Partner> partners) const {
+  Bytes bytes = 0;
+  for (const Partner& partner : partners)
+    if (comes_over_port(partner.rank)) bytes += partner.bytes;
+  return bytes;
+}
+
+void Plan::State::see_what_windows_hold() {
+  std::array<int, 2> hold = {bytes_over_port(table.sources) <= windows.forwards ? 1 : 0,
+                             bytes_over_port(table.destinations) <= windows.backwards ? 1 : 0};
+  must(MPI_Allreduce(MPI_IN_PLACE, hold.data(), 2, MPI_INT, MPI_MIN, comm->get()), "MPI_Allreduce");
+  windows.hold_all_forwards = hold[0] != 0;
+  windows.hold_all_backwards = hold[1] != 0;
+}
+
+void Plan::State::share_window_of(Rank host_number) {
+  const Bytes forwards = bytes_over_port(table.sources);
+  const Bytes backwards = bytes_over_port(table.destinations);
+  std::array<double, 3> sums = {static_cast<double>(forwards), static_cast<double>(backwards),
+                                forwards + backwards > 0 ? 1.0 : 0.0};
+  const HostComm host(*comm, host_number);
+  must(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, host.get()), "MPI_Allreduce");
+  // Both ends of a message must cut it alike, so the fullest host decides for all.
+  double most = sums[2];
+  must(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm->get()), "MPI_Allreduce");
+  const Bytes window = windows.forwards;
+  if (most > 1) {
+    const Bytes share = window / static_cast<Bytes>(most);
+    chunk_bytes = std::min(chunk_bytes, std::max(share / chunks_in_share, least_chunk_bytes));
+  }
+  windows.forwards = share_of(window, forwards, sums[0], chunk_bytes);
+  windows.backwards = share_of(window, backwards, sums[1], chunk_bytes);
+}
+
+Schedule Plan::State::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {
+  if (!hosts) return make_schedule(problem, scheduler.name);
+  return info.combined ? make_combined_schedule(problem, scheduler.name, *hosts)
+                       : make_host_schedule(problem, scheduler.name, *hosts);
+}
+
+void Plan::State::require_correct_for(const Problem& problem, const Schedule& schedule,
+                                      const Scheduler& scheduler) const {
+  const auto fail = [&](const Violation& violation) {
+    throw Error(ErrorCode::mismatch,
+                "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation.text);
+  };
+  const unsigned guarantees =
+      !hosts || !hosts->any_shared() ? scheduler.guarantees : host_guarantees(scheduler);
+  const auto violation = check(problem.matrix, schedule, info.combined ? 0 : guarantees, problem.topology);
+  if (violation) fail(*violation);
+  const bool is_for_hosts = hosts && (info.combined ? (scheduler.guarantees & one_port) != 0
+                                                    : hosts->any_shared() && schedules_hosts(scheduler));
+  if (!is_for_hosts) return;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
+    if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
+}
+
+void Plan::State::settle_form(const Scheduler& scheduler, Executor executor) {
+  const bool forwards = (scheduler.guarantees & direct) == 0;
+  if (forwards && hosts && hosts->any_shared()) info.combined = true;
+  if (forwards) require_phases_to_forward(std::string(scheduler.name), executor);
+  if (info.combined)
+    require_phases_to_forward(std::string(scheduler.name) + " with PlanOptions::combine", executor);
+}
+
+}  // namespace nuice::mpi

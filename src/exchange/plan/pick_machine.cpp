@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Only rank 0 looks at its environment and its files; the others get the text. So all ranks have the same machine, and
+// ranks on hosts without the file have it too.
+#include "exchange/plan/pick_machine.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/file_io.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// What rank 0 has found.
+struct Found {
+  std::string name;
+  std::string text;
+  std::string sentence;
+};
+
+std::string contents_of(const std::string& path) {
+  std::ostringstream text;
+  text << core::open_for_reading(path).rdbuf();
+  return text.str();
+}
+
+/// By the name of a shipped one or a file.
+Found by_name(const std::string& name, const std::string& sentence) {
+  for (const ShippedMachine& shipped : shipped_machines())
+    if (shipped.name == name) return {name, std::string(shipped.text), sentence};
+  if (!name.ends_with(".toml")) (void)find_machine(name);  // throws, with the known names
+  return {name, contents_of(name), sentence};
+}
+
+Found look_for(const PlanOptions& options, bool one_host) {
+  if (!options.machine.empty()) return by_name(options.machine, "The machine is " + options.machine + ".");
+  if (const std::string name = environment("NUICE_MACHINE"); !name.empty())
+    return by_name(name, "The machine is " + name + ", by NUICE_MACHINE.");
+  const std::string saved = calibrated_machine_path(one_host);
+  if (!saved.empty() && std::filesystem::exists(saved))
+    return by_name(saved, "The machine is " + saved + ".");
+  const std::string name = one_host ? "shared-memory" : "fattree-ib";
+  return by_name(name, "No machine was named, and there is no " + (saved.empty() ? "calibrated one" : saved) +
+                           ": with the nominal numbers of " + name +
+                           " the choice may be wrong; nuice-calibrate --save measures yours.");
+}
+
+/// Collective. In one message.
+Found of_rank_0(const Communicator& comm, const Found& mine) {
+  const std::string all = text_of_rank_0(comm, mine.name + '\0' + mine.sentence + '\0' + mine.text);
+  const std::size_t name_end = all.find('\0');
+  const std::size_t sentence_end = all.find('\0', name_end + 1);
+  return {.name = all.substr(0, name_end),
+          .text = all.substr(sentence_end + 1),
+          .sentence = all.substr(name_end + 1, sentence_end - name_end - 1)};
+}
+
+/// Collective. Whether all ranks share their memory.
+bool all_on_one_host(const Communicator& comm) {
+  MPI_Comm host = MPI_COMM_NULL;
+  must(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  int size = 0;
+  const int code = MPI_Comm_size(host, &size);
+  must(MPI_Comm_free(&host), "MPI_Comm_free");
+  must(code, "MPI_Comm_size");
+  must(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
+  return size == comm.num_ranks();
+}
+
+/// Without links there is nothing that more ranks would share.
+bool is_crossbar(const Topology& topology) { return topology.num_links() == 0; }
+
+void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& options) {
+  Machine& machine = picked.machine;
+  if (!options.topology.empty()) {
+    machine.topology = make_topology(options.topology);
+  } else if (machine.topology->num_ranks() < comm.num_ranks() && is_crossbar(*machine.topology)) {
+    machine.topology = make_topology("crossbar:" + std::to_string(comm.num_ranks()));
+  }
+}
+
+}  // namespace
+
+PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
+  const bool is_named = !options.machine.empty();
+  const bool one_host = !is_named && all_on_one_host(comm);
+  Found found;
+  all_or_none(comm, [&] {
+    if (comm.rank() == 0) found = look_for(options, one_host);
+  });
+  found = of_rank_0(comm, found);
+  PickedMachine picked;
+  all_or_none(comm, [&] {
+    picked = {parse_machine(found.text, found.name), found.sentence};
+    fit(picked, comm, options);
+  });
+  return picked;
+}
+
+}  // namespace nuice::mpi

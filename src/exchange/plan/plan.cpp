@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collective planner: agree on the options, gather the matrix, and let every rank make and check the same
+// schedule, of which it keeps its own slice.
+//
+// plan_root.cpp does it on rank 0 only.
+//
+// Cost: T_gather + T_schedule + T_check, where the gather is one allgather of an int per rank and one
+// allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "exchange/plan/options.hpp"
+#include "exchange/plan/plan_state.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/gather.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/plan/scheduler.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// nullptr for "auto".
+const Scheduler* named_scheduler(const std::string& name) {
+  if (name == auto_scheduler) return nullptr;
+  try {
+    return &find_scheduler(name);
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) + "; or auto");
+  }
+}
+
+/// With what `automatic` means for a schedule that is chosen by its name.
+PlanOptions settled(PlanOptions options) {
+  const bool is_chosen_later = options.scheduler == auto_scheduler;
+  if (options.executor == Executor::automatic && !is_chosen_later) options.executor = Executor::phased;
+  return options;
+}
+
+/// The most bytes that a rank keeps for others, as staged_bytes() has it for one rank.
+Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
+  std::vector<Bytes> staged(static_cast<std::size_t>(matrix.num_ranks()), 0);
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    for (const Transfer& transfer : schedule.transfers(phase)) {
+      Bytes& at_dst = staged[static_cast<std::size_t>(transfer.dst)];
+      for (const Piece& piece : transfer.pieces)
+        if (transfer.dst != matrix.dst(piece.message))
+          at_dst = piece.bytes > max_bytes - at_dst ? max_bytes : at_dst + piece.bytes;
+    }
+  }
+  return std::ranges::max(staged);
+}
+
+}  // namespace
+
+void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
+  std::vector<Rank> seen;
+  seen.reserve(destinations.size());
+  for (const auto& [dst, bytes] : destinations) {
+    if (dst < 0 || dst >= comm.num_ranks())
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + ": there are " + std::to_string(comm.num_ranks()) + " ranks");
+    if (bytes < 0)
+      throw Error(ErrorCode::invalid_argument,
+                  pair_name(comm.rank(), dst) + ": the size is negative: " + std::to_string(bytes));
+    if (bytes > max_bytes)
+      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + ": " + std::to_string(bytes) +
+                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
+    seen.push_back(dst);
+  }
+  std::ranges::sort(seen);
+  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
+    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + ": given twice");
+}
+
+void require_phases_to_forward(const std::string& who, Executor executor) {
+  if (executor == Executor::phased || executor == Executor::barrier) return;
+  throw Error(ErrorCode::not_applicable,
+              who +
+                  " forwards messages over other ranks, which takes phases one after the other: use the "
+                  "executor phased or barrier, not " +
+                  std::string(executor_name(executor)));
+}
+
+void Plan::State::describe(const PlanOptions& options) {
+  info.scheduler = options.scheduler;
+  info.seed = options.seed;
+  info.phase_cost_bytes = options.phase_cost_bytes;
+  info.executor = options.executor;
+  max_sends_in_flight = options.max_sends_in_flight;
+  chunk_bytes = options.chunk_bytes;
+  windows.forwards = windows.backwards = options.window_bytes;
+  window_senders = options.window_senders;
+  watchdog_s = options.watchdog_s;
+}
+
+void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
+  describe(options);
+  info.num_messages = matrix.num_messages();
+  info.num_phases = schedule.num_phases();
+  info.phase_bytes = phase_bytes(schedule);
+  info.staged_bytes = most_staged_bytes(matrix, schedule);
+  info.bounds = lower_bounds(matrix);
+}
+
+void Plan::State::agree_on_times() {
+  std::array<double, 4> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s};
+  must(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
+                     comm->get()),
+       "MPI_Allreduce");
+  info.gather_s = times[0];
+  info.choose_s = times[1];
+  info.schedule_s = times[2];
+  info.check_s = times[3];
+}
+
+void Plan::State::make(const Assignment& assignment, PlanOptions options) {
+  const Problem& problem = assignment.problem;
+  options.scheduler = assignment.scheduler.name;
+  options.executor = assignment.executor;
+  options.phase_cost_bytes = problem.phase_cost_bytes;
+  options.window_senders = senders_for(assignment.scheduler, options);
+  settle_form(assignment.scheduler, options.executor);
+  if (options.planning == Planning::root) {
+    make_on_root(assignment, options);
+    return;
+  }
+  StopWatch watch;
+  all_or_none(*comm, [&] {
+    std::optional<Schedule> made;
+    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
+    const Schedule& schedule = made ? *made : *assignment.schedule;
+    table = slice(problem.matrix, schedule, comm->rank());
+    info.schedule_s = watch.lap();
+    if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
+    info.check_s = options.check ? watch.lap() : 0;
+    describe(problem.matrix, schedule, options);
+  });
+}
+
+void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
+                           const PlanOptions& options) {
+  member = Membership::of(parent, comm);
+  require_equal_options(*comm, options);
+  check_options(options);
+  const Scheduler* const scheduler = named_scheduler(options.scheduler);
+  all_or_none(*comm, [&] {
+    check_destinations(*comm, all_destinations);
+    destinations.assign(all_destinations.begin(), all_destinations.end());
+  });
+
+  find_hosts(options);
+  StopWatch watch;
+  const bool everywhere = options.planning == Planning::everywhere;
+  const CommMatrix matrix =
+      everywhere ? gather_matrix(*comm, destinations) : gather_matrix_at(*comm, destinations, 0);
+  info.gather_s = watch.lap();
+  if (scheduler == nullptr) {
+    choose_and_make(matrix, options);
+  } else {
+    std::unique_ptr<const Topology> topology;
+    all_or_none(*comm, [&] {
+      if (!options.topology.empty() && (everywhere || comm->rank() == 0))
+        topology = make_topology(options.topology);
+    });
+    const Problem problem{.matrix = matrix,
+                          .seed = options.seed,
+                          .phase_cost_bytes = options.phase_cost_bytes,
+                          .topology = topology.get()};
+    make({problem, *scheduler, options.executor}, options);
+  }
+  share_windows();
+  agree_on_times();
+}
+
+Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->comm = duplicate(parent);
+  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, destinations, settled(options)); });
+}
+
+Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+
+Plan::State& Plan::state() const {
+  if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  if (state_->member.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
+  return *state_;
+}
+
+std::span<const Partner> Plan::destinations() const { return state().destinations; }
+std::span<const Partner> Plan::sources() const { return state().table.sources; }
+const PhaseTable& Plan::table() const { return state().table; }
+const PlanInfo& Plan::info() const { return state().info; }
+const Advice* Plan::advice() const { return state().advice ? &*state().advice : nullptr; }
+
+void Plan::free() {
+  if (!state_) return;
+  State freed;
+  freed.member = state_->member.of_freed();
+  *state_ = std::move(freed);
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Planning on rank 0 alone: it has gathered the matrix, makes and checks the schedule, and sends every rank its slice.
+//
+// Cost: T_gather + T_schedule + T_check on rank 0, and the slices leave it block by block, at most 16 of them. Memory on
+// the others: O(own messages), and nothing else; on rank 0 what planning everywhere takes on every rank, and the slices of
+// one block.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "exchange/plan/plan_state.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/requests.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+constexpr Rank root = 0;
+constexpr int size_tag = 0;
+constexpr int slice_tag = 1;
+
+/// A phase table as bytes: its numbers, then its arrays as they lie in memory. All ranks run the same program.
+struct Head {
+  Rank rank;
+  Rank num_ranks;
+  PhaseId num_phases;
+  std::size_t num_destinations, num_sources, num_entries, num_parts;
+};
+
+template <typename Visit>
+void visit_arrays(auto& table, Visit&& visit) {
+  visit(table.destinations);
+  visit(table.sources);
+  visit(table.entries);
+  visit(table.parts);
+}
+
+void append(const PhaseTable& table, std::vector<std::byte>& bytes) {
+  const auto put = [&bytes](const void* from, std::size_t size) {
+    const std::size_t at = bytes.size();
+    bytes.resize(at + size);
+    if (size > 0) std::memcpy(bytes.data() + at, from, size);
+  };
+  const Head head{table.rank,           table.num_ranks,      table.num_phases,  table.destinations.size(),
+                  table.sources.size(), table.entries.size(), table.parts.size()};
+  put(&head, sizeof head);
+  visit_arrays(table, [&]<typename T>(const std::vector<T>& array) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(array.data(), array.size() * sizeof(T));
+  });
+}
+
+PhaseTable read_table(const std::vector<std::byte>& bytes) {
+  std::size_t at = 0;
+  const auto get = [&](void* to, std::size_t size) {
+    if (size > 0) std::memcpy(to, bytes.data() + at, size);
+    at += size;
+  };
+  Head head{};
+  get(&head, sizeof head);
+  PhaseTable table{.rank = head.rank,
+                   .num_ranks = head.num_ranks,
+                   .num_phases = head.num_phases,
+                   .destinations = {},
+                   .sources = {},
+                   .entries = {}};
+  table.destinations.resize(head.num_destinations);
+  table.sources.resize(head.num_sources);
+  table.entries.resize(head.num_entries);
+  table.parts.resize(head.num_parts);
+  visit_arrays(table,
+               [&]<typename T>(std::vector<T>& array) { get(array.data(), array.size() * sizeof(T)); });
+  return table;
+}
+
+/// Ranks [begin, end), and what rank 0 has for them.
+struct SliceBlock {
+  Rank begin;
+  Rank end;
+  std::vector<std::vector<std::byte>> slices = {};
+  std::vector<std::int64_t> sizes = {};
+  std::vector<Extent> extents = {};
+  std::vector<MPI_Request> requests = {};
+
+  bool has(Rank rank) const { return begin <= rank && rank < end; }
+  Rank rank_of(std::size_t slice) const { return begin + static_cast<Rank>(slice); }
+};
+
+/// So many at once at most: rank 0 walks through the schedule once for each block, and holds the slices of one.
+Rank block_size(Rank num_ranks) { return std::max<Rank>(64, (num_ranks + 15) / 16); }
+
+/// All that rank 0 needs memory for.
+void pack(const CommMatrix& matrix, const Schedule& schedule, SliceBlock& block) {
+  for (const PhaseTable& table : slice_range(matrix, schedule, block.begin, block.end)) {
+    append(table, block.slices.emplace_back());
+    block.sizes.push_back(std::ssize(block.slices.back()));
+    block.extents.push_back(Extent::of(block.sizes.back()));
+    block.requests.push_back(MPI_REQUEST_NULL);
+  }
+}
+
+/// On rank 0. Calls send(slice, rank, request) for all but its own, and waits.
+template <typename Send>
+void send_to_all(SliceBlock& block, Send&& send) {
+  for (std::size_t i = 0; i < block.slices.size(); ++i)
+    if (block.rank_of(i) != root) must(send(i, block.rank_of(i), &block.requests[i]), "MPI_Isend");
+  must(MPI_Waitall(static_cast<int>(block.requests.size()), block.requests.data(), MPI_STATUSES_IGNORE),
+       "MPI_Waitall");
+}
+
+/// How many bytes this rank's slice has, if it is of the block.
+std::int64_t learn_size(const Communicator& comm, SliceBlock& block) {
+  std::int64_t size = 0;
+  if (comm.rank() == root) {
+    send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
+      return MPI_Isend(&block.sizes[i], 1, MPI_INT64_T, rank, size_tag, comm.get(), request);
+    });
+    if (block.has(root)) size = block.sizes.front();
+  } else if (block.has(comm.rank())) {
+    must(MPI_Recv(&size, 1, MPI_INT64_T, root, size_tag, comm.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+  }
+  return size;
+}
+
+/// This rank's slice, if it is of the block; it has room for it.
+void receive_slice(const Communicator& comm, SliceBlock& block, std::span<std::byte> mine) {
+  if (comm.rank() == root) {
+    send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
+      return MPI_Isend(block.slices[i].data(), block.extents[i].count, block.extents[i].type.get(), rank,
+                       slice_tag, comm.get(), request);
+    });
+    if (block.has(root)) std::ranges::copy(block.slices.front(), mine.begin());
+  } else if (block.has(comm.rank())) {
+    const Extent extent = Extent::of(std::ssize(mine));
+    must(MPI_Recv(mine.data(), extent.count, extent.type.get(), root, slice_tag, comm.get(),
+                  MPI_STATUS_IGNORE),
+         "MPI_Recv");
+  }
+}
+
+/// Collective. This rank's table. fill: puts the slices into a block, on rank 0.
+template <typename Fill>
+PhaseTable scatter(const Communicator& comm, Fill&& fill) {
+  PhaseTable table;
+  Outcome outcome;
+  const Rank size = block_size(comm.num_ranks());
+  for (Rank begin = 0; begin < comm.num_ranks(); begin += size) {
+    SliceBlock block{.begin = begin, .end = std::min(comm.num_ranks(), begin + size)};
+    all_or_none(comm, [&] {
+      if (comm.rank() == root) fill(block);
+    });
+    const std::int64_t bytes = learn_size(comm, block);
+    std::vector<std::byte> mine;
+    all_or_none(comm, [&] { mine.resize(static_cast<std::size_t>(bytes)); });
+    receive_slice(comm, block, mine);
+    if (block.has(comm.rank())) outcome = attempt(comm.rank(), [&] { table = read_table(mine); });
+  }
+  agree(comm, outcome);
+  return table;
+}
+
+}  // namespace
+
+/// Rank 0's facts but for texts and times, on all ranks.
+void Plan::State::share_info() {
+  struct Facts {
+    MessageId num_messages;
+    PhaseId num_phases;
+    Bytes phase_bytes, staged_bytes;
+    Bounds bounds;
+  };
+  static_assert(std::is_trivially_copyable_v<Facts>);
+  Facts facts{info.num_messages, info.num_phases, info.phase_bytes, info.staged_bytes, info.bounds};
+  must(MPI_Bcast(&facts, sizeof facts, MPI_BYTE, root, comm->get()), "MPI_Bcast");
+  info.num_messages = facts.num_messages;
+  info.num_phases = facts.num_phases;
+  info.phase_bytes = facts.phase_bytes;
+  info.staged_bytes = facts.staged_bytes;
+  info.bounds = facts.bounds;
+}
+
+void Plan::State::make_on_root(const Assignment& assignment, const PlanOptions& options) {
+  const Problem& problem = assignment.problem;
+  StopWatch watch;
+  describe(options);
+  std::optional<Schedule> made;
+  all_or_none(*comm, [&] {
+    if (comm->rank() != root) return;
+    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
+    const Schedule& schedule = made ? *made : *assignment.schedule;
+    info.schedule_s = watch.lap();
+    if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
+    info.check_s = options.check ? watch.lap() : 0;
+    describe(problem.matrix, schedule, options);
+  });
+  table =
+      scatter(*comm, [&](auto& block) { pack(problem.matrix, made ? *made : *assignment.schedule, block); });
+  share_info();
+  info.gather_s += watch.lap();  // the way back is part of it
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a plan keeps; memory grows with this rank's own messages. For plan.cpp, from_table.cpp and bind.cpp.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exchange/bind/layout.hpp"
+#include "exchange/exec/exchange_state.hpp"
+#include "exchange/plan/family.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/failure.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/hosts.hpp"
+#include "nuice/core/schedule.hpp"
+#include "nuice/mpi/plan.hpp"
+#include "nuice/plan/advise.hpp"
+#include "nuice/plan/scheduler.hpp"
+
+namespace nuice::mpi {
+
+/// The executor credit's window, shared by the ranks of a host.
+struct Windows {
+  Bytes forwards = 0;      // of this rank
+  Bytes backwards = 0;     // likewise, when receivers send
+  std::vector<Rank> near;  // this host's ranks, ascending; empty without hosts
+  // On every rank, what it is to receive as planned fits its window.
+  bool hold_all_forwards = false;
+  bool hold_all_backwards = false;
+
+  Bytes of(bool is_backwards) const { return is_backwards ? backwards : forwards; }
+};
+
+/// What a schedule is made from. The schedule itself, if somebody has made it already.
+struct Assignment {
+  Problem problem;
+  const Scheduler& scheduler;
+  Executor executor;  // not automatic
+  const Schedule* schedule = nullptr;
+};
+
+struct Plan::State {
+  class Chooser;
+
+  std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
+  Membership member;
+  std::vector<Partner> destinations;  // as the user gave them
+  PhaseTable table;
+  PlanInfo info;
+  std::optional<Advice> advice;  // only for the scheduler "auto"
+  int max_sends_in_flight = 0;
+  Bytes chunk_bytes = 0;
+  Windows windows;
+  int window_senders = 1;
+  double watchdog_s = 0;
+  int next_tag =
+      0;  // of the next bind(), and the one behind it: the same on all ranks, as bind() is collective
+
+  /// What Plan() does.
+  void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& options);
+  /// What Plan::from_table() does.
+  void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options);
+  /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
+  template <typename Bind>
+  static Exchange binding(State* plan, Call call, Bind&& bind) {
+    if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+    plan->member.require_same(call);
+    const auto kept = plan->comm;
+    return naming_the_dead(*kept, [&] { return bind(*plan); });
+  }
+  /// Collective. The table for the way back.
+  PhaseTable reversed_table() const;
+  // For bind(): the first two may fail on one rank only; the last is collective.
+  std::unique_ptr<Exchange::State> new_exchange() const;
+  /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
+  /// windows_hold_all: on every rank; asked by the executor credit only.
+  void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout,
+                     bool windows_hold_all) const;
+  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
+
+  std::optional<Hosts> hosts;  // while planning, if there are any that several ranks share
+
+  // hosts.cpp
+  /// Collective. Sets `hosts`, info.num_hosts and windows.near.
+  void find_hosts(const PlanOptions& options);
+  /// Collective. Shares out the window, once the table is there; forgets `hosts`.
+  void share_windows();
+  void share_window_of(Rank host_number);
+  void see_what_windows_hold();
+  /// Whether what this rank sends and receives passes its host's port.
+  bool comes_over_port(Rank rank) const {
+    return rank != comm->rank() && !std::ranges::binary_search(windows.near, rank);
+  }
+  Bytes bytes_over_port(std::span<const Partner> partners) const;
+  /// By `scheduler`, for hosts if there are any.
+  Schedule make_schedule_for(const Problem& problem, const Scheduler& scheduler) const;
+  /// Throws Error mismatch where the schedule is wrong, which is a bug.
+  void require_correct_for(const Problem& problem, const Schedule& schedule,
+                           const Scheduler& scheduler) const;
+  /// Schedulers that forward messages between hosts combine them. Throws Error not_applicable if messages are forwarded
+  /// and the executor has no phases.
+  void settle_form(const Scheduler& scheduler, Executor executor);
+
+  /// What the options say, in `info` too.
+  void describe(const PlanOptions& options);
+  /// Fills `info` but for the times.
+  void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
+  /// Collective. Makes and checks the schedule and keeps this rank's slice, as options.planning says; the times are this
+  /// rank's own.
+  void make(const Assignment& assignment, PlanOptions options);
+  /// Collective. As make(), once it has chosen scheduler and executor.
+  void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
+  /// Collective. As make(), by rank 0, which alone has the problem's matrix; the others get their slices.
+  void make_on_root(const Assignment& assignment, const PlanOptions& options);
+  /// Collective. Rank 0's facts on all ranks, but for texts and times.
+  void share_info();
+  /// Collective. Sets the times to their maxima over the ranks.
+  void agree_on_times();
+};
+
+/// Not collective. Refuses what CommMatrix::from_messages() would not see after the gather, or would see too late: a
+/// zero-byte message is not gathered, and a rank that does not exist would not be gathered as one.
+void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
+
+/// What the scheduler is called that stands for a choice.
+inline constexpr std::string_view auto_scheduler = "auto";
+
+/// Of how many senders a receiver takes at once (executor credit). More keep ports busier, but leave the order of the
+/// schedule; one that keeps links free loses that with more than two (docs/measurements-network.md, "Links that contend").
+inline int senders_for(const Scheduler& scheduler, const PlanOptions& options) {
+  constexpr int most_in_order = 2;
+  const bool needs_order = (scheduler.guarantees & link_free) != 0;
+  return needs_order && options.window_senders > most_in_order ? most_in_order : options.window_senders;
+}
+
+/// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
+void require_phases_to_forward(const std::string& who, Executor executor);
+
+/// Seconds since the last call; the first counts from construction.
+class StopWatch {
+ public:
+  double lap() {
+    const double before = last_s_;
+    last_s_ = MPI_Wtime();
+    return last_s_ - before;
+  }
+
+ private:
+  double last_s_ = MPI_Wtime();
+};
+
+}  // namespace nuice::mpi

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs a program: one processor per rank, the network between them, the events in their order.
+//
+// A processor does one thing at a time. While it waits it completes the messages that have arrived, in the order in
+// which they came: that costs receive_overhead, and a copy if the message came before its receive was posted.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "machine/simulator/events.hpp"
+#include "machine/simulator/network.hpp"
+#include "machine/simulator/program.hpp"
+#include "machine/simulator/record.hpp"
+#include "nuice/plan/simulate.hpp"
+
+namespace nuice::machine {
+
+/// How DRS_N asks and answers.
+struct Handshakes {
+  std::vector<std::vector<TransferId>> to_send;  // every rank's messages in the order in which it tries them
+  double retry_delay_s = 0;
+  bool listing = false;   // the receiver keeps a list
+  Bytes early_bytes = 0;  // of the list: as compile_drs_n() was told
+};
+
+class Engine : private Watcher {
+ public:
+  Engine(const Machine& machine, Program program, std::vector<double> slowdown, bool keep_timeline);
+
+  /// For programs with the operation `serve`.
+  void set_handshakes(Handshakes handshakes);
+
+  /// Runs to the end. Throws Error state if ranks wait for ever. complete(transfer) is called for each that arrives.
+  template <typename Complete>
+  Simulation run(Complete complete) {
+    run_events();
+    for (TransferId id = 0; id < flights_.size(); ++id) {
+      if (flights_[id].complete) complete(id);
+    }
+    return finish();
+  }
+
+ private:
+  static constexpr std::uint32_t no_transfer = ~0U;
+
+  struct Flight {  // of a transfer
+    bool eager = false;
+    bool posted = false;
+    bool waits_for_post = false;
+    bool arrived = false;
+    bool unexpected = false;
+    bool buffered = false;
+    bool complete = false;
+    bool blocked = false;
+    double send_since = 0;
+    double receive_since = 0;
+  };
+
+  /// DRS_N: where a rank is between two transfers.
+  enum class Serving : std::uint8_t {
+    choosing,
+    asking,
+    hoping,
+    judging,
+    delaying,
+    launching,
+    sending,
+    releasing
+  };
+
+  struct Processor {
+    std::size_t next_op = 0;
+    bool busy = false;
+    bool done = false;
+    double busy_until = 0;
+    std::uint32_t version = 0;  // of the event that ends its work
+    double work_since = 0;
+    double waiting_since = -1;              // below 0: it does not wait
+    std::uint32_t receiving = no_transfer;  // being completed
+    std::uint32_t sends = 0;                // launched and not left
+    std::uint32_t receives = 0;             // posted and not complete
+    std::deque<TransferId> inbox;           // arrived and posted
+    Bytes buffered = 0;
+    bool met = false;
+    bool at_barrier = false;
+    bool passed_barrier = false;
+    // DRS_N
+    Serving serving = Serving::choosing;
+    std::vector<TransferId> to_send;
+    std::size_t trying = 0;
+    bool locked = false;
+    bool answered = false;
+    bool granted = false;
+    double handler_until = 0;  // when it can take the next inquiry
+    // DRS_N with a list; `trying` is then the next to ask for
+    std::deque<TransferId> listed;        // as a receiver: who waits
+    std::uint32_t parts_to_come = 0;      // of messages that it has granted
+    Bytes bytes_to_come = 0;              // in these parts
+    std::uint32_t asked = no_transfer;    // as a sender: inquiry without an answer
+    std::deque<TransferId> may_send;      // granted
+    std::uint32_t message = no_transfer;  // being sent ...
+    std::uint32_t part = no_transfer;     // ... this part of it
+    std::size_t num_sent = 0;
+  };
+  Rank num_ranks() const { return static_cast<Rank>(processors_.size()); }
+  static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
+
+  void run_events();
+  void handle(const Event& event);
+  Simulation finish();
+  std::string stuck_text() const;
+
+  // processors
+  void advance(Rank rank);
+  bool step(Rank rank);
+  bool run_op(Rank rank, const Op& op);
+  void work(Rank rank, double seconds);
+  void work_ends(Rank rank, std::uint32_t version);
+  void stop_waiting(Processor& processor, Rank rank);
+  void take_from_inbox(Rank rank);
+  void complete_receive(Rank rank, TransferId id);
+  bool meet(Rank rank, std::uint32_t id);
+  bool pass_barrier(Rank rank);
+  void barrier_ends();
+
+  // transfers
+  void launch(TransferId id);
+  void post(TransferId id);
+  void shake_hands(TransferId id);
+  void submit(TransferId id);
+  void arrives(TransferId id);
+  void port_taken(TransferId id, double now) override;
+  void blocked(TransferId id, double now) override;
+  void bytes_begin(TransferId id, double now) override;
+  void left(TransferId id, double now) override;
+  void record(TransferId id, Rank rank, Activity activity, double begin, double end);
+
+  // handshakes
+  bool serve(Rank rank);
+  void finish_handshake(Processor& processor);
+  void inquiry(Rank rank);
+  void release(Rank rank);
+  double interrupt(Rank rank, double cost);
+
+  // handshakes with a list
+  bool serve_granted(Rank rank);
+  void begin_part(Rank rank, TransferId part, double seconds);
+  void inquiry_listed(Rank rank);
+  bool takes_another(const Processor& receiver) const;
+  void grant(TransferId message, double at_time);
+  void part_arrived(const Move& move);
+  void read_answer(TransferId message, bool granted);
+
+  const Machine& machine_;
+  Program program_;
+  Events events_;
+  Network network_;
+  Record record_;
+  std::vector<Processor> processors_;
+  std::vector<Flight> flights_;
+  double now_ = 0;
+  double retry_delay_s_ = 0;
+  bool listing_ = false;
+  Bytes early_bytes_ = 0;
+  double barrier_cost_s_ = 0;
+  Rank at_barrier_ = 0;
+  std::uint64_t inquiries_ = 0;
+  std::uint64_t refusals_ = 0;
+};
+
+}  // namespace nuice::machine

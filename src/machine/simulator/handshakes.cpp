@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The distributed scheduling of 004 fig. 5: test-and-set of the receiver's lock by an active message, then the message,
+// then another active message that resets the lock. Refused, a rank asks its next destination.
+#include <algorithm>
+#include <utility>
+
+#include "machine/simulator/engine.hpp"
+
+namespace nuice::machine {
+
+void Engine::set_handshakes(Handshakes handshakes) {
+  retry_delay_s_ = handshakes.retry_delay_s;
+  listing_ = handshakes.listing;
+  early_bytes_ = handshakes.early_bytes;
+  for (std::size_t rank = 0; rank < processors_.size(); ++rank) {
+    processors_[rank].to_send = std::move(handshakes.to_send[rank]);
+  }
+}
+
+/// One step of a rank that hands out its messages. True when it has none left; false when it is busy or has to wait.
+bool Engine::serve(Rank rank) {
+  Processor& p = processors_[at(rank)];
+  const auto next = [&p](Serving state) { p.serving = state; };
+  while (!p.busy) {
+    switch (p.serving) {
+      case Serving::choosing:
+        if (p.to_send.empty()) return true;
+        next(Serving::asking);
+        work(rank, machine_.am_send_s);
+        break;
+      case Serving::asking:
+        ++inquiries_;
+        next(Serving::hoping);
+        events_.push(now_ + machine_.am_latency_s, EventKind::inquiry, static_cast<std::uint32_t>(rank));
+        return false;
+      case Serving::hoping:
+        if (!std::exchange(p.answered, false)) return false;
+        next(Serving::judging);
+        work(rank, machine_.am_handler_s);
+        break;
+      case Serving::judging:
+        if (p.granted) {
+          next(Serving::launching);
+          work(rank, machine_.send_overhead_s + machine_.async_send_s);
+          break;
+        }
+        ++refusals_;
+        p.trying = (p.trying + 1) % p.to_send.size();
+        next(retry_delay_s_ > 0 ? Serving::delaying : Serving::choosing);
+        if (retry_delay_s_ > 0) {
+          events_.push(now_ + retry_delay_s_, EventKind::retry, static_cast<std::uint32_t>(rank));
+        }
+        break;
+      case Serving::delaying:
+        if (!std::exchange(p.answered, false)) return false;
+        next(Serving::choosing);
+        break;
+      case Serving::launching:
+        launch(p.to_send[p.trying]);
+        next(Serving::sending);
+        break;
+      case Serving::sending:
+        if (p.sends > 0) return false;
+        next(Serving::releasing);
+        work(rank, machine_.am_send_s);
+        break;
+      case Serving::releasing:
+        finish_handshake(p);
+        next(Serving::choosing);
+        break;
+    }
+  }
+  return false;
+}
+
+void Engine::finish_handshake(Processor& p) {
+  const auto sent = p.to_send.begin() + static_cast<std::ptrdiff_t>(p.trying);
+  const Rank receiver = program_.moves[*sent].dst;
+  events_.push(now_ + machine_.am_latency_s, EventKind::release, static_cast<std::uint32_t>(receiver));
+  p.to_send.erase(sent);
+  if (p.trying == p.to_send.size()) p.trying = 0;
+}
+
+/// The inquiry of `rank` reaches the receiver that it tries.
+void Engine::inquiry(Rank rank) {
+  if (listing_) {
+    inquiry_listed(rank);
+    return;
+  }
+  Processor& asker = processors_[at(rank)];
+  const Rank receiver = program_.moves[asker.to_send[asker.trying]].dst;
+  asker.granted = !std::exchange(processors_[at(receiver)].locked, true);
+  events_.push(interrupt(receiver, machine_.am_handler_s) + machine_.am_latency_s, EventKind::answer,
+               static_cast<std::uint32_t>(rank));
+}
+
+void Engine::release(Rank rank) {
+  interrupt(rank, machine_.am_handler_s);
+  processors_[at(rank)].locked = false;
+}
+
+/// A handler runs for `cost` seconds: what the processor does, or is receiving, takes so much longer. Returns when the handler is done.
+/// Handlers run one after the other, and between two of them the processor has as much time for its own work: however
+/// many ask, it gets on.
+double Engine::interrupt(Rank rank, double cost) {
+  if (cost == 0) return now_;
+  Processor& p = processors_[at(rank)];
+  const double begin = std::max(now_, p.handler_until);
+  p.handler_until = begin + 2 * cost;
+  network_.interrupt(rank, cost, now_);
+  if (p.busy) {  // counted with the work that it makes longer
+    p.busy_until += cost;
+    events_.push(p.busy_until, EventKind::work_ends, static_cast<std::uint32_t>(rank), ++p.version);
+  } else {
+    record_.of(rank).software_s += cost;
+  }
+  return begin + cost;
+}
+
+}  // namespace nuice::machine

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/plan/simulate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "machine/simulator/engine.hpp"
+#include "machine/simulator/program.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/core/random.hpp"
+
+namespace nuice {
+namespace {
+
+using machine::Engine;
+using machine::TransferId;
+
+constexpr std::array<std::pair<Executor, std::string_view>, 4> executor_names{{
+    {Executor::async, "async"},
+    {Executor::phased, "phased"},
+    {Executor::barrier, "barrier"},
+    {Executor::pairwise, "pairwise"},
+}};
+
+constexpr std::array<std::pair<DrsWhenBusy, std::string_view>, 2> when_busy_names{{
+    {DrsWhenBusy::refuse, "refuse"},
+    {DrsWhenBusy::list, "list"},
+}};
+
+void require_room(const CommMatrix& matrix, const Machine& machine) {
+  require_sense(machine);
+  const std::string reason = why_too_small(*machine.topology, matrix.num_ranks());
+  if (!reason.empty()) throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
+}
+
+Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
+  Bytes sum = 0;
+  for (const MessageId id : ids) sum += matrix.bytes(id);
+  return sum;
+}
+
+/// By rank: how many times slower its port is because its messages do not fit into its memory.
+std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine) {
+  std::vector<double> result;
+  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
+    const Bytes out = bytes_of(matrix, matrix.sent_by(rank));
+    const Bytes in = bytes_of(matrix, matrix.received_by(rank));
+    const bool fits = out <= machine.memory_limit && in <= machine.memory_limit - out;
+    result.push_back(fits ? 1 : machine.memory_slowdown);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view executor_name(Executor executor) {
+  return std::ranges::find(executor_names, executor, &std::pair<Executor, std::string_view>::first)->second;
+}
+
+std::optional<Executor> find_executor(std::string_view name) {
+  for (const auto& [executor, known] : executor_names) {
+    if (known == name) return executor;
+  }
+  return std::nullopt;
+}
+
+std::string_view when_busy_name(DrsWhenBusy when_busy) {
+  return std::ranges::find(when_busy_names, when_busy, &std::pair<DrsWhenBusy, std::string_view>::first)
+      ->second;
+}
+
+std::optional<DrsWhenBusy> find_when_busy(std::string_view name) {
+  for (const auto& [when_busy, known] : when_busy_names) {
+    if (known == name) return when_busy;
+  }
+  return std::nullopt;
+}
+
+std::string_view activity_name(Activity activity) {
+  constexpr std::array<std::string_view, 5> names{"software", "waiting", "sending", "blocked", "receiving"};
+  return names[static_cast<std::size_t>(activity)];
+}
+
+Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
+                    const SimulationOptions& options) {
+  require_room(matrix, machine);
+  if (schedule.num_ranks() != matrix.num_ranks()) {
+    throw Error(ErrorCode::mismatch, "the schedule has " + std::to_string(schedule.num_ranks()) +
+                                         " ranks, the matrix " + std::to_string(matrix.num_ranks()));
+  }
+  Engine engine(machine, machine::compile(matrix, schedule, machine, options), slowdowns(matrix, machine),
+                options.record_timeline);
+  std::vector<Bytes> delivered(matrix.num_messages());
+  Simulation result = engine.run([&](TransferId id) {
+    const Transfer transfer = schedule.transfer(id);
+    for (const Piece piece : transfer.pieces) {
+      if (matrix.dst(piece.message) == transfer.dst) delivered[piece.message] += piece.bytes;
+    }
+  });
+  result.delivered = std::move(delivered);
+  return result;
+}
+
+Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options) {
+  require_room(matrix, machine);
+  if (options.early_bytes < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "drs_n: early_bytes is negative: " + std::to_string(options.early_bytes));
+  }
+  if (machine.am_send_s + machine.am_latency_s + machine.am_handler_s <= 0) {
+    throw Error(ErrorCode::not_applicable,
+                "drs_n: on the machine " + machine.name + " an active message takes no time");
+  }
+  const bool listing = options.when_busy == DrsWhenBusy::list;
+  const Bytes early_bytes = listing ? options.early_bytes : 0;
+  Random random(options.seed);
+  std::vector<std::vector<TransferId>> to_send(static_cast<std::size_t>(matrix.num_ranks()));
+  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
+    auto& list = to_send[static_cast<std::size_t>(rank)];
+    const auto ids = matrix.sent_by(rank);
+    list.assign(ids.begin(), ids.end());
+    random.shuffle(std::span(list));
+  }
+  machine::Program program = machine::compile_drs_n(matrix, machine, early_bytes);
+  std::vector<std::pair<MessageId, Bytes>> parts(program.moves.size());  // by transfer
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    const TransferId leader = program.leader_of[id];
+    parts[leader] = {id, program.moves[leader].bytes};
+    parts[id] = {id, program.moves[id].bytes};
+  }
+  Engine engine(machine, std::move(program), slowdowns(matrix, machine), options.record_timeline);
+  engine.set_handshakes({.to_send = std::move(to_send),
+                         .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s),
+                         .listing = listing,
+                         .early_bytes = early_bytes});
+  std::vector<Bytes> delivered(matrix.num_messages());
+  Simulation result = engine.run([&](TransferId id) { delivered[parts[id].first] += parts[id].second; });
+  result.delivered = std::move(delivered);
+  return result;
+}
+
+}  // namespace nuice

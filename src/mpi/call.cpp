@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/call.hpp"
+
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+
+std::string error_text(int code, const char* call) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  return std::string(call) + ": " +
+         (length > 0 ? std::string(text, static_cast<std::size_t>(length))
+                     : "error code " + std::to_string(code));
+}
+
+void fail(int code, const char* call) { throw Error(ErrorCode::mpi, error_text(code, call)); }
+
+bool is_finalized() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
+}
+
+}  // namespace nuice::mpi

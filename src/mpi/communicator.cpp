@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicator.hpp"
+
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+void check_parent(MPI_Comm parent) {
+  int initialized = 0;
+  must(MPI_Initialized(&initialized), "MPI_Initialized");
+  if (initialized == 0 || is_finalized())
+    throw Error(ErrorCode::state, "MPI is needed here, between MPI_Init and MPI_Finalize");
+  if (parent == MPI_COMM_NULL) throw Error(ErrorCode::invalid_argument, "the communicator is MPI_COMM_NULL");
+  int inter = 0;
+  must(MPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) throw Error(ErrorCode::invalid_argument, "the communicator is an intercommunicator");
+}
+
+}  // namespace
+
+/// MPI keeps it with MPI_COMM_WORLD.
+int largest_tag() {
+  void* value = nullptr;
+  int found = 0;
+  must(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
+  constexpr int guaranteed = 32767;
+  return found != 0 ? *static_cast<const int*>(value) : guaranteed;
+}
+
+void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag) {
+  constexpr int tags_each = 2;
+  const bool has_more = last_tag - next_tag >= 2 * tags_each - 1;
+  if (!has_more) comm = std::make_shared<const Communicator>(comm->get());
+  next_tag = has_more ? next_tag + tags_each : 0;
+}
+
+Communicator::Communicator(MPI_Comm parent) {
+  check_parent(parent);
+  must(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+  must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  must(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  must(MPI_Comm_size(comm_, &num_ranks_), "MPI_Comm_size");
+}
+
+Communicator::~Communicator() {
+  if (!is_finalized()) MPI_Comm_free(&comm_);
+}
+
+}  // namespace nuice::mpi

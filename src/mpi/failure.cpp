@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/failure.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <thread>
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
+namespace nuice::mpi {
+
+std::string names_of(std::vector<Rank> ranks) {
+  std::ranges::sort(ranks);
+  const auto repeats = std::ranges::unique(ranks);
+  ranks.erase(repeats.begin(), repeats.end());
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]);
+  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
+#ifdef OMPI_HAVE_MPI_EXT_FTMPI
+bool tells_of_deaths() {
+  void* value = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_FT, static_cast<void*>(&value), &found);
+  return found != 0 && *static_cast<const int*>(value) != 0;
+}
+
+namespace {
+
+std::vector<Rank> known_dead(MPI_Comm comm) {
+  MPI_Group dead = MPI_GROUP_NULL;
+  if (MPIX_Comm_failure_ack(comm) != MPI_SUCCESS) return {};
+  if (MPIX_Comm_failure_get_acked(comm, &dead) != MPI_SUCCESS) return {};
+  int count = 0;
+  MPI_Group_size(dead, &count);
+  if (count == 0) return {};  // the empty group is MPI's own
+  std::vector<int> inside(static_cast<std::size_t>(count));
+  std::iota(inside.begin(), inside.end(), 0);
+  std::vector<Rank> ranks(inside.size());
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &all);
+  MPI_Group_translate_ranks(dead, count, inside.data(), all, ranks.data());
+  MPI_Group_free(&all);
+  MPI_Group_free(&dead);
+  return ranks;
+}
+
+bool is_revoked(MPI_Comm comm) {
+  int revoked = 0;
+  return MPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked != 0;
+}
+
+/// The same; another rank may have revoked the communicator before this one has heard of the death.
+std::vector<Rank> soon_known_dead(MPI_Comm comm) {
+  constexpr double patience_s = 1;
+  const double end_s = MPI_Wtime() + patience_s;
+  std::vector<Rank> dead = known_dead(comm);
+  while (dead.empty() && is_revoked(comm) && MPI_Wtime() < end_s) {
+    int flag = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets the news in
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    dead = known_dead(comm);
+  }
+  return dead;
+}
+
+void revoke(MPI_Comm comm) { MPIX_Comm_revoke(comm); }
+
+}  // namespace
+#else
+bool tells_of_deaths() { return false; }
+
+namespace {
+std::vector<Rank> known_dead(MPI_Comm) { return {}; }
+std::vector<Rank> soon_known_dead(MPI_Comm) { return {}; }
+void revoke(MPI_Comm) {}
+}  // namespace
+#endif
+
+namespace {
+
+/// The error of MPI with the dead.
+Error naming(const Error& error, const std::vector<Rank>& dead) {
+  if (dead.empty()) return error;
+  return Error(error.code(), std::string(error.what()) + "; dead: " + names_of(dead));
+}
+
+}  // namespace
+
+std::vector<Rank> dead_ranks(const Communicator& comm) { return known_dead(comm.get()); }
+
+Error with_dead_ranks(const Error& error, const Communicator& comm) {
+  return error.code() == ErrorCode::mpi ? naming(error, soon_known_dead(comm.get())) : error;
+}
+
+Error after_a_death(const Error& error, const Communicator& comm) {
+  if (error.code() != ErrorCode::mpi) return error;
+  const std::vector<Rank> dead = soon_known_dead(comm.get());
+  if (!dead.empty()) revoke(comm.get());
+  return naming(error, dead);
+}
+
+std::shared_ptr<const Communicator> duplicate(MPI_Comm parent) {
+  try {
+    return std::make_shared<const Communicator>(parent);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::mpi) throw;
+    throw naming(error, soon_known_dead(parent));
+  }
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sparse gathers: every rank contributes a list of records and receives the lists of all ranks.
+// Memory and traffic: O(ranks + records of all ranks), never ranks squared.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/phase_table.hpp"
+
+namespace nuice::mpi {
+
+/// Records of `width` numbers each, those of rank r at [begin[r], begin[r + 1]) (counted in records).
+struct Gathered {
+  int width = 1;
+  std::vector<std::int64_t> values;  // width * begin[num_ranks]
+  std::vector<int> begin;            // num_ranks + 1
+
+  std::span<const std::int64_t> record(int index) const {
+    const auto w = static_cast<std::size_t>(width);
+    return {values.data() + w * static_cast<std::size_t>(index), w};
+  }
+};
+
+/// Collective. mine: records of `width` numbers, one after the other.
+/// Throws Error limit, on all ranks, for 2^31 records and more in all (MPI counts them with an int).
+Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width);
+
+/// Collective. The matrix of which every rank gives its row.
+/// Throws what CommMatrix::from_messages throws, on all ranks.
+CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row);
+
+/// Collective. The same on rank `root`; on the others, which need memory for their own row only, a matrix without ranks.
+CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root);
+
+}  // namespace nuice::mpi

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/requests.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <string>
+#include <thread>
+
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// Between or around the bytes of elements one behind the other.
+bool has_gaps(MPI_Datatype type) {
+  const Bytes size = size_of(type);
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  must(MPI_Type_get_extent_x(type, &lower, &extent), "MPI_Type_get_extent_x");
+  if (lower != 0 || extent != size) return true;
+  must(MPI_Type_get_true_extent_x(type, &lower, &extent), "MPI_Type_get_true_extent_x");
+  return lower != 0 || extent != size;
+}
+
+/// Whether MPI packs the bytes of an element, which has no gaps, in the order in which they lie.
+bool packs_in_order(MPI_Datatype type) {
+  const Bytes size = size_of(type);
+  if (size > 1 << 16) return false;  // two bytes name a place
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(size));
+  std::vector<unsigned char> packed(bytes.size());
+  for (const int shift : {0, 8}) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i >> shift);
+    int end = 0;
+    must(MPI_Pack(bytes.data(), 1, type, packed.data(), static_cast<int>(size), &end, MPI_COMM_SELF),
+         "MPI_Pack");
+    if (packed != bytes) return false;
+  }
+  return true;
+}
+
+/// Or not under way.
+bool is_complete(MPI_Request request) {
+  int complete = 1;
+  const int code = MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);
+  return code != MPI_SUCCESS || complete != 0;
+}
+
+}  // namespace
+
+Bytes size_of(MPI_Datatype type) {
+  MPI_Count size = 0;
+  must(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  return size;
+}
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  must(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  return extent;
+}
+
+bool are_plain_bytes(MPI_Datatype type) {
+  if (has_gaps(type)) return false;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int form = 0;
+  must(MPI_Type_get_envelope(type, &integers, &addresses, &types, &form), "MPI_Type_get_envelope");
+  if (form == MPI_COMBINER_NAMED) return true;
+  if (form != MPI_COMBINER_DUP && form != MPI_COMBINER_CONTIGUOUS) return packs_in_order(type);
+  int count = 0;
+  MPI_Aint address = 0;
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  must(MPI_Type_get_contents(type, integers, addresses, types, &count, &address, &inner),
+       "MPI_Type_get_contents");
+  must(MPI_Type_get_envelope(inner, &integers, &addresses, &types, &form), "MPI_Type_get_envelope");
+  const Datatype owner(inner, form != MPI_COMBINER_NAMED);
+  return are_plain_bytes(inner);
+}
+
+Datatype Datatype::contiguous(int count, MPI_Datatype of) {
+  Datatype type(MPI_DATATYPE_NULL, true);
+  must(MPI_Type_contiguous(count, of, &type.type_), "MPI_Type_contiguous");
+  must(MPI_Type_commit(&type.type_), "MPI_Type_commit");
+  return type;
+}
+
+Datatype Datatype::copy_of(MPI_Datatype type) {
+  Datatype copy(MPI_DATATYPE_NULL, true);
+  must(MPI_Type_dup(type, &copy.type_), "MPI_Type_dup");
+  return copy;
+}
+
+Datatype Datatype::of_segments(std::span<const Segment> segments, int max_count) {
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> addresses;
+  std::vector<MPI_Datatype> types;
+  bool are_bytes = true;
+  for (const Segment& segment : segments) {
+    const MPI_Aint extent = extent_of(segment.type);
+    are_bytes = are_bytes && segment.type == MPI_BYTE;
+    for (std::int64_t begin = 0; begin < segment.count; begin += max_count) {
+      lengths.push_back(static_cast<int>(std::min<std::int64_t>(max_count, segment.count - begin)));
+      must(MPI_Get_address(segment.at + begin * extent, &addresses.emplace_back()), "MPI_Get_address");
+      types.push_back(segment.type);
+    }
+  }
+  if (lengths.size() > INT_MAX)
+    throw Error(ErrorCode::limit,
+                std::to_string(lengths.size()) + " pieces in one transfer are more than MPI can send");
+  const int count = static_cast<int>(lengths.size());
+  Datatype type(MPI_DATATYPE_NULL, true);
+  if (are_bytes) {
+    must(MPI_Type_create_hindexed(count, lengths.data(), addresses.data(), MPI_BYTE, &type.type_),
+         "MPI_Type_create_hindexed");
+  } else {
+    must(MPI_Type_create_struct(count, lengths.data(), addresses.data(), types.data(), &type.type_),
+         "MPI_Type_create_struct");
+  }
+  must(MPI_Type_commit(&type.type_), "MPI_Type_commit");
+  return type;
+}
+
+Datatype::~Datatype() {
+  if (owned_ && type_ != MPI_DATATYPE_NULL && !is_finalized()) MPI_Type_free(&type_);
+}
+
+Extent Extent::of(std::int64_t elements, int max_count, MPI_Datatype element) {
+  if (elements <= max_count) return {static_cast<int>(elements), Datatype::predefined(element)};
+  const std::int64_t blocks = elements / max_count;
+  if (blocks > max_count)
+    throw Error(ErrorCode::limit, std::to_string(elements) + (element == MPI_BYTE ? " bytes" : " elements") +
+                                      " in one piece are more than MPI can send");
+  const Datatype block = Datatype::contiguous(max_count, element);
+  const int lengths[2] = {static_cast<int>(blocks), static_cast<int>(elements % max_count)};
+  const MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(blocks * max_count) * extent_of(element)};
+  const MPI_Datatype types[2] = {block.get(), element};
+  Datatype all(MPI_DATATYPE_NULL, true);
+  must(MPI_Type_create_struct(2, lengths, offsets, types, &all.type_), "MPI_Type_create_struct");
+  must(MPI_Type_commit(&all.type_), "MPI_Type_commit");
+  return {1, std::move(all)};
+}
+
+void cancel_receives(std::span<MPI_Request> receives) noexcept {
+  for (MPI_Request& request : receives)
+    if (request != MPI_REQUEST_NULL && !is_complete(request)) MPI_Cancel(&request);
+  constexpr double patience_s = 1;
+  const double end_s = MPI_Wtime() + patience_s;
+  for (MPI_Request request : receives)
+    while (request != MPI_REQUEST_NULL && !is_complete(request) && MPI_Wtime() < end_s)
+      std::this_thread::yield();
+}
+
+Requests::~Requests() {
+  if (is_finalized()) return;
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+void Requests::start(std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const ShortSend& message = shorts_[i];
+    if (message.to == no_rank) {
+      must(MPI_Start(&requests_[i]), "MPI_Start");
+    } else {
+      must(MPI_Isend(message.at, message.bytes, MPI_BYTE, message.to, message.tag, message.comm,
+                     &requests_[i]),
+           "MPI_Isend");
+    }
+  }
+}
+
+void Requests::start_in(MPI_Request* requests) const {
+  for (const ShortSend& message : shorts_) {
+    MPI_Request* const request = requests++;
+    if (message.to == no_rank) {
+      must(MPI_Start(request), "MPI_Start");
+    } else {
+      must(MPI_Isend(message.at, message.bytes, MPI_BYTE, message.to, message.tag, message.comm, request),
+           "MPI_Isend");
+    }
+  }
+}
+
+void Requests::start_unordered(std::size_t begin, std::size_t end) {
+  if (has_shorts_) {
+    start(begin, end);
+  } else if (begin < end) {
+    must(MPI_Startall(static_cast<int>(end - begin), requests_.data() + begin), "MPI_Startall");
+  }
+}
+
+bool Requests::test(std::size_t begin, std::size_t end) {
+  int done = 1;
+  if (begin < end)
+    must(MPI_Testall(static_cast<int>(end - begin), requests_.data() + begin, &done, MPI_STATUSES_IGNORE),
+         "MPI_Testall");
+  return done != 0;
+}
+
+void Requests::wait(std::size_t begin, std::size_t end) {
+  if (begin < end)
+    must(MPI_Waitall(static_cast<int>(end - begin), requests_.data() + begin, MPI_STATUSES_IGNORE),
+         "MPI_Waitall");
+}
+
+void Requests::copy_to(std::size_t begin, std::size_t end, MPI_Request* to) const {
+  for (std::size_t i = begin; i < end; ++i) *to++ = requests_[i];
+}
+
+void Requests::give_back(std::size_t begin, std::size_t end, const MPI_Request* from) {
+  for (std::size_t i = begin; i < end; ++i) requests_[i] = *from++;
+}
+
+void Requests::cancel(std::size_t begin, std::size_t end) noexcept {
+  cancel_receives(std::span(requests_).subspan(begin, end - begin));
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Schedules for hosts with several ranks, one port each (after 000 s.2.1: what may contend is a port, not a processor).
+//
+// A message between two hosts stands for the ranks' messages between them, one behind the other by (src, dst). A piece of it
+// is then pieces of those: Bundles translates. Straight (make_host_schedule), the pieces of one transfer between hosts
+// become one transfer after the other; combined, they stay one transfer, between the first ranks of the hosts.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nuice/core/error.hpp"
+#include "nuice/plan/host_schedule.hpp"
+
+namespace nuice {
+namespace {
+
+/// The ranks' messages in each message of the hosts' matrix.
+class Bundles {
+ public:
+  Bundles(const CommMatrix& matrix, const CommMatrix& between, const Hosts& hosts)
+      : matrix_(matrix), messages_(between.num_messages()) {
+    for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+      const auto [src, dst, bytes] = matrix.message(id);
+      if (!hosts.same(src, dst))
+        messages_[*between.find(hosts.host_of(src), hosts.host_of(dst))].push_back(id);
+    }
+  }
+
+  /// Appends the pieces of ranks' messages that are this piece of a hosts' message.
+  void append(const Piece& piece, std::vector<Piece>& pieces) const {
+    Bytes begin = 0;  // of the rank's message in the hosts' one
+    for (const MessageId id : messages_[piece.message]) {
+      const Bytes end = begin + matrix_.bytes(id);
+      const Bytes from = std::max(begin, piece.offset);
+      const Bytes to = std::min(end, piece.offset + piece.bytes);
+      if (from < to) pieces.push_back({id, from - begin, to - from});
+      begin = end;
+    }
+  }
+
+ private:
+  const CommMatrix& matrix_;
+  std::vector<std::vector<MessageId>> messages_;  // by message of the hosts' matrix
+};
+
+/// Transfers of one piece in any number of phases, and when each rank is idle.
+class PhaseList {
+ public:
+  explicit PhaseList(Rank num_ranks)
+      : sends_(static_cast<std::size_t>(num_ranks)), receives_(static_cast<std::size_t>(num_ranks)) {}
+
+  std::size_t size() const { return phases_.size(); }
+  void add(const CommMatrix& matrix, std::size_t phase, const Piece& piece) {
+    if (phase >= phases_.size()) phases_.resize(phase + 1);
+    phases_[phase].push_back(piece);
+    mark(sends_[static_cast<std::size_t>(matrix.src(piece.message))], phase);
+    mark(receives_[static_cast<std::size_t>(matrix.dst(piece.message))], phase);
+  }
+  std::size_t first_idle(Rank src, Rank dst) const {
+    const Busy& sends = sends_[static_cast<std::size_t>(src)];
+    const Busy& receives = receives_[static_cast<std::size_t>(dst)];
+    std::size_t phase = 0;
+    while (is_marked(sends, phase) || is_marked(receives, phase)) ++phase;
+    return phase;
+  }
+  Schedule schedule(const CommMatrix& matrix) const {
+    Schedule result(matrix.num_ranks());
+    for (const std::vector<Piece>& phase : phases_) {
+      result.begin_phase();
+      for (const Piece& piece : phase)
+        result.add(matrix.src(piece.message), matrix.dst(piece.message), {&piece, 1});
+    }
+    return result;
+  }
+
+ private:
+  using Busy = std::vector<bool>;  // by phase
+  static bool is_marked(const Busy& busy, std::size_t phase) { return phase < busy.size() && busy[phase]; }
+  static void mark(Busy& busy, std::size_t phase) {
+    if (phase >= busy.size()) busy.resize(phase + 1);
+    busy[phase] = true;
+  }
+
+  std::vector<std::vector<Piece>> phases_;
+  std::vector<Busy> sends_;
+  std::vector<Busy> receives_;
+};
+
+Problem on_hosts(const Problem& problem, const CommMatrix& between) {
+  return {.matrix = between,
+          .seed = problem.seed,
+          .phase_cost_bytes = problem.phase_cost_bytes,
+          .topology = nullptr,
+          .prefer_pairs = problem.prefer_pairs};
+}
+
+/// Gathering or scattering: all that a rank has for, or gets from, the others of its host is one transfer.
+class LocalPhase {
+ public:
+  void add(Rank src, Rank dst, const Piece& piece) {
+    if (src != dst) pieces_[{src, dst}].push_back(piece);
+  }
+  void append_to(Schedule& schedule) const {
+    schedule.begin_phase();
+    for (const auto& [pair, pieces] : pieces_) schedule.add(pair.first, pair.second, pieces);
+  }
+
+ private:
+  std::map<std::pair<Rank, Rank>, std::vector<Piece>> pieces_;
+};
+
+}  // namespace
+
+bool schedules_hosts(const Scheduler& scheduler) {
+  constexpr unsigned needed = direct | one_port;
+  return (scheduler.guarantees & (needed | link_free)) == needed;
+}
+
+unsigned host_guarantees(const Scheduler& scheduler) {
+  return schedules_hosts(scheduler) ? direct | one_port : scheduler.guarantees;
+}
+
+Schedule make_host_schedule(const Problem& problem, std::string_view name, const Hosts& hosts) {
+  if (!schedules_hosts(find_scheduler(name)) || !hosts.any_shared()) return make_schedule(problem, name);
+  const CommMatrix& matrix = problem.matrix;
+  const CommMatrix between = host_matrix(matrix, hosts);
+  const Schedule plan = make_schedule(on_hosts(problem, between), name);
+  const Bundles bundles(matrix, between, hosts);
+  PhaseList phases(matrix.num_ranks());
+  std::vector<Piece> pieces;
+  for (PhaseId phase = 0; phase < plan.num_phases(); ++phase) {
+    const std::size_t first = phases.size();
+    for (const Transfer& transfer : plan.transfers(phase)) {
+      pieces.clear();
+      for (const Piece& piece : transfer.pieces) bundles.append(piece, pieces);
+      for (std::size_t i = 0; i < pieces.size(); ++i) phases.add(matrix, first + i, pieces[i]);
+    }
+  }
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    const auto [src, dst, bytes] = matrix.message(id);
+    if (hosts.same(src, dst)) phases.add(matrix, phases.first_idle(src, dst), {id, 0, bytes});
+  }
+  return phases.schedule(matrix);
+}
+
+Schedule make_combined_schedule(const Problem& problem, std::string_view name, const Hosts& hosts) {
+  if (find_scheduler(name).needs_topology())
+    throw Error(
+        ErrorCode::not_applicable,
+        std::string(name) + ": its network has ranks, not hosts, so it cannot order combined messages");
+  const CommMatrix& matrix = problem.matrix;
+  const CommMatrix between = host_matrix(matrix, hosts);
+  const Schedule plan = make_schedule(on_hosts(problem, between), name);
+  const Bundles bundles(matrix, between, hosts);
+  const auto speaker = [&hosts](Rank rank) { return hosts.first_rank(hosts.host_of(rank)); };
+  LocalPhase gather;
+  LocalPhase scatter;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    const auto [src, dst, bytes] = matrix.message(id);
+    const bool is_local = hosts.same(src, dst);
+    gather.add(src, is_local ? dst : speaker(src), {id, 0, bytes});
+    if (!is_local) scatter.add(speaker(dst), dst, {id, 0, bytes});
+  }
+  Schedule combined(matrix.num_ranks());
+  gather.append_to(combined);
+  std::vector<Piece> pieces;
+  for (PhaseId phase = 0; phase < plan.num_phases(); ++phase) {
+    combined.begin_phase();
+    for (const Transfer& transfer : plan.transfers(phase)) {
+      pieces.clear();
+      for (const Piece& piece : transfer.pieces) bundles.append(piece, pieces);
+      combined.add(hosts.first_rank(transfer.src), hosts.first_rank(transfer.dst), pieces);
+    }
+  }
+  scatter.append_to(combined);
+  return combined;
+}
+
+}  // namespace nuice
