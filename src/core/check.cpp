@@ -93,17 +93,16 @@ std::optional<Violation> check_ends(PhaseId phase, const Transfer& transfer, Ran
 /// Where the bytes of all messages are.
 class Holdings {
  public:
-  explicit Holdings(const CommMatrix& matrix)
-      : matrix_(matrix), arrived_whole_(matrix.num_messages(), false) {}
+  explicit Holdings(const CommMatrix& matrix) : matrix_(matrix), arrived_whole_(matrix.num_messages(), 0) {}
 
   /// Moves a piece; the violation if transfer.src does not hold all of it.
   std::optional<Violation> move(PhaseId phase, const Transfer& transfer, const Piece& piece) {
     const Message message = matrix_.message(piece.message);
     const bool whole = piece.offset == 0 && piece.bytes == message.bytes;
     const bool straight = transfer.src == message.src && transfer.dst == message.dst;
-    const bool untouched = !arrived_whole_[piece.message] && !segments_.contains(piece.message);
+    const bool untouched = arrived_whole_[piece.message] == 0 && !segments_.contains(piece.message);
     if (whole && straight && untouched) {
-      arrived_whole_[piece.message] = true;
+      arrived_whole_[piece.message] = phase + 1;
       ++num_arrived_;
       return std::nullopt;
     }
@@ -114,7 +113,7 @@ class Holdings {
   std::optional<Violation> find_undelivered(PhaseId num_phases) const {
     if (num_arrived_ == matrix_.num_messages()) return std::nullopt;
     for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
-      if (arrived_whole_[id]) continue;
+      if (arrived_whole_[id] != 0) continue;
       const Message message = matrix_.message(id);
       const auto found = segments_.find(id);
       if (found == segments_.end())
@@ -151,12 +150,10 @@ class Holdings {
     const auto [found, is_new] = segments_.try_emplace(id);
     if (is_new) {
       const Message message = matrix_.message(id);
-      const Rank at = arrived_whole_[id] ? message.dst : message.src;
-      found->second.emplace(0, Segment{0, message.bytes, at, 0});
-      if (arrived_whole_[id]) {
-        arrived_whole_[id] = false;
-        --num_arrived_;
-      }
+      const PhaseId since = std::exchange(arrived_whole_[id], 0);
+      const Rank at = since != 0 ? message.dst : message.src;
+      found->second.emplace(0, Segment{0, message.bytes, at, since});
+      if (since != 0) --num_arrived_;
     }
     return found->second;
   }
@@ -198,7 +195,8 @@ class Holdings {
   }
 
   const CommMatrix& matrix_;
-  std::vector<bool> arrived_whole_;  // by message; false for those in segments_
+  std::vector<PhaseId>
+      arrived_whole_;  // by message: the phase after that; 0 for those in segments_ and at the source
   MessageId num_arrived_ = 0;
   std::unordered_map<MessageId, Segments> segments_;
 };

@@ -1,24 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/file_io.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <istream>
+#include <random>
+#include <streambuf>
 
 namespace nuice::core {
+namespace {
+
+constexpr std::size_t longest_line = std::size_t{1} << 26;
+
+}  // namespace
 
 bool LineReader::next(std::string& line) {
-  if (!std::getline(in_, line)) {
-    if (in_.bad()) fail(ErrorCode::io, "cannot be read further");
-    return false;
-  }
-  ++line_number_;
+  if (!get_line(line)) return false;
+  if (++line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
   if (!line.empty() && line.back() == '\r') line.pop_back();
   return true;
+}
+
+/// As std::getline, but a file without line ends (a device, one packed to be huge) does not fill the memory.
+bool LineReader::get_line(std::string& line) {
+  constexpr int end_of_file = std::streambuf::traits_type::eof();
+  line.clear();
+  std::streambuf* const from = in_.rdbuf();
+  for (int next = next_character(*from); next != '\n'; next = next_character(*from)) {
+    if (next == end_of_file) return !line.empty();
+    line.push_back(static_cast<char>(next));
+    if (line.size() <= longest_line) continue;
+    ++line_number_;
+    fail(ErrorCode::limit, "a line of more than " + std::to_string(longest_line) + " characters");
+  }
+  return true;
+}
+
+int LineReader::next_character(std::streambuf& from) const {
+  try {
+    return from.sbumpc();
+  } catch (const std::exception& error) {  // a disk's error, a damaged packed file
+    fail(ErrorCode::io, std::string("cannot be read further: ") + error.what());
+  }
 }
 
 void LineReader::fail(const std::string& what) const { fail(ErrorCode::parse, what); }
@@ -48,17 +78,59 @@ std::ifstream open_for_reading(const std::string& path) {
 
 namespace {
 
-/// A device or pipe such as /dev/stdout is written to and never replaced.
+[[noreturn]] void cannot_write(const std::string& path, const std::string& reason) {
+  throw Error(ErrorCode::io, path + ": cannot be written: " + reason);
+}
+
+/// A device, a pipe or a descriptor of this process (/dev/stdout may lead to a regular file that another one has open)
+/// is written to and never replaced.
 bool is_special_file(const std::string& path) {
+  for (const std::string_view special : {"/dev/std", "/dev/fd/", "/proc/"}) {
+    if (path.starts_with(special)) return true;
+  }
   const auto status = std::filesystem::status(path);
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
 void write_straight(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  errno = 0;
   std::ofstream out(path);
   if (out) write(out);
   out.close();
-  if (!out) throw Error(ErrorCode::io, path + ": cannot be written: " + std::strerror(errno));
+  if (!out) cannot_write(path, std::strerror(errno));
+}
+
+/// The file behind all symbolic links, which need not exist.
+std::string behind_links(const std::string& path) {
+  constexpr int most_links = 40;  // as the kernel
+  std::filesystem::path target = path;
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(target); ++i)
+    target = target.parent_path() / std::filesystem::read_symlink(target);
+  return target.string();
+}
+
+/// A new empty file beside `target`, with its mode and owner if it exists. The name cannot be guessed, so that nobody
+/// who may write to the folder can have put a link there.
+std::string make_temporary(const std::string& target, const std::string& path) {
+  struct stat before{};
+  const bool replaces = stat(target.c_str(), &before) == 0;
+  if (replaces && access(target.c_str(), W_OK) != 0) cannot_write(path, std::strerror(errno));
+  std::random_device random;
+  for (;;) {
+    const std::string name = target + ".tmp." + std::to_string((std::uint64_t{random()} << 32) | random());
+    const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, replaces ? 0600 : 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) cannot_write(path, std::strerror(errno));
+    if (replaces) {
+      // Another's file keeps its owner only if we may give it away; its mode holds in either case.
+      if (before.st_uid != geteuid() || before.st_gid != getegid()) {
+        if (fchown(file, before.st_uid, before.st_gid) != 0) errno = 0;
+      }
+      fchmod(file, before.st_mode & 0777);
+    }
+    close(file);
+    return name;
+  }
 }
 
 }  // namespace
@@ -68,14 +140,15 @@ void write_atomically(const std::string& path, const std::function<void(std::ost
     write_straight(path, write);
     return;
   }
-  const std::string temporary = path + ".tmp." + std::to_string(getpid());
+  const std::string target = behind_links(path);
+  const std::string temporary = make_temporary(target, path);
   const auto give_up = [&](const std::string& reason) {
     std::remove(temporary.c_str());
-    throw Error(ErrorCode::io, path + ": cannot be written: " + reason);
+    cannot_write(path, reason);
   };
   errno = 0;
   std::ofstream out(temporary);
-  if (!out) throw Error(ErrorCode::io, path + ": cannot be written: " + std::strerror(errno));
+  if (!out) give_up(std::strerror(errno));
   try {
     write(out);
     out.close();
@@ -84,7 +157,7 @@ void write_atomically(const std::string& path, const std::function<void(std::ost
     throw;
   }
   if (!out) give_up(std::strerror(errno));
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) give_up(std::strerror(errno));
+  if (std::rename(temporary.c_str(), target.c_str()) != 0) give_up(std::strerror(errno));
 }
 
 }  // namespace nuice::core
