@@ -183,7 +183,7 @@ def self_test():
             "src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
             "src/exchange/credit/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
-            "bench/e.cpp": '#include "core/file_io.hpp"\n',
+            "bench/e.cpp": '#include "core/text/file_io.hpp"\n',
         }
         allowed = {
             "src/drs/mpi/i.cpp": '#include "mpi/gather.hpp"\n',

@@ -28,7 +28,7 @@
 #include <thread>
 
 #include "advise/text_hash.hpp"
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "core/table.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"

@@ -16,7 +16,7 @@
 
 #include "core/link_use.hpp"
 #include "core/table.hpp"
-#include "core/violation_text.hpp"
+#include "core/text/violation_text.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice {

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "halo/halo_state.hpp"
 #include "mpi/gather.hpp"
 #include "mpi/share.hpp"

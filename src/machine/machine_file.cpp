@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "machine/keys.hpp"
 #include "machine/quantity.hpp"
 #include "machine/valid.hpp"

@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "machine/quantity.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/types.hpp"

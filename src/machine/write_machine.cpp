@@ -7,7 +7,7 @@
 #include <optional>
 #include <variant>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "machine/keys.hpp"
 #include "machine/quantity.hpp"
 #include "nuice/core/topology.hpp"

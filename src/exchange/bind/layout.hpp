@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "mpi/requests.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "nuice/core/types.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"

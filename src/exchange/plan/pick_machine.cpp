@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"

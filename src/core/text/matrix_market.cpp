@@ -8,8 +8,8 @@
 #include <ostream>
 #include <utility>
 
-#include "core/file_io.hpp"
-#include "core/unpacked_file.hpp"
+#include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "nuice/core/text_io.hpp"
 
 namespace nuice {

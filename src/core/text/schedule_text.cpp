@@ -3,7 +3,7 @@
 #include <ostream>
 #include <utility>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/text_io.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/unpacked_file.hpp"
+#include "core/text/unpacked_file.hpp"
 
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
