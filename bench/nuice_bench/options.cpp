@@ -155,24 +155,12 @@ void settle(const CLI::App& app, Options& options, BroadcastProblem broadcast,
   options.broadcast = std::move(broadcast);
 }
 
-}  // namespace
-
-Parsed parse_command_line(int argc, const char* const* argv) {
-  Options options;
-  BroadcastProblem broadcast;
-  std::vector<Rank> group;
-  std::vector<std::string> words;
-  std::string executor;
-  CLI::App app{
-      "Times planned exchanges beside what MPI offers, on the matrix in a file, and verifies every byte.\n"
-      "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx\n"
-      "Broadcasts are timed instead with: mpiexec -n N nuice-bench --broadcast BYTES",
-      "nuice-bench"};
-  add_problem_options(app, options, broadcast, group);
+void add_method_option(CLI::App& app, std::vector<std::string>& words) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI 4), "
+         "pairwise, credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init "
+         "(MPI 4), "
          "isend, persistent, nbx (receivers do not know their senders), which are MPI's own, petscsf (if "
          "built "
          "with PETSc), and scheduling on the fly: drs_n, "
@@ -186,6 +174,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
              "by default " +
              std::string(broadcast_methods))
       ->delimiter(',');
+}
+
+void add_repetition_options(CLI::App& app, Options& options) {
   app.add_option("--reps", options.reps, "timed repetitions")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -204,6 +195,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "would hide")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+}
+
+void add_executor_options(CLI::App& app, Options& options, std::string& executor) {
   app.add_option("--executor", executor,
                  "for schedulers that name none; by default async for ac and phased for the others");
   app.add_option("--max-sends-in-flight", options.max_sends_in_flight,
@@ -221,6 +215,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "executor credit only: so many senders share a rank's window")
       ->check(CLI::Range(1, INT_MAX))
       ->capture_default_str();
+}
+
+void add_planning_options(CLI::App& app, Options& options) {
   app.add_option("--topology", options.topology,
                  "network, for schedulers that avoid link contention: torus:4x4, ...");
   app.add_option(
@@ -234,6 +231,16 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--measure", options.measure, "auto: time the best few candidates while planning");
   app.add_option("--wisdom", options.wisdom,
                  "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
+  app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
+  app.add_option("--phase-cost-bytes", options.phase_cost_bytes,
+                 "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; "
+                 "kpbs and bruck "
+                 "look at it")
+      ->check(CLI::Range(Bytes{0}, max_bytes))
+      ->capture_default_str();
+}
+
+void add_drs_options(CLI::App& app, Options& options) {
   app.add_option("--drs-early-bytes", options.drs_early_bytes,
                  "drs_n:early only: the next is granted when so many bytes are still to come")
       ->check(CLI::Range(Bytes{0}, max_bytes))
@@ -244,13 +251,27 @@ Parsed parse_command_line(int argc, const char* const* argv) {
       ->capture_default_str();
   app.add_flag("--receive-lists", options.receive_lists,
                "time the ways to learn who sends what (concatenate, count, quiesce) instead of exchanges");
-  app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
-  app.add_option("--phase-cost-bytes", options.phase_cost_bytes,
-                 "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; "
-                 "kpbs and bruck "
-                 "look at it")
-      ->check(CLI::Range(Bytes{0}, max_bytes))
-      ->capture_default_str();
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  BroadcastProblem broadcast;
+  std::vector<Rank> group;
+  std::vector<std::string> words;
+  std::string executor;
+  CLI::App app{
+      "Times planned exchanges beside what MPI offers, on the matrix in a file, and verifies every byte.\n"
+      "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx\n"
+      "Broadcasts are timed instead with: mpiexec -n N nuice-bench --broadcast BYTES",
+      "nuice-bench"};
+  add_problem_options(app, options, broadcast, group);
+  add_method_option(app, words);
+  add_repetition_options(app, options);
+  add_executor_options(app, options, executor);
+  add_planning_options(app, options);
+  add_drs_options(app, options);
   app.add_flag("--json", options.json, "one JSON object per method and line, nothing else on stdout");
   try {
     app.parse(argc, argv);

@@ -32,7 +32,7 @@ constexpr std::array built_in{
              .source = "001 s.3.2, fig. 2",
              .pace = Pace::pairs,
              .needs = 0,
-             .on_mpi = false},
+             .on_mpi = true},
     Executor{
         .name = "credit",
         .summary = "receiver-driven: receivers grant chunks in the order of the schedule, a window at a time",

@@ -89,7 +89,7 @@ TEST(Errors, WrongOptionsAreRefused) {
   expect("option phase_cost is 4611686018427387905, above 4611686018427387904",
          {.phase_cost_bytes = max_bytes + 1});
   expect("option watchdog is -1, not a time of 0 or more", {.watchdog_s = -1});
-  expect("star:3", {.topology = "star:3"});
+  expect("unknown topology \"star\"", {.topology = "star:3"});
   expect("unknown executor \"fast\"; known: async, phased, barrier", {.executor = "fast"});
   expect("the executor handshake does not run on MPI", {.executor = "handshake"});
   expect("option planning has the unknown value 17", {.planning = static_cast<mpi::Planning>(17)});

@@ -205,7 +205,7 @@ TEST(ExecutorNames, AreFoundAgain) {
   for (const mpi::RunnableExecutor& row : mpi::runnable_executors())
     EXPECT_TRUE(find_executor(row.name).on_mpi);
   test::expect_error(ErrorCode::invalid_argument,
-                     "unknown executor on MPI \"fast\"; known: async, phased, barrier, credit",
+                     "unknown executor on MPI \"fast\"; known: async, phased, barrier, pairwise, credit",
                      [] { mpi::find_runnable_executor("fast"); });
 }
 

@@ -9,6 +9,7 @@ namespace nuice::mpi {
 BoundRun bind_async(const Binding& binding);
 BoundRun bind_phased(const Binding& binding);
 BoundRun bind_barrier(const Binding& binding);
+BoundRun bind_pairwise(const Binding& binding);
 BoundRun bind_credit(const Binding& binding);
 
 }  // namespace nuice::mpi

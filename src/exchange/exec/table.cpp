@@ -12,6 +12,7 @@ constexpr std::array built_in{
     RunnableExecutor{.name = "async", .bind = bind_async},
     RunnableExecutor{.name = "phased", .bind = bind_phased},
     RunnableExecutor{.name = "barrier", .bind = bind_barrier},
+    RunnableExecutor{.name = "pairwise", .bind = bind_pairwise},
     RunnableExecutor{.name = "credit", .bind = bind_credit},
 };
 
