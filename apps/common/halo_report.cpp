@@ -21,7 +21,7 @@ std::string halo_text(const HaloFacts& halo) {
   const Bounds bounds = lower_bounds(halo.pattern);
   return fmt::format("halo: {} messages, {} bytes, {} phases by {} ({}), at least {} are needed\n",
                      halo.plan.num_messages, bounds.total_bytes, halo.plan.num_phases, halo.plan.scheduler,
-                     mpi::executor_name(halo.plan.executor), bounds.max_degree);
+                     halo.plan.executor, bounds.max_degree);
 }
 
 std::string exchange_text(std::optional<double> seconds) {
@@ -35,7 +35,7 @@ std::string ratio_text(std::optional<double> ratio) {
 void append_halo(Json& to, const HaloFacts& halo) {
   const Bounds bounds = lower_bounds(halo.pattern);
   to.update({{"scheduler", halo.plan.scheduler},
-             {"executor", mpi::executor_name(halo.plan.executor)},
+             {"executor", halo.plan.executor},
              {"messages", halo.plan.num_messages},
              {"phases", halo.plan.num_phases},
              {"max_degree", bounds.max_degree},

@@ -14,8 +14,9 @@ class NuiceExchange : public CompleteExchange {
       : plan_(MPI_COMM_WORLD, partners(sides.row_side), options),
         forward_(plan_.bind(buffers<SendBuffer>(sides.row_side, plan_.destinations()),
                             buffers<ReceiveBuffer>(sides.column_side, plan_.sources()))),
-        backward_(plan_.bind_reverse(buffers<SendBuffer>(sides.column_side, plan_.sources()),
-                                     buffers<ReceiveBuffer>(sides.row_side, plan_.destinations()))) {}
+        backward_(plan_.bind(buffers<SendBuffer>(sides.column_side, plan_.sources()),
+                             buffers<ReceiveBuffer>(sides.row_side, plan_.destinations()),
+                             mpi::Direction::backwards)) {}
 
   void forward() override {
     forward_.start();

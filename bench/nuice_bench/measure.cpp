@@ -44,7 +44,7 @@ class Progress {
 /// connections.
 std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
   // A second plan of "auto" that measures would find the wisdom of the first.
-  const int trials = spec.executor == mpi::Executor::automatic && options.measure ? 1 : 3;
+  const int trials = spec.executor == "auto" && options.measure ? 1 : 3;
   auto method = make_method(spec, options, payload);
   PlanningTime least = method->planning;
   for (int trial = 1; trial < trials; ++trial) {

@@ -57,22 +57,22 @@ class PlannedMethod : public Method {
 
  private:
   static mpi::PlanOptions plan_options(const MethodSpec& spec, const Options& options) {
-    const bool windowed = spec.executor == mpi::Executor::async;
+    const bool windowed = spec.executor == "async";
     return {.scheduler = spec.scheduler,
+            .executor = spec.executor,
             .seed = options.seed,
             .phase_cost_bytes = options.phase_cost_bytes,
             .topology = spec.blind ? std::string() : options.topology,
             .hosts = spec.blind ? std::string() : options.hosts,
             .combine = spec.combine,
-            .executor = spec.executor,
-            .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0,
-            .chunk_bytes = options.chunk_bytes,
-            .window_bytes = options.window_bytes,
-            .window_senders = options.window_senders,
-            .reuse = options.reuse,
-            .machine = options.machine,
-            .measure = options.measure,
-            .wisdom = options.wisdom};
+            .async = {.max_sends = windowed ? options.max_sends_in_flight : 0},
+            .credit = {.chunk_bytes = options.chunk_bytes,
+                       .window_bytes = options.window_bytes,
+                       .window_senders = options.window_senders},
+            .automatic = {.reuse = options.reuse,
+                          .machine = options.machine,
+                          .measure = options.measure,
+                          .wisdom = options.wisdom}};
   }
 
   double begun_s_ = MPI_Wtime();  // before plan_, so that it is set before the plan is made

@@ -4,7 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 
 namespace nuice {
 

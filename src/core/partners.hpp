@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/phase_table.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "drs/message_run.hpp"
 #include "drs/station_state.hpp"
 #include "nuice/core/outcome.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "nuice/core/phase_table.hpp"
 
 namespace nuice {

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "halo/halo_state.hpp"
 #include "mpi/gather.hpp"
 #include "mpi/share.hpp"
@@ -110,8 +110,8 @@ std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fi
       }
     }
   });
-  bound->exchange.emplace(is_scatter == plan_is_of_scatter ? plan->bind_fields(send, receive)
-                                                           : plan->bind_fields_reverse(send, receive));
+  bound->exchange.emplace(is_scatter == plan_is_of_scatter ? plan->bind(send, receive)
+                                                           : plan->bind(send, receive, Direction::backwards));
   return bound;
 }
 

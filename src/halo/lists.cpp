@@ -38,7 +38,7 @@ Lists exchange_lists(const Communicator& comm, Plan& plan, Bytes value_bytes, co
   });
   const SendField from{outgoing.values.data(), MPI_INT64_T, sent, {}};
   const ReceiveField to{incoming.values.data(), MPI_INT64_T, received, {}};
-  Exchange exchange = plan.bind_fields({&from, 1}, {&to, 1});
+  Exchange exchange = plan.bind(std::span(&from, 1), std::span(&to, 1));
   exchange.start();
   exchange.wait();
   return incoming;
@@ -46,7 +46,7 @@ Lists exchange_lists(const Communicator& comm, Plan& plan, Bytes value_bytes, co
 
 Lists exchange_lists(const Communicator& comm, const Lists& outgoing) {
   constexpr Bytes value_bytes = sizeof(std::int64_t);
-  Plan plan = plan_for(comm, outgoing, value_bytes, {.scheduler = "ac", .executor = Executor::async});
+  Plan plan = plan_for(comm, outgoing, value_bytes, {.scheduler = "ac", .executor = "async"});
   return exchange_lists(comm, plan, value_bytes, outgoing);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "halo/directory.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"

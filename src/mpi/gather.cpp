@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/requests.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "core/serialise.hpp"
+#include "core/text/serialise.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 

@@ -2,7 +2,7 @@
 // Agreement of ranks, on the user's communicators and on the library's own, and what rank 0 shares.
 #include "mpi/agree.hpp"
 
-#include "core/serialise.hpp"
+#include "core/text/serialise.hpp"
 #include "mpi/mpi_support.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/phase_table.hpp"

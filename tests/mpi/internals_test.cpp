@@ -4,7 +4,7 @@
 #include <chrono>
 #include <numeric>
 
-#include "exchange/exec/barrier.hpp"
+#include "exchange/exec/dissemination.hpp"
 #include "mpi/call.hpp"
 #include "mpi/gather.hpp"
 #include "mpi/mpi_support.hpp"
@@ -157,12 +157,12 @@ std::int64_t now_us() {
 
 TEST(Barrier, NobodyIsThroughBeforeTheLastHasCome) {
   const Communicator comm(MPI_COMM_WORLD);
-  Barrier barrier(comm, 3);
+  DisseminationBarrier barrier(comm, 3);
   for (Rank last = 0; last < comm.num_ranks(); ++last)
     for (const bool block : {false, true}) {
       std::int64_t begin_us = 0;
       if (comm.rank() == last) begin_us = now_us();
-      while (!barrier.is_over(block)) EXPECT_TRUE(barrier.is_under_way());
+      while (!barrier.have_come(block)) EXPECT_TRUE(barrier.is_under_way());
       const std::int64_t end_us = now_us();
       EXPECT_FALSE(barrier.is_under_way());
       MPI_Bcast(&begin_us, 1, MPI_INT64_T, last, comm.get());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What goes through bytes comes out as it went in; and what a step throws becomes an Error of its rank.
-#include "core/serialise.hpp"
+#include "core/text/serialise.hpp"
 
 #include <gtest/gtest.h>
 
 #include <new>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "nuice/core/outcome.hpp"
 
 namespace nuice {

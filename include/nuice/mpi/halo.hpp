@@ -144,7 +144,7 @@ class Halo {
 
   /// Fetches ghost values; the memory must stay valid until HaloExchange::free().
   /// Throws Error, the same on all ranks: invalid_argument for a field with too few values for its entries or
-  /// fewer than one component; mismatch if the ranks' bytes per entry differ; otherwise as Plan::bind_fields().
+  /// fewer than one component; mismatch if the ranks' bytes per entry differ; otherwise as Plan::bind().
   HaloExchange bind_gather(std::span<const GatherField> fields);
   /// Returns contributions: combines ghost values into the owned entries that they stand for.
   HaloExchange bind_scatter(std::span<const ScatterField> fields);

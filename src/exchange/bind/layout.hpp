@@ -3,10 +3,12 @@
 // requests.
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "mpi/requests.hpp"
+#include "nuice/core/phase_table.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
@@ -25,6 +27,13 @@ class Layout {
   virtual Bytes scaled(Bytes bytes) const { return bytes; }
   /// Whether the segments of a transfer with this partner travel as messages of their own; the same at both ends.
   virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
+};
+
+/// One direction of a plan: its table, and whom this rank sends to and receives from, in the user's order.
+struct Way {
+  const PhaseTable& table;
+  std::span<const Partner> send_to;
+  std::span<const Partner> receive_from;
 };
 
 }  // namespace nuice::mpi

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -43,7 +43,8 @@ Found by_name(const std::string& name, const std::string& sentence) {
 }
 
 Found look_for(const PlanOptions& options, bool one_host) {
-  if (!options.machine.empty()) return by_name(options.machine, "The machine is " + options.machine + ".");
+  if (!options.automatic.machine.empty())
+    return by_name(options.automatic.machine, "The machine is " + options.automatic.machine + ".");
   if (const std::string name = environment("NUICE_MACHINE"); !name.empty())
     return by_name(name, "The machine is " + name + ", by NUICE_MACHINE.");
   const std::string saved = calibrated_machine_path(one_host);
@@ -82,7 +83,7 @@ void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& opt
 }  // namespace
 
 PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
-  const bool is_named = !options.machine.empty();
+  const bool is_named = !options.automatic.machine.empty();
   const bool one_host = !is_named && all_on_one_host(comm);
   Found found;
   all_or_none(comm, [&] {

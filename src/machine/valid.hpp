@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of a machine that are possible one by one and make no sense together.
+// What is wrong with a machine, and which key is to blame.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace nuice::machine {
 
-/// The key that is to blame, as in a file, and the reason; no reason if all is well.
-struct Senseless {
+/// A key as in a file, and what is wrong with it; `why` is empty if nothing is.
+struct Fault {
   std::string_view section;
   std::string_view key;
   std::string why;
 };
 
-Senseless find_senseless(const Machine& machine);
+/// The first one.
+Fault find_fault(const Machine& machine);
 
 }  // namespace nuice::machine

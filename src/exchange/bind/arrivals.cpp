@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchange/exec/arrivals.hpp"
+#include "exchange/bind/arrivals.hpp"
 
 #include <algorithm>
 

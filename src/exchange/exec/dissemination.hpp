@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A barrier among all ranks of a communicator that can say for whom it waits, which MPI_Ibarrier cannot:
+// Synchronises all ranks of a communicator, and can say for whom it waits, which MPI_Ibarrier cannot:
 //
 //   for d = 1, 2, 4, ... < n:  tell rank + d, and hear of rank - d  (mod n)
 //
-// After round d a rank knows that the 2d ranks up to itself have come (the dissemination barrier, as MPI's own).
+// After round d a rank knows that the 2d ranks up to itself have come (by dissemination, as MPI's own).
 // Cost: ceil(log2 n) empty messages one after the other.
 #pragma once
 
@@ -14,19 +14,19 @@
 
 namespace nuice::mpi {
 
-class Barrier {
+class DisseminationBarrier {
  public:
   /// Not collective. The communicator must outlive this, and nothing else may use the tag.
-  Barrier(const Communicator& comm, int tag);
+  DisseminationBarrier(const Communicator& comm, int tag);
 
-  /// Comes to the barrier, or goes on with it. True when all ranks have come; block: not before. The next call comes to the
+  /// Comes, or goes on waiting. True when all ranks have come; block: not before. The next call comes to the
   /// next one.
-  bool is_over(bool block);
+  bool have_come(bool block);
   bool is_under_way() const { return is_under_way_; }
   /// While it is under way. That rank may wait for others in turn.
   Rank waits_for() const;
   std::int64_t num_rounds_over() const { return num_rounds_over_; }
-  void give_up() noexcept;
+  void cancel() noexcept;
 
  private:
   void begin_round();

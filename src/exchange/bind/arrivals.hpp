@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/mpi/plan.hpp"
+#include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
 

@@ -19,12 +19,16 @@ class LineReader {
  public:
   LineReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
-  /// The next line without its end ("\n" or "\r\n"); false at the end of the file.
+  /// The next line without its end ("\n" or "\r\n"); false at the end of the file. A byte order mark at the beginning is
+  /// passed over. Throws Error io where the file cannot be read, limit for a line above 2^26 characters.
   bool next(std::string& line);
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail(ErrorCode code, const std::string& what) const;
 
  private:
+  bool get_line(std::string& line);
+  int next_character(std::streambuf& from) const;
+
   std::istream& in_;
   std::string name_;
   std::size_t line_number_ = 0;

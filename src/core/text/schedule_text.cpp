@@ -3,7 +3,7 @@
 #include <ostream>
 #include <utility>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/text_io.hpp"
 
@@ -93,9 +93,11 @@ class ScheduleReader {
     if (words_.empty() || words_[0] != "guarantees") lines_.fail("expected \"guarantees NAMES...\"");
     unsigned guarantees = 0;
     for (const std::string_view name : std::span(words_).subspan(1)) {
-      const auto flag = find_guarantee(name);
-      if (!flag) lines_.fail("unknown guarantee \"" + std::string(name) + "\"");
-      guarantees |= *flag;
+      try {
+        guarantees |= find_guarantee(name);
+      } catch (const Error& error) {
+        lines_.fail(error.what());
+      }
     }
     return guarantees;
   }

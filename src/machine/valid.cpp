@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "machine/sense.hpp"
+#include "machine/valid.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
+#include "core/table.hpp"
+#include "machine/keys.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice {
 namespace machine {
 namespace {
 
-bool possible(double value) { return value >= 0 && std::isfinite(value); }
-
-bool all_possible(const Machine& m) {
-  const auto values = {m.start_up_s,     m.latency_s,         m.hop_s,
-                       m.handshake_s,    m.send_overhead_s,   m.receive_overhead_s,
-                       m.post_receive_s, m.async_send_s,      m.phase_s,
-                       m.idle_phase_s,   m.barrier_s,         m.barrier_level_s,
-                       m.byte_s,         m.loss_per_sender,   m.loss_most,
-                       m.timeout_s,      m.copy_byte_s,       m.memory_slowdown,
-                       m.am_send_s,      m.am_latency_s,      m.am_handler_s,
-                       m.am_retry_s,     m.loss_most_sending, m.loss_per_sender_sending};
-  return std::ranges::all_of(values, possible) && m.eager_limit >= 0 && m.packet_payload >= 0 &&
-         m.packet_header >= 0 && m.buffer_limit >= 0 && m.memory_limit >= 0 && m.sends_at_once >= 0 &&
-         m.receives_at_once >= 0 && m.queue_senders >= 0 && m.queue >= 0;
+bool is_possible(const Machine& machine, const Key& key) {
+  return std::visit(
+      [&](const auto& what) {
+        if constexpr (!requires { what.member; })
+          return true;  // a name
+        else {
+          const auto value = static_cast<double>(machine.*what.member);
+          return value >= 0 && std::isfinite(value);
+        }
+      },
+      key.what);
 }
+
+constexpr core::Named<Duplex> duplexes[] = {
+    {"full", Duplex::full}, {"paired", Duplex::paired}, {"half", Duplex::half}};
+constexpr core::Named<Switching> switchings[] = {{"packet", Switching::packet},
+                                                 {"circuit", Switching::circuit}};
 
 }  // namespace
 
-Senseless find_senseless(const Machine& m) {
+Fault find_fault(const Machine& m) {
   if (!m.topology) return {"", "topology", "a machine needs a topology"};
-  if (!all_possible(m)) return {"", "", "a time, size or count is negative or not finite"};
+  for (const Key& key : keys)
+    if (!is_possible(m, key))
+      return {key.section, key.name, std::string(key.name) + " is negative or not finite"};
   if (m.byte_s <= 0) return {"port", "bandwidth", "a byte must take some time"};
   if (m.packet_header > 0 && m.packet_payload == 0) {
     return {"network", "packet_header", "packet_header without packet_payload: there are no packets"};
@@ -53,9 +57,18 @@ Senseless find_senseless(const Machine& m) {
 
 }  // namespace machine
 
-void require_sense(const Machine& machine) {
-  const std::string why = machine::find_senseless(machine).why;
+void require_valid(const Machine& machine) {
+  const std::string why = machine::find_fault(machine).why;
   if (!why.empty()) throw Error(ErrorCode::invalid_argument, "machine " + machine.name + ": " + why);
+}
+
+std::string_view duplex_name(Duplex duplex) { return core::name_of(machine::duplexes, duplex); }
+Duplex find_duplex(std::string_view name) {
+  return core::require_row(machine::duplexes, "duplex", name).value;
+}
+std::string_view switching_name(Switching switching) { return core::name_of(machine::switchings, switching); }
+Switching find_switching(std::string_view name) {
+  return core::require_row(machine::switchings, "switching", name).value;
 }
 
 Bytes wire_bytes(const Machine& machine, Bytes bytes) {
