@@ -28,8 +28,8 @@
 #include <thread>
 
 #include "advise/text_hash.hpp"
-#include "core/text/file_io.hpp"
 #include "core/table.hpp"
+#include "core/text/file_io.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"
 #include "nuice/plan/scheduler.hpp"

@@ -33,6 +33,11 @@ Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
   return sum;
 }
 
+/// What the system holds besides the user's buffers (Machine::async_copies).
+struct Copies {
+  bool out = false;  // all sends are under way at once
+  bool in = false;   // all receives are posted at once
+};
 Pace simulated_pace(std::string_view executor) {
   const Executor& row = find_executor(executor);
   if (row.needs_schedule() && row.is_simulated()) return row.pace;
@@ -45,12 +50,15 @@ Pace simulated_pace(std::string_view executor) {
 }
 
 /// By rank: how many times slower its port is because its messages do not fit into its memory.
-std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine) {
+std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, Copies copies) {
+  const Bytes out_times = copies.out && machine.async_copies ? 2 : 1;
+  const Bytes in_times = copies.in && machine.async_copies ? 2 : 1;
   std::vector<double> result;
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
     const Bytes out = bytes_of(matrix, matrix.sent_by(rank));
     const Bytes in = bytes_of(matrix, matrix.received_by(rank));
-    const bool fits = out <= machine.memory_limit && in <= machine.memory_limit - out;
+    const bool out_fits = out <= machine.memory_limit / out_times;
+    const bool fits = out_fits && in <= (machine.memory_limit - out * out_times) / in_times;
     result.push_back(fits ? 1 : machine.memory_slowdown);
   }
   return result;
@@ -77,8 +85,9 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
     throw Error(ErrorCode::mismatch, "the schedule has " + std::to_string(schedule.num_ranks()) +
                                          " ranks, the matrix " + std::to_string(matrix.num_ranks()));
   }
+  const bool all_at_once = pace == Pace::at_once;
   Engine engine(machine, machine::compile(matrix, schedule, machine, pace, options.blocking_sends),
-                slowdowns(matrix, machine), options.record_timeline);
+                slowdowns(matrix, machine, {.out = all_at_once, .in = all_at_once}), options.record_timeline);
   std::vector<Bytes> delivered(matrix.num_messages());
   Simulation result = engine.run([&](TransferId id) {
     const Transfer transfer = schedule.transfer(id);
@@ -117,7 +126,8 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
     parts[leader] = {id, program.moves[leader].bytes};
     parts[id] = {id, program.moves[id].bytes};
   }
-  Engine engine(machine, std::move(program), slowdowns(matrix, machine), options.record_timeline);
+  Engine engine(machine, std::move(program), slowdowns(matrix, machine, {.in = true}),
+                options.record_timeline);
   engine.set_handshakes({.to_send = std::move(to_send),
                          .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s),
                          .listing = listing,
