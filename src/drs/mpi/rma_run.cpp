@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "mpi/call.hpp"
 #include "nuice/core/error.hpp"
 
