@@ -40,7 +40,7 @@ std::vector<int> begins_of(const std::vector<int>& counts) {
 /// program. On rank `root`, or on all ranks if that is no_rank; nothing on the others.
 template <typename T>
 Items<T> gather(const Communicator& comm, std::span<const T> mine, int width, Rank root = no_rank) {
-  static_assert(sizeof(T) % sizeof(std::int64_t) == 0 && std::is_trivially_copyable_v<T>);
+  static_assert(sizeof(T) % 8 == 0 && std::is_trivially_copyable_v<T>);
   const bool everywhere = root == no_rank;
   const bool is_here = everywhere || comm.rank() == root;
   const std::size_t num_mine = mine.size() / static_cast<std::size_t>(width);
@@ -61,8 +61,7 @@ Items<T> gather(const Communicator& comm, std::span<const T> mine, int width, Ra
     items.begin = begins_of(counts);
     items.all.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(items.begin.back()));
   });
-  const Datatype item =
-      Datatype::contiguous(width * static_cast<int>(sizeof(T) / sizeof(std::int64_t)), MPI_INT64_T);
+  const Datatype item = Datatype::contiguous(width * static_cast<int>(sizeof(T)) / 8, MPI_INT64_T);
   everywhere ? must(MPI_Allgatherv(mine.data(), count, item.get(), items.all.data(), counts.data(),
                                    items.begin.data(), item.get(), comm.get()),
                     "MPI_Allgatherv")
