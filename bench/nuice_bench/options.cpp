@@ -150,6 +150,16 @@ void settle(const CLI::App& app, Options& options, BroadcastProblem broadcast,
 
 }  // namespace
 
+namespace {
+
+/// If asked for, also where the command line cannot be parsed.
+std::string error_object(int argc, const char* const* argv, ErrorCode code, std::string_view message) {
+  const bool json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+  return json ? error_json(code, message) : "";
+}
+
+}  // namespace
+
 Parsed parse_command_line(int argc, const char* const* argv) {
   Options options;
   BroadcastProblem broadcast;
@@ -258,9 +268,11 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     std::ostringstream out;
     std::ostringstream err;
     const int code = app.exit(error, out, err);
+    if (code != 0) out << error_object(argc, argv, ErrorCode::invalid_argument, error.what());
     return {std::nullopt, out.str(), err.str(), code == 0 ? 0 : usage_error};
   } catch (const Error& error) {
-    return {std::nullopt, {}, "nuice-bench: " + std::string(error.what()) + "\n", usage_error};
+    return {std::nullopt, error_object(argc, argv, error.code(), error.what()),
+            "nuice-bench: " + std::string(error.what()) + "\n", usage_error};
   }
 }
 

@@ -24,6 +24,7 @@
 #include "nuice/core/credit.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/hosts.hpp"
+#include "nuice/core/interrupt.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/patterns.hpp"
 #include "nuice/core/phase_table.hpp"

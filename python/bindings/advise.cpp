@@ -28,7 +28,7 @@ Advice advise_with(const CommMatrix& matrix, const Machine& machine, std::uint64
                               .seed = seed,
                               .predict_by = prediction_of(predict_by),
                               .budget_s = budget_s};
-  const nb::gil_scoped_release release;
+  const Interruptible interruptible;
   return advise(matrix, machine, options);
 }
 

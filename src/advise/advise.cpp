@@ -21,6 +21,7 @@
 #include "advise/planning_costs.hpp"
 #include "advise/reasons.hpp"
 #include "advise/rule.hpp"
+#include "advise/used_links.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/simulate.hpp"
@@ -160,6 +161,9 @@ class Decision {
     const bool made = candidate.scheduler == drs_n || schedules_.contains(candidate.scheduler);
     const double make = made ? 0 : candidate.planning_s;
     if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
+    if (candidate.scheduler == drs_n)
+      return simulation_cost_s(traits_, transfers, machine_, candidate.executor == "async") +
+             refusals_cost_s(traits_, machine_, candidate.exchange_s);
     return make + (candidate.executor == credit
                        ? 0
                        : simulation_cost_s(traits_, transfers, machine_, candidate.executor == "async"));
@@ -277,7 +281,9 @@ Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOpti
   if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty()) {
     throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
   }
-  return advice::Decision(matrix, machine, options).make(std::move(candidates));
+  Machine seen = machine;
+  seen.topology = advice::with_used_links(machine.topology, matrix.num_ranks());
+  return advice::Decision(matrix, seen, options).make(std::move(candidates));
 }
 
 }  // namespace nuice
