@@ -2,6 +2,7 @@
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test;  make test-fast: those that take under a minute
+#   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/fuzzing.md)
 #   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/measurements.md on this machine
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
@@ -11,7 +12,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-fast testbed bench bench-peers lint format clean
+.PHONY: setup build demo test test-fast fuzz testbed bench bench-peers lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -82,6 +83,16 @@ test: build build/release/.tests
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python
+
+# Each target of tests/fuzz for SECONDS (60), TARGET=NAME for one of them; inputs that fail are left in build/fuzz-failed.
+SECONDS ?= 60
+FUZZ_TARGETS = $(patsubst tests/fuzz/targets/%.cpp,%,$(wildcard tests/fuzz/targets/$(or $(TARGET),*).cpp))
+fuzz: $(SETUP_STAMP)
+	cmake --preset fuzz >/dev/null
+	cmake --build --preset fuzz --target $(FUZZ_TARGETS:%=fuzz_%)
+	@mkdir -p build/fuzz-failed
+	@printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=max_allocation_size_mb=1024:hard_rss_limit_mb=3072 xargs -P $(JOBS) -I{} sh -c \
+	  'echo "{}: $$(build/fuzz/tests/fuzz/fuzz_{} --seconds $(SECONDS) --save build/fuzz-failed --seed $(or $(SEED),1) tests/fuzz/corpus/{} 2>&1)"'
 
 bench: build
 	$(BIN)/python bench/planning.py
