@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the #include lines of the tree and fails on one that points outward (see ARCHITECTURE.md).
+"""Reads the #include lines and the CMake files of the tree and fails on one that points outward (see ARCHITECTURE.md).
 
 usage: layering.py ROOT | layering.py --self-test
 """
@@ -20,9 +20,8 @@ ALLOWED = {
     "advise": {"core", "topology", "machine", "schedulers"},
     "mpi": {"core"},
     "exchange": {"core"},
-    "exchange/exec": {"core", "mpi", "exchange/credit", "exchange/bind"},
-    "exchange/credit": {"core", "mpi", "exchange/exec", "exchange/bind"},
-    "exchange/bind": {"core", "mpi", "exchange/exec", "exchange/credit"},
+    "exchange/bind": {"core", "mpi", "exchange"},
+    "exchange/exec": {"core", "mpi", "exchange", "exchange/bind"},
     "exchange/plan": {
         "core",
         "topology",
@@ -31,17 +30,18 @@ ALLOWED = {
         "advise",
         "mpi",
         "exchange",
-        "exchange/exec",
-        "exchange/credit",
         "exchange/bind",
+        "exchange/exec",
     },
-    "halo": {"core", "exchange", "exchange/exec", "exchange/plan", "mpi"},
+    "halo": {"core", "exchange", "exchange/bind", "exchange/plan", "mpi"},
     "am": {"core"},
     "am/ucx": {"core", "am"},
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
 }
+# Folders that are one layer with another.
+SAME = {"exchange/credit": "exchange/exec"}
 # The public headers that each layer owns.
 HEADERS = {
     "core": {
@@ -51,7 +51,9 @@ HEADERS = {
         "core/comm_matrix",
         "core/credit",
         "core/error",
+        "core/executor",
         "core/hosts",
+        "core/outcome",
         "core/phase_table",
         "core/random",
         "core/schedule",
@@ -63,10 +65,17 @@ HEADERS = {
     "topology": {"core/networks"},
     "exchange": {"core/serial_exchange"},
     "machine": {"plan/machine", "plan/simulate"},
-    "schedulers": {"plan/scheduler", "plan/dynamic_schedule", "plan/broadcaster", "plan/host_schedule"},
+    "schedulers": {
+        "plan/scheduler",
+        "plan/dynamic_schedule",
+        "plan/broadcaster",
+        "plan/host_schedule",
+        "plan/rows",
+    },
     "advise": {"plan/advise", "plan/wisdom"},
-    "exchange/exec": {"mpi/plan"},
-    "exchange/plan": {"mpi/broadcast", "mpi/discover"},
+    "mpi": {"mpi/agree"},
+    "exchange/bind": {"mpi/exchange"},
+    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/discover"},
     "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",
@@ -85,10 +94,22 @@ HEADERS = {
 }
 # Headers of everything; no file of src includes them.
 UMBRELLAS = {"nuice", "mpi"}
-MPI_LAYERS = {"mpi", "exchange/exec", "exchange/credit", "exchange/bind", "exchange/plan", "halo", "am/mpi", "drs/mpi"}
+MPI_LAYERS = {"mpi", "exchange/bind", "exchange/exec", "exchange/plan", "halo", "am/mpi", "drs/mpi"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}
+# Targets whose name is not that of their layer.
+TARGETS = {
+    "mpi_parts": "mpi",
+    "exec": "exchange/exec",
+    "mpi": "exchange/plan",
+    "am_mpi": "am/mpi",
+    "am_ucx": "am/ucx",
+    "drs_mpi": "drs/mpi",
+}
+LAYER_CALL = re.compile(r"nuice_layer\((\w+)\s(.*?)\)", re.S)
+# What the library may take from outside of src.
+TAKEN_BY_CMAKE = {"data", "include", "src", "cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -104,6 +125,7 @@ def sources(folder):
 
 def layer_of(folder):
     """The layer of a folder of src: itself, or the nearest one above it; None if there is none."""
+    folder = SAME.get(folder, folder)
     while folder and folder not in ALLOWED:
         folder = folder.rpartition("/")[0]
     return folder or None
@@ -131,8 +153,26 @@ def wrong_target(layer, target):
     return f"{layer} may not include from {owner}"
 
 
+def layer_of_target(name):
+    return TARGETS.get(name, name)
+
+
+def check_cmake(root):
+    """The link lists of the layers, and paths that leave src."""
+    for path in sorted((root / "src").rglob("CMakeLists.txt")):
+        text = path.read_text()
+        for folder in re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\w+)", text):
+            if folder not in TAKEN_BY_CMAKE:
+                yield f"{path.relative_to(root)}: src may not take files from {folder}"
+        for name, body in LAYER_CALL.findall(text):
+            layer = layer_of_target(name)
+            for linked in re.findall(r"\bnuice_(\w+)", body.partition("LINKS")[2]):
+                if layer_of_target(linked) not in ALLOWED[layer]:
+                    yield f"{path.relative_to(root)}: {layer} may not link {layer_of_target(linked)}"
+
+
 def check(root):
-    problems = []
+    problems = list(check_cmake(root))
     src = root / "src"
     for path in sources(src):
         layer = layer_of(path.parent.relative_to(src).as_posix())
@@ -178,9 +218,13 @@ def self_test():
             "src/mpi/agree.cpp": '#include "nuice/plan/scheduler.hpp"\n',
             "src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
-            "bench/e.cpp": '#include "core/file_io.hpp"\n',
+            "src/exchange/credit/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
+            "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n  LINKS nuice_core nuice_schedulers)\n",
+            "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",
+            "bench/e.cpp": '#include "core/text/file_io.hpp"\n',
         }
         allowed = {
+            "src/core/CMakeLists.txt": "# ${PROJECT_SOURCE_DIR}/data\nnuice_layer(core SOURCES a.cpp)\n",
             "src/drs/mpi/i.cpp": '#include "mpi/gather.hpp"\n',
             "src/exchange/plan/f.cpp": '#include <mpi.h>\n#include <vector>\n#include "nuice/plan/scheduler.hpp"\n',
         }

@@ -4,8 +4,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "common/agree.hpp"
 #include "common/command_line.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr int bad_input = 2;
 
 void complain(const std::string& text) {
-  if (world_rank() == 0) std::fputs(text.c_str(), stderr);
+  if (mpi::world_rank() == 0) std::fputs(text.c_str(), stderr);
 }
 
 /// As the command line says, also where it cannot be parsed.
@@ -24,7 +24,7 @@ bool wants_json(int argc, const char* const* argv) {
 }  // namespace
 
 void print(const std::string& text) {
-  if (world_rank() == 0) std::fputs(text.c_str(), stdout);
+  if (mpi::world_rank() == 0) std::fputs(text.c_str(), stdout);
 }
 
 int parse_and_run(int argc, const char* const* argv, CLI::App& app, const std::function<int()>& body) {

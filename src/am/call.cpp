@@ -74,9 +74,8 @@ void Endpoint::send_result(Rank dst, CallId id, bool failed, std::span<const std
 
 void Endpoint::add_internal_handlers() {
   using Run = detail::HandlerRow::Run;
+  inbox_.internal_rows_.resize(num_internal_handlers);
   const auto add = [this](InternalHandler number, Run run) {
-    inbox_.internal_rows_.resize(
-        std::max(inbox_.internal_rows_.size(), static_cast<std::size_t>(number) + 1));
     inbox_.internal_rows_[static_cast<std::size_t>(number)] = {run, nullptr, nullptr, false};
   };
   add(InternalHandler::result, [](void*, Context& context, const std::byte* payload, std::size_t bytes) {

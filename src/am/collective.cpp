@@ -4,6 +4,7 @@
 #include <array>
 
 #include "am/endpoint_state.hpp"
+#include "am/noting_failure.hpp"
 #include "nuice/am/coalescer.hpp"
 #include "nuice/core/error.hpp"
 
@@ -41,14 +42,16 @@ std::uint16_t Endpoint::add_row(std::string_view name, std::size_t argument_byte
 std::exception_ptr Endpoint::reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                          std::span<std::int64_t> result, bool polling) {
   FirstError error;
-  transport_->start_reduce(op, values);
+  throw_failure();
+  begin_wait();
+  noting_failure([&] { transport_->start_reduce(op, values); });
   do {  // polls at least once: alone, a rank has its result at once
     if (polling) {
       error.of([this] { progress_or_idle(); });
     } else {
       idle();
     }
-  } while (!transport_->test_reduce(result));
+  } while (!noting_failure([&] { return transport_->test_reduce(result); }));
   empty_polls_ = 0;
   return error.get();
 }

@@ -3,10 +3,15 @@
 
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 
 #include "nuice/am/transport.hpp"
@@ -48,11 +53,41 @@ void copy(Handover& handover, const Chunk& chunk, std::uint64_t own, std::uint64
 
 }  // namespace
 
-void allow_copies() {
+namespace {
+
+std::atomic<int> num_leaves = 0;
+
+/// An error means that the system does not ask, or does not let itself be asked; can_read() finds out.
+void give_leave_to([[maybe_unused]] int process) {
 #ifdef PR_SET_PTRACER
-  // An error means that the system does not ask, or does not let itself be asked; can_read() finds out.
-  (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  (void)prctl(PR_SET_PTRACER, static_cast<unsigned long>(process), 0, 0, 0);
 #endif
+}
+
+}  // namespace
+
+Leave::Leave(int process) {
+  ++num_leaves;
+  give_leave_to(process);
+}
+
+Leave::~Leave() {
+  if (--num_leaves == 0) give_leave_to(0);
+}
+
+std::vector<int> ancestors() {
+  std::vector<int> found;
+  for (int process = static_cast<int>(getppid()); process > 1;) {
+    found.push_back(process);
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    const std::string line(std::istreambuf_iterator<char>(file), {});
+    const std::size_t name_end = line.rfind(')');  // the name may hold any character
+    if (name_end == std::string::npos) break;
+    char state = 0;
+    std::istringstream rest(line.substr(name_end + 1));
+    if (!(rest >> state >> process)) break;
+  }
+  return found;
 }
 
 bool can_read(int process, std::uint64_t address, std::uint64_t expected) {

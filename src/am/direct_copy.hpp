@@ -17,11 +17,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace nuice::am {
 
-/// Lets the processes of this user read and write this one's memory, where the system asks for leave.
-void allow_copies();
+/// Where the system asks for leave (Yama): while it lives, a process and what descends from it may read and write this one's
+/// memory. The system keeps one such leave per process and does not tell whether somebody else has set it: ask with can_read()
+/// before, and do without this where it is not needed.
+class Leave {
+ public:
+  explicit Leave(int process);
+  Leave(const Leave&) = delete;
+  Leave& operator=(const Leave&) = delete;
+  /// The last that lives takes the leave back.
+  ~Leave();
+};
+
+/// This process's parent, the parent of that, and so on, as far as they can be known; without the first process of all.
+std::vector<int> ancestors();
+
 /// Whether this process can read 8 bytes there, and they are the expected.
 bool can_read(int process, std::uint64_t address, std::uint64_t expected);
 

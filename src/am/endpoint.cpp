@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "am/endpoint_state.hpp"
+#include "am/noting_failure.hpp"
 #include "nuice/am/coalescer.hpp"
 #include "nuice/core/error.hpp"
 
@@ -40,13 +41,16 @@ Endpoint::Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options
       ports_(std::make_unique<Ports>()),
       levels_(std::make_unique<Levels>()),
       self_(std::make_unique<SelfRing>(self_ring_bytes(max_message_bytes_))),
-      guards_(std::make_unique<Guards>()) {
+      guards_(std::make_unique<Guards>()),
+      watch_(std::make_unique<Watch>()) {
   if (options.poll_every < 0 || options.poll_limit < 1)
     throw Error(ErrorCode::invalid_argument, "poll_every must be at least 0 and poll_limit at least 1");
+  if (!(options.watchdog_s >= 0))
+    throw Error(ErrorCode::invalid_argument,
+                "watchdog_s is " + std::to_string(options.watchdog_s) + ", not 0 or more");
   add_internal_handlers();
+  add_failure_handlers();
 }
-
-Endpoint::~Endpoint() = default;
 
 Stats Endpoint::stats() const {
   const Entry entry(const_cast<Endpoint&>(*this));  // an Endpoint is never const itself: it has to be sealed
@@ -78,7 +82,7 @@ bool Endpoint::try_post(Rank dst, Header header, std::span<const std::byte> a, T
   if (RingProducer* const ring = rings_[static_cast<std::size_t>(dst)])
     return ring->try_push(header, a.data(), a.size(), tail.data(), tail.size());
   if (guards_->in_signal) return false;  // MPI and UCX must not be called there
-  return transport_->try_send(dst, header, a, tail);
+  return noting_failure([&] { return transport_->try_send(dst, header, a, tail); });
 }
 
 void Endpoint::defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
@@ -94,7 +98,8 @@ void Endpoint::defer(Rank dst, Header header, std::span<const std::byte> a, Tail
 void Endpoint::post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   const auto to = static_cast<std::size_t>(dst);
   if (to < rings_.size() && rings_[to] == nullptr && num_deferred_ == 0 && !guarded_ &&
-      a.size() + tail.size() <= max_message_bytes_ && transport_->try_send(dst, header, a, tail)) [[likely]] {
+      a.size() + tail.size() <= max_message_bytes_ &&
+      noting_failure([&] { return transport_->try_send(dst, header, a, tail); })) [[likely]] {
     count_send();
   } else {
     post_slowly(dst, header, a, tail);
@@ -134,38 +139,47 @@ void Endpoint::send_raw(Rank dst, Kind kind, std::uint16_t id, std::span<const s
   post(dst, {.handler = id, .kind = kind}, payload.data(), payload.size(), {});
 }
 
-int Endpoint::progress() {
+int Endpoint::take_in() {
   struct Running {
     bool& flag;
     explicit Running(bool& f) : flag(f) { flag = true; }
     ~Running() { flag = false; }
   };
+  const Running running(in_progress_);
+  int handled = noting_failure([this] { return transport_->poll(inbox_, options_.poll_limit); });
+  handled += self_->consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
+    inbox_.deliver(rank_, header, payload);
+  });
+  // As a handler would: what finds no room is kept, in order, and nothing waits.
+  if (!coalescers_.empty()) age_coalescers();
+  return handled;
+}
+
+int Endpoint::progress() {
   if (guards_->error) std::rethrow_exception(std::exchange(guards_->error, nullptr));
+  throw_failure();
   if (num_deferred_ != 0) send_deferred();
-  int handled = 0;
-  {
-    const Running running(in_progress_);
-    handled = transport_->poll(inbox_, options_.poll_limit);
-    handled += self_->consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
-      inbox_.deliver(rank_, header, payload);
-    });
-    // As a handler would: what finds no room is kept, in order, and nothing waits.
-    if (!coalescers_.empty()) age_coalescers();
-  }
+  const int handled = take_in();
+  throw_failure();  // another rank has told of one
   return handled;
 }
 
 void Endpoint::progress_or_idle() {
   if (progress() != 0) {
     empty_polls_ = 0;
+    look_now_and_then(true);
   } else {
     idle();
   }
 }
 
 void Endpoint::idle() {
-  if (++empty_polls_ > (transport_->oversubscribed() ? patience_oversubscribed : patience))
+  if (++empty_polls_ > (transport_->oversubscribed() ? patience_oversubscribed : patience)) {
     transport_->yield();
+    look_for_failures(true);
+  } else {
+    look_now_and_then(true);
+  }
 }
 
 int Endpoint::poll() {
@@ -177,6 +191,7 @@ int Endpoint::poll() {
   } else if (++empty_polls_ > patience_oversubscribed && transport_->oversubscribed()) {
     transport_->yield();
   }
+  look_now_and_then(false);
   return handled;
 }
 

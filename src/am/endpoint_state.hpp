@@ -14,12 +14,15 @@
 #include <vector>
 
 #include "am/first_error.hpp"
+#include "core/watchdog.hpp"
 #include "nuice/am/endpoint.hpp"
 
 namespace nuice::am {
 
 /// Numbers of Kind::internal, in the order in which add_internal_handlers() adds them.
-enum class InternalHandler : std::uint16_t { result, put, bulk_put, level_mark };
+enum class InternalHandler : std::uint16_t { result, put, bulk_put, level_mark, roll_call, present, failure };
+
+inline constexpr std::size_t num_internal_handlers = static_cast<std::size_t>(InternalHandler::failure) + 1;
 
 inline Header internal_header(InternalHandler handler) {
   return {.handler = static_cast<std::uint16_t>(handler), .kind = Kind::internal};
@@ -122,6 +125,14 @@ struct Endpoint::Guards {
   volatile std::sig_atomic_t pending = 0;
   bool in_signal = false;
   std::exception_ptr error;  // of a handler that ran where nobody could catch
+};
+
+/// What a rank knows of failures (watch.cpp).
+struct Endpoint::Watch {
+  QuietTime quiet;  // of the call that waits
+  double next_look_s = 0;
+  std::vector<char> is_present;  // by rank: it has answered the roll call that is under way
+  std::exception_ptr failure;    // why the endpoint was given up
 };
 
 }  // namespace nuice::am

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "am/endpoint_state.hpp"
+#include "am/noting_failure.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {
@@ -74,11 +75,12 @@ void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte>
   FirstError error;  // the receiver waits for all parts, and data is in use until the last
   if (data.size() >= transport_->bulk_min_bytes() && port.rank != rank_) {
     must_not_be_in_handler("put of bulk data");
-    const std::uint64_t key = transport_->start_bulk_send(port.rank, data);
+    throw_failure();
+    const std::uint64_t key = noting_failure([&] { return transport_->start_bulk_send(port.rank, data); });
     const BulkHead bulk{head, static_cast<Bytes>(data.size()), key};
     ++sent_;  // the data counts as a message of its own, so that quiesce() waits for it
     error.of([&] { post(port.rank, internal_header(InternalHandler::bulk_put), &bulk, sizeof bulk, {}); });
-    error.of([&] { wait_until([&] { return transport_->bulk_sent(key); }); });
+    error.of([&] { wait_until([&] { return noting_failure([&] { return transport_->bulk_sent(key); }); }); });
     error.rethrow();
     return;
   }

@@ -15,7 +15,8 @@
 #include <utility>
 
 #include "core/link_use.hpp"
-#include "core/violation_text.hpp"
+#include "core/table.hpp"
+#include "core/text/violation_text.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/interrupt.hpp"
 
@@ -26,11 +27,11 @@ using core::at_transfer;
 using core::LinkUse;
 using core::text;
 
-constexpr std::array guarantee_table{std::pair{direct, std::string_view{"direct"}},
-                                     std::pair{one_port, std::string_view{"one_port"}},
-                                     std::pair{fewest_phases, std::string_view{"fewest_phases"}},
-                                     std::pair{fewest_bytes, std::string_view{"fewest_bytes"}},
-                                     std::pair{link_free, std::string_view{"link_free"}}};
+constexpr core::Named<Guarantee> guarantee_table[] = {{"direct", direct},
+                                                      {"one_port", one_port},
+                                                      {"fewest_phases", fewest_phases},
+                                                      {"fewest_bytes", fewest_bytes},
+                                                      {"link_free", link_free}};
 
 Violation at_piece(ViolationKind kind, PhaseId phase, const Transfer& transfer, const Message& message,
                    const Piece& piece, const std::string& what) {
@@ -250,7 +251,7 @@ Bytes busiest_port_bytes(const CommMatrix& matrix) {
 
 std::string guarantee_names(unsigned guarantees) {
   std::string names;
-  for (const auto& [flag, name] : guarantee_table) {
+  for (const auto& [name, flag] : guarantee_table) {
     if ((guarantees & flag) == 0) continue;
     if (!names.empty()) names += ' ';
     names += name;
@@ -258,11 +259,8 @@ std::string guarantee_names(unsigned guarantees) {
   return names;
 }
 
-std::optional<Guarantee> find_guarantee(std::string_view name) {
-  for (const auto& [flag, known] : guarantee_table) {
-    if (known == name) return flag;
-  }
-  return std::nullopt;
+Guarantee find_guarantee(std::string_view name) {
+  return core::require_row(guarantee_table, "guarantee", name).value;
 }
 
 std::string_view violation_name(ViolationKind kind) {

@@ -2,6 +2,25 @@
 #include "nuice/core/error.hpp"
 
 namespace nuice {
+namespace {
+
+constexpr std::string_view hex_digits = "0123456789abcdef";
+
+std::string one_line(const std::string& message) {
+  std::string line;
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte != 0x7f) {
+      line += c;
+    } else {
+      (line += "\\x") += hex_digits[byte / 16];
+      line += hex_digits[byte % 16];
+    }
+  }
+  return line;
+}
+
+}  // namespace
 
 std::string_view error_code_name(ErrorCode code) {
   switch (code) {
@@ -27,6 +46,9 @@ std::string_view error_code_name(ErrorCode code) {
   return "unknown";
 }
 
+Error::Error(ErrorCode code, const std::string& message)
+    : std::runtime_error(one_line(message)), code_(code) {}
+
 std::string error_json(ErrorCode code, std::string_view message) {
   std::string text = R"({"error": {"code": ")" + std::string(error_code_name(code)) + R"(", "message": ")";
   for (const char c : message) {
@@ -37,10 +59,8 @@ std::string error_json(ErrorCode code, std::string_view message) {
     } else if (byte >= ' ' && byte < 0x7f) {
       text += c;
     } else {
-      constexpr std::string_view digits = "0123456789abcdef";
-      text += "\\u00";
-      text += digits[byte / 16];
-      text += digits[byte % 16];
+      (text += "\\u00") += hex_digits[byte / 16];
+      text += hex_digits[byte % 16];
     }
   }
   return text + R"("}})" + "\n";

@@ -17,7 +17,8 @@ MessageRun::MessageRun(const std::shared_ptr<void>& keeps_alive, Station::State&
       number_(number),
       listed_(cargo_.in.size()),
       listed_for_next_(cargo_.in.size()),
-      to_send_(cargo_.out.size()) {
+      to_send_(cargo_.out.size()),
+      is_sent_(cargo_.out.size(), 0) {
   ports_.reserve(cargo_.in.size());
   granted_.reserve(cargo_.in.size());
   for (std::uint32_t i = 0; i < cargo_.in.size(); ++i)
@@ -43,6 +44,7 @@ void MessageRun::begin() {
   locked_ = false;
   to_arrive_ = cargo_.in.size();
   unsent_ = cargo_.out.size();
+  std::ranges::fill(is_sent_, 0);
   std::swap(listed_, listed_for_next_);
 }
 
@@ -91,8 +93,17 @@ void MessageRun::send_granted(am::FirstError& held) {
   const std::size_t first = out.data.size() - last;
   if (first > 0) held.of([&] { endpoint.put(granted.port, 0, out.data.first(first)); });
   if (last > 0) held.of([&] { endpoint.put(granted.port, static_cast<Bytes>(first), out.data.last(last)); });
+  is_sent_[granted.message] = 1;
+  ++num_moved_;
   if (options_.when_busy == WhenBusy::refuse)
     held.of([&] { endpoint.send(out.dst, station_.release_handler, Release{round_, number_}); });
+}
+
+void MessageRun::append_waited_for(std::vector<Rank>& ranks) const {
+  for (std::size_t i = 0; i < cargo_.out.size(); ++i)
+    if (is_sent_[i] == 0) ranks.push_back(cargo_.out[i].dst);
+  for (std::size_t i = 0; i < cargo_.in.size(); ++i)
+    if (!ports_[i].complete()) ranks.push_back(cargo_.in[i].src);
 }
 
 std::uint32_t MessageRun::source_index(Rank src, Bytes bytes) const {
@@ -155,6 +166,7 @@ void MessageRun::grant_listed() {
 
 void MessageRun::arrived(std::uint32_t source) {
   --to_arrive_;
+  ++num_moved_;
   std::erase(granted_, source);
   grant_listed();
 }

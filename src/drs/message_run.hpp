@@ -52,6 +52,7 @@ class MessageRun : public Run {
   ~MessageRun() override;
 
   bool step(am::FirstError& held) override;
+  void append_waited_for(std::vector<Rank>& ranks) const override;
 
   // Handlers:
   void take_inquiry(am::Context& from, const Inquiry& inquiry);
@@ -96,6 +97,7 @@ class MessageRun : public Run {
   Queue<Granted> to_send_;
   bool asking_ = false;
   std::size_t unsent_ = 0;
+  std::vector<char> is_sent_;  // by index in cargo_.out; in this round
 };
 
 }  // namespace nuice::drs

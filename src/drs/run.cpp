@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "nuice/am/progress.hpp"
@@ -42,6 +43,22 @@ void Crew::step(am::FirstError& held) {
   }
 }
 
+void Crew::check_watchdog(bool is_first) {
+  const double limit_s = endpoint->options().watchdog_s;
+  if (limit_s == 0) return;
+  const am::Mask mask(*endpoint);
+  std::int64_t moved = static_cast<std::int64_t>(num_bound);
+  for (const Run* const run : running) moved += run->num_moved();
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  quiet.look(moved, std::chrono::duration<double>(now).count(), is_first ? limit_s / 1000 : limit_s / 10);
+  if (quiet.seconds() < limit_s) return;
+  std::vector<Rank> ranks;
+  for (const Run* const run : running) run->append_waited_for(ranks);
+  endpoint->time_out("rank " + std::to_string(endpoint->rank()) + " gives up after " +
+                     std::to_string(quiet.seconds()) + " s without progress: it waits for " +
+                     names_of(ranks));
+}
+
 Run::Run(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options)
     : keeps_alive_(std::move(keeps_alive)),
       crew_(crew),
@@ -71,6 +88,7 @@ void Run::start() {
   counters_.messages += cargo_.out.size();
   begin();
   crew_.running.push_back(this);
+  crew_.quiet.restart();
   complete_ = false;
   started_ = true;
   broken_ = false;
@@ -79,9 +97,10 @@ void Run::start() {
 bool Run::advance(bool block) {
   am::FirstError held;
   try {
-    do {
-      if (!complete_) crew_.step(held);
-    } while (block && !complete_);
+    for (bool is_first = true; !complete_ && (is_first || block); is_first = false) {
+      crew_.step(held);
+      if (!complete_) crew_.check_watchdog(is_first);
+    }
   } catch (const am::TransportError&) {
     broken_ = true;
     throw;
@@ -104,6 +123,15 @@ void Run::finish_quietly() noexcept {
   } catch (...) {
     // A destructor has nobody to tell; a handler's error is still one for the next poll.
     if (!broken_ && !started_) crew_.endpoint->throw_later(std::current_exception());
+  }
+}
+
+/// After a failure others may still read and write, and what is collective would wait for them: it is left as it is.
+void Run::let_go(std::unique_ptr<Run> run) noexcept {
+  if (!run) return;
+  run->finish_quietly();
+  if (!run->is_over() && run->crew_.endpoint->has_failed()) {
+    [[maybe_unused]] const Run* const left = run.release();
   }
 }
 
@@ -138,14 +166,12 @@ Exchange::Exchange(Exchange&&) noexcept = default;
 
 Exchange& Exchange::operator=(Exchange&& other) noexcept {
   if (this == &other) return *this;
-  if (run_) run_->finish_quietly();
+  Run::let_go(std::move(run_));
   run_ = std::move(other.run_);
   return *this;
 }
 
-Exchange::~Exchange() {
-  if (run_) run_->finish_quietly();
-}
+Exchange::~Exchange() { Run::let_go(std::move(run_)); }
 
 Run& Exchange::run() const {
   if (!run_) throw Error(ErrorCode::state, "the exchange was freed");
@@ -174,7 +200,7 @@ void Exchange::free() {
   if (!run_) return;
   if (run_->is_started() && !run_->is_broken())
     throw Error(ErrorCode::state, "free(): the exchange is under way; wait for it first");
-  run_.reset();
+  Run::let_go(std::move(run_));
 }
 
 }  // namespace nuice::drs

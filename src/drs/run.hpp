@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "am/first_error.hpp"
+#include "core/watchdog.hpp"
 #include "nuice/am/drs.hpp"
 #include "nuice/am/endpoint.hpp"
 
@@ -25,10 +26,13 @@ struct Crew {
   am::Endpoint* endpoint = nullptr;
   std::vector<Run*> running;
   std::size_t num_bound = 0;  // running has room for all of them, so that start() does not allocate
+  QuietTime quiet{};          // without a message sent or taken in: refused inquiries are no progress
 
   /// Progress for all of them. What handlers throw is held; throws only Error state inside a handler, and what the
   /// transport throws.
   void step(am::FirstError& held);
+  /// Throws TransportError timeout when nothing has moved for the endpoint's watchdog_s. is_first: of a wait.
+  void check_watchdog(bool is_first);
 };
 
 /// Messages to and from other ranks, none of them empty, and the one to itself.
@@ -58,6 +62,7 @@ class Run {
   /// True when complete; block: not before. What handlers throw meanwhile is thrown at the end.
   bool advance(bool block);
   void finish_quietly() noexcept;
+  static void let_go(std::unique_ptr<Run> run) noexcept;  // what destroying an exchange does
   /// One step; true when this rank's part is complete. What handlers throw is held; whatever else it throws ends the
   /// run.
   virtual bool step(am::FirstError& held) = 0;
@@ -66,6 +71,10 @@ class Run {
   bool is_started() const { return started_; }
   bool is_broken() const { return broken_; }
   Counters counters() const;
+  /// Messages sent and taken in since it was made.
+  std::int64_t num_moved() const { return num_moved_; }
+  /// The ranks whose messages, or whose leave to send, are still to come.
+  virtual void append_waited_for(std::vector<Rank>& ranks) const = 0;
   void complete() { complete_ = true; }
   void fail(std::exception_ptr why) { failure_ = std::move(why); }
 
@@ -85,6 +94,7 @@ class Run {
   Options options_;
   Counters counters_;
   std::uint64_t round_ = 0;  // counts the starts
+  std::int64_t num_moved_ = 0;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 
-#include <algorithm>
 #include <climits>
-#include <cstring>
 
 #include "mpi/call.hpp"
 
 namespace nuice::mpi {
+namespace {
 
-void agree(const Communicator& comm, const Outcome& mine) {
-  const int no_failure = INT_MAX;
-  const int offer = mine ? comm.rank() : no_failure;
-  int lowest = no_failure;
-  must(MPI_Allreduce(&offer, &lowest, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
-  if (lowest == no_failure) return;
-
-  const bool is_mine = comm.rank() == lowest;
-  int head[2] = {0, 0};  // code, length of the text
-  if (is_mine) {
-    head[0] = static_cast<int>(mine->code());
-    head[1] = static_cast<int>(std::strlen(mine->what()));
-  }
-  must(MPI_Bcast(head, 2, MPI_INT, lowest, comm.get()), "MPI_Bcast");
-  std::string text(static_cast<std::size_t>(head[1]), '\0');
-  if (is_mine) std::copy_n(mine->what(), text.size(), text.begin());
-  must(MPI_Bcast(text.data(), head[1], MPI_CHAR, lowest, comm.get()), "MPI_Bcast");
-  throw Error(static_cast<ErrorCode>(head[0]), text);
+/// Collective. That rank's text, on all ranks.
+void broadcast_text(MPI_Comm comm, std::string& text, Rank root) {
+  auto length = static_cast<int>(text.size());
+  must(MPI_Bcast(&length, 1, MPI_INT, root, comm), "MPI_Bcast");
+  text.resize(static_cast<std::size_t>(length));
+  must(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm), "MPI_Bcast");
 }
 
-std::string text_of_rank_0(const Communicator& comm, std::string text) {
-  auto length = static_cast<int>(text.size());
-  must(MPI_Bcast(&length, 1, MPI_INT, 0, comm.get()), "MPI_Bcast");
-  text.resize(static_cast<std::size_t>(length));
-  must(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm.get()), "MPI_Bcast");
+}  // namespace
+
+void agree(MPI_Comm comm, const Outcome& mine) {
+  const int nobody = INT_MAX;
+  const int offer = mine ? rank_in(comm) : nobody;
+  int lowest = nobody;
+  must(MPI_Allreduce(&offer, &lowest, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  if (lowest == nobody) return;
+  int code = offer == lowest ? static_cast<int>(mine->code()) : 0;
+  std::string text = offer == lowest ? mine->what() : "";
+  must(MPI_Bcast(&code, 1, MPI_INT, lowest, comm), "MPI_Bcast");
+  broadcast_text(comm, text, lowest);
+  throw Error(static_cast<ErrorCode>(code), text);
+}
+
+std::string text_of_rank_0(MPI_Comm comm, std::string text) {
+  broadcast_text(comm, text, 0);
   return text;
 }
 

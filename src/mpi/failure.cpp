@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -13,18 +12,6 @@
 #endif
 
 namespace nuice::mpi {
-
-std::string names_of(std::vector<Rank> ranks) {
-  std::ranges::sort(ranks);
-  const auto repeats = std::ranges::unique(ranks);
-  ranks.erase(repeats.begin(), repeats.end());
-  constexpr std::size_t most = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]);
-  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
-  return text;
-}
 
 #ifdef OMPI_HAVE_MPI_EXT_FTMPI
 bool tells_of_deaths() {

@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/watchdog.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
-
-/// "rank 2, rank 3 and 5 more". At least one.
-std::string names_of(std::vector<Rank> ranks);
 
 /// Whether this MPI lets the others live when a rank dies, and tells them.
 bool tells_of_deaths();

@@ -5,7 +5,9 @@
 #include <climits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
+#include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/requests.hpp"
@@ -13,22 +15,14 @@
 namespace nuice::mpi {
 namespace {
 
-/// How many records each rank brings.
-std::vector<int> gather_counts(const Communicator& comm, std::size_t mine) {
-  std::vector<int> counts;
-  all_or_none(comm, [&] {
-    if (mine > INT_MAX)
-      throw Error(ErrorCode::limit, "rank " + std::to_string(comm.rank()) + " brings " +
-                                        std::to_string(mine) + " messages or pieces, more than " +
-                                        std::to_string(INT_MAX));
-    counts.resize(static_cast<std::size_t>(comm.num_ranks()));
-  });
-  const int count = static_cast<int>(mine);
-  must(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.get()), "MPI_Allgather");
-  return counts;
-}
+/// Every rank's items, in the order of ranks: those of rank r at [begin[r], begin[r + 1]).
+template <typename T>
+struct Items {
+  std::vector<int> begin;
+  std::vector<T> all;
+};
 
-/// Where each rank's records begin, and the end of the last.
+/// Where each rank's items begin, and the end of the last.
 std::vector<int> begins_of(const std::vector<int>& counts) {
   std::vector<int> begin(1, 0);
   begin.reserve(counts.size() + 1);
@@ -42,6 +36,41 @@ std::vector<int> begins_of(const std::vector<int>& counts) {
   return begin;
 }
 
+/// Collective. An item is `width` values one behind the other, which travel as they lie in memory: all ranks run the same
+/// program. On rank `root`, or on all ranks if that is no_rank; nothing on the others.
+template <typename T>
+Items<T> gather(const Communicator& comm, std::span<const T> mine, int width, Rank root = no_rank) {
+  static_assert(sizeof(T) % 8 == 0 && std::is_trivially_copyable_v<T>);
+  const bool everywhere = root == no_rank;
+  const bool is_here = everywhere || comm.rank() == root;
+  const std::size_t num_mine = mine.size() / static_cast<std::size_t>(width);
+  std::vector<int> counts;
+  all_or_none(comm, [&] {
+    if (num_mine > INT_MAX)
+      throw Error(ErrorCode::limit, rank_name(comm.rank()) + " brings " + std::to_string(num_mine) +
+                                        " messages or pieces, more than " + std::to_string(INT_MAX));
+    if (is_here) counts.resize(static_cast<std::size_t>(comm.num_ranks()));
+  });
+  const int count = static_cast<int>(num_mine);
+  everywhere
+      ? must(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.get()), "MPI_Allgather")
+      : must(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm.get()), "MPI_Gather");
+  Items<T> items;
+  all_or_none(comm, [&] {
+    if (!is_here) return;
+    items.begin = begins_of(counts);
+    items.all.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(items.begin.back()));
+  });
+  const Datatype item = Datatype::contiguous(width * static_cast<int>(sizeof(T)) / 8, MPI_INT64_T);
+  everywhere ? must(MPI_Allgatherv(mine.data(), count, item.get(), items.all.data(), counts.data(),
+                                   items.begin.data(), item.get(), comm.get()),
+                    "MPI_Allgatherv")
+             : must(MPI_Gatherv(mine.data(), count, item.get(), items.all.data(), counts.data(),
+                                items.begin.data(), item.get(), root, comm.get()),
+                    "MPI_Gatherv");
+  return items;
+}
+
 /// This rank's messages that are not empty, by destination: gathered by rank they are in the order of the matrix, which
 /// then is made without a copy.
 std::vector<Message> messages_of(Rank src, std::span<const Partner> row) {
@@ -53,73 +82,27 @@ std::vector<Message> messages_of(Rank src, std::span<const Partner> row) {
   return messages;
 }
 
-/// Messages travel as they lie in memory: all ranks run the same program.
-Datatype message_type() {
-  static_assert(sizeof(Message) == 2 * sizeof(std::int64_t) && std::is_trivially_copyable_v<Message>);
-  return Datatype::contiguous(2, MPI_INT64_T);
-}
-
 }  // namespace
 
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width) {
-  const std::vector<int> counts = gather_counts(comm, mine.size() / static_cast<std::size_t>(width));
-  Gathered all{.width = width, .values = {}, .begin = {}};
-  all_or_none(comm, [&] {
-    all.begin = begins_of(counts);
-    all.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(all.begin.back()));
-  });
-  const Datatype record = Datatype::contiguous(width, MPI_INT64_T);
-  must(MPI_Allgatherv(mine.data(), counts[static_cast<std::size_t>(comm.rank())], record.get(),
-                      all.values.data(), counts.data(), all.begin.data(), record.get(), comm.get()),
-       "MPI_Allgatherv");
-  return all;
+  Items<std::int64_t> items = gather(comm, mine, width);
+  return {.width = width, .values = std::move(items.all), .begin = std::move(items.begin)};
 }
 
 CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root) {
-  const bool is_root = comm.rank() == root;
   std::vector<Message> mine;
-  std::vector<int> counts;
-  all_or_none(comm, [&] {
-    mine = messages_of(comm.rank(), row);
-    if (is_root) counts.resize(static_cast<std::size_t>(comm.num_ranks()));
-  });
-  const int count = static_cast<int>(mine.size());  // at most one per rank
-  must(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm.get()), "MPI_Gather");
-  std::vector<int> begin;
-  std::vector<Message> entries;
-  all_or_none(comm, [&] {
-    if (!is_root) return;
-    begin = begins_of(counts);
-    entries.resize(static_cast<std::size_t>(begin.back()));
-  });
-  const Datatype record = message_type();
-  must(MPI_Gatherv(mine.data(), count, record.get(), entries.data(), counts.data(), begin.data(),
-                   record.get(), root, comm.get()),
-       "MPI_Gatherv");
+  all_or_none(comm, [&] { mine = messages_of(comm.rank(), row); });
+  const Items<Message> messages = gather(comm, std::span<const Message>(mine), 1, root);
   CommMatrix matrix;
   all_or_none(comm, [&] {
-    if (is_root) matrix = CommMatrix::from_messages(comm.num_ranks(), entries);
+    if (root == no_rank || comm.rank() == root)
+      matrix = CommMatrix::from_messages(comm.num_ranks(), messages.all);
   });
   return matrix;
 }
 
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row) {
-  std::vector<Message> mine;
-  all_or_none(comm, [&] { mine = messages_of(comm.rank(), row); });
-  const std::vector<int> counts = gather_counts(comm, mine.size());
-  std::vector<int> begin;
-  std::vector<Message> entries;
-  all_or_none(comm, [&] {
-    begin = begins_of(counts);
-    entries.resize(static_cast<std::size_t>(begin.back()));
-  });
-  const Datatype record = message_type();
-  must(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), record.get(), entries.data(), counts.data(),
-                      begin.data(), record.get(), comm.get()),
-       "MPI_Allgatherv");
-  CommMatrix matrix;
-  all_or_none(comm, [&] { matrix = CommMatrix::from_messages(comm.num_ranks(), entries); });
-  return matrix;
+  return gather_matrix_at(comm, row, no_rank);
 }
 
 }  // namespace nuice::mpi

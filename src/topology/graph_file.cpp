@@ -11,8 +11,8 @@
 #include <map>
 #include <span>
 
-#include "core/file_io.hpp"
-#include "core/unpacked_file.hpp"
+#include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "nuice/core/error.hpp"
 #include "topology/graph.hpp"
 #include "topology/host_list.hpp"

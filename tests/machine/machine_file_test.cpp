@@ -51,7 +51,7 @@ TEST(MachineFile, EveryShippedMachineIsSound) {
   for (const ShippedMachine& shipped : shipped_machines()) {
     const Machine machine = find_machine(shipped.name);
     EXPECT_FALSE(machine.summary.empty()) << shipped.name;
-    EXPECT_NO_THROW(require_sense(machine));
+    EXPECT_NO_THROW(require_valid(machine));
   }
 }
 
@@ -85,6 +85,7 @@ TEST_P(WrongFile, IsRefusedWithItsLine) {
 INSTANTIATE_TEST_SUITE_P(
     All, WrongFile,
     testing::Values(
+        Wrong{"[port]", "[,port]", "expected bare key"},
         Wrong{"start_up = ", "startup = ",
               "bad.toml:4: no key of [message] is called 'startup'; known: start_up"},
         Wrong{"[message]", "[massage]", "no section is called [massage]; known: [message]"},
@@ -104,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"bandwidth = \"4 MB/s\"", "", "the key 'bandwidth' of [port] is missing"},
         Wrong{"topology = \"hypercube:4\"", "", "the key 'topology' is missing"},
         Wrong{"hypercube:4", "hypercube:x", "bad.toml:2: topology"},
-        Wrong{"\"paired\"", "\"both\"", "bad.toml:8: duplex is"},
+        Wrong{"\"paired\"", "\"both\"", "bad.toml:8: unknown duplex \"both\"; known: full, paired, half"},
         Wrong{"\"circuit\"", "7", "bad.toml:10: switching is text in quotes"},
         Wrong{"packet_payload = \"16 B\"", "", "bad.toml:12: packet_header without packet_payload"},
         Wrong{"[memory]", "[memory]\nslowdown = 0.5", "bad.toml:14: slowdown is not in 1..1e9"},
@@ -170,6 +171,7 @@ TEST(WriteMachine, AnyMachineReadsBackToTheLastBit) {
       if (const auto* f = std::get_if<Flag>(&key.what)) any.*f->member = random.below(2) == 1;
     }
     any.packet_payload += 1;
+    any.exchange_saves_s = any.send_overhead_s * random.unit();
     any.duplex = static_cast<Duplex>(random.below(3));
     any.switching = static_cast<Switching>(random.below(2));
     expect_reads_back(any);

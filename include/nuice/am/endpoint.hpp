@@ -23,6 +23,10 @@
 // made the progress, at the receiver; the message is dropped and the endpoint stays usable. So is what a handler
 // throws, except a handler of calls: that error goes to the caller. A send, put or collective call that throws such
 // an error has done its own work first.
+//
+// Failures: a rank that dies, or that never answers (EndpointOptions::watchdog_s), ends the waiting of all others with a
+// TransportError that names it. The endpoint is then given up: every later call that makes progress throws the same, and its
+// destructor waits for nobody. docs/active-messages.md says on which transport who notices what, and how soon.
 #pragma once
 
 #include <cstddef>
@@ -96,6 +100,9 @@ class Inbox {
 struct EndpointOptions {
   int poll_every = 16;   ///< F of 002 s.4.4: a send in the main program polls after so many sends; 0: never.
   int poll_limit = 128;  ///< One poll() handles about so many messages at most.
+  /// Calls that wait throw Error timeout when nothing has moved on this rank for so long, no message in or out, and name the
+  /// ranks that do not answer. A bulk put moves once, when it is there: take a limit above what the largest needs. 0: never.
+  double watchdog_s = 0;
 };
 
 /// Counted since the endpoint was made.
@@ -209,6 +216,17 @@ class Endpoint {
   /// Whether a handler is running, so that waiting is forbidden.
   bool in_handler() const { return in_progress_; }
 
+  // --- Failures -----------------------------------------------------------------------------------------------
+
+  const EndpointOptions& options() const { return options_; }
+  /// Whether it was given up after a failure.
+  bool has_failed() const { return has_failed_; }
+  /// Not collective: gives the endpoint up, tells the other ranks, which then throw the same, and throws TransportError timeout
+  /// with the text and the ranks that do not answer. For layers above that have watchdogs of their own.
+  [[noreturn]] void time_out(const std::string& text);
+  /// The same for an error of MPI (or of a transport), with the names of the dead.
+  [[noreturn]] void give_up_after(const Error& error);
+
   // --- Internal to the layer ----------------------------------------------------------------------------------
   class Entry;
 
@@ -238,6 +256,7 @@ class Endpoint {
   struct SelfRing;
   struct Kept;
   struct Guards;
+  struct Watch;
 
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
   void count_send();
@@ -251,7 +270,21 @@ class Endpoint {
   bool keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void sort_kept();
   void check_sendable(Rank dst, std::size_t bytes) const;
-  int progress();           // poll without the checks
+  int progress();  // poll without the checks
+  int take_in();   // of that, what arrives
+  // watch.cpp
+  void begin_wait();
+  void look_now_and_then(bool is_waiting);
+  void look_for_failures(bool is_waiting);
+  std::vector<Rank> silent_ranks();
+  void add_failure_handlers();
+  [[noreturn]] void give_up(ErrorCode code, const std::string& text);
+  void fail(const Error& error, std::exception_ptr why) noexcept;
+  void tell_of_failure(const Error& error) noexcept;
+  void throw_failure() const;
+  void poll_blindly() noexcept;
+  template <typename Act>
+  auto noting_failure(Act&& act);
   void progress_or_idle();  // one step of a waiting loop
   void idle();              // nothing was found to do
   template <typename Done>
@@ -292,11 +325,13 @@ class Endpoint {
   bool sealed_ = false;
   bool in_progress_ = false;  // handlers run
   bool guarded_ = false;      // interrupts or a progress thread: enter() and leave() matter
+  bool has_failed_ = false;   // given up
   std::uint64_t sent_ = 0;
   std::uint64_t poll_period_;    // options_.poll_every, or as good as never
   std::uint64_t sends_to_poll_;  // sends left until the next automatic poll
   std::uint64_t num_deferred_ = 0;
   unsigned empty_polls_ = 0;
+  unsigned looks_ = 0;
   Stats stats_;
   std::unordered_map<Rank, std::deque<Message>> deferred_;
   std::vector<CoalescerBase*> coalescers_;
@@ -307,6 +342,7 @@ class Endpoint {
   std::unique_ptr<SelfRing> self_;
   std::unique_ptr<Kept> kept_;  // with interrupts
   std::unique_ptr<Guards> guards_;
+  std::unique_ptr<Watch> watch_;
 };
 
 /// Internal: what every public call of an endpoint holds while interrupts or a progress thread are on.
@@ -472,9 +508,10 @@ Rpc<A, R> Endpoint::on_call(std::string_view name, F f) {
 
 template <typename Done>
 void Endpoint::poll_until(Done&& done) {
-  while (!done()) {
+  for (bool is_first = true; !done(); is_first = false) {
     const Entry entry(*this);
     must_not_be_in_handler("waiting");
+    if (is_first) begin_wait();
     progress_or_idle();
   }
 }
@@ -482,6 +519,7 @@ void Endpoint::poll_until(Done&& done) {
 template <typename Done>
 void Endpoint::wait_until(Done&& done) {
   std::exception_ptr error;
+  begin_wait();
   while (!done()) {
     try {
       progress_or_idle();

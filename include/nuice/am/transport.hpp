@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "nuice/core/error.hpp"
 #include "nuice/core/types.hpp"
@@ -94,6 +95,11 @@ class Transport {
 
   /// Whether another thread may make these calls, one at a time (ProgressThread).
   virtual bool allows_threads() const { return false; }
+
+  /// The ranks that are known to have died; none where nobody tells. Waiting calls ask about every millisecond.
+  virtual std::vector<Rank> dead_ranks() { return {}; }
+  /// Whether whoever started this rank is gone, so that nobody will end it.
+  virtual bool is_orphan() const { return false; }
 
   /// Delivery to a rank that computes. arm_doorbell(signal): from now on a rank that sends to the calling thread's
   /// rank raises that signal in this thread; false if this transport cannot. rearm_doorbell: after a signal, before

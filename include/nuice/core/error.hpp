@@ -30,7 +30,8 @@ std::string error_json(ErrorCode code, std::string_view message);
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// Control characters, which a message may quote from a file, are written as \\x0a and the like: what() is one line.
+  Error(ErrorCode code, const std::string& message);
   ErrorCode code() const noexcept { return code_; }
 
  private:

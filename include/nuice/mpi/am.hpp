@@ -31,8 +31,10 @@ struct Options {
   /// a host: this times the square of its ranks.
   std::size_t ring_bytes = 0;
   /// shm: bulk puts are copied straight from memory to memory by both ranks in turn, where the system allows that between
-  /// all ranks of the host (Linux, same user, no forbidding policy). false: they go by the other transport, as they do
-  /// where it does not.
+  /// all ranks of the host (Linux, same user, no forbidding policy). Where the system asks for leave (Yama's ptrace_scope 1, as
+  /// Debian and Ubuntu may have it), what started the ranks, and with it all that it has started, may read and write this
+  /// process's memory from here to the end of the last such transport. false: never; blocks go by the other transport, as they
+  /// do where the system does not allow it.
   bool copy_blocks = true;
 };
 

@@ -35,8 +35,10 @@ std::string_view learn_name(Learn way);
 /// The ranks of a communicator with an endpoint of their own.
 class World {
  public:
-  /// Collective over parent, which is duplicated. Throws Error as am::mpi::connect.
-  explicit World(MPI_Comm parent, const am::mpi::Options& options = {});
+  /// Collective over parent, which is duplicated. endpoint_options: watchdog_s bounds the waiting for a rank that does not
+  /// answer, here and in the world's exchanges. Throws Error as am::mpi::connect.
+  explicit World(MPI_Comm parent, const am::mpi::Options& options = {},
+                 const am::EndpointOptions& endpoint_options = {});
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
   /// As free(), unless MPI is finalized.

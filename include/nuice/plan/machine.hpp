@@ -31,7 +31,14 @@ enum class Duplex {
 enum class Switching {
   packet,   ///< Messages share ports and links, max-min fair.
   circuit,  ///< A message holds every link of its route from its first byte to its last; others wait.
+            ///< It takes them all at once, or one by one (Machine::holds_while_waiting).
 };
+
+/// "full", "paired", "half"; "packet", "circuit". By name: throw Error invalid_argument that lists the known ones.
+std::string_view duplex_name(Duplex duplex);
+Duplex find_duplex(std::string_view name);
+std::string_view switching_name(Switching switching);
+Switching find_switching(std::string_view name);
 
 /// Times in seconds, sizes in bytes. All at least 0; byte_s is above 0.
 struct Machine {
@@ -53,6 +60,7 @@ struct Machine {
   double async_send_s = 0;        ///< For every message sent by the executor async and by DRS_N, besides.
   double phase_s = 0;             ///< For every phase in which the rank has something to do.
   double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
+  double exchange_saves_s = 0;    ///< What two ranks that exchange in a phase each save of send_overhead_s.
   double barrier_s = 0;           ///< A barrier takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
   double barrier_level_s = 0;     ///< ... from the last rank's arrival.
 
@@ -66,6 +74,8 @@ struct Machine {
 
   // The network between the ports.
   Switching switching = Switching::packet;
+  bool holds_while_waiting =
+      false;                 ///< Circuits: a header takes its links one by one and keeps them while it waits.
   Bytes packet_payload = 0;  ///< 0: no packets, wire(n) = n.
   Bytes packet_header = 0;
 
@@ -88,6 +98,8 @@ struct Machine {
   Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
   Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; above it ...
   double memory_slowdown = 1;      ///< ... its port is so many times slower. At least 1.
+  bool async_copies =
+      false;  ///< What `async` has under way and drs_n is to receive lies in the system's buffers too.
 
   // Active messages, for DRS_N.
   double am_send_s = 0;     ///< The sender's processor.
@@ -95,14 +107,35 @@ struct Machine {
   double am_handler_s =
       0;  ///< The receiver's processor, which stops what it is doing; at most half of the time.
   double am_retry_s = 0;  ///< A refused rank of DRS_N waits so long before its next inquiry.
+  double am_entry_s = 0;  ///< Sending one and taking one by interrupt, together: an entry of Generate_Recv.
+
+  // A control network, which serves all ranks at once, a word of four bytes at a time. 0: none.
+  double control_word_s = 0;  ///< A word from one rank to all.
+  double control_sum_s = 0;   ///< The sum over all ranks of a word of each.
+
+  // Planning.
+  double planning_slowdown =
+      1;  ///< A processor plans so many times slower than that of docs/measurements.md.
 };
 
 /// Bytes on the wire for a transfer of `bytes`.
 Bytes wire_bytes(const Machine& machine, Bytes bytes);
 
-/// Throws Error invalid_argument for a machine that makes no sense: without a topology, a negative time, a byte that takes
+/// Until every rank has all `ranks` rows of `ranks` words (004 s.3): by the control network ranks^2 words one after the
+/// other; else by recursive doubling over the ports, ceil(log2(ranks)) messages of doubling length.
+double concatenation_s(const Machine& machine, Rank ranks);
+
+/// Until every rank knows its senders (Generate_Recv, 004 fig. 1), where each has `degree` messages: a vector sum, by the
+/// control network or as recursive halving, and `degree` active messages out and in. On machines without active messages these
+/// cost what a short message costs.
+double discovery_s(const Machine& machine, Rank ranks, double degree);
+
+/// A broadcast by the control network, whatever the number of ranks; 0 where there is none.
+double control_broadcast_s(const Machine& machine, Bytes bytes);
+
+/// Throws Error invalid_argument for a machine that cannot be: without a topology, a negative time, a byte that takes
 /// none, a header without packets, a queue without a timeout. Machines from files have been through this.
-void require_sense(const Machine& machine);
+void require_valid(const Machine& machine);
 
 /// Reads a machine from TOML text; `name` stands in errors. Throws Error parse, "name:line: reason", for text that is not
 /// TOML, an unknown key, a missing or wrong unit, a negative or senseless value, an unknown topology.
@@ -120,7 +153,7 @@ struct MachineNote {
 
 /// The TOML text from which parse_machine() makes exactly this machine again, but for the name. Values that are as in
 /// Machine{} are left out, or stand there as a comment if there is a note on them.
-/// Throws Error invalid_argument as require_sense().
+/// Throws Error invalid_argument as require_valid().
 std::string machine_text(const Machine& machine, std::span<const MachineNote> notes = {});
 
 /// Writes that text to a file, whole or not at all. Throws as machine_text, and Error io.
@@ -135,7 +168,7 @@ struct ShippedMachine {
 /// All shipped machines, by name.
 std::span<const ShippedMachine> shipped_machines();
 
-/// The shipped machine of that name; else, if `name` ends in ".toml", load_machine(name).
+/// load_machine(name) if `name` ends in ".toml", else the shipped machine of that name.
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "am/mpi/processes.hpp"
+#include "mpi/failure.hpp"
+
 namespace nuice::am::mpi {
 
 void fail(int code, const char* call) {
@@ -14,6 +17,21 @@ bool allows_threads() {
   MPI_Query_thread(&provided);
   return provided == MPI_THREAD_MULTIPLE;
 }
+
+Deaths::Deaths(const Communicator& comm, std::shared_ptr<Neighbours> neighbours)
+    : comm_(comm), neighbours_(std::move(neighbours)), mpi_tells_(nuice::mpi::tells_of_deaths()) {}
+
+std::vector<Rank> Deaths::ranks() {
+  std::vector<Rank> dead = neighbours_->dead_ranks();
+  if (!mpi_tells_) return dead;
+  int flag = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets the news in
+  const std::vector<Rank> known = nuice::mpi::dead_ranks(comm_);
+  dead.insert(dead.end(), known.begin(), known.end());
+  return dead;
+}
+
+bool Deaths::is_orphan() const { return neighbours_->is_orphan(); }
 
 void Reduction::start(MPI_Comm comm, ReduceOp op, std::span<const std::int64_t> values) {
   if (values.empty()) {

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
@@ -28,6 +30,21 @@ inline void must(int code, const char* call) {
 
 /// Whether MPI was initialized with MPI_THREAD_MULTIPLE.
 bool allows_threads();
+
+class Neighbours;
+
+/// Those that MPI knows of (mpi/failure.hpp) and those whose processes on this host are gone.
+class Deaths {
+ public:
+  Deaths(const Communicator& comm, std::shared_ptr<Neighbours> neighbours);
+  std::vector<Rank> ranks();
+  bool is_orphan() const;
+
+ private:
+  const Communicator& comm_;
+  std::shared_ptr<Neighbours> neighbours_;
+  bool mpi_tells_;
+};
 
 /// Transport::start_reduce and test_reduce on MPI: one at a time, of at most Transport::max_reduced values.
 class Reduction {

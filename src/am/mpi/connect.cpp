@@ -60,14 +60,14 @@ void check_equal(const Communicator& comm, const Options& options) {
 }
 
 std::unique_ptr<Transport> network(MPI_Comm parent, const std::string& name, const Options& options,
-                                   bool oversubscribed) {
+                                   const Host& host) {
 #ifdef NUICE_HAS_UCX
   if (name == "ucx")
-    return ucx::connect(std::make_unique<MpiRendezvous>(parent, oversubscribed), options.max_message_bytes);
+    return ucx::connect(std::make_unique<MpiRendezvous>(parent, host), options.max_message_bytes);
 #else
   (void)name;  // check() has refused "ucx"
 #endif
-  return std::make_unique<PointToPoint>(parent, options, oversubscribed);
+  return std::make_unique<PointToPoint>(parent, options, host);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::unique_ptr<Transport> connect(MPI_Comm parent, const Options& options) {
   const bool with_rings =
       options.transport == "best" ? host->largest_has_several : options.transport.starts_with("shm");
   const std::string remote = options.transport.ends_with("ucx") ? "ucx" : "mpi";
-  std::unique_ptr<Transport> transport = network(comm.get(), remote, options, host->oversubscribed);
+  std::unique_ptr<Transport> transport = network(comm.get(), remote, options, *host);
   if (!with_rings) return transport;
   return std::make_unique<SharedMemory>(std::move(host), options, std::move(transport));
 }

@@ -21,6 +21,13 @@ Host::Host(const Communicator& parent) {
   must(MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, comm), "MPI_Allreduce");
   oversubscribed = size > CPU_COUNT(&cores);
 
+  const Process me_myself = this_process();
+  std::vector<Process> processes(ranks.size());
+  must(
+      MPI_Allgather(&me_myself, sizeof(Process), MPI_BYTE, processes.data(), sizeof(Process), MPI_BYTE, comm),
+      "MPI_Allgather");
+  neighbours = std::make_shared<Neighbours>(ranks, processes);
+
   int largest = size;
   must(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, parent.get()), "MPI_Allreduce");
   largest_has_several = largest > 1;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks that share this rank's host, and how many cores they have together.
+// The ranks that share this rank's host, how many cores they have together, and whether they still live.
 #pragma once
 
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
 #include "am/mpi/call.hpp"
+#include "am/mpi/processes.hpp"
 
 namespace nuice::am::mpi {
 
@@ -22,6 +24,7 @@ struct Host {
   Rank me = 0;                       // this rank in comm
   bool oversubscribed = false;       // more ranks than cores that they may run on
   bool largest_has_several = false;  // some host has two ranks or more; equal on all ranks
+  std::shared_ptr<Neighbours> neighbours;
 };
 
 }  // namespace nuice::am::mpi

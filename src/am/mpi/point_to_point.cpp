@@ -74,10 +74,10 @@ SendSlots::Slot* SendSlots::free() {
   return &slot;
 }
 
-PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, bool oversubscribed)
+PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, const Host& host)
     : comm_(parent),
       max_message_bytes_(options.max_message_bytes),
-      oversubscribed_(oversubscribed),
+      oversubscribed_(host.oversubscribed),
       stride_((sizeof(Header) + options.max_message_bytes + 63) / 64 * 64),
       memory_(
           std::make_unique_for_overwrite<std::byte[]>(stride_ * static_cast<std::size_t>(options.receives))),
@@ -86,7 +86,8 @@ PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, bool oversub
       credits_(static_cast<std::size_t>(comm_.num_ranks()), options.credits),
       owed_(static_cast<std::size_t>(comm_.num_ranks()), 0),
       small_slots_(num_small_slots, small_bytes),
-      slots_(num_slots, stride_) {
+      slots_(num_slots, stride_),
+      deaths_(comm_, host.neighbours) {
   int* tag_ub = nullptr;
   int found = 0;
   must(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&tag_ub), &found), "MPI_Comm_get_attr");

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "am/mpi/call.hpp"
+#include "am/mpi/host.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/mpi/am.hpp"
 
@@ -50,7 +51,7 @@ class SendSlots {
 class PointToPoint : public Transport {
  public:
   /// Collective.
-  PointToPoint(MPI_Comm parent, const Options& options, bool oversubscribed);
+  PointToPoint(MPI_Comm parent, const Options& options, const Host& host);
   ~PointToPoint() override;
 
   std::string name() const override { return "mpi"; }
@@ -73,6 +74,8 @@ class PointToPoint : public Transport {
     reduction_.start(comm_.get(), op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return reduction_.test(result); }
+  std::vector<Rank> dead_ranks() override { return deaths_.ranks(); }
+  bool is_orphan() const override { return deaths_.is_orphan(); }
 
  private:
   /// Credits that are given back in a message of their own.
@@ -111,6 +114,7 @@ class PointToPoint : public Transport {
   std::map<std::uint64_t, std::vector<MPI_Request>> bulk_sends_;
   std::vector<BulkReceive> bulk_receives_;
   Reduction reduction_;
+  Deaths deaths_;
 };
 
 }  // namespace nuice::am::mpi

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What transport "ucx" needs from MPI: addresses and reductions.
+// What transport "ucx" needs from MPI: addresses, reductions, and who has died.
 #pragma once
 
 #include "am/mpi/call.hpp"
+#include "am/mpi/host.hpp"
 #include "am/ucx/ucx.hpp"
 
 namespace nuice::am::mpi {
@@ -10,7 +11,8 @@ namespace nuice::am::mpi {
 class MpiRendezvous : public ucx::Rendezvous {
  public:
   /// Collective.
-  MpiRendezvous(MPI_Comm parent, bool oversubscribed) : comm_(parent), oversubscribed_(oversubscribed) {}
+  MpiRendezvous(MPI_Comm parent, const Host& host)
+      : comm_(parent), oversubscribed_(host.oversubscribed), deaths_(comm_, host.neighbours) {}
   Rank rank() const override { return comm_.rank(); }
   Rank num_ranks() const override { return comm_.num_ranks(); }
   bool oversubscribed() const override { return oversubscribed_; }
@@ -21,11 +23,14 @@ class MpiRendezvous : public ucx::Rendezvous {
     reduction_.start(comm_.get(), op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return reduction_.test(result); }
+  std::vector<Rank> dead_ranks() override { return deaths_.ranks(); }
+  bool is_orphan() const override { return deaths_.is_orphan(); }
 
  private:
   Communicator comm_;
   bool oversubscribed_;
   Reduction reduction_;
+  Deaths deaths_;
 };
 
 }  // namespace nuice::am::mpi

@@ -73,20 +73,52 @@ SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
         reinterpret_cast<Handover*>(segment(static_cast<int>(peer)) + handover_at);
 }
 
+/// Collective over the host. words: process, address and what is there, by rank of the host.
+bool SharedMemory::can_read_all(const std::vector<std::uint64_t>& words) const {
+  int possible = 1;
+  for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
+    if (std::cmp_not_equal(peer, host_->me) &&
+        !can_read(static_cast<int>(words[3 * peer]), words[3 * peer + 1], words[3 * peer + 2]))
+      possible = 0;
+  must(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, host_->comm), "MPI_Allreduce");
+  return possible != 0;
+}
+
+/// Collective over the host. The nearest process that all of its ranks descend from, usually what started them; 0: none is known.
+int SharedMemory::common_ancestor() const {
+  constexpr std::size_t most = 16;
+  std::vector<int> mine = ancestors();
+  mine.resize(most, 0);
+  std::vector<int> all(most * host_->ranks.size());
+  must(MPI_Allgather(mine.data(), most, MPI_INT, all.data(), most, MPI_INT, host_->comm), "MPI_Allgather");
+  for (const int candidate : mine) {
+    bool is_common = candidate != 0;
+    for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer) {
+      const auto theirs = std::span(all).subspan(most * peer, most);
+      is_common = is_common && std::ranges::find(theirs, candidate) != theirs.end();
+    }
+    if (is_common) return candidate;
+  }
+  return 0;
+}
+
 /// Fills processes_, unless some rank of this host cannot read another's memory. Collective over the host.
 void SharedMemory::find_processes() {
-  allow_copies();
   const std::uint64_t word = 0x6e75696365000000U + static_cast<std::uint64_t>(rank());
   const std::array<std::uint64_t, 3> mine = {static_cast<std::uint64_t>(getpid()),
                                              reinterpret_cast<std::uintptr_t>(&word), word};
   std::vector<std::uint64_t> all(3 * host_->ranks.size());
   must(MPI_Allgather(mine.data(), 3, MPI_UINT64_T, all.data(), 3, MPI_UINT64_T, host_->comm),
        "MPI_Allgather");
-  int possible = 1;
-  for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
-    if (!can_read(static_cast<int>(all[3 * peer]), all[3 * peer + 1], all[3 * peer + 2])) possible = 0;
-  must(MPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, host_->comm), "MPI_Allreduce");
-  if (possible == 0) return;
+  if (!can_read_all(all)) {
+    const int ancestor = common_ancestor();
+    if (ancestor != 0) leave_.emplace(ancestor);
+    must(MPI_Barrier(host_->comm), "MPI_Barrier");
+    if (!can_read_all(all)) {
+      leave_.reset();
+      return;
+    }
+  }
   processes_.resize(to_rank_.size());
   for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
     processes_[static_cast<std::size_t>(host_->ranks[peer])] = static_cast<int>(all[3 * peer]);

@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "am/direct_copy.hpp"
@@ -48,6 +49,8 @@ class SharedMemory : public Transport {
     remote_->start_reduce(op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return remote_->test_reduce(result); }
+  std::vector<Rank> dead_ranks() override { return remote_->dead_ranks(); }
+  bool is_orphan() const override { return remote_->is_orphan(); }
 
   bool arm_doorbell(int signal) override;
   void rearm_doorbell() override;
@@ -68,6 +71,8 @@ class SharedMemory : public Transport {
   int poll_rings(Inbox& inbox, int limit);
   int poll_blocks(Inbox& inbox);
   void find_processes();
+  bool can_read_all(const std::vector<std::uint64_t>& words) const;
+  int common_ancestor() const;
   std::byte* segment(int host_rank) const;
 
   std::unique_ptr<Host> host_;
@@ -84,6 +89,7 @@ class SharedMemory : public Transport {
   std::vector<Handover*>
       handovers_;               // by rank in the parent; null of other hosts, and if blocks cannot be copied
   std::vector<int> processes_;  // by rank in the parent; of this host
+  std::optional<Leave> leave_;  // for the others to copy, where the system asks for it
   int block_receiver_ = 0;      // process, of the block that this rank offers
   std::vector<Block> blocks_;
 };

@@ -177,6 +177,8 @@ class UcxTransport : public Transport {
     if (inbox_ == nullptr) ucp_worker_progress(worker_);
     return false;
   }
+  std::vector<Rank> dead_ranks() override { return rendezvous_->dead_ranks(); }
+  bool is_orphan() const override { return rendezvous_->is_orphan(); }
 
  private:
   struct BulkReceive {

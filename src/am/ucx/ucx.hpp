@@ -34,6 +34,8 @@ class Rendezvous {
   virtual bool all_agree(bool mine) = 0;
   virtual void start_reduce(ReduceOp op, std::span<const std::int64_t> values) = 0;
   virtual bool test_reduce(std::span<std::int64_t> result) = 0;
+  virtual std::vector<Rank> dead_ranks() = 0;
+  virtual bool is_orphan() const = 0;
 };
 
 /// Collective. Throws Error mpi (as the other transports' set-up errors) on all ranks if UCX fails on one.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/names.hpp"
 #include "mpi/call.hpp"
 #include "nuice/core/error.hpp"
 
@@ -13,7 +14,7 @@ using nuice::mpi::Extent;
 using nuice::mpi::is_finalized;
 using nuice::mpi::must;
 
-Words::Words(MPI_Comm comm) {
+Words::Words(MPI_Comm comm, const am::Endpoint& endpoint) : endpoint_(endpoint) {
   std::int64_t* word = nullptr;
   must(MPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, comm, static_cast<void*>(&word), &window_),
        "MPI_Win_allocate");
@@ -25,7 +26,7 @@ Words::Words(MPI_Comm comm) {
 }
 
 Words::~Words() {
-  if (is_finalized()) return;
+  if (is_finalized() || endpoint_.has_failed()) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }
@@ -45,7 +46,7 @@ RmaRun::~RmaRun() = default;
 
 void RmaRun::connect(MPI_Comm parent) {
   comm_ = std::make_unique<const nuice::mpi::Communicator>(parent);
-  locks_ = std::make_unique<Words>(comm_->get());
+  locks_ = std::make_unique<Words>(comm_->get(), *crew_.endpoint);
 }
 
 void RmaRun::make_requests() {
@@ -56,8 +57,7 @@ void RmaRun::make_requests() {
       if (result.second != MPI_BYTE) types_.push_back(std::move(extent.type));
       return result;
     } catch (const Error& error) {
-      throw Error(error.code(),
-                  "rank " + std::to_string(src) + " -> rank " + std::to_string(dst) + ": " + error.what());
+      throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
     }
   };
   receives_.reserve(cargo_.in.size());
@@ -80,6 +80,7 @@ bool RmaRun::is_over() const { return is_finalized(); }
 void RmaRun::begin() {
   all_arrived_ = receives_.size() == 0;
   unsent_ = sends_.size();
+  is_sent_.assign(sends_.size(), 0);
   sending_ = -1;
   receives_.start_unordered(0, receives_.size());
   // The word is 2 (g - 1), or one more if the last sender has not released it yet. It does not change after that: who
@@ -114,12 +115,33 @@ void RmaRun::release() {
   const auto is_free = static_cast<std::int64_t>(2 * round_);
   // Finds another word only if the receiver has gone on to the next round.
   (void)locks_->compare_and_swap(cargo_.out[index].dst, is_free + 1, is_free);
+  is_sent_[index] = 1;
+  ++num_moved_;
   sending_ = -1;
   --unsent_;
 }
 
+void RmaRun::append_waited_for(std::vector<Rank>& ranks) const {
+  for (std::size_t i = 0; i < is_sent_.size(); ++i)
+    if (is_sent_[i] == 0) ranks.push_back(cargo_.out[i].dst);
+  if (all_arrived_) return;
+  for (const Cargo::Incoming& in : cargo_.in) ranks.push_back(in.src);
+}
+
+/// After an error of MPI nothing more can be expected of the others, nor may they wait for this rank.
 bool RmaRun::step(am::FirstError& /*held*/) {
-  if (!all_arrived_) all_arrived_ = receives_.test(0, receives_.size());
+  try {
+    return step_in_mpi();
+  } catch (const Error& error) {
+    crew_.endpoint->give_up_after(error);
+  }
+}
+
+bool RmaRun::step_in_mpi() {
+  if (!all_arrived_) {
+    all_arrived_ = receives_.test(0, receives_.size());
+    if (all_arrived_) ++num_moved_;
+  }
   if (sending_ >= 0) {
     release();
   } else {

@@ -28,16 +28,17 @@ namespace nuice::drs::mpi {
 class Words {
  public:
   /// Collective.
-  explicit Words(MPI_Comm comm);
+  Words(MPI_Comm comm, const am::Endpoint& endpoint);
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
-  /// Collective.
+  /// Collective, unless the endpoint was given up: nobody may wait for the dead.
   ~Words();
   /// Returns the value before; it is replaced if that was `expected`.
   std::int64_t compare_and_swap(Rank rank, std::int64_t expected, std::int64_t desired);
 
  private:
   MPI_Win window_ = MPI_WIN_NULL;
+  const am::Endpoint& endpoint_;
 };
 
 class RmaRun : public Run {
@@ -52,12 +53,14 @@ class RmaRun : public Run {
   void make_requests();
 
   bool step(am::FirstError& held) override;
+  void append_waited_for(std::vector<Rank>& ranks) const override;
 
  protected:
   void begin() override;
   bool is_over() const override;
 
  private:
+  bool step_in_mpi();
   void try_next();
   void release();
 
@@ -69,6 +72,7 @@ class RmaRun : public Run {
   int sending_ = -1;            // the message that is on its way, or -1
   bool all_arrived_ = false;
   std::size_t unsent_ = 0;
+  std::vector<char> is_sent_;  // by index in cargo_.out; in this round
 };
 
 }  // namespace nuice::drs::mpi

@@ -7,6 +7,7 @@
 #include "drs/station_state.hpp"
 #include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/failure.hpp"
 #include "mpi/gather.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/drs.hpp"
@@ -27,13 +28,15 @@ struct VectorSum {
 
 /// Destroyed by the last that needs it.
 struct World::Door {
-  nuice::mpi::Communicator comm;
+  std::shared_ptr<const nuice::mpi::Communicator> comm;
   am::Endpoint endpoint;
   Station station;
-  VectorSum sum{};
+  std::unique_ptr<VectorSum> sum = std::make_unique<VectorSum>();
 
-  Door(MPI_Comm parent, const am::mpi::Options& options)
-      : comm(parent), endpoint(am::mpi::connect(comm.get(), options)), station(endpoint) {
+  Door(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
+      : comm(nuice::mpi::duplicate(parent)),
+        endpoint(am::mpi::connect(comm->get(), options), endpoint_options),
+        station(endpoint) {
     endpoint.seal();
   }
   Door(const Door&) = delete;
@@ -45,6 +48,9 @@ struct World::Door {
     } catch (const std::exception&) {
       // A destructor has nobody to tell.
     }
+    if (!endpoint.has_failed()) return;
+    [[maybe_unused]] const auto* const left_sum = sum.release();  // MPI may still be at work on them
+    [[maybe_unused]] const auto* const left_comm = new std::shared_ptr(comm);
   }
 };
 
@@ -70,7 +76,9 @@ int num_entries(const nuice::mpi::Communicator& comm, Station::State& station, V
        "MPI_Ireduce_scatter_block");
   station.wait_until([&] {
     int done = 0;
-    must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    const int code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS)
+      station.endpoint.give_up_after(Error(ErrorCode::mpi, nuice::mpi::error_text(code, "MPI_Test")));
     return done != 0;
   });
   return sum.count;
@@ -90,8 +98,8 @@ std::string_view learn_name(Learn way) {
   return "unknown";
 }
 
-World::World(MPI_Comm parent, const am::mpi::Options& options)
-    : door_(std::make_shared<Door>(parent, options)) {}
+World::World(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
+    : door_(std::make_shared<Door>(parent, options, endpoint_options)) {}
 World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 World::~World() = default;
@@ -111,8 +119,8 @@ std::vector<Partner> World::receive_list(std::span<const Partner> destinations, 
   Station::State& station = all.station.state();
   const Collective call(station);
   station.agree([&] { check_destinations(station.place(), destinations); });
-  if (way == Learn::concatenate) return column_of_gathered(all.comm, destinations);
-  const auto expected = static_cast<std::size_t>(num_entries(all.comm, station, all.sum, destinations));
+  if (way == Learn::concatenate) return column_of_gathered(*all.comm, destinations);
+  const auto expected = static_cast<std::size_t>(num_entries(*all.comm, station, *all.sum, destinations));
   station.send_entries(destinations);
   station.wait_until([&] { return station.entries.size() >= expected; });
   return station.take_entries();
@@ -133,7 +141,7 @@ Exchange World::bind(std::span<const Partner> destinations, std::span<const Part
     run = std::make_unique<RmaRun>(door_, station.crew, std::move(cargo), options);
   });
   station.check_sources(destinations, sources);
-  run->connect(all.comm.get());
+  run->connect(all.comm->get());
   station.agree([&] { run->make_requests(); });
   return Exchange(std::move(run));
 }

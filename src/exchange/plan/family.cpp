@@ -15,19 +15,19 @@ namespace {
 /// What hangs on the user's communicator.
 using Holder = std::weak_ptr<Family>;
 
-constexpr std::array<const char*, 7> call_names = {
-    "bind()",        "bind_reverse()",        "bind_array()",         "bind_array_reverse()",
-    "bind_fields()", "bind_fields_reverse()", "BroadcastPlan::bind()"};
-constexpr auto num_calls = static_cast<std::int64_t>(call_names.size());
+constexpr std::array form_names = {"buffers", "array", "fields", "broadcast"};
+constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.
 std::int64_t code_of(const Doing& doing) {
-  return (2 * doing.member + (doing.plan_is_freed ? 1 : 0)) * num_calls +
-         static_cast<std::int64_t>(doing.call);
+  const auto form = static_cast<std::int64_t>(doing.call.form);
+  const auto direction = static_cast<std::int64_t>(doing.call.direction);
+  return (2 * doing.member + (doing.plan_is_freed ? 1 : 0)) * num_calls + 2 * form + direction;
 }
 
 std::string words(std::int64_t code) {
-  return std::string(call_names[static_cast<std::size_t>(code % num_calls)]) + " of plan " +
+  const auto call = static_cast<std::size_t>(code % num_calls);
+  return std::string("bind(") + form_names[call / 2] + (call % 2 == 0 ? "" : ", backwards") + ") of plan " +
          std::to_string(code / num_calls / 2);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "core/table.hpp"
 #include "machine/simulator/engine.hpp"
 #include "machine/simulator/program.hpp"
 #include "nuice/core/error.hpp"
@@ -17,20 +18,11 @@ namespace {
 using machine::Engine;
 using machine::TransferId;
 
-constexpr std::array<std::pair<Executor, std::string_view>, 4> executor_names{{
-    {Executor::async, "async"},
-    {Executor::phased, "phased"},
-    {Executor::barrier, "barrier"},
-    {Executor::pairwise, "pairwise"},
-}};
-
-constexpr std::array<std::pair<DrsWhenBusy, std::string_view>, 2> when_busy_names{{
-    {DrsWhenBusy::refuse, "refuse"},
-    {DrsWhenBusy::list, "list"},
-}};
+constexpr core::Named<DrsWhenBusy> when_busy_names[] = {{"refuse", DrsWhenBusy::refuse},
+                                                        {"list", DrsWhenBusy::list}};
 
 void require_room(const CommMatrix& matrix, const Machine& machine) {
-  require_sense(machine);
+  require_valid(machine);
   const std::string reason = why_too_small(*machine.topology, matrix.num_ranks());
   if (!reason.empty()) throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
 }
@@ -41,13 +33,32 @@ Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
   return sum;
 }
 
+/// What the system holds besides the user's buffers (Machine::async_copies).
+struct Copies {
+  bool out = false;  // all sends are under way at once
+  bool in = false;   // all receives are posted at once
+};
+Pace simulated_pace(std::string_view executor) {
+  const Executor& row = find_executor(executor);
+  if (row.needs_schedule() && row.is_simulated()) return row.pace;
+  std::string known;
+  for (const Executor& other : executors())
+    if (other.needs_schedule() && other.is_simulated())
+      known += (known.empty() ? "" : ", ") + std::string(other.name);
+  throw Error(ErrorCode::invalid_argument, "executor \"" + std::string(executor) +
+                                               "\" cannot be simulated with a schedule; " + known + " can");
+}
+
 /// By rank: how many times slower its port is because its messages do not fit into its memory.
-std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine) {
+std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, Copies copies) {
+  const Bytes out_times = copies.out && machine.async_copies ? 2 : 1;
+  const Bytes in_times = copies.in && machine.async_copies ? 2 : 1;
   std::vector<double> result;
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
     const Bytes out = bytes_of(matrix, matrix.sent_by(rank));
     const Bytes in = bytes_of(matrix, matrix.received_by(rank));
-    const bool fits = out <= machine.memory_limit && in <= machine.memory_limit - out;
+    const bool out_fits = out <= machine.memory_limit / out_times;
+    const bool fits = out_fits && in <= (machine.memory_limit - out * out_times) / in_times;
     result.push_back(fits ? 1 : machine.memory_slowdown);
   }
   return result;
@@ -55,27 +66,10 @@ std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine) 
 
 }  // namespace
 
-std::string_view executor_name(Executor executor) {
-  return std::ranges::find(executor_names, executor, &std::pair<Executor, std::string_view>::first)->second;
-}
+std::string_view when_busy_name(DrsWhenBusy when_busy) { return core::name_of(when_busy_names, when_busy); }
 
-std::optional<Executor> find_executor(std::string_view name) {
-  for (const auto& [executor, known] : executor_names) {
-    if (known == name) return executor;
-  }
-  return std::nullopt;
-}
-
-std::string_view when_busy_name(DrsWhenBusy when_busy) {
-  return std::ranges::find(when_busy_names, when_busy, &std::pair<DrsWhenBusy, std::string_view>::first)
-      ->second;
-}
-
-std::optional<DrsWhenBusy> find_when_busy(std::string_view name) {
-  for (const auto& [when_busy, known] : when_busy_names) {
-    if (known == name) return when_busy;
-  }
-  return std::nullopt;
+DrsWhenBusy find_when_busy(std::string_view name) {
+  return core::require_row(when_busy_names, "way of a busy receiver", name).value;
 }
 
 std::string_view activity_name(Activity activity) {
@@ -86,12 +80,14 @@ std::string_view activity_name(Activity activity) {
 Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                     const SimulationOptions& options) {
   require_room(matrix, machine);
+  const Pace pace = simulated_pace(options.executor);
   if (schedule.num_ranks() != matrix.num_ranks()) {
     throw Error(ErrorCode::mismatch, "the schedule has " + std::to_string(schedule.num_ranks()) +
                                          " ranks, the matrix " + std::to_string(matrix.num_ranks()));
   }
-  Engine engine(machine, machine::compile(matrix, schedule, machine, options), slowdowns(matrix, machine),
-                options.record_timeline);
+  const bool all_at_once = pace == Pace::at_once;
+  Engine engine(machine, machine::compile(matrix, schedule, machine, pace, options.blocking_sends),
+                slowdowns(matrix, machine, {.out = all_at_once, .in = all_at_once}), options.record_timeline);
   std::vector<Bytes> delivered(matrix.num_messages());
   Simulation result = engine.run([&](TransferId id) {
     const Transfer transfer = schedule.transfer(id);
@@ -130,7 +126,8 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
     parts[leader] = {id, program.moves[leader].bytes};
     parts[id] = {id, program.moves[id].bytes};
   }
-  Engine engine(machine, std::move(program), slowdowns(matrix, machine), options.record_timeline);
+  Engine engine(machine, std::move(program), slowdowns(matrix, machine, {.in = true}),
+                options.record_timeline);
   engine.set_handshakes({.to_send = std::move(to_send),
                          .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s),
                          .listing = listing,

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the waiting for a rank that never answers ends. Three things end it, and every call that waits looks for them about
+// once a millisecond:
+//
+//   a death      the transport knows of it: MPI tells, or the process of a rank of this host is gone
+//   the watchdog nothing has moved on this rank for EndpointOptions::watchdog_s; a roll call says who does not answer
+//   an orphan    whoever started the ranks is gone, and nothing has moved for two seconds
+//
+// Whoever gives up tells all the others, which then throw the same error: a death on another host, which only the ranks of
+// that host can see, and a rank that waits for one that has given up. Every step is without waiting for anybody: what finds
+// no room is not sent, as the others have the same means to notice.
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <string_view>
+
+#include "am/endpoint_state.hpp"
+#include "am/noting_failure.hpp"
+#include "core/watchdog.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::am {
+namespace {
+
+constexpr double look_period_s = 1e-3;
+constexpr double orphan_patience_s = 2;
+/// For the answers to a roll call: ranks that wait answer at once, if they have a core.
+constexpr double answer_time_s = 0.05;
+/// For what was sent last to leave.
+constexpr double farewell_s = 0.002;
+/// For the news of a death, after a call that it made fail.
+constexpr double news_time_s = 0.05;
+/// Looks for messages per look at the clock.
+constexpr unsigned polls_per_look = 16;
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string text_of(double limit_s) {
+  std::string text = std::to_string(limit_s);
+  return text.substr(0, text.find('.') + 3);
+}
+
+struct FailureHead {
+  std::int32_t code;
+};
+
+/// What the others may still write into or read from, and what could only be freed together with them, stays as it is.
+void leave_behind(std::unique_ptr<Transport> transport) {
+  static std::mutex mutex;
+  static std::vector<std::unique_ptr<Transport>>* const left = new std::vector<std::unique_ptr<Transport>>();
+  const std::scoped_lock lock(mutex);
+  left->push_back(std::move(transport));
+}
+
+}  // namespace
+
+Endpoint::~Endpoint() {
+  if (has_failed_) leave_behind(std::move(transport_));
+}
+
+void Endpoint::begin_wait() { watch_->quiet.restart(); }
+
+void Endpoint::look_now_and_then(bool is_waiting) {
+  if (++looks_ % polls_per_look == 0) look_for_failures(is_waiting);
+}
+
+void Endpoint::look_for_failures(bool is_waiting) {
+  Watch& watch = *watch_;
+  const double now_s = seconds();
+  if (now_s < watch.next_look_s) return;
+  watch.next_look_s = now_s + look_period_s;
+  const std::string me = "rank " + std::to_string(rank_);
+  const std::vector<Rank> dead = transport_->dead_ranks();
+  if (!dead.empty()) give_up(ErrorCode::mpi, me + " gives up; dead: " + names_of(dead));
+  if (!is_waiting) return;
+  const double limit_s = options_.watchdog_s;
+  watch.quiet.look(static_cast<std::int64_t>(sent_ + inbox_.handled_), now_s,
+                   (limit_s > 0 ? limit_s : orphan_patience_s) / 10);
+  const double quiet_s = watch.quiet.seconds();
+  if (limit_s > 0 && quiet_s >= limit_s)
+    time_out(me + " gives up after " + text_of(quiet_s) + " s without progress");
+  if (quiet_s >= orphan_patience_s && transport_->is_orphan())
+    give_up(ErrorCode::mpi, me + " gives up: what started it is gone, and nothing moves");
+}
+
+/// Those of the others that do not answer in time.
+std::vector<Rank> Endpoint::silent_ranks() {
+  Watch& watch = *watch_;
+  watch.is_present.assign(static_cast<std::size_t>(num_ranks_), 0);
+  watch.is_present[static_cast<std::size_t>(rank_)] = 1;
+  for (Rank dst = 0; dst < num_ranks_; ++dst) {
+    if (dst == rank_) continue;
+    try {
+      if (try_post(dst, internal_header(InternalHandler::roll_call), {}, {})) ++sent_;
+    } catch (const Error&) {
+      // It cannot be reached: it will not answer.
+    }
+  }
+  const auto all_answered = [&] { return std::ranges::find(watch.is_present, 0) == watch.is_present.end(); };
+  for (const double end_s = seconds() + answer_time_s; seconds() < end_s && !all_answered();) poll_blindly();
+  std::vector<Rank> silent;
+  for (Rank rank = 0; rank < num_ranks_; ++rank)
+    if (watch.is_present[static_cast<std::size_t>(rank)] == 0) silent.push_back(rank);
+  return silent;
+}
+
+/// There is an error to tell already: those of handlers are lost.
+void Endpoint::poll_blindly() noexcept {
+  try {
+    if (num_deferred_ != 0) send_deferred();
+    if (take_in() == 0) transport_->yield();
+  } catch (...) {
+    return;
+  }
+}
+
+void Endpoint::time_out(const std::string& text) {
+  const std::vector<Rank> silent = silent_ranks();
+  throw_failure();  // of another rank, heard meanwhile
+  give_up(ErrorCode::timeout,
+          text + (silent.empty() ? "; all ranks answer, so they wait for something that nobody sends"
+                                 : "; no answer from " + names_of(silent)));
+}
+
+void Endpoint::give_up(ErrorCode code, const std::string& text) {
+  const TransportError error(code, text);
+  fail(error, std::make_exception_ptr(error));
+  throw TransportError(error);
+}
+
+/// The first failure is the one to tell, here and elsewhere.
+void Endpoint::fail(const Error& error, std::exception_ptr why) noexcept {
+  if (has_failed_) return;
+  watch_->failure = std::move(why);
+  has_failed_ = true;
+  if (error.code() != ErrorCode::state) tell_of_failure(error);  // in a loop-back run all know that another has failed
+}
+
+/// Who has died may be known a moment after a call has failed for it.
+void Endpoint::give_up_after(const Error& error) {
+  std::vector<Rank> dead;
+  if (error.code() == ErrorCode::mpi && !has_failed_)
+    for (const double end_s = seconds() + news_time_s; dead.empty() && seconds() < end_s; sched_yield())
+      dead = transport_->dead_ranks();
+  give_up(error.code(), error.what() + (dead.empty() ? std::string() : "; dead: " + names_of(dead)));
+}
+
+void Endpoint::tell_of_failure(const Error& error) noexcept {
+  const FailureHead head{static_cast<std::int32_t>(error.code())};
+  const std::string_view text(error.what());
+  const auto bytes =
+      std::as_bytes(std::span(text)).first(std::min(text.size(), max_message_bytes_ - sizeof head));
+  for (Rank dst = 0; dst < num_ranks_; ++dst) {
+    if (dst == rank_) continue;
+    try {
+      (void)try_post(dst, internal_header(InternalHandler::failure), std::as_bytes(std::span(&head, 1)),
+                     bytes);
+    } catch (...) {
+      // The dead cannot be told.
+    }
+  }
+  if (in_progress_) return;  // a handler may not poll
+  for (const double end_s = seconds() + farewell_s; seconds() < end_s;) poll_blindly();
+}
+
+void Endpoint::throw_failure() const {
+  if (has_failed_) std::rethrow_exception(watch_->failure);
+}
+
+void Endpoint::add_failure_handlers() {
+  const auto add = [this](InternalHandler number, detail::HandlerRow::Run run) {
+    inbox_.internal_rows_[static_cast<std::size_t>(number)] = {run, nullptr, nullptr, false};
+  };
+  add(InternalHandler::roll_call, [](void*, Context& context, const std::byte*, std::size_t) {
+    context.endpoint().post(context.source(), internal_header(InternalHandler::present), nullptr, 0, {});
+  });
+  add(InternalHandler::present, [](void*, Context& context, const std::byte*, std::size_t) {
+    std::vector<char>& is_present = context.endpoint().watch_->is_present;
+    if (!is_present.empty()) is_present[static_cast<std::size_t>(context.source())] = 1;
+  });
+  add(InternalHandler::failure, [](void*, Context& context, const std::byte* payload, std::size_t bytes) {
+    if (bytes < sizeof(FailureHead)) detail::wrong_size(context, sizeof(FailureHead), bytes, true);
+    const auto head = detail::load<FailureHead>(payload);
+    const std::string text(reinterpret_cast<const char*>(payload + sizeof head), bytes - sizeof head);
+    Endpoint& endpoint = context.endpoint();
+    if (endpoint.has_failed_) return;
+    endpoint.watch_->failure =
+        std::make_exception_ptr(TransportError(static_cast<ErrorCode>(head.code), text));
+    endpoint.has_failed_ = true;  // what made the progress throws it
+  });
+}
+
+}  // namespace nuice::am

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every watchdog needs: how long a rank has looked for progress and found none, and whom its report names. The clock
+// is the caller's.
+//
+//   QuietTime quiet;
+//   quiet.restart();                                       // a wait begins
+//   ... quiet.look(events, now_s, watchdog_s / 10);        // at every look; events: a number that grows with every progress
+//   if (quiet.seconds() >= watchdog_s) ...                 // give up
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nuice/core/types.hpp"
+
+namespace nuice {
+
+class QuietTime {
+ public:
+  void restart() { *this = {}; }
+  /// Of the time since the last look most_s counts at most, as this rank may have been stopped or busy, and others may have
+  /// waited for it meanwhile.
+  void look(std::int64_t events, double now_s, double most_s) {
+    const bool is_quiet = has_looked_ && events == events_;
+    quiet_s_ = is_quiet ? quiet_s_ + std::min(now_s - last_look_s_, most_s) : 0;
+    events_ = events;
+    last_look_s_ = now_s;
+    has_looked_ = true;
+  }
+  double seconds() const { return quiet_s_; }
+
+ private:
+  std::int64_t events_ = 0;
+  double quiet_s_ = 0;
+  double last_look_s_ = 0;
+  bool has_looked_ = false;
+};
+
+/// "rank 2, rank 3 and 5 more", each once, in order. At least one.
+inline std::string names_of(std::vector<Rank> ranks) {
+  std::ranges::sort(ranks);
+  const auto repeats = std::ranges::unique(ranks);
+  ranks.erase(repeats.begin(), repeats.end());
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]);
+  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
+}  // namespace nuice

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What becomes of active messages and DRS_N when a rank dies or stops. fault_test.py runs it.
+//
+//   am_fault_program FATE/WORK/TRANSPORT/WATCHDOG_S ...    four ranks for each case, apart from the others'
+//
+//   FATE     kill     rank 1 dies (SIGKILL)
+//            freeze   it is stopped (SIGSTOP) for good
+//   WORK     quiesce  rounds of messages to all and quiesce()
+//            future   calls to all, and their results
+//            put      blocks to all
+//            small    puts inside messages to all, far more than there is room for
+//            level    LevelSync on a ring
+//            wait     poll_until() for a message that the victim would send
+//            refuse, list, rma    DRS_N
+//            learn    drs receive lists
+//
+// Prints a line per rank that came to its end: "case C rank R SECONDS code: text", the seconds since the victim's end.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nuice/am/level_sync.hpp"
+#include "nuice/am/port.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/mpi/am.hpp"
+#include "nuice/mpi/drs.hpp"
+
+namespace {
+
+using namespace nuice;
+
+constexpr int ranks_per_case = 4;
+constexpr int victim = 1;
+constexpr int fatal_round = 20;
+constexpr int num_rounds = 2000;
+constexpr std::size_t block_bytes = 1 << 20;
+
+struct Case {
+  int number;
+  std::string fate, work, transport;
+  double watchdog_s;
+};
+
+Case parse_case(int number, const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) c == '/' ? (void)words.emplace_back() : words.back().push_back(c);
+  if (words.size() != 4) throw Error(ErrorCode::parse, text);
+  return {number, words[0], words[1], words[2], std::stod(words[3])};
+}
+
+/// The same for all processes of the host.
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct Word {
+  std::uint64_t value;
+};
+
+class Ranks {
+ public:
+  Ranks(const Case& what, MPI_Comm comm, double* death_s) : what_(what), comm_(comm), death_s_(death_s) {
+    MPI_Comm_rank(comm, &rank_);
+  }
+
+  void run() {
+    const std::map<std::string, void (Ranks::*)()> works = {
+        {"quiesce", &Ranks::quiesce}, {"future", &Ranks::future}, {"put", &Ranks::put},
+        {"small", &Ranks::small},     {"level", &Ranks::level},   {"wait", &Ranks::wait},
+        {"refuse", &Ranks::drs},      {"list", &Ranks::drs},      {"rma", &Ranks::drs},
+        {"learn", &Ranks::learn}};
+    try {
+      (this->*works.at(what_.work))();
+      say("done");
+    } catch (const Error& error) {
+      say(std::string(error_code_name(error.code())) + ": " + error.what());
+    }
+    // The others have theirs to say, and mpiexec ends all of them with the first.
+    usleep(1500000);
+    if (what_.fate == "freeze") MPI_Abort(MPI_COMM_WORLD, 1);
+    _exit(0);  // MPI_Finalize would wait for the dead
+  }
+
+ private:
+  am::mpi::Options transport() const { return {.transport = what_.transport}; }
+  am::EndpointOptions options() const { return {.watchdog_s = what_.watchdog_s}; }
+
+  void say(const std::string& text) const {
+    std::printf("case %d rank %d %.4f %s\n", what_.number, rank_, now_s() - *death_s_, text.c_str());
+    std::fflush(stdout);
+  }
+
+  /// Each round as the work says; the victim ends in the midst.
+  void rounds(const std::function<void(int)>& round) const {
+    for (int i = 0; i < num_rounds; ++i) {
+      if (i == fatal_round && rank_ == victim) {
+        usleep(20000);  // the others are waiting then
+        *death_s_ = now_s();
+        raise(what_.fate == "kill" ? SIGKILL : SIGSTOP);
+      }
+      round(i);
+    }
+  }
+
+  void to_others(const std::function<void(Rank)>& act) const {
+    for (Rank other = 0; other < ranks_per_case; ++other)
+      if (other != rank_) act(other);
+  }
+
+  void quiesce() {
+    am::Endpoint ep(am::mpi::connect(comm_, transport()), options());
+    const auto tell = ep.on<Word>("tell", [](am::Context&, const Word&) {});
+    ep.seal();
+    rounds([&](int i) {
+      to_others([&](Rank r) { ep.send(r, tell, Word{static_cast<std::uint64_t>(i)}); });
+      ep.quiesce();
+    });
+  }
+
+  void future() {
+    am::Endpoint ep(am::mpi::connect(comm_, transport()), options());
+    const auto twice =
+        ep.on_call<Word, Word>("twice", [](am::Context&, const Word& w) { return Word{2 * w.value}; });
+    ep.seal();
+    rounds([&](int) { to_others([&](Rank r) { (void)ep.call(r, twice, Word{1}).get(); }); });
+  }
+
+  void put() { put_blocks(block_bytes); }
+  void small() { put_blocks(1000); }
+
+  void put_blocks(std::size_t bytes) const {
+    std::vector<std::byte> from(bytes);
+    std::vector<std::byte> to(ranks_per_case * bytes);
+    am::Endpoint ep(am::mpi::connect(comm_, transport()), options());
+    std::map<Rank, am::PortRef> ports;
+    const auto here =
+        ep.on<am::PortRef>("here", [&](am::Context&, const am::PortRef& p) { ports[p.rank] = p; });
+    ep.seal();
+    am::Port port = ep.open_port(to, static_cast<Bytes>((ranks_per_case - 1) * bytes));
+    to_others([&](Rank r) { ep.send(r, here, port.ref()); });
+    ep.quiesce();
+    rounds([&](int i) {
+      to_others([&](Rank r) {
+        ep.put(ports[r], static_cast<Bytes>(static_cast<std::size_t>(rank_) * bytes), from);
+        ports[r] = ports[r].next();
+      });
+      ep.poll_until([&] { return port.complete(); });
+      port.rearm();
+      if (i % 2 == 0 || bytes >= block_bytes)
+        ep.barrier();  // nobody puts into a generation that is not armed yet
+      else
+        ep.quiesce();
+    });
+  }
+
+  void level() {
+    am::Endpoint ep(am::mpi::connect(comm_, transport()), options());
+    ep.seal();
+    am::LevelSync levels(ep, {(rank_ + 1) % ranks_per_case, (rank_ + ranks_per_case - 1) % ranks_per_case});
+    rounds([&](int) { levels.finish_level(); });
+  }
+
+  void wait() {
+    am::Endpoint ep(am::mpi::connect(comm_, transport()), options());
+    int heard = 0;
+    const auto tell = ep.on<Word>("tell", [&](am::Context&, const Word&) { ++heard; });
+    ep.seal();
+    rounds([&](int i) {
+      if (rank_ == victim) to_others([&](Rank r) { ep.send(r, tell, Word{0}); });
+      if (rank_ != victim) ep.poll_until([&] { return heard > i; });
+    });
+  }
+
+  struct Memory {
+    std::vector<Partner> partners;
+    std::vector<std::vector<std::byte>> out, in;
+    std::vector<SendBuffer> send;
+    std::vector<ReceiveBuffer> receive;
+  };
+
+  Memory memory() const {
+    constexpr Bytes bytes = 50'000;
+    Memory memory;
+    to_others([&](Rank r) {
+      memory.partners.push_back({r, bytes});
+      memory.out.emplace_back(bytes);
+      memory.in.emplace_back(bytes);
+    });
+    for (auto& block : memory.out) memory.send.push_back({block.data(), bytes});
+    for (auto& block : memory.in) memory.receive.push_back({block.data(), bytes});
+    return memory;
+  }
+
+  void drs() {
+    Memory all = memory();
+    drs::mpi::World world(comm_, transport(), options());
+    const drs::Options how = {
+        .lock = what_.work == "rma" ? drs::Lock::rma : drs::Lock::message,
+        .when_busy = what_.work == "list" ? drs::WhenBusy::list : drs::WhenBusy::refuse};
+    drs::Exchange exchange = world.bind(all.partners, all.partners, all.send, all.receive, how);
+    rounds([&](int) {
+      exchange.start();
+      exchange.wait();
+    });
+  }
+
+  void learn() {
+    const Memory all = memory();
+    drs::mpi::World world(comm_, transport(), options());
+    const drs::mpi::Learn ways[] = {drs::mpi::Learn::count, drs::mpi::Learn::quiesce};
+    rounds([&](int i) { (void)world.receive_list(all.partners, ways[i % 2]); });
+  }
+
+  Case what_;
+  MPI_Comm comm_;
+  double* death_s_;  // in memory that the ranks of a case share
+  int rank_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int num_ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  if (num_ranks != ranks_per_case * (argc - 1)) return 2;
+  const int number = rank / ranks_per_case;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, number, rank, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Win window = MPI_WIN_NULL;
+  double* mine = nullptr;
+  MPI_Win_allocate_shared(rank % ranks_per_case == victim ? sizeof(double) : 0, 1, MPI_INFO_NULL, comm,
+                          static_cast<void*>(&mine), &window);
+  MPI_Aint bytes = 0;
+  int unit = 0;
+  double* death_s = nullptr;
+  MPI_Win_shared_query(window, victim, &bytes, &unit, static_cast<void*>(&death_s));
+  Ranks(parse_case(number, argv[number + 1]), comm, death_s).run();
+}
