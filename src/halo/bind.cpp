@@ -5,6 +5,7 @@
 #include "halo/halo_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -21,7 +22,7 @@ Bytes sum_of_entry_bytes(std::span<const Field> fields) {
 
 void Halo::State::require_same_size(Bytes entry_bytes) const {
   Bytes first = entry_bytes;
-  must(MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm->get()), "MPI_Bcast");
+  broadcast(*comm, &first, 1, MPI_INT64_T, 0);
   all_or_none(*comm, [&] {
     if (first != entry_bytes)
       throw Error(ErrorCode::mismatch, "bytes per entry differ: " + std::to_string(first) + " on rank 0, " +

@@ -23,7 +23,7 @@ std::vector<HaloPartner> partners_of(const EntryLists& lists) {
 Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIndex> needed,
            const PlanOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = std::make_shared<const Communicator>(parent);
+  state_->comm = std::make_shared<const Communicator>(parent, options.watchdog_s);
   state_->options = options;
   std::optional<Plan> requests;
   state_->pattern =

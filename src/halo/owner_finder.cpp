@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "halo/owner_finder.hpp"
+#include "mpi/collective.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,7 +49,7 @@ void OwnerFinder::require_same_kind() const {
   const auto hash = fingerprint(ownership_.begins_) ^ fingerprint(ownership_.owners_);
   const std::array<std::uint64_t, 2> mine = {static_cast<std::uint64_t>(ownership_.kind_), hash};
   std::array<std::uint64_t, 2> first = mine;
-  must(MPI_Bcast(first.data(), 2, MPI_UINT64_T, 0, comm_.get()), "MPI_Bcast");
+  broadcast(comm_, first.data(), 2, MPI_UINT64_T, 0);
   all_or_none(comm_, [&] {
     if (first[0] != mine[0])
       throw Error(ErrorCode::mismatch,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/agree.hpp"
+#include "mpi/collective.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -13,7 +14,7 @@ void agree(const Communicator& comm, const Outcome& mine) {
   const int no_failure = INT_MAX;
   const int offer = mine ? comm.rank() : no_failure;
   int lowest = no_failure;
-  must(MPI_Allreduce(&offer, &lowest, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
+  all_reduce(comm, &offer, &lowest, 1, MPI_INT, MPI_MIN);
   if (lowest == no_failure) return;
 
   const bool is_mine = comm.rank() == lowest;
@@ -22,18 +23,18 @@ void agree(const Communicator& comm, const Outcome& mine) {
     head[0] = static_cast<int>(mine->code());
     head[1] = static_cast<int>(std::strlen(mine->what()));
   }
-  must(MPI_Bcast(head, 2, MPI_INT, lowest, comm.get()), "MPI_Bcast");
+  broadcast(comm, head, 2, MPI_INT, lowest);
   std::string text(static_cast<std::size_t>(head[1]), '\0');
   if (is_mine) std::copy_n(mine->what(), text.size(), text.begin());
-  must(MPI_Bcast(text.data(), head[1], MPI_CHAR, lowest, comm.get()), "MPI_Bcast");
+  broadcast(comm, text.data(), head[1], MPI_CHAR, lowest);
   throw Error(static_cast<ErrorCode>(head[0]), text);
 }
 
 std::string text_of_rank_0(const Communicator& comm, std::string text) {
   auto length = static_cast<int>(text.size());
-  must(MPI_Bcast(&length, 1, MPI_INT, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, &length, 1, MPI_INT, 0);
   text.resize(static_cast<std::size_t>(length));
-  must(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, text.data(), length, MPI_CHAR, 0);
   return text;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/gather.hpp"
+#include "mpi/collective.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -24,7 +25,7 @@ std::vector<int> gather_counts(const Communicator& comm, std::size_t mine) {
     counts.resize(static_cast<std::size_t>(comm.num_ranks()));
   });
   const int count = static_cast<int>(mine);
-  must(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.get()), "MPI_Allgather");
+  all_gather(comm, &count, 1, MPI_INT, counts.data());
   return counts;
 }
 
@@ -69,9 +70,7 @@ Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> 
     all.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(all.begin.back()));
   });
   const Datatype record = Datatype::contiguous(width, MPI_INT64_T);
-  must(MPI_Allgatherv(mine.data(), counts[static_cast<std::size_t>(comm.rank())], record.get(),
-                      all.values.data(), counts.data(), all.begin.data(), record.get(), comm.get()),
-       "MPI_Allgatherv");
+  all_gather_v(comm, mine.data(), record.get(), all.values.data(), counts, all.begin);
   return all;
 }
 
@@ -84,7 +83,7 @@ CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> r
     if (is_root) counts.resize(static_cast<std::size_t>(comm.num_ranks()));
   });
   const int count = static_cast<int>(mine.size());  // at most one per rank
-  must(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm.get()), "MPI_Gather");
+  gather(comm, &count, 1, MPI_INT, counts.data(), root);
   std::vector<int> begin;
   std::vector<Message> entries;
   all_or_none(comm, [&] {
@@ -93,9 +92,7 @@ CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> r
     entries.resize(static_cast<std::size_t>(begin.back()));
   });
   const Datatype record = message_type();
-  must(MPI_Gatherv(mine.data(), count, record.get(), entries.data(), counts.data(), begin.data(),
-                   record.get(), root, comm.get()),
-       "MPI_Gatherv");
+  gather_v(comm, mine.data(), count, record.get(), entries.data(), counts, begin, root);
   CommMatrix matrix;
   all_or_none(comm, [&] {
     if (is_root) matrix = CommMatrix::from_messages(comm.num_ranks(), entries);
@@ -114,9 +111,7 @@ CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row)
     entries.resize(static_cast<std::size_t>(begin.back()));
   });
   const Datatype record = message_type();
-  must(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), record.get(), entries.data(), counts.data(),
-                      begin.data(), record.get(), comm.get()),
-       "MPI_Allgatherv");
+  all_gather_v(comm, mine.data(), record.get(), entries.data(), counts, begin);
   CommMatrix matrix;
   all_or_none(comm, [&] { matrix = CommMatrix::from_messages(comm.num_ranks(), entries); });
   return matrix;

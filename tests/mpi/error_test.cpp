@@ -143,6 +143,28 @@ TEST(Errors, AnotherPlanOnOneRankIsNoHang) {
   test::BoundPlan other(b);
 }
 
+TEST(Errors, MakingAPlanWhereOthersBindIsNoHang) {
+  if (test::world_size() < 2) return;
+  const Rank last = test::world_size() - 1;
+  const bool is_last = test::world_rank() == last;
+  MPI_Comm mine = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+  Plan first(mine, ring());
+  const std::string who = " on rank " + std::to_string(last);
+  test::expect_same_error(ErrorCode::mismatch, "bind() of plan 1 on rank 0, the making of plan 2" + who, [&] {
+    if (is_last) Plan(mine, ring());
+    test::BoundPlan(first);
+  });
+  test::expect_same_error(ErrorCode::mismatch, "the making of plan 2 on rank 0, bind() of plan 1" + who, [&] {
+    if (is_last) test::BoundPlan(first);
+    mpi::BroadcastPlan(mine, {.bytes = 5});
+  });
+  first.free();  // on some rank it may live on: the others are met all the same
+  Plan second(mine, ring());
+  test::BoundPlan bound(second);
+  MPI_Comm_free(&mine);
+}
+
 TEST(Errors, WrongCommunicatorsAreRefused) {
   test::expect_same_error(ErrorCode::invalid_argument, "MPI_COMM_NULL", [] { Plan(MPI_COMM_NULL, ring()); });
   if (test::world_size() < 2) return;

@@ -215,6 +215,7 @@ Exchange::~Exchange() { State::let_go(std::move(state_)); }
 Exchange::State& Exchange::state() const {
   if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
   if (state_->broken) throw Error(ErrorCode::state, "the exchange was given up after an error");
+  require_running("a call of an exchange");
   return *state_;
 }
 

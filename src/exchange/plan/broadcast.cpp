@@ -13,6 +13,7 @@
 #include "exchange/plan/family.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/broadcast.hpp"
@@ -48,7 +49,7 @@ Agreed broadcast_options(const Communicator& comm, const Agreed& mine) {
                                          std::ssize(mine.options.broadcaster),
                                          mine.options.group.has_value() ? 1 : 0,
                                          std::ssize(mine.group)};
-  must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0);
   Agreed first = mine;
   all_or_none(comm, [&] {
     if (numbers[5] > comm.num_ranks())
@@ -63,9 +64,8 @@ Agreed broadcast_options(const Communicator& comm, const Agreed& mine) {
     if (numbers[4] != 0) first.options.group.emplace();
     first.group.resize(static_cast<std::size_t>(numbers[5]));
   });
-  must(MPI_Bcast(first.options.broadcaster.data(), static_cast<int>(numbers[3]), MPI_CHAR, 0, comm.get()),
-       "MPI_Bcast");
-  must(MPI_Bcast(first.group.data(), static_cast<int>(numbers[5]), MPI_INT32_T, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, first.options.broadcaster.data(), static_cast<int>(numbers[3]), MPI_CHAR, 0);
+  broadcast(comm, first.group.data(), static_cast<int>(numbers[5]), MPI_INT32_T, 0);
   return first;
 }
 
@@ -149,7 +149,7 @@ void check_buffer(const BroadcastTable& table, const void* buffer, Bytes room, B
 
 void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& options) {
   const double begin_s = MPI_Wtime();
-  member = Membership::of(parent, comm);
+  member = Membership::of(parent, comm, 0);
   Agreed mine;
   all_or_none(*comm, [&] {
     mine = {options, options.group.value_or(std::vector<Rank>{})};
@@ -169,18 +169,20 @@ void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& opt
             .num_steps = table.num_steps};
   });
   double plan_s = MPI_Wtime() - begin_s;
-  must(MPI_Allreduce(MPI_IN_PLACE, &plan_s, 1, MPI_DOUBLE, MPI_MAX, comm->get()), "MPI_Allreduce");
+  all_reduce(*comm, MPI_IN_PLACE, &plan_s, 1, MPI_DOUBLE, MPI_MAX);
   info.plan_s = plan_s;
 }
 
 BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = duplicate(parent);
+  Family::expect_plan(parent, 0);
+  state_->comm = duplicate(parent, 0);
   naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, options); });
 }
 
 Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
   if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  require_running("bind()");
   state_->member.require_same(Call::bind_broadcast);
   const auto kept = state_->comm;
   return naming_the_dead(*kept, [&] { return state_->bind(buffer, room); });

@@ -17,6 +17,7 @@
 #include "exchange/plan/trial.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/wisdom.hpp"
 
@@ -194,7 +195,7 @@ class Plan::State::Chooser {
       name_machine();
       follows = 1;
     });
-    must(MPI_Bcast(&follows, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
+    broadcast(comm_, &follows, 1, MPI_INT, 0);
     if (follows == 0) return false;
     share();
     state_.info.predicted_s = entry->predicted_s;

@@ -22,6 +22,7 @@
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -172,7 +173,7 @@ class FieldLayout : public Layout {
 void require_equal_numbers(const Communicator& comm, std::size_t send, std::size_t receive) {
   const auto mine = static_cast<int>(send);
   int first = mine;
-  must(MPI_Bcast(&first, 1, MPI_INT, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, &first, 1, MPI_INT, 0);
   all_or_none(comm, [&] {
     const std::string who = "rank " + std::to_string(comm.rank());
     if (send != receive)
@@ -244,7 +245,7 @@ Ratio agree_on_ratio(const Communicator& comm, const Side& send, const PhaseTabl
     extremes = {std::min(extremes[0], fields / common), std::min(extremes[1], plan / common),
                 std::min(extremes[2], -fields / common), std::min(extremes[3], -plan / common)};
   }
-  must(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 4, MPI_INT64_T, MPI_MIN, comm.get()), "MPI_Allreduce");
+  all_reduce(comm, MPI_IN_PLACE, extremes.data(), 4, MPI_INT64_T, MPI_MIN);
   const bool no_messages = extremes[0] == none;
   if (no_messages) return {};
   const Ratio ratio{extremes[0], extremes[1]};
@@ -309,7 +310,7 @@ Exchange Plan::bind_field_table(const PhaseTable& table, const Ends<SendField>& 
   };
   std::array<int, 2> facts = {from->any_gaps() || to->any_gaps() ? 1 : 0,
                               plan.info.executor == Executor::credit && fits_window() ? 0 : 1};
-  must(MPI_Allreduce(MPI_IN_PLACE, facts.data(), 2, MPI_INT, MPI_MAX, comm.get()), "MPI_Allreduce");
+  all_reduce(comm, MPI_IN_PLACE, facts.data(), 2, MPI_INT, MPI_MAX);
   const bool any_gaps = facts[0] != 0;
   const bool windows_hold_all = facts[1] == 0;
   const bool forwards = plan.info.staged_bytes > 0;

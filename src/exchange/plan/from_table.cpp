@@ -226,7 +226,7 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
 }  // namespace
 
 void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options) {
-  member = Membership::of(parent, comm);
+  member = Membership::of(parent, comm, watchdog_s);
   require_equal_options(*comm, options);
   check_options(options);
   find_hosts(options);
@@ -266,7 +266,8 @@ Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOption
   PlanOptions settings = options;
   if (settings.executor == Executor::automatic) settings.executor = Executor::phased;
   auto state = std::make_unique<State>();
-  state->comm = duplicate(parent);
+  Family::expect_plan(parent, settings.watchdog_s);
+  state->comm = duplicate(parent, settings.watchdog_s);
   naming_the_dead(*state->comm, [&] { state->take_table(parent, table, settings); });
   return Plan(std::move(state));
 }

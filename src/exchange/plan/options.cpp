@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/plan/options.hpp"
+#include "mpi/collective.hpp"
 
 #include <array>
 #include <bit>
@@ -51,7 +52,7 @@ PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine)
                                           static_cast<std::int64_t>(mine.planning),
                                           mine.window_senders,
                                           mine.combine ? 1 : 0};
-  must(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0);
   PlanOptions first = mine;
   first.seed = static_cast<std::uint64_t>(numbers[0]);
   first.executor = static_cast<Executor>(numbers[1]);

@@ -13,6 +13,7 @@
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/requests.hpp"
 #include "nuice/core/error.hpp"
 
@@ -121,7 +122,7 @@ std::int64_t learn_size(const Communicator& comm, SliceBlock& block) {
     });
     if (block.has(root)) size = block.sizes.front();
   } else if (block.has(comm.rank())) {
-    must(MPI_Recv(&size, 1, MPI_INT64_T, root, size_tag, comm.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+    receive(comm, &size, 1, MPI_INT64_T, root, size_tag);
   }
   return size;
 }
@@ -136,9 +137,7 @@ void receive_slice(const Communicator& comm, SliceBlock& block, std::span<std::b
     if (block.has(root)) std::ranges::copy(block.slices.front(), mine.begin());
   } else if (block.has(comm.rank())) {
     const Extent extent = Extent::of(std::ssize(mine));
-    must(MPI_Recv(mine.data(), extent.count, extent.type.get(), root, slice_tag, comm.get(),
-                  MPI_STATUS_IGNORE),
-         "MPI_Recv");
+    receive(comm, mine.data(), extent.count, extent.type.get(), root, slice_tag);
   }
 }
 
@@ -175,7 +174,7 @@ void Plan::State::share_info() {
   };
   static_assert(std::is_trivially_copyable_v<Facts>);
   Facts facts{info.num_messages, info.num_phases, info.phase_bytes, info.staged_bytes, info.bounds};
-  must(MPI_Bcast(&facts, sizeof facts, MPI_BYTE, root, comm->get()), "MPI_Bcast");
+  broadcast(*comm, &facts, sizeof facts, MPI_BYTE, root);
   info.num_messages = facts.num_messages;
   info.num_phases = facts.num_phases;
   info.phase_bytes = facts.phase_bytes;

@@ -12,6 +12,7 @@
 #include "exchange/bind/layout.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/plan/family.hpp"
+#include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
@@ -68,6 +69,7 @@ struct Plan::State {
   template <typename Bind>
   static Exchange binding(State* plan, Call call, Bind&& bind) {
     if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+    require_running("bind()");
     plan->member.require_same(call);
     const auto kept = plan->comm;
     return naming_the_dead(*kept, [&] { return bind(*plan); });
