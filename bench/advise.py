@@ -249,7 +249,7 @@ def main() -> None:
                 if mode == "as shipped" and (total["mean"] > 1.05 or total["worst"] > 1.3):
                     failed.append(f"{name} R={reuse}")
     if failed:
-        sys.exit(f"above the bars (1.05 in the mean, 1.3 at worst): {', '.join(failed)}")
+        sys.exit(f"above the bars (1.05 on average, 1.3 at worst): {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+# A network of its own, beside those that others have up.
+os.environ.setdefault("NUICE_TESTBED", f"bench{os.getpid()}")
 TESTBED = [sys.executable, str(Path(__file__).parent / "testbed" / "nuice_testbed.py")]
 
 # Bandwidth and latency only: no factors fitted to some cluster, no crosstraffic, no overheads of SMPI's own.

@@ -48,7 +48,7 @@ def flags(library, package):
 def build_peers(options, folder):
     """Programs by name. Says what is missing."""
     programs = {}
-    common = [str(ROOT / "apps" / "common" / name) for name in ("timing.cpp", "agree.cpp")]
+    common = [str(ROOT / "apps" / "common" / "timing.cpp")]
     for name, (library, package) in PEERS.items():
         words = flags(library, package)
         command = [options.mpicxx, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-O3", "-std=c++20"]

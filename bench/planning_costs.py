@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What planning and deciding cost, fitted: the coefficients in src/advise/planning_costs.cpp.
+"""What planning and deciding cost, fitted: planning_cost of the rows in src/schedulers/table.cpp, and what is
+in src/advise/planning_costs.cpp.
 
     nanoseconds = fixed + rank * ranks + messages * (message + log * log2(1 + degree) + hop * hops)
                 + messages * log2(1 + degree) * uneven,  if sizes differ
@@ -24,7 +25,7 @@ from scipy.optimize import nnls
 
 import nuice
 
-ALIASES = ("cgm", "pex", "ps", "bs", "ls")  # other names of rows that stand in the table already
+PARTS = ("fixed", "rank", "message", "log", "hop", "uneven")
 
 
 def log2_of(value: float) -> float:
@@ -91,7 +92,7 @@ def network_for(ranks: int) -> list[str]:
 
 def planning(repeat: int, quick: bool) -> None:
     for row in nuice.schedulers():
-        if row.name in ALIASES:
+        if row.alias_of:
             continue
         needs_links = "link_free" in row.guarantees
         rows, times = [], []
@@ -113,9 +114,11 @@ def planning(repeat: int, quick: bool) -> None:
                 times.append(least(repeat, make) / count)
                 rows.append(features(matrix, mean_hops(matrix, topology) if topology else 0.0))
         coefficients, ratios = fit(rows, times)
-        numbers = ", ".join(f"{c:.3g}" for c in coefficients)
+        numbers = ", ".join(
+            f".{part} = {c:.3g}" for part, c in zip(PARTS, coefficients, strict=True) if c > 0
+        )
         print(
-            f'    Cost{{"{row.name}", {numbers}}},  // fit / measured {ratios.min():.2f} to '
+            f"{row.name}: PlanningCost{{{numbers}}}  // fit / measured {ratios.min():.2f} to "
             f"{ratios.max():.2f}, median {median(ratios):.2f} of {len(ratios)}",
             flush=True,
         )

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "cg/product.hpp"
-#include "common/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::cg {
 namespace {
@@ -20,8 +20,8 @@ struct PlainHalo {
   std::vector<int> sent;                                // owned rows, by needer
 
   explicit PlainHalo(const LocalRows& rows) {
-    const auto rank = static_cast<std::size_t>(apps::world_rank());
-    const auto size = static_cast<std::size_t>(apps::world_size());
+    const auto rank = static_cast<std::size_t>(mpi::world_rank());
+    const auto size = static_cast<std::size_t>(mpi::world_size());
     const std::int64_t first = rows.row_begins[rank];
     for (const std::int64_t column : rows.columns)
       if (column < first || column >= rows.row_begins[rank + 1]) ghosts.push_back(column);
@@ -48,7 +48,7 @@ struct PlainHalo {
   }
 
   LocalMatrix localize(const LocalRows& rows, std::size_t num_rhs) const {
-    const auto rank = static_cast<std::size_t>(apps::world_rank());
+    const auto rank = static_cast<std::size_t>(mpi::world_rank());
     const std::int64_t first = rows.row_begins[rank];
     LocalMatrix matrix{rows.begin, {}, rows.values, rows.num_interior, num_rhs};
     for (const std::int64_t column : rows.columns) {

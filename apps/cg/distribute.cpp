@@ -8,14 +8,14 @@
 #include <tuple>
 #include <utility>
 
-#include "common/agree.hpp"
 #include "common/partition.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::cg {
 namespace {
 
-using apps::world_rank;
-using apps::world_size;
+using mpi::world_rank;
+using mpi::world_size;
 
 /// All rows in their new order, and where each rank's begin.
 struct Order {
@@ -106,7 +106,7 @@ LocalRows receive_rows() {
 Distribution distribute(const Matrix& matrix) {
   Distribution result;
   Order order;
-  apps::on_rank_0([&] {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     const std::vector<Rank> part = apps::partition(matrix.begin, matrix.columns, world_size(), "rows");
     order = make_order(matrix, part, world_size());
     result.new_number.resize(order.rows.size());

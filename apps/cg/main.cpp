@@ -17,10 +17,10 @@
 #include "cg/product.hpp"
 #include "cg/report.hpp"
 #include "cg/solver.hpp"
-#include "common/agree.hpp"
 #include "common/command_line.hpp"
 #include "common/timing.hpp"
 #include "nuice/core/text_io.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::cg {
 namespace {
@@ -39,7 +39,7 @@ struct Options {
 /// On rank 0, checked.
 Matrix make_matrix(const Options& options) {
   Matrix matrix;
-  apps::on_rank_0([&] {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     matrix = options.matrix.empty() ? poisson(options.poisson) : load_matrix(options.matrix);
     require_symmetric(matrix, options.matrix.empty() ? "the matrix" : options.matrix);
   });
@@ -70,7 +70,7 @@ class WholeProduct : public Product {
 /// Ones, and waves of growing frequency beside them, on rank 0.
 std::vector<double> right_hand_sides(const Matrix& matrix, std::size_t num_rhs) {
   std::vector<double> b;
-  for (std::int64_t row = 0; apps::world_rank() == 0 && row < matrix.num_rows(); ++row)
+  for (std::int64_t row = 0; mpi::world_rank() == 0 && row < matrix.num_rows(); ++row)
     for (std::size_t c = 0; c < num_rhs; ++c)
       b.push_back(c == 0 ? 1.0 : std::cos(1e-3 * static_cast<double>(c) * static_cast<double>(row)));
   return b;
@@ -79,7 +79,7 @@ std::vector<double> right_hand_sides(const Matrix& matrix, std::size_t num_rhs) 
 /// Rank 0 solves alone and compares.
 void compare_with_sequential(const Options& options, const Matrix& matrix, const std::vector<double>& b,
                              const std::vector<double>& x, Report& report) {
-  apps::on_rank_0([&] {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     const auto num_rhs = static_cast<std::size_t>(options.num_rhs);
     WholeProduct product(matrix, num_rhs);
     const Solution alone = solve(product, b, num_rhs, options.rtol, options.max_iterations, MPI_COMM_SELF);
@@ -96,7 +96,7 @@ void compare_with_sequential(const Options& options, const Matrix& matrix, const
 
 /// A row a line.
 void write_solution(const std::string& path, const std::vector<double>& x, std::size_t num_rhs) {
-  apps::on_rank_0([&] {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     if (path.empty()) return;
     std::ofstream out(path);
     for (std::size_t i = 0; i < x.size(); ++i)
@@ -135,12 +135,13 @@ int run(const Options& options) {
   report.problem =
       options.matrix.empty() ? fmt::format("Poisson {0} x {0}", options.poisson) : options.matrix;
   report.num_rhs = options.num_rhs;
-  report.num_ranks = apps::world_size();
+  report.num_ranks = mpi::world_size();
   report.num_rows = matrix.num_rows();
   report.num_entries = matrix.num_entries();
   const std::vector<Named> products = make_products(options, rows, report);
   if (!options.common.pattern.empty())
-    apps::on_rank_0([&] { save_matrix_market(options.common.pattern, report.halo.pattern, "nuice-cg"); });
+    mpi::on_rank_0(MPI_COMM_WORLD,
+                   [&] { save_matrix_market(options.common.pattern, report.halo.pattern, "nuice-cg"); });
 
   const auto num_rhs = static_cast<std::size_t>(options.num_rhs);
   const std::vector<double> whole_b = right_hand_sides(matrix, num_rhs);
@@ -150,7 +151,7 @@ int run(const Options& options) {
     const Solution solution =
         solve(*one.product, b, num_rhs, options.rtol, options.max_iterations, MPI_COMM_WORLD);
     if (x.empty()) x = solution.x;
-    const bool differs = apps::max_over_ranks(solution.x == x ? 0 : 1) > 0;
+    const bool differs = mpi::max_over_ranks(solution.x == x ? 0 : 1) > 0;
     report.methods.push_back({one.name, solution.iterations, solution.seconds, {}, !differs});
     report.converged = solution.converged;
     report.relative_residual = solution.relative_residual;
@@ -166,7 +167,7 @@ int run(const Options& options) {
   if (report.sequential_iterations)
     good = good && *report.sequential_iterations == report.methods.front().iterations &&
            *report.sequential_difference <= 1e-12;
-  return apps::max_over_ranks(good ? 0 : 1) > 0 ? 1 : 0;
+  return mpi::max_over_ranks(good ? 0 : 1) > 0 ? 1 : 0;
 }
 
 int main_with_mpi(int argc, const char* const* argv) try {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "nuice/core/error.hpp"
 
@@ -20,6 +21,12 @@ double value_at(const Matrix& matrix, std::int64_t i, std::int64_t j) {
   const auto last = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i) + 1];
   const auto at = std::lower_bound(first, last, j);
   return at != last && *at == j ? matrix.values[static_cast<std::size_t>(at - matrix.columns.begin())] : 0;
+}
+
+void require_square(std::int64_t num_rows, std::int64_t num_columns, const std::string& name) {
+  if (num_rows == num_columns) return;
+  throw Error(ErrorCode::invalid_argument, name + " is not square: " + std::to_string(num_rows) + " rows, " +
+                                               std::to_string(num_columns) + " columns");
 }
 
 }  // namespace
@@ -44,6 +51,18 @@ Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std::vector
   return matrix;
 }
 
+Matrix load_matrix(const std::string& path) {
+  RealMatrix file = load_real_matrix(path);
+  require_square(file.num_rows, file.num_columns, path);
+  // Before there is memory for rows that a damaged file only announces.
+  if (static_cast<std::int64_t>(file.entries.size()) < file.num_rows)
+    throw Error(ErrorCode::invalid_argument,
+                path + " is not positive definite: " + std::to_string(file.num_rows) + " rows with " +
+                    std::to_string(file.entries.size()) +
+                    " entries in all; every row needs one on the diagonal");
+  return from_entries(file.num_rows, file.num_columns, std::move(file.entries));
+}
+
 Matrix poisson(std::int64_t n) {
   Matrix matrix;
   matrix.num_columns = n * n;
@@ -65,9 +84,7 @@ Matrix poisson(std::int64_t n) {
 }
 
 void require_symmetric(const Matrix& matrix, const std::string& name) {
-  if (matrix.num_rows() != matrix.num_columns)
-    throw Error(ErrorCode::invalid_argument, name + " is not square: " + std::to_string(matrix.num_rows()) +
-                                                 " rows, " + std::to_string(matrix.num_columns) + " columns");
+  require_square(matrix.num_rows(), matrix.num_columns, name);
   constexpr double tolerance = 1e-12;  // of the larger of the two: values may come from rounded sums
   for (std::int64_t row = 0; row < matrix.num_rows(); ++row) {
     for (std::int64_t e = matrix.begin[static_cast<std::size_t>(row)];

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "nuice/core/text_io.hpp"
+
 namespace nuice::cg {
 
 /// Row i has values[begin[i] .. begin[i + 1]) in those columns, ascending.
@@ -21,11 +23,7 @@ struct Matrix {
   std::int64_t num_entries() const { return static_cast<std::int64_t>(columns.size()); }
 };
 
-struct Entry {
-  std::int64_t row;
-  std::int64_t column;
-  double value;
-};
+using Entry = RealMatrix::Entry;
 
 /// Sorts the entries; those at the same place are added up.
 Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std::vector<Entry> entries);
@@ -33,8 +31,8 @@ Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std::vector
 /// The five-point Laplace operator on a grid of n x n points inside a square with zero boundary values.
 Matrix poisson(std::int64_t n);
 
-/// Coordinate format, real or integer or pattern (ones), general or symmetric.
-/// Throws Error parse with "file:line: what is wrong", or io.
+/// A Matrix Market file, as load_real_matrix() reads it. Throws Error as that does; invalid_argument if it is not square
+/// or has fewer entries than rows.
 Matrix load_matrix(const std::string& path);
 
 /// Throws Error invalid_argument, naming row and column, unless conjugate gradients can begin: square, equal to its

@@ -10,7 +10,8 @@ namespace {
 class NuiceProduct : public Product {
  public:
   NuiceProduct(const LocalRows& rows, int num_rhs, const mpi::PlanOptions& options)
-      : halo_(MPI_COMM_WORLD, mpi::Ownership::ranges(rows.row_begins), rows.columns, options),
+      : halo_(MPI_COMM_WORLD, mpi::Ownership::ranges(rows.row_begins), rows.columns, options,
+              num_rhs * Bytes{sizeof(double)}),
         matrix_{rows.begin, {}, rows.values, rows.num_interior, static_cast<std::size_t>(num_rhs)},
         num_rhs_(num_rhs),
         x_(halo_.num_entries() * matrix_.num_rhs),

@@ -36,7 +36,12 @@ void add_common(CLI::App& app, CommonOptions& options) {
       ->capture_default_str();
   app.add_option("--executor", options.executor,
                  "how nuice carries it out: async (default), phased, barrier, credit")
-      ->check(known([](const std::string& name) { return mpi::find_executor(name); }, "NAME"));
+      ->check(known(
+          [](const std::string& name) {
+            if (name != "auto") (void)find_executor(name);
+            return name;
+          },
+          "NAME"));
   add_output(app, options);
 }
 

@@ -25,7 +25,7 @@ struct CommonOptions : OutputOptions {
   mpi::PlanOptions plan() const {
     const bool is_chosen = executor.empty() && scheduler == "auto";
     const std::string usual = is_chosen ? "auto" : "async";
-    return {.scheduler = scheduler, .executor = mpi::find_executor(executor.empty() ? usual : executor)};
+    return {.scheduler = scheduler, .executor = executor.empty() ? usual : executor};
   }
 };
 

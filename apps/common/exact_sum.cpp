@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 

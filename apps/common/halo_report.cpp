@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "common/agree.hpp"
 #include "nuice/core/bounds.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 
@@ -13,7 +13,7 @@ HaloTimes time_halos(const std::vector<Timed>& ways, int reps) {
   if (reps == 0) return halos;
   const std::vector<Times> times = time_in_turns(ways, reps);
   for (const Times& one : times) halos.exchange_s.push_back(one.median_s);
-  if (world_size() > 1) halos.ratio = ratio_to_best_other(ways, times, "nuice");
+  if (mpi::world_size() > 1) halos.ratio = ratio_to_best_other(ways, times, "nuice");
   return halos;
 }
 
@@ -21,7 +21,7 @@ std::string halo_text(const HaloFacts& halo) {
   const Bounds bounds = lower_bounds(halo.pattern);
   return fmt::format("halo: {} messages, {} bytes, {} phases by {} ({}), at least {} are needed\n",
                      halo.plan.num_messages, bounds.total_bytes, halo.plan.num_phases, halo.plan.scheduler,
-                     mpi::executor_name(halo.plan.executor), bounds.max_degree);
+                     halo.plan.executor, bounds.max_degree);
 }
 
 std::string exchange_text(std::optional<double> seconds) {
@@ -35,7 +35,7 @@ std::string ratio_text(std::optional<double> ratio) {
 void append_halo(Json& to, const HaloFacts& halo) {
   const Bounds bounds = lower_bounds(halo.pattern);
   to.update({{"scheduler", halo.plan.scheduler},
-             {"executor", mpi::executor_name(halo.plan.executor)},
+             {"executor", halo.plan.executor},
              {"messages", halo.plan.num_messages},
              {"phases", halo.plan.num_phases},
              {"max_degree", bounds.max_degree},

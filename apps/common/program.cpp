@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <sstream>
 
-#include "common/agree.hpp"
 #include "common/command_line.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 namespace {
@@ -11,13 +11,13 @@ namespace {
 constexpr int bad_input = 2;
 
 void complain(const std::string& text) {
-  if (world_rank() == 0) std::fputs(text.c_str(), stderr);
+  if (mpi::world_rank() == 0) std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace
 
 void print(const std::string& text) {
-  if (world_rank() == 0) std::fputs(text.c_str(), stdout);
+  if (mpi::world_rank() == 0) std::fputs(text.c_str(), stdout);
 }
 
 int parse_and_run(int argc, const char* const* argv, CLI::App& app, const std::function<int()>& body) {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 namespace {
@@ -16,7 +16,7 @@ double time_batch(const Timed& way, int batch) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime();
   for (int i = 0; i < batch; ++i) way.run();
-  return max_over_ranks(MPI_Wtime() - begin_s) / batch;
+  return mpi::max_over_ranks(MPI_Wtime() - begin_s) / batch;
 }
 
 /// Runs that take about a millisecond together, by the fastest way. The same on all ranks.

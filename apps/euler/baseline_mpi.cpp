@@ -7,8 +7,8 @@
 #include <map>
 #include <numeric>
 
-#include "common/agree.hpp"
 #include "euler/halos.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::euler {
 namespace {
@@ -17,8 +17,8 @@ namespace {
 class PlainHalos : public Halos {
  public:
   PlainHalos(const std::vector<Rank>& owners, std::span<const std::int64_t> needed) {
-    const Rank rank = apps::world_rank();
-    const auto size = static_cast<std::size_t>(apps::world_size());
+    const Rank rank = mpi::world_rank();
+    const auto size = static_cast<std::size_t>(mpi::world_size());
     for (std::size_t point = 0; point < owners.size(); ++point)
       if (owners[point] == rank)
         local_[static_cast<std::int32_t>(point)] = static_cast<std::int32_t>(num_owned_++);

@@ -12,7 +12,6 @@
 #include <exception>
 #include <limits>
 
-#include "common/agree.hpp"
 #include "common/command_line.hpp"
 #include "common/exact_sum.hpp"
 #include "common/timing.hpp"
@@ -24,6 +23,7 @@
 #include "euler/vtk.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/text_io.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::euler {
 namespace {
@@ -64,10 +64,10 @@ struct Domain {
 template <typename Make>
 Domain make_domain(Make&& make) {
   Domain domain;
-  apps::on_rank_0([&] {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     domain.mesh = make();
     domain.dual = make_dual(domain.mesh);
-    domain.owners = partition(domain.dual, apps::world_size());
+    domain.owners = partition(domain.dual, mpi::world_size());
   });
   broadcast(domain.mesh.points);
   broadcast(domain.dual.edges);
@@ -90,7 +90,7 @@ struct Run {
 
 std::unique_ptr<Run> make_run(Way way, const Domain& domain, const Options& options,
                               const SolverOptions& solver, apps::HaloFacts& facts) {
-  const std::vector<std::int64_t> needed = needed_points(domain.dual, domain.owners, apps::world_rank());
+  const std::vector<std::int64_t> needed = needed_points(domain.dual, domain.owners, mpi::world_rank());
   auto run = std::make_unique<Run>();
   switch (way) {
     case Way::nuice:
@@ -106,7 +106,7 @@ std::unique_ptr<Run> make_run(Way way, const Domain& domain, const Options& opti
       run->halos = make_with_neighbor(domain.owners, needed);
       break;
   }
-  run->mesh = make_local(domain.dual, domain.owners, apps::world_rank(), *run->halos);
+  run->mesh = make_local(domain.dual, domain.owners, mpi::world_rank(), *run->halos);
   run->solver = std::make_unique<Solver>(run->mesh, *run->halos, solver);
   return run;
 }
@@ -159,7 +159,7 @@ template <typename FlowAt>
 std::vector<std::unique_ptr<Run>> run_all(const Domain& domain, const Options& options,
                                           const SolverOptions& solver, double end, int max_steps,
                                           FlowAt&& flow_at, Report& report) {
-  report.num_ranks = apps::world_size();
+  report.num_ranks = mpi::world_size();
   report.num_points = static_cast<std::int64_t>(domain.dual.num_points());
   report.num_edges = static_cast<std::int64_t>(domain.dual.edges.size());
   std::vector<std::unique_ptr<Run>> runs;
@@ -171,9 +171,9 @@ std::vector<std::unique_ptr<Run>> run_all(const Domain& domain, const Options& o
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin_s = MPI_Wtime();
     report.num_steps = advance(run, end, max_steps);
-    const double seconds = apps::max_over_ranks(MPI_Wtime() - begin_s);
+    const double seconds = mpi::max_over_ranks(MPI_Wtime() - begin_s);
     const bool differs = run.solver->states() != runs.front()->solver->states();
-    report.methods.push_back({run.name, seconds, {}, apps::max_over_ranks(differs ? 1 : 0) == 0});
+    report.methods.push_back({run.name, seconds, {}, mpi::max_over_ranks(differs ? 1 : 0) == 0});
     ways.push_back({run.name, [&run] { run.solver->exchange(); }});
   }
   const apps::HaloTimes times = apps::time_halos(ways, options.common.reps);
@@ -189,7 +189,7 @@ std::vector<State> gather_states(const Run& run, const Domain& domain) {
   for (std::size_t i = 0; i < run.mesh.num_owned(); ++i)
     all[static_cast<std::size_t>(run.mesh.points[i])] = run.solver->states()[i];
   // Each point has one owner and zeros elsewhere.
-  std::vector<State> sum(apps::world_rank() == 0 ? all.size() : 0);
+  std::vector<State> sum(mpi::world_rank() == 0 ? all.size() : 0);
   MPI_Reduce(all.data(), sum.data(), static_cast<int>(4 * all.size()), MPI_DOUBLE, MPI_SUM, 0,
              MPI_COMM_WORLD);
   return sum;
@@ -237,7 +237,7 @@ Report run_vortex(const Options& options) {
        {}}};
   if (!options.vtk.empty()) {
     const std::vector<State> states = gather_states(first, fine);
-    apps::on_rank_0([&] { write_vtk(options.vtk, fine.mesh, states); });
+    mpi::on_rank_0(MPI_COMM_WORLD, [&] { write_vtk(options.vtk, fine.mesh, states); });
   }
   return report;
 }
@@ -272,7 +272,7 @@ Report run_mesh(const Options& options) {
       {"drag", "drag coefficient", scale * dot(along, force), {}, {}}};
   if (!options.vtk.empty()) {
     const std::vector<State> states = gather_states(first, domain);
-    apps::on_rank_0([&] { write_vtk(options.vtk, domain.mesh, states); });
+    mpi::on_rank_0(MPI_COMM_WORLD, [&] { write_vtk(options.vtk, domain.mesh, states); });
   }
   return report;
 }
@@ -281,7 +281,7 @@ int run(const Options& options) {
   if (options.mesh.empty() && options.box % 2 != 0)
     throw Error(ErrorCode::invalid_argument, "--box must be even, as triangles lie in turns");
   const Report report = options.mesh.empty() ? run_vortex(options) : run_mesh(options);
-  apps::on_rank_0([&] {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     if (!options.common.pattern.empty())
       save_matrix_market(options.common.pattern, report.halo.pattern, "nuice-euler");
   });

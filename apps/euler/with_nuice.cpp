@@ -7,6 +7,8 @@
 namespace nuice::euler {
 namespace {
 
+constexpr Bytes flow_bytes = 4 * sizeof(double);
+
 class NuiceUpdate : public GhostUpdate {
  public:
   explicit NuiceUpdate(mpi::HaloExchange gather) : gather_(std::move(gather)) {}
@@ -21,7 +23,7 @@ class NuiceHalos : public Halos {
  public:
   NuiceHalos(const std::vector<Rank>& owners, std::span<const std::int64_t> needed,
              const mpi::PlanOptions& options)
-      : halo_(MPI_COMM_WORLD, mpi::Ownership::array(owners), needed, options) {}
+      : halo_(MPI_COMM_WORLD, mpi::Ownership::array(owners), needed, options, flow_bytes) {}
 
   std::size_t num_owned() const override { return static_cast<std::size_t>(halo_.num_owned()); }
   std::size_t num_entries() const override { return halo_.num_entries(); }
@@ -31,7 +33,7 @@ class NuiceHalos : public Halos {
   }
   apps::HaloFacts facts() {
     std::vector<double> flow(halo_.num_entries() * 4);
-    return {halo_.matrix(4 * sizeof(double)), halo_.bind_gather(flow, 4).info()};
+    return {halo_.matrix(flow_bytes), halo_.bind_gather(flow, 4).info()};
   }
 
  private:

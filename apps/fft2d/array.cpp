@@ -5,9 +5,9 @@
 
 #include <fstream>
 
-#include "common/agree.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::fft2d {
 namespace {
@@ -38,10 +38,10 @@ Complex element(std::int64_t row, std::int64_t column, std::uint64_t seed) {
 }
 
 std::vector<Complex> read_rows(const std::string& path, const Shape& shape) {
-  const Ranges rows{shape.rows, apps::world_size()};
-  const Rank rank = apps::world_rank();
+  const Ranges rows{shape.rows, mpi::world_size()};
+  const Rank rank = mpi::world_rank();
   std::vector<Complex> mine(static_cast<std::size_t>(rows.count(rank) * shape.columns));
-  apps::together([&] {
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
     const auto row_bytes = shape.columns * static_cast<std::int64_t>(sizeof(Complex));
     std::ifstream in(path, std::ios::binary | std::ios::ate);
     if (!in) throw Error(ErrorCode::io, path + ": cannot be opened");
@@ -58,7 +58,7 @@ std::vector<Complex> read_rows(const std::string& path, const Shape& shape) {
 }
 
 std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const Shape& shape) {
-  const Ranges rows{shape.rows, apps::world_size()};
+  const Ranges rows{shape.rows, mpi::world_size()};
   std::vector<int> counts;
   std::vector<int> begins;
   for (Rank rank = 0; rank < rows.num_ranks; ++rank) {
@@ -66,9 +66,9 @@ std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const Shape& 
     begins.push_back(static_cast<int>(rows.begin(rank)));
   }
   std::vector<Complex> all;
-  apps::on_rank_0([&] { all.resize(static_cast<std::size_t>(shape.rows * shape.columns)); });
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] { all.resize(static_cast<std::size_t>(shape.rows * shape.columns)); });
   const RowType row(shape.columns);
-  MPI_Gatherv(mine.data(), counts[static_cast<std::size_t>(apps::world_rank())], row.get(), all.data(),
+  MPI_Gatherv(mine.data(), counts[static_cast<std::size_t>(mpi::world_rank())], row.get(), all.data(),
               counts.data(), begins.data(), row.get(), 0, MPI_COMM_WORLD);
   return all;
 }

@@ -2,8 +2,8 @@
 // The complete exchange with MPI alone: MPI_Alltoallv, and Irecv and Isend with each rank beginning at its successor.
 #include <mpi.h>
 
-#include "common/agree.hpp"
 #include "fft2d/exchange.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::fft2d {
 namespace {
@@ -19,8 +19,8 @@ class AlltoallvExchange : public CompleteExchange {
   /// What MPI wants to know of the blocks; nothing for the rank itself.
   struct Layout {
     explicit Layout(const Blocks& blocks) {
-      for (Rank rank = 0; rank < apps::world_size(); ++rank) {
-        counts.push_back(rank == apps::world_rank() ? 0 : static_cast<int>(blocks.count(rank)));
+      for (Rank rank = 0; rank < mpi::world_size(); ++rank) {
+        counts.push_back(rank == mpi::world_rank() ? 0 : static_cast<int>(blocks.count(rank)));
         begins.push_back(static_cast<int>(blocks.begin[static_cast<std::size_t>(rank)]));
       }
     }
@@ -45,22 +45,22 @@ class IsendExchange : public CompleteExchange {
   explicit IsendExchange(Sides& sides)
       : rows_(sides.row_side),
         columns_(sides.column_side),
-        requests_(2 * static_cast<std::size_t>(apps::world_size()), MPI_REQUEST_NULL) {}
+        requests_(2 * static_cast<std::size_t>(mpi::world_size()), MPI_REQUEST_NULL) {}
   void forward() override { run(rows_, columns_); }
   void backward() override { run(columns_, rows_); }
 
  private:
   void run(Blocks& from, Blocks& to) {
     std::size_t next = 0;
-    const Rank size = apps::world_size();
+    const Rank size = mpi::world_size();
     for (Rank shift = 1; shift < size; ++shift) {
-      const Rank src = (apps::world_rank() + size - shift) % size;
+      const Rank src = (mpi::world_rank() + size - shift) % size;
       const auto block = to.block(src);
       MPI_Irecv(block.data(), static_cast<int>(block.size()), MPI_CXX_DOUBLE_COMPLEX, src, 0, MPI_COMM_WORLD,
                 &requests_[next++]);
     }
     for (Rank shift = 1; shift < size; ++shift) {
-      const Rank dst = (apps::world_rank() + shift) % size;
+      const Rank dst = (mpi::world_rank() + shift) % size;
       const auto block = from.block(dst);
       MPI_Isend(block.data(), static_cast<int>(block.size()), MPI_CXX_DOUBLE_COMPLEX, dst, 0, MPI_COMM_WORLD,
                 &requests_[next++]);

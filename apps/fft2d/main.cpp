@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <exception>
 
-#include "common/agree.hpp"
 #include "common/timing.hpp"
 #include "fft2d/exchange.hpp"
 #include "fft2d/options.hpp"
@@ -21,6 +20,7 @@
 #include "nuice/core/comm_matrix.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/text_io.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::fft2d {
 namespace {
@@ -29,17 +29,17 @@ constexpr double tolerance = 1e-12;
 
 std::vector<Complex> make_input(const Options& options) {
   if (!options.input.empty()) return read_rows(options.input, options.shape);
-  const Ranges rows{options.shape.rows, apps::world_size()};
+  const Ranges rows{options.shape.rows, mpi::world_size()};
   std::vector<Complex> mine;
-  for (std::int64_t row = rows.begin(apps::world_rank()); row < rows.begin(apps::world_rank() + 1); ++row)
+  for (std::int64_t row = rows.begin(mpi::world_rank()); row < rows.begin(mpi::world_rank() + 1); ++row)
     for (std::int64_t column = 0; column < options.shape.columns; ++column)
       mine.push_back(element(row, column, options.seed));
   return mine;
 }
 
 CommMatrix pattern(const Shape& shape) {
-  const Ranges rows{shape.rows, apps::world_size()};
-  const Ranges columns{shape.columns, apps::world_size()};
+  const Ranges rows{shape.rows, mpi::world_size()};
+  const Ranges columns{shape.columns, mpi::world_size()};
   std::vector<Message> messages;
   for (Rank src = 0; src < rows.num_ranks; ++src)
     for (Rank dst = 0; dst < rows.num_ranks; ++dst)
@@ -75,15 +75,15 @@ class Program {
   explicit Program(const Options& options)
       : options_(options), input_(make_input(options)), transform_(options.shape) {
     report_.shape = options.shape;
-    report_.num_ranks = apps::world_size();
+    report_.num_ranks = mpi::world_size();
     if (options.check) {
       std::vector<Complex> whole = gather_rows(input_, options.shape);
-      apps::on_rank_0([&] { expected_ = transform_alone(std::move(whole), options.shape); });
+      mpi::on_rank_0(MPI_COMM_WORLD, [&] { expected_ = transform_alone(std::move(whole), options.shape); });
     }
     const CommMatrix matrix = pattern(options.shape);
     for (const Message& message : matrix.entries())
       report_.block_bytes = std::max(report_.block_bytes, message.bytes);
-    apps::on_rank_0([&] {
+    mpi::on_rank_0(MPI_COMM_WORLD, [&] {
       if (!options.output.pattern.empty()) save_matrix_market(options.output.pattern, matrix, "nuice-fft2d");
     });
   }
@@ -94,7 +94,7 @@ class Program {
       if (exchanges_[m]) verify(*exchanges_[m], report_.methods[m], m == exchanges_.size() - 1);
     if (options_.output.reps > 0) measure();
     apps::print(options_.output.json ? to_json(report_) : to_text(report_));
-    return apps::max_over_ranks(is_right() ? 0 : 1) > 0 ? 1 : 0;
+    return mpi::max_over_ranks(is_right() ? 0 : 1) > 0 ? 1 : 0;
   }
 
  private:
@@ -128,7 +128,7 @@ class Program {
     if (options_.check || (write && !options_.result.empty())) {
       const Shape shape{options_.shape.columns, options_.shape.rows};
       const std::vector<Complex> columns = gather_rows(transform_.columns(), shape);
-      apps::on_rank_0([&] {
+      mpi::on_rank_0(MPI_COMM_WORLD, [&] {
         const std::vector<Complex> result = turned(columns, options_.shape);
         if (write && !options_.result.empty()) write_array(options_.result, result);
         if (options_.check) report.error = error_of(result);
@@ -136,8 +136,8 @@ class Program {
     }
     std::ranges::fill(transform_.sides().row_side.memory, Complex(NAN, NAN));
     transform_.inverse(exchange);
-    const double difference = apps::max_over_ranks(greatest_difference(transform_.rows(), input_));
-    const double scale = apps::max_over_ranks(greatest_value(input_));
+    const double difference = mpi::max_over_ranks(greatest_difference(transform_.rows(), input_));
+    const double scale = mpi::max_over_ranks(greatest_value(input_));
     report.round_trip_error = scale > 0 ? difference / scale : difference;
   }
 

@@ -27,7 +27,8 @@ Method parse_method(const std::string& word) {
   const std::string usual = scheduler == "auto" ? "auto" : "phased";
   const std::string executor = colon == std::string::npos ? usual : word.substr(colon + 1);
   if (scheduler != "auto") (void)find_scheduler(scheduler);
-  return {word, true, {.scheduler = scheduler, .executor = mpi::find_executor(executor)}};
+  if (executor != "auto") (void)find_executor(executor);
+  return {word, true, {.scheduler = scheduler, .executor = executor}};
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "common/agree.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::fft2d {
 namespace {
@@ -23,9 +23,9 @@ std::vector<std::size_t> block_begins(std::int64_t lines, const Ranges& other) {
 
 Transform::Transform(const Shape& shape)
     : shape_(shape),
-      row_ranges_{shape.rows, apps::world_size()},
-      column_ranges_{shape.columns, apps::world_size()},
-      rank_(apps::world_rank()),
+      row_ranges_{shape.rows, mpi::world_size()},
+      column_ranges_{shape.columns, mpi::world_size()},
+      rank_(mpi::world_rank()),
       rows_(static_cast<std::size_t>(row_ranges_.count(rank_) * shape.columns)),
       columns_(static_cast<std::size_t>(column_ranges_.count(rank_) * shape.rows)),
       sides_{Blocks(block_begins(row_ranges_.count(rank_), column_ranges_)),

@@ -2,7 +2,7 @@
 // The complete exchange with nuice: one plan; on the way back the blocks go through its phases backwards.
 #include <nuice/mpi.hpp>
 
-#include "common/agree.hpp"
+#include <nuice/mpi/agree.hpp>
 #include "fft2d/exchange.hpp"
 
 namespace nuice::fft2d {
@@ -14,8 +14,9 @@ class NuiceExchange : public CompleteExchange {
       : plan_(MPI_COMM_WORLD, partners(sides.row_side), options),
         forward_(plan_.bind(buffers<SendBuffer>(sides.row_side, plan_.destinations()),
                             buffers<ReceiveBuffer>(sides.column_side, plan_.sources()))),
-        backward_(plan_.bind_reverse(buffers<SendBuffer>(sides.column_side, plan_.sources()),
-                                     buffers<ReceiveBuffer>(sides.row_side, plan_.destinations()))) {}
+        backward_(plan_.bind(buffers<SendBuffer>(sides.column_side, plan_.sources()),
+                             buffers<ReceiveBuffer>(sides.row_side, plan_.destinations()),
+                             mpi::Direction::backwards)) {}
 
   void forward() override {
     forward_.start();
@@ -30,8 +31,8 @@ class NuiceExchange : public CompleteExchange {
  private:
   static std::vector<Partner> partners(const Blocks& blocks) {
     std::vector<Partner> all;
-    for (Rank rank = 0; rank < apps::world_size(); ++rank)
-      if (rank != apps::world_rank()) all.push_back({rank, bytes(blocks, rank)});
+    for (Rank rank = 0; rank < mpi::world_size(); ++rank)
+      if (rank != mpi::world_rank()) all.push_back({rank, bytes(blocks, rank)});
     return all;
   }
   static Bytes bytes(const Blocks& blocks, Rank rank) {

@@ -12,10 +12,10 @@
 #include <cstdio>
 #include <exception>
 
-#include "common/agree.hpp"
 #include "common/command_line.hpp"
 #include "irregular/stripes.hpp"
 #include "lee/program.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::lee {
 namespace {
@@ -23,15 +23,15 @@ namespace {
 /// All ranks read or make the same.
 std::vector<Maze> mazes_of(const Options& options, const std::vector<Case>& cases) {
   std::vector<Maze> mazes;
-  apps::together([&] {
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
     if (options.file.empty())
       mazes.push_back(make_maze(options.maze));
     else
       mazes = read_mazes(options.file);
     for (const Maze& maze : mazes)
       for (const Case& one : cases) {
-        (void)irregular::Stripes(maze.columns, one.width, apps::world_size());
-        require_indices(maze, one.width, apps::world_size());
+        (void)irregular::Stripes(maze.columns, one.width, mpi::world_size());
+        require_indices(maze, one.width, mpi::world_size());
       }
   });
   return mazes;
@@ -40,7 +40,7 @@ std::vector<Maze> mazes_of(const Options& options, const std::vector<Case>& case
 /// One rank, while the others wait.
 template <typename Step>
 void alone(Step&& step) {
-  apps::on_rank_0(step);
+  mpi::on_rank_0(MPI_COMM_WORLD, step);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -50,7 +50,7 @@ int run(Options& options) {
   Report report;
   report.rows = mazes[0].rows;
   report.columns = mazes[0].columns;
-  report.num_ranks = apps::world_size();
+  report.num_ranks = mpi::world_size();
   report.num_mazes = mazes.size();
   for (const Maze& maze : mazes) report.num_nets += maze.nets.size();
   report.delta = options.delta;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "common/agree.hpp"
 #include "irregular/with_scheme.hpp"
 #include "lee/parallel.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::lee {
 namespace {
@@ -73,7 +73,7 @@ void write_distances(const Team& team, const std::string& path, std::uint64_t fa
       if (distance <= farthest) put(team.part.cell(c), static_cast<std::int32_t>(distance));
     });
   });
-  apps::on_rank_0([&] { write_file(path, all.data(), all.size() * sizeof(std::int32_t)); });
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] { write_file(path, all.data(), all.size() * sizeof(std::int32_t)); });
 }
 
 /// What the bytes really hold; '?' for what should have been swept.
@@ -91,7 +91,7 @@ void write_grid(const Team& team, const std::string& path) {
         if (team.part.mine({row, column}))
           put({row, column}, letter(team.part.bytes[team.part.index({row, column})]));
   });
-  apps::on_rank_0([&] {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i) {
       text += static_cast<char>(all[i]);

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "common/agree.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "wolff/flood.hpp"
 
 namespace nuice::wolff {
@@ -43,11 +43,11 @@ class Program {
  public:
   explicit Program(Options& options)
       : options_(options),
-        cases_(interpret(options, apps::world_size())),
+        cases_(interpret(options, mpi::world_size())),
         bonds_{options.seed, threshold(options.beta)} {
     report_.size = options.size;
     report_.beta = options.beta;
-    report_.num_ranks = apps::world_size();
+    report_.num_ranks = mpi::world_size();
     report_.clusters = options.clusters;
   }
 
@@ -55,7 +55,7 @@ class Program {
     thermalise();
     if (options_.samples > 0) sample();
     if (options_.check) {
-      apps::on_rank_0([&] { add(test_small_lattices(options_.beta, options_.seed)); });
+      mpi::on_rank_0(MPI_COMM_WORLD, [&] { add(test_small_lattices(options_.beta, options_.seed)); });
     }
     if (options_.reps > 0) {
       time_all();
@@ -67,7 +67,7 @@ class Program {
   }
 
  private:
-  irregular::Stripes stripes(std::int64_t width) const { return {options_.size, width, apps::world_size()}; }
+  irregular::Stripes stripes(std::int64_t width) const { return {options_.size, width, mpi::world_size()}; }
   double num_sites() const { return static_cast<double>(options_.size) * static_cast<double>(options_.size); }
 
   void add(std::vector<Finding> findings) {
@@ -77,7 +77,7 @@ class Program {
   // From all spins equal, by rank 0 alone; everybody gets the result.
   void thermalise() {
     start_.spins.assign(static_cast<std::size_t>(num_sites()), 1);
-    apps::on_rank_0([&] {
+    mpi::on_rank_0(MPI_COMM_WORLD, [&] {
       Lattice lattice(irregular::Stripes(options_.size, options_.size, 1), 0, {});
       Sequential sequential(lattice, bonds_);
       const auto enough = static_cast<std::uint64_t>(options_.thermalise);
@@ -119,7 +119,7 @@ class Program {
     const Physics physics{options_.samples, between, estimate(energies), estimate(magnetisations),
                           estimate(clusters)};
     report_.physics = physics;
-    apps::on_rank_0([&] {
+    mpi::on_rank_0(MPI_COMM_WORLD, [&] {
       const double energy = exact_energy(options_.size, options_.beta);
       const Estimate identity = estimate(differences);
       add({{"energy / site", physics.energy.mean, physics.energy.error, energy, pull(physics.energy, energy)},
@@ -206,7 +206,7 @@ class Program {
     for (const Case& way : cases_) report_.results.push_back(describe(way));
     for (int rep = 0; rep < options_.reps; ++rep) {
       Outcome expected;
-      apps::on_rank_0([&] { expected = alone(clusters, true); });
+      mpi::on_rank_0(MPI_COMM_WORLD, [&] { expected = alone(clusters, true); });
       MPI_Bcast(&expected, sizeof expected, MPI_BYTE, 0, MPI_COMM_WORLD);
       sequential.push_back(expected.seconds);
       report_.mean_cluster = static_cast<double>(expected.flipped) / static_cast<double>(clusters);
@@ -219,8 +219,8 @@ class Program {
         std::vector<double>& of_one = own[Key(way.way.word, way.way.scheme.sync)];
         if (of_one.size() == static_cast<std::size_t>(rep) + 1) continue;
         double one = outcome.seconds;
-        if (apps::world_size() > 1)
-          apps::on_rank_0([&] {
+        if (mpi::world_size() > 1)
+          mpi::on_rank_0(MPI_COMM_WORLD, [&] {
             const irregular::Stripes all(options_.size, options_.size, 1);
             one = together(MPI_COMM_SELF, way, all, nullptr).seconds;
           });
@@ -247,21 +247,21 @@ class Program {
   }
 
   void time_items() {
-    if (apps::world_size() == 1) return;
-    const std::vector<Rank> neighbours = stripes(1).neighbours(apps::world_rank(), true);
+    if (mpi::world_size() == 1) return;
+    const std::vector<Rank> neighbours = stripes(1).neighbours(mpi::world_rank(), true);
     for (const std::string& scheme : options_.schemes) {
       if (!scheme.starts_with("AM-") && !scheme.starts_with("ST-")) continue;
       irregular::SchemeOptions options = options_.scheme;
       options.name = scheme;
       options.sync = irregular::Sync::local;
-      report_.item_costs.emplace_back(
-          scheme, apps::max_over_ranks(item_seconds(MPI_COMM_WORLD, options, neighbours)));
+      report_.item_costs.emplace_back(scheme,
+                                      mpi::max_over_ranks(item_seconds(MPI_COMM_WORLD, options, neighbours)));
     }
   }
 
   // A line of digits for each row: 1 for spin up, and 2 more if the site was in the last cluster.
   void draw() {
-    apps::on_rank_0([&] {
+    mpi::on_rank_0(MPI_COMM_WORLD, [&] {
       Lattice lattice(irregular::Stripes(options_.size, options_.size, 1), 0, {});
       Sequential sequential(lattice, bonds_);
       lattice.load(start_.spins);
@@ -293,7 +293,7 @@ class Program {
   void share_verdict() {
     int right = report_.right() ? 1 : 0;
     MPI_Bcast(&right, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (apps::world_rank() != 0) {
+    if (mpi::world_rank() != 0) {
       report_.findings.clear();
       if (right == 0) report_.findings.push_back({"rank 0", 0, 0, 0, INFINITY});
     }

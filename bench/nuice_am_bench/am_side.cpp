@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_am_bench/am_side.hpp"
+#include "nuice/mpi/agree.hpp"
 
 #include <mpi.h>
 
@@ -27,10 +28,10 @@ std::size_t as_index(Rank rank) { return static_cast<std::size_t>(rank); }
 std::size_t tail_bytes(std::size_t bytes) { return bytes > sizeof(Word) ? bytes - sizeof(Word) : 0; }
 
 std::vector<Rank> ring_neighbours() {
-  std::vector<Rank> both = {(world_rank() + 1) % world_size(),
-                            (world_rank() + world_size() - 1) % world_size()};
+  std::vector<Rank> both = {(mpi::world_rank() + 1) % mpi::world_size(),
+                            (mpi::world_rank() + mpi::world_size() - 1) % mpi::world_size()};
   if (both[0] == both[1]) both.pop_back();
-  if (both[0] == world_rank()) both.clear();
+  if (both[0] == mpi::world_rank()) both.clear();
   return both;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_am_bench/groups.hpp"
+#include "nuice/mpi/agree.hpp"
 
 #include <algorithm>
 
@@ -180,7 +181,7 @@ std::vector<Group> Workshop::computing() {
 std::vector<Group> Workshop::fan_in() {
   std::vector<Group> groups;
   for (const std::size_t bytes : {256U, 4096U})
-    for (int senders = 1; senders < world_size(); senders *= 2) {
+    for (int senders = 1; senders < mpi::world_size(); senders *= 2) {
       const int n = operations(50);
       Group group{"fanin", bytes, "d=" + std::to_string(senders), {}};
       for (auto& [name, side] : am_) {

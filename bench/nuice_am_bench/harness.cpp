@@ -8,6 +8,7 @@
 #include <new>
 
 #include "nuice/core/random.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::am_bench {
 namespace {
@@ -49,18 +50,6 @@ void Memory::Free::operator()(std::byte* bytes) const {
   ::operator delete(bytes, std::align_val_t{large_page});
 }
 
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
 double now_s() { return MPI_Wtime(); }
 
 std::vector<Row> measure(const Group& group, const Repetitions& repetitions) {
@@ -70,8 +59,7 @@ std::vector<Row> measure(const Group& group, const Repetitions& repetitions) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % group.methods.size();
       MPI_Barrier(MPI_COMM_WORLD);
       if (group.warm_buffers) group.methods[i].run();
-      double seconds = group.methods[i].run();
-      MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      const double seconds = mpi::max_over_ranks(group.methods[i].run());
       if (round >= repetitions.warmup) samples[i].push_back(seconds);
     }
   std::vector<Row> rows;

@@ -72,8 +72,6 @@ struct Blocks {
   Memory in{4 * largest_block};
 };
 
-int world_rank();
-int world_size();
 double now_s();
 
 }  // namespace nuice::am_bench

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_am_bench/groups.hpp"
 #include "nuice_am_bench/report.hpp"
 
@@ -18,7 +19,7 @@ namespace nuice::am_bench {
 namespace {
 
 void print(std::FILE* file, const std::string& text) {
-  if (world_rank() != 0) return;
+  if (mpi::world_rank() != 0) return;
   std::fputs(text.c_str(), file);
   std::fflush(file);
 }
@@ -33,7 +34,7 @@ std::string mpi_library() {
 
 void run(const Options& options) {
   Workshop workshop(options);
-  const Setting setting{world_size(), options.reps, mpi_library(), ucx_description()};
+  const Setting setting{mpi::world_size(), options.reps, mpi_library(), ucx_description()};
   if (!options.json) print(stdout, heading(setting));
   for (const std::string& name : options.groups)
     for (const Group& group : workshop.groups(name)) {
@@ -46,14 +47,14 @@ int main_with_mpi(const Parsed& parsed) {
   print(stdout, parsed.out);
   print(stderr, parsed.err);
   if (!parsed.options) return parsed.exit_code;
-  if (world_size() < 2) {
+  if (mpi::world_size() < 2) {
     print(stderr, "nuice-am-bench: messages need two ranks: use mpiexec -n 2 nuice-am-bench\n");
     return 2;
   }
   try {
     run(*parsed.options);
   } catch (const Error& error) {
-    std::fprintf(stderr, "nuice-am-bench: rank %d: %s\n", world_rank(), error.what());
+    std::fprintf(stderr, "nuice-am-bench: rank %d: %s\n", mpi::world_rank(), error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);  // the others may wait for this rank
   }
   return 0;

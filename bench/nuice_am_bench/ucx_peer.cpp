@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_am_bench/harness.hpp"
 
 namespace nuice::am_bench {
@@ -60,30 +61,30 @@ class BareUcx : public UcxPeer {
     received_ = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin_s = now_s();
-    for (int i = 1; world_rank() < 2 && i <= times; ++i) {
-      if (world_rank() == 1) wait_for(static_cast<std::uint64_t>(i));
+    for (int i = 1; mpi::world_rank() < 2 && i <= times; ++i) {
+      if (mpi::world_rank() == 1) wait_for(static_cast<std::uint64_t>(i));
       send(bytes);
-      if (world_rank() == 0) wait_for(static_cast<std::uint64_t>(i));
+      if (mpi::world_rank() == 0) wait_for(static_cast<std::uint64_t>(i));
     }
     const double end_s = now_s();
     MPI_Barrier(MPI_COMM_WORLD);
-    return world_rank() == 0 ? (end_s - begin_s) / times : 0;
+    return mpi::world_rank() == 0 ? (end_s - begin_s) / times : 0;
   }
 
   double flood(std::size_t bytes, int messages) override {
     received_ = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin_s = now_s();
-    if (world_rank() == 0) {
+    if (mpi::world_rank() == 0) {
       for (int i = 0; i < messages; ++i) send(bytes);
       wait_for(1);
-    } else if (world_rank() == 1) {
+    } else if (mpi::world_rank() == 1) {
       wait_for(static_cast<std::uint64_t>(messages));
       send(8);
     }
     const double end_s = now_s();
     MPI_Barrier(MPI_COMM_WORLD);
-    return world_rank() == 0 ? (end_s - begin_s) / messages : 0;
+    return mpi::world_rank() == 0 ? (end_s - begin_s) / messages : 0;
   }
 
  private:
@@ -94,8 +95,8 @@ class BareUcx : public UcxPeer {
     int mine = static_cast<int>(length);
     int theirs = 0;
     std::vector<char> other;
-    if (world_rank() < 2) {
-      const int partner = 1 - world_rank();
+    if (mpi::world_rank() < 2) {
+      const int partner = 1 - mpi::world_rank();
       MPI_Sendrecv(&mine, 1, MPI_INT, partner, 9, &theirs, 1, MPI_INT, partner, 9, MPI_COMM_WORLD,
                    MPI_STATUS_IGNORE);
       other.resize(static_cast<std::size_t>(theirs));

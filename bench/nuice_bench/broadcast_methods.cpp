@@ -5,8 +5,8 @@
 #include <climits>
 
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/broadcast.hpp"
-#include "nuice_bench/agree.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
@@ -30,7 +30,7 @@ class PlannedBroadcast : public Method {
     const auto message = message_of(payload);
     const double before_bind_s = MPI_Wtime();
     exchange_.emplace(plan_.bind(message.data(), std::ssize(message)));
-    const double bind_s = max_over_ranks(MPI_Wtime() - before_bind_s);
+    const double bind_s = mpi::max_over_ranks(MPI_Wtime() - before_bind_s);
     planning.total_s = plan_.info().plan_s + bind_s;
     planning.bind_s = bind_s;
     num_phases = plan_.info().num_steps;
@@ -56,11 +56,11 @@ class BcastMethod : public Method {
       root_ = problem.root;
       return;
     }
-    const Rank rank = world_rank();
+    const Rank rank = mpi::world_rank();
     const double begin_s = MPI_Wtime();
     MPI_Comm_split(MPI_COMM_WORLD, is_member(problem, rank) ? 0 : MPI_UNDEFINED,
                    rank == problem.root ? 0 : rank + 1, &members_);
-    planning.total_s = max_over_ranks(MPI_Wtime() - begin_s);
+    planning.total_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
   }
   BcastMethod(const BcastMethod&) = delete;
   BcastMethod& operator=(const BcastMethod&) = delete;

@@ -6,7 +6,7 @@
 #include <climits>
 
 #include "nuice/core/error.hpp"
-#include "nuice_bench/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
@@ -15,7 +15,7 @@ namespace {
 class ConsensusMethod : public Method {
  public:
   explicit ConsensusMethod(Payload& payload) : payload_(payload) {
-    possible_on_all_ranks([&] {
+    mpi::all_or_none(MPI_COMM_WORLD, [&] {
       for (const Messages* side : {&payload.send, &payload.receive})
         for (const Partner& partner : side->partners)
           if (partner.bytes > INT_MAX) throw Error(ErrorCode::limit, "a message has more than INT_MAX bytes");
@@ -23,7 +23,7 @@ class ConsensusMethod : public Method {
     });
     const double begin_s = MPI_Wtime();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-    planning.total_s = max_over_ranks(MPI_Wtime() - begin_s);
+    planning.total_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
   }
   ConsensusMethod(const ConsensusMethod&) = delete;
   ConsensusMethod& operator=(const ConsensusMethod&) = delete;

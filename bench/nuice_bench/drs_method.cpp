@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "nuice/core/error.hpp"
-#include "nuice_bench/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
@@ -31,9 +31,9 @@ class DrsMethod : public Method {
       receive.push_back({payload.receive.message(i).data(), payload.receive.partners[i].bytes});
     exchange_.emplace(world_.bind(payload.send.partners, sources, send, receive, how));
     const double bind_s = MPI_Wtime() - before_bind_s;
-    planning.total_s = max_over_ranks(learned_s - begin_s + bind_s);
-    planning.gather_s = max_over_ranks(learned_s - begin_s);
-    planning.bind_s = max_over_ranks(bind_s);
+    planning.total_s = mpi::max_over_ranks(learned_s - begin_s + bind_s);
+    planning.gather_s = mpi::max_over_ranks(learned_s - begin_s);
+    planning.bind_s = mpi::max_over_ranks(bind_s);
   }
 
   void run() override {
@@ -51,10 +51,11 @@ class DrsMethod : public Method {
 
  private:
   static void check(const std::vector<Partner>& sources, const Payload& payload) {
-    const bool same = std::ranges::equal(sources, payload.receive.partners);
-    const std::string wrong =
-        same ? "" : "the sources of rank " + std::to_string(payload.rank) + " are not those of the matrix";
-    if (const std::string text = first_text(wrong); !text.empty()) throw Error(ErrorCode::mismatch, text);
+    mpi::all_or_none(MPI_COMM_WORLD, [&] {
+      if (!std::ranges::equal(sources, payload.receive.partners))
+        throw Error(ErrorCode::mismatch,
+                    "the sources of rank " + std::to_string(payload.rank) + " are not those of the matrix");
+    });
   }
 
   drs::mpi::World world_;

@@ -9,7 +9,7 @@
 
 #include "nuice/core/error.hpp"
 #include "nuice/core/text_io.hpp"
-#include "nuice_bench/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::bench {
 namespace {
@@ -21,27 +21,6 @@ CommMatrix load_for(const std::string& path, int num_ranks) {
                                          " ranks, but " + std::to_string(num_ranks) +
                                          " were started: use mpiexec -n " +
                                          std::to_string(matrix.num_ranks()));
-  return matrix;
-}
-
-/// Rank 0 reads; if it cannot, all ranks throw what it threw.
-CommMatrix load_on_rank_0(const std::string& path) {
-  CommMatrix matrix;
-  std::string text;
-  int code = 0;
-  if (world_rank() == 0) {
-    try {
-      matrix = load_for(path, world_size());
-    } catch (const Error& error) {
-      code = static_cast<int>(error.code());
-      text = error.what();
-    } catch (const std::bad_alloc&) {
-      code = static_cast<int>(ErrorCode::limit);
-      text = path + ": out of memory";
-    }
-  }
-  MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (code != 0) throw Error(static_cast<ErrorCode>(code), first_text(text));
   return matrix;
 }
 
@@ -71,7 +50,8 @@ std::vector<Partner> scatter(const std::vector<std::vector<Partner>>& lists) {
 }  // namespace
 
 Input read_input(const std::string& path) {
-  const CommMatrix matrix = load_on_rank_0(path);
+  CommMatrix matrix;
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] { matrix = load_for(path, mpi::world_size()); });
   const auto num_lists = static_cast<std::size_t>(matrix.num_ranks());
   std::vector<std::vector<Partner>> rows(num_lists);
   std::vector<std::vector<Partner>> columns(num_lists);

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice/plan/broadcaster.hpp"
-#include "nuice_bench/agree.hpp"
 #include "nuice_bench/input.hpp"
 #include "nuice_bench/measure.hpp"
 #include "nuice_bench/options.hpp"
@@ -32,7 +32,7 @@ std::string mpi_library() {
 }
 
 void print(std::FILE* file, const std::string& text) {
-  if (world_rank() == 0) std::fputs(text.c_str(), file);
+  if (mpi::world_rank() == 0) std::fputs(text.c_str(), file);
 }
 
 int fail(int exit_code, const Error& error) {
@@ -44,19 +44,20 @@ int fail(int exit_code, const Error& error) {
 void check_ranks(const Options& options) {
   if (!options.broadcast) return;
   const std::vector<Rank> group = options.broadcast->group.value_or(std::vector<Rank>{});
-  (void)make_broadcast("reb", world_size(), options.broadcast->root, group);
+  (void)make_broadcast("reb", mpi::world_size(), options.broadcast->root, group);
 }
 
 Payload make_payload(const Options& options, const Input& input) {
-  if (!options.broadcast) return {world_rank(), input.destinations, input.sources};
+  if (!options.broadcast) return {mpi::world_rank(), input.destinations, input.sources};
   const BroadcastProblem& problem = *options.broadcast;
-  return Payload::of_broadcast(world_rank(), problem.root, problem.bytes, is_member(problem, world_rank()));
+  return Payload::of_broadcast(mpi::world_rank(), problem.root, problem.bytes,
+                               is_member(problem, mpi::world_rank()));
 }
 
 void run_and_report(const Options& options, const Input& input) {
   std::optional<Payload> payload;
-  possible_on_all_ranks([&] { payload = make_payload(options, input); });
-  const Setting setting{options, input, world_size(), mpi_library()};
+  mpi::all_or_none(MPI_COMM_WORLD, [&] { payload = make_payload(options, input); });
+  const Setting setting{options, input, mpi::world_size(), mpi_library()};
   if (options.receive_lists) {
     print(stdout, time_receive_lists(setting, *payload));
     return;

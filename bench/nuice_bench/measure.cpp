@@ -10,7 +10,7 @@
 
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
-#include "nuice_bench/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_bench/tcp.hpp"
 
 namespace nuice::bench {
@@ -27,7 +27,7 @@ struct Candidate {
 class Progress {
  public:
   explicit Progress(int rounds)
-      : rounds_(rounds), visible_(world_rank() == 0 && isatty(STDERR_FILENO) != 0) {}
+      : rounds_(rounds), visible_(mpi::world_rank() == 0 && isatty(STDERR_FILENO) != 0) {}
   void round(int round) const {
     if (visible_) std::fprintf(stderr, "\rround %d of %d ", round, rounds_);
   }
@@ -44,7 +44,7 @@ class Progress {
 /// connections.
 std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
   // A second plan of "auto" that measures would find the wisdom of the first.
-  const int trials = spec.executor == mpi::Executor::automatic && options.measure ? 1 : 3;
+  const int trials = spec.executor == "auto" && options.measure ? 1 : 3;
   auto method = make_method(spec, options, payload);
   PlanningTime least = method->planning;
   for (int trial = 1; trial < trials; ++trial) {
@@ -84,7 +84,7 @@ double time_batch(Method& method, int batch) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime();
   for (int i = 0; i < batch; ++i) method.run();
-  return max_over_ranks(MPI_Wtime() - begin_s) / batch;
+  return mpi::max_over_ranks(MPI_Wtime() - begin_s) / batch;
 }
 
 std::optional<std::int64_t> add_difference(std::optional<std::int64_t> sum,
@@ -95,8 +95,10 @@ std::optional<std::int64_t> add_difference(std::optional<std::int64_t> sum,
 }
 
 void verify(Payload& payload, const MethodSpec& spec) {
-  if (const std::string wrong = first_text(payload.verify_received()); !wrong.empty())
-    throw Error(ErrorCode::mismatch, spec.word + ": " + wrong);
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
+    if (const std::string wrong = payload.verify_received(); !wrong.empty())
+      throw Error(ErrorCode::mismatch, spec.word + ": " + wrong);
+  });
 }
 
 }  // namespace

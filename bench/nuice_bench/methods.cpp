@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "nuice/core/error.hpp"
-#include "nuice_bench/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::bench {
 namespace {
@@ -20,11 +20,11 @@ std::vector<Buffer> buffers_of(Messages& messages) {
 
 /// The payload's sources come from the file: what the plan found out must be the same.
 void check_sources(const mpi::Plan& plan, const Payload& payload) {
-  const bool same = std::ranges::equal(plan.sources(), payload.receive.partners);
-  const std::string wrong =
-      same ? ""
-           : "the plan's sources of rank " + std::to_string(payload.rank) + " are not those of the matrix";
-  if (const std::string text = first_text(wrong); !text.empty()) throw Error(ErrorCode::mismatch, text);
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
+    if (!std::ranges::equal(plan.sources(), payload.receive.partners))
+      throw Error(ErrorCode::mismatch, "the plan's sources of rank " + std::to_string(payload.rank) +
+                                           " are not those of the matrix");
+  });
 }
 
 class PlannedMethod : public Method {
@@ -38,12 +38,12 @@ class PlannedMethod : public Method {
     exchange_.emplace(plan_.bind(send, receive));
     const double bind_s = MPI_Wtime() - before_bind_s;
     const mpi::PlanInfo& info = plan_.info();
-    planning = {.total_s = max_over_ranks(planned_s_ - begun_s_ + bind_s),
+    planning = {.total_s = mpi::max_over_ranks(planned_s_ - begun_s_ + bind_s),
                 .gather_s = info.gather_s,
                 .choose_s = info.choose_s,
                 .schedule_s = info.schedule_s,
                 .check_s = info.check_s,
-                .bind_s = max_over_ranks(bind_s)};
+                .bind_s = mpi::max_over_ranks(bind_s)};
     num_phases = info.num_phases;
     phase_bytes = info.phase_bytes;
     num_hosts = info.num_hosts;
@@ -57,22 +57,22 @@ class PlannedMethod : public Method {
 
  private:
   static mpi::PlanOptions plan_options(const MethodSpec& spec, const Options& options) {
-    const bool windowed = spec.executor == mpi::Executor::async;
+    const bool windowed = spec.executor == "async";
     return {.scheduler = spec.scheduler,
+            .executor = spec.executor,
             .seed = options.seed,
             .phase_cost_bytes = options.phase_cost_bytes,
             .topology = spec.blind ? std::string() : options.topology,
             .hosts = spec.blind ? std::string() : options.hosts,
             .combine = spec.combine,
-            .executor = spec.executor,
-            .max_sends_in_flight = windowed ? options.max_sends_in_flight : 0,
-            .chunk_bytes = options.chunk_bytes,
-            .window_bytes = options.window_bytes,
-            .window_senders = options.window_senders,
-            .reuse = options.reuse,
-            .machine = options.machine,
-            .measure = options.measure,
-            .wisdom = options.wisdom};
+            .async = {.max_sends = windowed ? options.max_sends_in_flight : 0},
+            .credit = {.chunk_bytes = options.chunk_bytes,
+                       .window_bytes = options.window_bytes,
+                       .window_senders = options.window_senders},
+            .automatic = {.reuse = options.reuse,
+                          .machine = options.machine,
+                          .measure = options.measure,
+                          .wisdom = options.wisdom}};
   }
 
   double begun_s_ = MPI_Wtime();  // before plan_, so that it is set before the plan is made
@@ -82,11 +82,6 @@ class PlannedMethod : public Method {
 };
 
 }  // namespace
-
-double max_over_ranks(double value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return value;
-}
 
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload) {
   MPI_Barrier(MPI_COMM_WORLD);

@@ -62,7 +62,4 @@ bool is_member(const BroadcastProblem& problem, Rank rank);
 /// DRS_N, for make_method().
 std::unique_ptr<Method> make_drs(const MethodSpec& spec, const Options& options, Payload& payload);
 
-/// Collective. The largest value of all ranks.
-double max_over_ranks(double value);
-
 }  // namespace nuice::bench

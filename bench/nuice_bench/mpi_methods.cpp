@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "nuice/core/error.hpp"
-#include "nuice_bench/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
@@ -40,7 +40,7 @@ std::vector<int> ranks_of(const Messages& messages) {
 
 /// From one entry per partner to one per rank.
 IntLayout spread(const IntLayout& by_partner, const Messages& messages) {
-  const auto size = static_cast<std::size_t>(world_size());
+  const auto size = static_cast<std::size_t>(mpi::world_size());
   IntLayout by_rank{std::vector<int>(size, 0), std::vector<int>(size, 0)};
   for (std::size_t i = 0; i < messages.partners.size(); ++i) {
     const auto rank = static_cast<std::size_t>(messages.partners[i].rank);
@@ -53,7 +53,7 @@ IntLayout spread(const IntLayout& by_partner, const Messages& messages) {
 class AlltoallvMethod : public Method {
  public:
   explicit AlltoallvMethod(Payload& payload) : payload_(payload) {
-    possible_on_all_ranks([&] {
+    mpi::all_or_none(MPI_COMM_WORLD, [&] {
       send_ = spread(int_layout(payload.send, payload.rank), payload.send);
       receive_ = spread(int_layout(payload.receive, payload.rank), payload.receive);
     });
@@ -73,7 +73,7 @@ class AlltoallvMethod : public Method {
 class NeighborMethod : public Method {
  public:
   explicit NeighborMethod(Payload& payload) : payload_(payload) {
-    possible_on_all_ranks([&] {
+    mpi::all_or_none(MPI_COMM_WORLD, [&] {
       send_ = int_layout(payload.send, payload.rank);
       receive_ = int_layout(payload.receive, payload.rank);
     });
@@ -83,7 +83,7 @@ class NeighborMethod : public Method {
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(), MPI_UNWEIGHTED,
                                    static_cast<int>(to.size()), to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                    &graph_);
-    planning.total_s = max_over_ranks(MPI_Wtime() - begin_s);
+    planning.total_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
   }
   NeighborMethod(const NeighborMethod&) = delete;
   NeighborMethod& operator=(const NeighborMethod&) = delete;
@@ -111,7 +111,7 @@ class NeighborInitMethod : public NeighborMethod {
     MPI_Neighbor_alltoallv_init(payload.send.memory.data(), send_.counts.data(), send_.offsets.data(),
                                 MPI_BYTE, payload.receive.memory.data(), receive_.counts.data(),
                                 receive_.offsets.data(), MPI_BYTE, graph_, MPI_INFO_NULL, &request_);
-    planning.total_s += max_over_ranks(MPI_Wtime() - begin_s);
+    planning.total_s += mpi::max_over_ranks(MPI_Wtime() - begin_s);
   }
   NeighborInitMethod(const NeighborInitMethod&) = delete;
   NeighborInitMethod& operator=(const NeighborInitMethod&) = delete;
@@ -141,7 +141,7 @@ void require_int_messages(const Payload& payload) {
 class IsendMethod : public Method {
  public:
   explicit IsendMethod(Payload& payload) : payload_(payload) {
-    possible_on_all_ranks([&] {
+    mpi::all_or_none(MPI_COMM_WORLD, [&] {
       require_int_messages(payload);
       requests_.reserve(payload.send.partners.size() + payload.receive.partners.size());
     });
@@ -184,7 +184,7 @@ class IsendMethod : public Method {
 class PersistentMethod : public Method {
  public:
   explicit PersistentMethod(Payload& payload) {
-    possible_on_all_ranks([&] { require_int_messages(payload); });
+    mpi::all_or_none(MPI_COMM_WORLD, [&] { require_int_messages(payload); });
     for (std::size_t i = 0; i < payload.receive.partners.size(); ++i) {
       const auto message = payload.receive.message(i);
       const Rank src = payload.receive.partners[i].rank;

@@ -59,9 +59,16 @@ void check_name(const std::string& name, bool is_broadcast) {
 }
 
 /// AC has a single phase in which a rank sends everything: only without order it is what the papers mean.
-mpi::Executor usual_executor(std::string_view scheduler) {
-  if (scheduler == "auto") return mpi::Executor::automatic;
-  return scheduler == "ac" ? mpi::Executor::async : mpi::Executor::phased;
+/// Throws Error for one that plans on MPI do not have.
+std::string known_executor(const std::string& name) {
+  if (name != "auto" && !find_executor(name).on_mpi)
+    throw Error(ErrorCode::invalid_argument, "the executor " + name + " does not run on MPI");
+  return name;
+}
+
+std::string usual_executor(std::string_view scheduler) {
+  if (scheduler == "auto") return "auto";
+  return scheduler == "ac" ? "async" : "phased";
 }
 
 /// drs_n, drs_n:FORM, drs_n:FORM:TRANSPORT.
@@ -106,7 +113,7 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   for (const PeerName& row : peers(is_broadcast))
     if (row.name == word) return {word, row.peer, {}, {}, {}};
   if (!is_broadcast && (word == "drs_n" || word.starts_with("drs_n:")))
-    return {word, std::nullopt, {}, mpi::Executor::async, parse_drs(word)};
+    return {word, std::nullopt, {}, "async", parse_drs(word)};
   const std::string form = form_of(word);
   const std::string planned = form.empty() ? word : word.substr(0, word.size() - form.size() - 1);
   const std::size_t colon = planned.find(':');
@@ -117,8 +124,8 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   spec.blind = form == "blind";
   spec.combine = form == "combine";
   const bool is_usual = executor.empty() && colon == std::string::npos;
-  spec.executor = is_usual ? usual_executor(scheduler) : mpi::find_executor(executor);
-  if (is_usual && spec.combine) spec.executor = mpi::Executor::phased;
+  spec.executor = is_usual ? usual_executor(scheduler) : known_executor(executor);
+  if (is_usual && spec.combine) spec.executor = "phased";
   return spec;
 }
 
@@ -148,24 +155,12 @@ void settle(const CLI::App& app, Options& options, BroadcastProblem broadcast,
   options.broadcast = std::move(broadcast);
 }
 
-}  // namespace
-
-Parsed parse_command_line(int argc, const char* const* argv) {
-  Options options;
-  BroadcastProblem broadcast;
-  std::vector<Rank> group;
-  std::vector<std::string> words;
-  std::string executor;
-  CLI::App app{
-      "Times planned exchanges beside what MPI offers, on the matrix in a file, and verifies every byte.\n"
-      "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx\n"
-      "Broadcasts are timed instead with: mpiexec -n N nuice-bench --broadcast BYTES",
-      "nuice-bench"};
-  add_problem_options(app, options, broadcast, group);
+void add_method_option(CLI::App& app, std::vector<std::string>& words) {
   app.add_option(
          "--schedulers", words,
          "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
-         "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI 4), "
+         "pairwise, credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init "
+         "(MPI 4), "
          "isend, persistent, nbx (receivers do not know their senders), which are MPI's own, petscsf (if "
          "built "
          "with PETSc), and scheduling on the fly: drs_n, "
@@ -179,6 +174,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
              "by default " +
              std::string(broadcast_methods))
       ->delimiter(',');
+}
+
+void add_repetition_options(CLI::App& app, Options& options) {
   app.add_option("--reps", options.reps, "timed repetitions")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -197,6 +195,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "would hide")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+}
+
+void add_executor_options(CLI::App& app, Options& options, std::string& executor) {
   app.add_option("--executor", executor,
                  "for schedulers that name none; by default async for ac and phased for the others");
   app.add_option("--max-sends-in-flight", options.max_sends_in_flight,
@@ -214,6 +215,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
                  "executor credit only: so many senders share a rank's window")
       ->check(CLI::Range(1, INT_MAX))
       ->capture_default_str();
+}
+
+void add_planning_options(CLI::App& app, Options& options) {
   app.add_option("--topology", options.topology,
                  "network, for schedulers that avoid link contention: torus:4x4, ...");
   app.add_option(
@@ -227,6 +231,16 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--measure", options.measure, "auto: time the best few candidates while planning");
   app.add_option("--wisdom", options.wisdom,
                  "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
+  app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
+  app.add_option("--phase-cost-bytes", options.phase_cost_bytes,
+                 "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; "
+                 "kpbs and bruck "
+                 "look at it")
+      ->check(CLI::Range(Bytes{0}, max_bytes))
+      ->capture_default_str();
+}
+
+void add_drs_options(CLI::App& app, Options& options) {
   app.add_option("--drs-early-bytes", options.drs_early_bytes,
                  "drs_n:early only: the next is granted when so many bytes are still to come")
       ->check(CLI::Range(Bytes{0}, max_bytes))
@@ -237,13 +251,27 @@ Parsed parse_command_line(int argc, const char* const* argv) {
       ->capture_default_str();
   app.add_flag("--receive-lists", options.receive_lists,
                "time the ways to learn who sends what (concatenate, count, quiesce) instead of exchanges");
-  app.add_option("--seed", options.seed, "of the schedulers that use one")->capture_default_str();
-  app.add_option("--phase-cost-bytes", options.phase_cost_bytes,
-                 "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; "
-                 "kpbs and bruck "
-                 "look at it")
-      ->check(CLI::Range(Bytes{0}, max_bytes))
-      ->capture_default_str();
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  BroadcastProblem broadcast;
+  std::vector<Rank> group;
+  std::vector<std::string> words;
+  std::string executor;
+  CLI::App app{
+      "Times planned exchanges beside what MPI offers, on the matrix in a file, and verifies every byte.\n"
+      "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx\n"
+      "Broadcasts are timed instead with: mpiexec -n N nuice-bench --broadcast BYTES",
+      "nuice-bench"};
+  add_problem_options(app, options, broadcast, group);
+  add_method_option(app, words);
+  add_repetition_options(app, options);
+  add_executor_options(app, options, executor);
+  add_planning_options(app, options);
+  add_drs_options(app, options);
   app.add_flag("--json", options.json, "one JSON object per method and line, nothing else on stdout");
   try {
     app.parse(argc, argv);

@@ -26,11 +26,11 @@ struct DrsSpec {
 struct MethodSpec {
   std::string word;
   std::optional<Peer> peer;
-  std::string scheduler{};                        // or broadcaster; empty for a peer and for DRS_N
-  mpi::Executor executor = mpi::Executor::async;  // unused for a peer
-  std::optional<DrsSpec> drs{};                   // only for DRS_N
-  bool blind = false;                             // without --topology and --hosts
-  bool combine = false;                           // with PlanOptions::combine
+  std::string scheduler{};         // or broadcaster; empty for a peer and for DRS_N
+  std::string executor = "async";  // unused for a peer
+  std::optional<DrsSpec> drs{};    // only for DRS_N
+  bool blind = false;              // without --topology and --hosts
+  bool combine = false;            // with PlanOptions::combine
 };
 
 /// One message to many, instead of a matrix.
@@ -51,12 +51,12 @@ struct Options {
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   int max_sends_in_flight = 0;
-  Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
-  Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
-  int window_senders = mpi::PlanOptions{}.window_senders;
+  Bytes chunk_bytes = mpi::CreditOptions{}.chunk_bytes;
+  Bytes window_bytes = mpi::CreditOptions{}.window_bytes;
+  int window_senders = mpi::CreditOptions{}.window_senders;
   std::string topology = {};
   std::string hosts = {};
-  std::uint64_t reuse = mpi::PlanOptions{}.reuse;  // this and the next three: scheduler auto
+  std::uint64_t reuse = mpi::AutoOptions{}.reuse;  // this and the next three: scheduler auto
   std::string machine = {};
   std::string wisdom = {};
   bool measure = false;

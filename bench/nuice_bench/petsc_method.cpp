@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "nuice/core/error.hpp"
-#include "nuice_bench/agree.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
@@ -32,7 +32,7 @@ void begin_petsc() {
 Bytes common_unit(const Payload& payload) {
   Bytes mine = 0;
   for (const Partner& partner : payload.send.partners) mine = std::gcd(mine, partner.bytes);
-  std::vector<Bytes> all(static_cast<std::size_t>(world_size()));
+  std::vector<Bytes> all(static_cast<std::size_t>(mpi::world_size()));
   MPI_Allgather(&mine, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T, MPI_COMM_WORLD);
   for (const Bytes other : all) mine = std::gcd(mine, other);
   return std::max<Bytes>(mine, 1);
@@ -40,7 +40,7 @@ Bytes common_unit(const Payload& payload) {
 
 /// Where each source has the message for this rank, in units.
 std::vector<PetscInt> remote_offsets(const Payload& payload, Bytes unit) {
-  const auto size = static_cast<std::size_t>(world_size());
+  const auto size = static_cast<std::size_t>(mpi::world_size());
   std::vector<std::int64_t> mine(size, 0);
   std::vector<std::int64_t> theirs(size, 0);
   for (std::size_t i = 0; i < payload.send.partners.size(); ++i)
@@ -55,7 +55,7 @@ class PetscMethod : public Method {
   explicit PetscMethod(Payload& payload) : payload_(payload) {
     begin_petsc();
     const Bytes unit = common_unit(payload);
-    possible_on_all_ranks([&] {
+    mpi::all_or_none(MPI_COMM_WORLD, [&] {
       const auto bytes = std::max(payload.send.memory.size(), payload.receive.memory.size());
       if (unit > INT_MAX || static_cast<Bytes>(bytes) / unit > PETSC_MAX_INT)
         throw Error(ErrorCode::limit, "more roots than PetscInt counts");
@@ -73,7 +73,7 @@ class PetscMethod : public Method {
         forest_, static_cast<PetscInt>(static_cast<Bytes>(payload.send.memory.size()) / unit),
         static_cast<PetscInt>(leaves.size()), nullptr, PETSC_COPY_VALUES, leaves.data(), PETSC_COPY_VALUES));
     must(PetscSFSetUp(forest_));
-    planning.total_s = max_over_ranks(MPI_Wtime() - begin_s);
+    planning.total_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
   }
   PetscMethod(const PetscMethod&) = delete;
   PetscMethod& operator=(const PetscMethod&) = delete;

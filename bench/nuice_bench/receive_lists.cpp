@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/discover.hpp"
-#include "nuice_bench/agree.hpp"
 #include "nuice_bench/measure.hpp"
 #include "nuice_bench/methods.hpp"
 
@@ -49,11 +49,12 @@ double time_once(Askers& askers, const Way& way, const Payload& payload) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime();
   const std::vector<Partner> sources = askers.sources(payload.send.partners, way);
-  const double elapsed_s = max_over_ranks(MPI_Wtime() - begin_s);
-  const bool same = std::ranges::equal(sources, payload.receive.partners);
-  const std::string wrong = same ? "" : "rank " + std::to_string(payload.rank) + " has a wrong receive list";
-  if (const std::string text = first_text(wrong); !text.empty())
-    throw Error(ErrorCode::mismatch, std::string(way.name) + ": " + text);
+  const double elapsed_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
+    if (!std::ranges::equal(sources, payload.receive.partners))
+      throw Error(ErrorCode::mismatch, std::string(way.name) + ": rank " + std::to_string(payload.rank) +
+                                           " has a wrong receive list");
+  });
   return elapsed_s;
 }
 

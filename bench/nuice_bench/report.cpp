@@ -23,13 +23,13 @@ Json seconds(std::optional<double> value) { return value ? Json(std::round(*valu
 /// What carried it out; of a choice, its second half.
 std::string executor_name_of(const Result& result) {
   if (result.choice) return result.choice->candidate.substr(result.choice->candidate.find(':') + 1);
-  return std::string(mpi::executor_name(result.spec.executor));
+  return result.spec.executor;
 }
 
 std::string executor_of(const Result& result) {
   if (result.choice) return result.choice->candidate;
   if (result.spec.drs) return "on the fly";
-  return result.spec.peer ? "-" : std::string(mpi::executor_name(result.spec.executor));
+  return result.spec.peer ? "-" : result.spec.executor;
 }
 
 /// Cells of the table's line; the heading has the same columns.

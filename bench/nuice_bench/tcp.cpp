@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_bench/tcp.hpp"
+#include "nuice/mpi/agree.hpp"
 
 #include <mpi.h>
 #include <sys/stat.h>
@@ -12,8 +13,6 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include "nuice_bench/agree.hpp"
 
 namespace nuice::bench {
 namespace {
@@ -48,9 +47,9 @@ std::int64_t segments_sent_again() {
 
 TcpCounter::TcpCounter() {
   const std::uint64_t mine = network_key();
-  std::vector<std::uint64_t> keys(static_cast<std::size_t>(world_size()));
+  std::vector<std::uint64_t> keys(static_cast<std::size_t>(mpi::world_size()));
   MPI_Allgather(&mine, 1, MPI_UINT64_T, keys.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
-  counts_ = std::ranges::find(keys, mine) - keys.begin() == world_rank();
+  counts_ = std::ranges::find(keys, mine) - keys.begin() == mpi::world_rank();
 }
 
 std::optional<std::int64_t> TcpCounter::sent_again() const {

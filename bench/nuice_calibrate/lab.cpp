@@ -9,7 +9,7 @@ namespace {
 /// A matrix has one message for a pair; its pieces are the messages of a probe.
 class Writer {
  public:
-  Writer(Rank ranks, const std::vector<Message>& entries, Bytes piece_bytes, mpi::Executor executor)
+  Writer(Rank ranks, const std::vector<Message>& entries, Bytes piece_bytes, const std::string& executor)
       : probe_{CommMatrix::from_messages(ranks, entries), Schedule(ranks), executor},
         piece_bytes_(piece_bytes),
         next_(probe_.matrix.num_messages(), 0) {}
@@ -32,7 +32,7 @@ class Writer {
 }  // namespace
 
 Probe ping_pong(Rank ranks, Bytes bytes, int rounds) {
-  Writer writer(ranks, {{0, 1, bytes * rounds}, {1, 0, bytes * rounds}}, bytes, mpi::Executor::phased);
+  Writer writer(ranks, {{0, 1, bytes * rounds}, {1, 0, bytes * rounds}}, bytes, "phased");
   for (int round = 0; round < rounds; ++round) {
     writer.phase();
     writer.send(0, 1);
@@ -42,7 +42,7 @@ Probe ping_pong(Rank ranks, Bytes bytes, int rounds) {
   return writer.take();
 }
 
-Probe stream(Rank ranks, Bytes bytes, int count, mpi::Executor executor) {
+Probe stream(Rank ranks, Bytes bytes, int count, const std::string& executor) {
   Writer writer(ranks, {{0, 1, bytes * count}}, bytes, executor);
   for (int i = 0; i < count; ++i) {
     writer.phase();
@@ -51,7 +51,7 @@ Probe stream(Rank ranks, Bytes bytes, int count, mpi::Executor executor) {
   return writer.take();
 }
 
-Probe both_ways(Rank ranks, Bytes bytes, int count, mpi::Executor executor) {
+Probe both_ways(Rank ranks, Bytes bytes, int count, const std::string& executor) {
   Writer writer(ranks, {{0, 1, bytes * count}, {1, 0, bytes * count}}, bytes, executor);
   for (int i = 0; i < count; ++i) {
     writer.phase();
@@ -64,7 +64,7 @@ Probe both_ways(Rank ranks, Bytes bytes, int count, mpi::Executor executor) {
 Probe ring(Rank ranks, Rank members, Bytes bytes, int count) {
   std::vector<Message> entries;
   for (Rank rank = 0; rank < members; ++rank) entries.push_back({rank, (rank + 1) % members, bytes * count});
-  Writer writer(ranks, entries, bytes, mpi::Executor::phased);
+  Writer writer(ranks, entries, bytes, "phased");
   for (int i = 0; i < count; ++i) {
     writer.phase();
     for (Rank rank = 0; rank < members; ++rank) writer.send(rank, (rank + 1) % members);
@@ -78,7 +78,7 @@ Probe fan_in(Rank ranks, Rank senders, Bytes bytes, bool and_out) {
     entries.push_back({rank, 0, bytes});
     if (and_out) entries.push_back({0, rank, bytes});
   }
-  Writer writer(ranks, entries, bytes, mpi::Executor::async);
+  Writer writer(ranks, entries, bytes, "async");
   writer.phase();
   for (const Message& entry : entries) writer.send(entry.src, entry.dst);
   return writer.take();

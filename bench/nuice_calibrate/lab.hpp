@@ -15,7 +15,7 @@ namespace nuice::calibrate {
 struct Probe {
   CommMatrix matrix;
   Schedule schedule;
-  mpi::Executor executor;
+  std::string executor;
 };
 
 /// One repetition, in seconds from a common start.
@@ -44,9 +44,9 @@ class Lab {
 /// 0 -> 1, 1 -> 0, 0 -> 1, ...: 2 * rounds messages, one after the other.
 Probe ping_pong(Rank ranks, Bytes bytes, int rounds);
 /// `count` messages 0 -> 1, a phase each.
-Probe stream(Rank ranks, Bytes bytes, int count, mpi::Executor executor);
+Probe stream(Rank ranks, Bytes bytes, int count, const std::string& executor);
 /// `count` times 0 -> 1 and 1 -> 0 in the same phase.
-Probe both_ways(Rank ranks, Bytes bytes, int count, mpi::Executor executor);
+Probe both_ways(Rank ranks, Bytes bytes, int count, const std::string& executor);
 /// `count` times each of the first `members` ranks to the next one, round in a ring, in the same phase.
 Probe ring(Rank ranks, Rank members, Bytes bytes, int count);
 /// Ranks 1 .. senders to rank 0, all at once; `and_out`: rank 0 to each of them as well.

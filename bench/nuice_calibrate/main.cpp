@@ -21,6 +21,7 @@
 
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_calibrate/mpi_lab.hpp"
 #include "nuice_calibrate/report.hpp"
 
@@ -37,14 +38,8 @@ struct Options {
   bool json = false;
 };
 
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
 void print(std::FILE* file, const std::string& text) {
-  if (world_rank() != 0) return;
+  if (mpi::world_rank() != 0) return;
   std::fputs(text.c_str(), file);
   std::fflush(file);
 }
@@ -161,11 +156,11 @@ int main_with_mpi(int argc, const char* const* argv) {
     }
     const Calibration calibration = calibrate(lab, options->settings);
     const Place place = find_place(lab.num_ranks());
-    if (world_rank() == 0) code = deliver(*options, calibration, place);
+    if (mpi::world_rank() == 0) code = deliver(*options, calibration, place);
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return code;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "nuice-calibrate: rank %d: %s\n", world_rank(), error.what());
+    std::fprintf(stderr, "nuice-calibrate: rank %d: %s\n", mpi::world_rank(), error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);  // the others may wait for this rank
   }
   return 1;

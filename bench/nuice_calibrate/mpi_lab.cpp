@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_calibrate/mpi_lab.hpp"
+#include "nuice/mpi/agree.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,12 +13,6 @@ namespace {
 constexpr int least_samples = 3;
 constexpr double very_slow_s = 0.5;  // one sample is enough of what takes longer
 constexpr double waiting_s = 0.01;   // for a message to leave that nobody receives yet
-
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
 
 /// The largest values of all ranks, so that all go on alike.
 template <std::size_t count>
@@ -51,7 +46,7 @@ Sample time_once(mpi::Exchange& exchange) {
   exchange.start();
   exchange.wait();
   const double elapsed_s = MPI_Wtime() - begin_s;
-  double times[2] = {elapsed_s, world_rank() == 0 ? elapsed_s : 0};
+  double times[2] = {elapsed_s, mpi::world_rank() == 0 ? elapsed_s : 0};
   agree(times);
   return {times[0], times[1]};
 }
@@ -80,8 +75,9 @@ Rank MpiLab::num_ranks() const {
 }
 
 std::vector<Sample> MpiLab::run(const Probe& probe, int reps) {
-  mpi::Plan plan = mpi::Plan::from_table(MPI_COMM_WORLD, slice(probe.matrix, probe.schedule, world_rank()),
-                                         {.scheduler = "calibrate", .executor = probe.executor});
+  mpi::Plan plan =
+      mpi::Plan::from_table(MPI_COMM_WORLD, slice(probe.matrix, probe.schedule, mpi::world_rank()),
+                            {.scheduler = "calibrate", .executor = probe.executor});
   const Buffers buffers(plan);
   mpi::Exchange exchange = plan.bind(buffers.send, buffers.receive);
   return repeat(
@@ -93,7 +89,7 @@ std::vector<Sample> MpiLab::run(const Probe& probe, int reps) {
 bool MpiLab::leaves_early(Bytes bytes) {
   constexpr int data_tag = 1;
   constexpr int go_tag = 2;
-  const int rank = world_rank();
+  const int rank = mpi::world_rank();
   std::vector<std::byte> buffer(rank < 2 ? static_cast<std::size_t>(bytes) : 0);
   const int count = static_cast<int>(bytes);
   double left[1] = {0};
@@ -120,7 +116,7 @@ bool MpiLab::leaves_early(Bytes bytes) {
 std::vector<double> MpiLab::barrier(Rank ranks, int reps) {
   constexpr int many = 32;
   MPI_Comm some = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, world_rank() < ranks ? 0 : MPI_UNDEFINED, 0, &some);
+  MPI_Comm_split(MPI_COMM_WORLD, mpi::world_rank() < ranks ? 0 : MPI_UNDEFINED, 0, &some);
   const auto times = repeat(
       reps, patience_s_,
       [&] {

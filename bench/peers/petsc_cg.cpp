@@ -13,8 +13,8 @@
 #include <fstream>
 #include <string>
 
-#include "common/agree.hpp"
 #include "common/timing.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace {
 
@@ -67,8 +67,8 @@ void write(const std::string& path, Vec x) {
   PetscInt count;
   PetscCallAbort(PETSC_COMM_WORLD, VecGetArrayRead(x, &values));
   PetscCallAbort(PETSC_COMM_WORLD, VecGetLocalSize(x, &count));
-  for (int turn = 0; turn < nuice::apps::world_size(); ++turn) {
-    if (turn == nuice::apps::world_rank()) {
+  for (int turn = 0; turn < nuice::mpi::world_size(); ++turn) {
+    if (turn == nuice::mpi::world_rank()) {
       std::FILE* const out = std::fopen(path.c_str(), turn == 0 ? "w" : "a");
       if (out == nullptr) MPI_Abort(PETSC_COMM_WORLD, 2);
       for (PetscInt i = 0; i < count; ++i) std::fprintf(out, "%.17g\n", values[i]);
@@ -82,7 +82,7 @@ void write(const std::string& path, Vec x) {
 void run(char** argv) {
   std::ifstream rows(argv[2]);
   PetscInt num_rows = 0;
-  for (int rank = 0; rank <= nuice::apps::world_rank(); ++rank) rows >> num_rows;
+  for (int rank = 0; rank <= nuice::mpi::world_rank(); ++rank) rows >> num_rows;
   Mat matrix = load(argv[1], num_rows);
   KSP solver = make_solver(matrix, std::atof(argv[4]));
   Vec x, b, ghosts;

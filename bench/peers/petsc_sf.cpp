@@ -13,8 +13,8 @@
 #include <fstream>
 #include <vector>
 
-#include "common/agree.hpp"
 #include "common/timing.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace {
 
@@ -27,7 +27,7 @@ struct Graph {
 
   explicit Graph(const char* path) {
     std::ifstream in(path);
-    const int rank = nuice::apps::world_rank();
+    const int rank = nuice::mpi::world_rank();
     int src, dst, last = -1;
     PetscInt words, at = 0;
     while (in >> src >> dst >> words) {
@@ -50,7 +50,7 @@ void run(char** argv) {
                                  PETSC_COPY_VALUES, graph.leaves.data(), PETSC_COPY_VALUES));
   PetscCallAbort(PETSC_COMM_WORLD, PetscSFSetUp(sf));
   std::vector<double> roots;
-  for (PetscInt i = 0; i < graph.num_roots; ++i) roots.push_back(word(nuice::apps::world_rank(), i));
+  for (PetscInt i = 0; i < graph.num_roots; ++i) roots.push_back(word(nuice::mpi::world_rank(), i));
   std::vector<double> leaves(graph.leaves.size(), -1);
   const auto exchange = [&] {
     PetscCallAbort(PETSC_COMM_WORLD,
@@ -63,7 +63,7 @@ void run(char** argv) {
   bool right = true;
   for (std::size_t i = 0; i < leaves.size(); ++i)
     right = right && leaves[i] == word(static_cast<int>(graph.leaves[i].rank), graph.leaves[i].index);
-  const bool all_right = nuice::apps::max_over_ranks(right ? 0 : 1) == 0;
+  const bool all_right = nuice::mpi::max_over_ranks(right ? 0 : 1) == 0;
   PetscCallAbort(PETSC_COMM_WORLD,
                  PetscPrintf(PETSC_COMM_WORLD, "{\"exchange_seconds_median\": %.9g, \"verified\": %s}\n",
                              seconds, all_right ? "true" : "false"));

@@ -10,7 +10,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from network import NETWORK, STATE, SWITCH, Settings, TestbedError, host_address
+import owned
+from network import Network
+from owned import TestbedError
 
 
 @dataclass(frozen=True)
@@ -35,66 +37,62 @@ def find_launcher(wanted: str) -> Launcher:
     raise TestbedError(f"{path}: neither Open MPI nor MPICH: {text.strip().splitlines()[:1]}")
 
 
-def command(launcher: Launcher, settings: Settings, num_ranks: int, program: list[str]) -> list[str]:
+def command(launcher: Launcher, network: Network, num_ranks: int, program: list[str]) -> list[str]:
     """Ranks go round the hosts in blocks: host 1 has the first ranks_per_host, and so on."""
+    settings = network.settings
     per_host = settings.ranks_per_host
     if not 1 <= num_ranks <= settings.hosts * per_host:
         most = settings.hosts * per_host
         raise TestbedError(f"--ranks {num_ranks}: this network has room for 1 to {most}")
-    hosts = [host_address(1 + i) for i in range((num_ranks + per_host - 1) // per_host)]
+    num_hosts = (num_ranks + per_host - 1) // per_host
+    hosts = [f"{network.address(1 + i)}:{per_host}" for i in range(num_hosts)]
     build = {"openmpi4": _openmpi4, "openmpi5": _openmpi5, "mpich": _mpich}[launcher.kind]
-    words = build(launcher.path, hosts, per_host, num_ranks)
-    return ["ip", "netns", "exec", SWITCH, *words, *program]
+    words = build(launcher.path, network, ",".join(hosts), num_ranks)
+    return ["ip", "netns", "exec", network.switch, *words, *program]
 
 
-def environment(launcher: Launcher) -> dict[str, str]:
-    scratch = STATE / "tmp"
+def environment(launcher: Launcher, network: Network, run: str) -> dict[str, str]:
+    """run: what its processes are known by (owned.kill)."""
+    scratch = network.state / f"tmp-{run}"
     scratch.mkdir(exist_ok=True)
     # Last, so that the user's own programs are found first.
     path = f"{os.environ.get('PATH', '')}:{Path(launcher.path).parent}"
-    return {**os.environ, "TMPDIR": str(scratch), "PATH": path}
+    return {**os.environ, "TMPDIR": str(scratch), "PATH": path, owned.RUN_VARIABLE: run}
 
 
-def _openmpi4(path: str, hosts: list[str], per_host: int, num_ranks: int) -> list[str]:
+def _openmpi4(path: str, network: Network, hosts: str, num_ranks: int) -> list[str]:
     return [
-        *(path, "--allow-run-as-root", "--mca", "plm_rsh_agent", str(STATE / "agent")),
-        *("--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", NETWORK),
-        *_openmpi_tcp("vader"),
-        *("-H", ",".join(f"{host}:{per_host}" for host in hosts), "-np", str(num_ranks)),
+        *(path, "--allow-run-as-root", "--mca", "plm_rsh_agent", str(network.state / "agent")),
+        *("--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", network.subnet),
+        *_openmpi_tcp("vader", network),
+        *("-H", hosts, "-np", str(num_ranks)),
     ]
 
 
-def _openmpi5(path: str, hosts: list[str], per_host: int, num_ranks: int) -> list[str]:
+def _openmpi5(path: str, network: Network, hosts: str, num_ranks: int) -> list[str]:
+    agent = str(network.state / "agent")
     return [
-        *(
-            path,
-            "--prtemca",
-            "plm_ssh_agent",
-            str(STATE / "agent"),
-            "--prtemca",
-            "plm_ssh_no_tree_spawn",
-            "1",
-        ),
+        *(path, "--prtemca", "plm_ssh_agent", agent, "--prtemca", "plm_ssh_no_tree_spawn", "1"),
         # Also where the user's settings ask for another mapping.
-        *("--map-by", f"ppr:{per_host}:node:oversubscribe"),
-        *_openmpi_tcp("sm"),
-        *("-H", ",".join(f"{host}:{per_host}" for host in hosts), "-np", str(num_ranks)),
+        *("--map-by", f"ppr:{network.settings.ranks_per_host}:node:oversubscribe"),
+        *_openmpi_tcp("sm", network),
+        *("-H", hosts, "-np", str(num_ranks)),
     ]
 
 
-def _openmpi_tcp(shared_memory: str) -> list[str]:
+def _openmpi_tcp(shared_memory: str, network: Network) -> list[str]:
     """TCP between hosts; shared_memory: the component for ranks of one, which is named anew in Open MPI 5."""
     btl = f"tcp,self,{shared_memory}"
-    words = ["--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", NETWORK]
+    words = ["--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", network.subnet]
     return [*words, "--mca", "mpi_yield_when_idle", "1"]
 
 
-def _mpich(path: str, hosts: list[str], per_host: int, num_ranks: int) -> list[str]:
+def _mpich(path: str, network: Network, hosts: str, num_ranks: int) -> list[str]:
     return [
-        *(path, "-launcher", "ssh", "-launcher-exec", str(STATE / "agent"), "-iface", "br0"),
+        *(path, "-launcher", "ssh", "-launcher-exec", str(network.state / "agent"), "-iface", "br0"),
         *("-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "eth0"),
         # MPICH on UCX would find that all "hosts" share their memory, and leave the network alone.
         *("-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"),
         *("-genv", "UCX_LOG_LEVEL", "error"),
-        *("-hosts", ",".join(f"{host}:{per_host}" for host in hosts), "-n", str(num_ranks)),
+        *("-hosts", hosts, "-n", str(num_ranks)),
     ]

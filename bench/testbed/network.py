@@ -8,32 +8,28 @@
 Several senders to one receiver overflow its short queue and TCP retransmits: incast, as on a real
 switch. All that is made lives in namespaces, so deleting those leaves nothing behind. Needs root, iproute2
 and ethtool.
+
+Several networks may be up at once, each with a name: that of name a has namespaces nuice-a-h<i> and addresses
+10.77.<index>.<i>. A network owns what its state (owned.py) says that it made, and nothing else is touched.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
+import re
 import shutil
-import signal
 import subprocess
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-SWITCH = "nuice-sw"
-STATE = Path("/run/nuice-testbed")
-NETWORK = "10.77.0.0/24"
-SWITCH_ADDRESS = "10.77.0.254"
+import owned
+from owned import TestbedError
+
 MAX_HOSTS = 128
+MAX_NETWORKS = 200  # the third number of an address
 SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never drops
-
-
-class TestbedError(Exception):
-    """One line that says what is wrong and what to do."""
-
-    __test__ = False  # not a test, whatever pytest thinks of the name
 
 
 @dataclass(frozen=True)
@@ -58,12 +54,39 @@ PRESETS = {
 }
 
 
-def host_name(host: int) -> str:
-    return f"nuice-h{host}"
+@dataclass(frozen=True)
+class Network:
+    """A network that is up or being made. name empty: the one of those who give none."""
 
+    name: str
+    index: int
+    settings: Settings
 
-def host_address(host: int) -> str:
-    return f"10.77.0.{host}"
+    @property
+    def prefix(self) -> str:
+        return f"nuice-{self.name}-" if self.name else "nuice-"
+
+    @property
+    def switch(self) -> str:
+        return f"{self.prefix}sw"
+
+    def host(self, number: int) -> str:
+        return f"{self.prefix}h{number}"
+
+    @property
+    def hosts(self) -> range:
+        return range(1, self.settings.hosts + 1)
+
+    @property
+    def subnet(self) -> str:
+        return f"10.77.{self.index}.0/24"
+
+    def address(self, number: int) -> str:
+        return f"10.77.{self.index}.{number}"
+
+    @property
+    def state(self) -> Path:
+        return owned.folder(self.name)
 
 
 def why_not() -> str:
@@ -73,7 +96,7 @@ def why_not() -> str:
     for program in ("ip", "tc", "ethtool", "unshare"):
         if shutil.which(program) is None:
             return f"{program} is missing (Debian packages iproute2, ethtool, util-linux)"
-    probe = "nuice-probe"
+    probe = f"nuice-probe-{os.getpid()}"
     made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True)
     if made.returncode:
         return f"network namespaces cannot be made here: {made.stderr.strip()}"
@@ -81,93 +104,117 @@ def why_not() -> str:
     return ""
 
 
-def up(settings: Settings) -> None:
+def up(settings: Settings, name: str = "") -> Network:
     """Makes the network; on any failure, Ctrl-C included, what was made so far is removed again."""
+    check_name(name)
     if reason := why_not():
         raise TestbedError(reason)
     _check(settings)
-    if existing := [name for name in _namespaces() if name.startswith("nuice-")]:
-        raise TestbedError(f"a test network is up already ({len(existing)} namespaces): nuice-testbed down")
-    try:
-        STATE.mkdir(parents=True, exist_ok=True)
-        _make_switch(settings)
-        for host in range(1, settings.hosts + 1):
-            _make_host(host, settings)
-        _wait_until_connected(settings)
-        _write_agent()
-        (STATE / "settings.json").write_text(json.dumps(asdict(settings)))
-    except BaseException:
-        down()
-        raise
+    with owned.locked(name, alone=True):
+        if (before := owned.load(name)) is not None:
+            if before.complete:
+                raise TestbedError(f"{_called(name)} is up already, {before.owner}: {_command('down', name)}")
+            owned.remove(name)  # of a start that was killed
+        network = _reserve(name, settings)
+        try:
+            _make_switch(network)
+            for host in network.hosts:
+                _make_host(network, host)
+            _wait_until_connected(network)
+            _write_agent(network)
+            owned.complete(name)
+        except BaseException:
+            owned.remove(name)
+            raise
+    return network
 
 
-def down() -> int:
-    """Ends what still runs on the hosts and removes all that up() made. The number of namespaces removed."""
-    names = [name for name in _namespaces() if name.startswith("nuice-")]
-    kill_all(names)
-    for name in names:
-        subprocess.run(["ip", "netns", "del", name], capture_output=True)
-    shutil.rmtree(STATE, ignore_errors=True)
-    return len(names)
+def down(name: str = "", force: bool = False) -> int:
+    """Ends what still runs on the hosts and removes all that up() made. The number of namespaces removed.
+
+    Throws TestbedError if a program runs there, unless `force`."""
+    check_name(name)
+    with owned.locked(name, alone=not force):
+        return owned.remove(name)
 
 
-def kill_all(names: list[str] | None = None) -> None:
-    """SIGKILL to every process in the hosts' namespaces (and the switch's)."""
-    own = os.getpid()
-    for name in names if names is not None else [n for n in _namespaces() if n.startswith("nuice-")]:
-        for pid in subprocess.run(
-            ["ip", "netns", "pids", name], capture_output=True, text=True
-        ).stdout.split():
-            if int(pid) != own:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+def current(name: str = "") -> Network:
+    """The network that is up. Throws TestbedError if none is."""
+    check_name(name)
+    state = owned.load(name)
+    if state is None or not state.complete:
+        raise TestbedError(f"no test network{f' {name}' if name else ''} is up: {_command('up', name)}")
+    return Network(name, state.index, Settings(**state.settings))
 
 
-def current() -> Settings:
-    """The settings of the network that is up. Throws TestbedError if none is."""
-    try:
-        return Settings(**json.loads((STATE / "settings.json").read_text()))
-    except (OSError, ValueError, TypeError):
-        raise TestbedError("no test network is up: nuice-testbed up") from None
+def check_name(name: str) -> None:
+    if name and not re.fullmatch(r"[a-z0-9]{1,16}", name):
+        raise TestbedError(f"--name {name}: up to 16 small letters and digits")
 
 
-def set_rate(host: int, rate: str) -> None:
+def _called(name: str) -> str:
+    return f"test network {name}" if name else "a test network"
+
+
+def _command(word: str, name: str) -> str:
+    return f"nuice-testbed {word}{f' --name {name}' if name else ''}"
+
+
+def _reserve(name: str, settings: Settings) -> Network:
+    """With addresses of its own, and none of its names taken."""
+    with owned.locked_all():
+        taken = owned.indices()
+        index = next((i for i in range(MAX_NETWORKS) if i not in taken), None)
+        if index is None:
+            raise TestbedError(f"{MAX_NETWORKS} test networks are up already")
+        network = Network(name, index, settings)
+        names = [network.switch, *map(network.host, network.hosts)]
+        if foreign := [n for n in names if owned.namespace_id(n) is not None]:
+            raise TestbedError(
+                f"there is a namespace {foreign[0]} that nuice-testbed did not make: another --name"
+            )
+        owned.begin(name, index, asdict(settings), names)
+    return network
+
+
+def set_rate(network: Network, host: int, rate: str) -> None:
     """Another speed for one host's port, both ways: a slow host."""
-    settings = current()
-    if not 1 <= host <= settings.hosts:
-        raise TestbedError(f"host {host} is not one of 1..{settings.hosts}")
-    _shape(host, replace(settings, rate=rate))
+    if host not in network.hosts:
+        raise TestbedError(f"host {host} is not one of 1..{network.settings.hosts}")
+    _shape(replace(network, settings=replace(network.settings, rate=rate)), host)
 
 
-def set_switch(is_up: bool) -> None:
+def set_switch(network: Network, is_up: bool) -> None:
     """Takes the bridge down, or up again: a network that fails for a while."""
-    current()
     for bridge in ("br0", "br1"):
         subprocess.run(
-            ["ip", "-n", SWITCH, "link", "set", bridge, "up" if is_up else "down"], capture_output=True
+            ["ip", "-n", network.switch, "link", "set", bridge, "up" if is_up else "down"],
+            capture_output=True,
         )
 
 
-def counters() -> list[dict[str, int]]:
+def counters(network: Network) -> list[dict[str, int]]:
     """Per host, since the network is up: TCP segments sent and sent again, packets that its port dropped."""
     found = []
-    for host in range(1, current().hosts + 1):
-        lines = _output("ip", "netns", "exec", host_name(host), "cat", "/proc/net/snmp").splitlines()
+    for host in network.hosts:
+        lines = _output("ip", "netns", "exec", network.host(host), "cat", "/proc/net/snmp").splitlines()
         names, values = (line.split()[1:] for line in lines if line.startswith("Tcp:"))
         tcp = dict(zip(names, map(int, values), strict=True))
-        port = json.loads(_output("tc", "-n", SWITCH, "-s", "-j", "qdisc", "show", "dev", f"p{host}"))[0]
+        port = json.loads(
+            _output("tc", "-n", network.switch, "-s", "-j", "qdisc", "show", "dev", f"p{host}")
+        )[0]
         found.append(
             {"segments": tcp["OutSegs"], "retransmitted": tcp["RetransSegs"], "dropped": port["drops"]}
         )
     return found
 
 
-def uplink_dropped() -> int:
+def uplink_dropped(network: Network) -> int:
     """Packets that the queues of the cable between the two switches dropped, both ways; 0 with one switch."""
-    if not current().uplink:
+    if not network.settings.uplink:
         return 0
     return sum(
-        json.loads(_output("tc", "-n", SWITCH, "-s", "-j", "qdisc", "show", "dev", end))[0]["drops"]
+        json.loads(_output("tc", "-n", network.switch, "-s", "-j", "qdisc", "show", "dev", end))[0]["drops"]
         for end in ("up0", "up1")
     )
 
@@ -182,11 +229,6 @@ def _check(settings: Settings) -> None:
         raise TestbedError(f"--cc {settings.cc}: this kernel has {', '.join(available)}")
 
 
-def _namespaces() -> list[str]:
-    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True)
-    return [line.split()[0] for line in listed.stdout.splitlines() if line.strip()]
-
-
 def _output(*command: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -198,39 +240,46 @@ def _bridge_of(host: int, settings: Settings) -> str:
     return "br1" if settings.uplink and host > settings.hosts // 2 else "br0"
 
 
-def _make_switch(settings: Settings) -> None:
-    _output("ip", "netns", "add", SWITCH)
-    _output("ip", "-n", SWITCH, "link", "set", "lo", "up")
+def _make_switch(network: Network) -> None:
+    switch, settings = network.switch, network.settings
+    _add_namespace(network, switch)
+    _output("ip", "-n", switch, "link", "set", "lo", "up")
     for bridge in ("br0", "br1") if settings.uplink else ("br0",):
-        _output("ip", "-n", SWITCH, "link", "add", bridge, "type", "bridge")
-        _output("ip", "-n", SWITCH, "link", "set", bridge, "up")
-    _output("ip", "-n", SWITCH, "addr", "add", f"{SWITCH_ADDRESS}/24", "dev", "br0")
+        _output("ip", "-n", switch, "link", "add", bridge, "type", "bridge")
+        _output("ip", "-n", switch, "link", "set", bridge, "up")
+    _output("ip", "-n", switch, "addr", "add", f"{network.address(254)}/24", "dev", "br0")
     if settings.uplink:
-        _output("ip", "-n", SWITCH, "link", "add", "up0", "type", "veth", "peer", "name", "up1")
+        _output("ip", "-n", switch, "link", "add", "up0", "type", "veth", "peer", "name", "up1")
         for end, bridge in (("up0", "br0"), ("up1", "br1")):
-            _output("ip", "-n", SWITCH, "link", "set", end, "master", bridge, "up")
-            _packets_as_on_the_wire(SWITCH, end)
-            _limit(SWITCH, end, settings.uplink, settings.queue)
+            _output("ip", "-n", switch, "link", "set", end, "master", bridge, "up")
+            _packets_as_on_the_wire(switch, end)
+            _limit(switch, end, settings.uplink, settings.queue)
 
 
-def _make_host(host: int, settings: Settings) -> None:
-    name, port = host_name(host), f"p{host}"
-    _output("ip", "netns", "add", name)
-    _output("ip", "-n", SWITCH, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
-    _output("ip", "-n", SWITCH, "link", "set", port, "master", _bridge_of(host, settings), "up")
-    _output("ip", "-n", name, "addr", "add", f"{host_address(host)}/24", "dev", "eth0")
+def _make_host(network: Network, host: int) -> None:
+    name, port, switch = network.host(host), f"p{host}", network.switch
+    _add_namespace(network, name)
+    _output("ip", "-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
+    _output("ip", "-n", switch, "link", "set", port, "master", _bridge_of(host, network.settings), "up")
+    _output("ip", "-n", name, "addr", "add", f"{network.address(host)}/24", "dev", "eth0")
     _output("ip", "-n", name, "link", "set", "eth0", "up")
     _output("ip", "-n", name, "link", "set", "lo", "up")
-    _packets_as_on_the_wire(SWITCH, port)
+    _packets_as_on_the_wire(switch, port)
     _packets_as_on_the_wire(name, "eth0")
-    _shape(host, settings)
-    key = f"net.ipv4.tcp_congestion_control={settings.cc}"
+    _shape(network, host)
+    key = f"net.ipv4.tcp_congestion_control={network.settings.cc}"
     _output("ip", "netns", "exec", name, "sysctl", "-qw", key)
 
 
-def _shape(host: int, settings: Settings) -> None:
-    _limit(SWITCH, f"p{host}", settings.rate, settings.queue)
-    _limit(host_name(host), "eth0", settings.rate, SEND_BUFFER)
+def _add_namespace(network: Network, namespace: str) -> None:
+    _output("ip", "netns", "add", namespace)
+    owned.note(network.name, namespace)
+
+
+def _shape(network: Network, host: int) -> None:
+    settings = network.settings
+    _limit(network.switch, f"p{host}", settings.rate, settings.queue)
+    _limit(network.host(host), "eth0", settings.rate, SEND_BUFFER)
 
 
 def _limit(namespace: str, device: str, rate: str, queue: str) -> None:
@@ -245,26 +294,26 @@ def _packets_as_on_the_wire(namespace: str, device: str) -> None:
     )
 
 
-def _wait_until_connected(settings: Settings, patience_s: float = 10.0) -> None:
+def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
     """A bridge port forwards nothing before it has learnt its state."""
     deadline = time.monotonic() + patience_s
     while True:
-        ports = json.loads(_output("bridge", "-n", SWITCH, "-j", "link", "show"))
+        ports = json.loads(_output("bridge", "-n", network.switch, "-j", "link", "show"))
         forwarding = sum(port.get("state") == "forwarding" for port in ports)
-        if forwarding >= settings.hosts:
+        if forwarding >= network.settings.hosts:
             return
         if time.monotonic() > deadline:
-            raise TestbedError(f"only {forwarding} of {settings.hosts} switch ports came up")
+            raise TestbedError(f"only {forwarding} of {network.settings.hosts} switch ports came up")
         time.sleep(0.05)
 
 
-def _write_agent() -> None:
+def _write_agent(network: Network) -> None:
     """What an MPI's launcher calls in the place of ssh: agent [OPTIONS] ADDRESS COMMAND..."""
-    agent = STATE / "agent"
+    agent = network.state / "agent"
     agent.write_text(
         "#!/bin/bash\n"
         "while [[ $1 == -* ]]; do shift; done\n"
-        "host=nuice-h${1##*.}; shift\n"
+        f"host={network.prefix}h${{1##*.}}; shift\n"
         # A host name of its own, or the launcher takes all hosts for one.
         'exec ip netns exec "$host" unshare --uts bash -c "hostname $host; $*"\n'
     )

@@ -5,6 +5,7 @@
   nuice-testbed up --preset fast         16 hosts with ports of 50 Mbit/s and switch queues of 32 KiB
   nuice-testbed run nuice-bench --matrix FILE.mtx
   nuice-testbed down                     leaves nothing behind
+  nuice-testbed up --name a              beside the one without a name; run, down and so on take --name too
 
 Exit codes: 0 done, 2 bad input or no network possible, 130 interrupted; `run` ends with the program's own.
 """
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +25,15 @@ from typing import Annotated
 
 import launch
 import network
+import owned
 import typer
+
+Name = Annotated[
+    str,
+    typer.Option(
+        "--name", metavar="NAME", envvar="NUICE_TESTBED", help="Of the network; several may be up at once."
+    ),
+]
 
 app = typer.Typer(
     add_completion=False,
@@ -51,34 +62,49 @@ def up(
         str | None,
         typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one."),
     ] = None,
+    name: Name = "",
 ) -> None:
     """Make the network. A failed or interrupted start removes what it made."""
     if preset not in network.PRESETS:
-        raise network.TestbedError(f"--preset {preset}: one of {', '.join(network.PRESETS)}")
+        raise owned.TestbedError(f"--preset {preset}: one of {', '.join(network.PRESETS)}")
     asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, ranks_per_host=ranks_per_host, uplink=uplink)
     settings = replace(network.PRESETS[preset], **{k: v for k, v in asked.items() if v is not None})
-    network.up(settings)
+    network.up(settings, name)
     print(_words(settings))
 
 
 @app.command()
-def down() -> None:
+def down(
+    name: Name = "",
+    force: Annotated[bool, typer.Option("--force", help="Also while programs run on it.")] = False,
+) -> None:
     """End what runs on the hosts and remove the network. Does nothing if there is none."""
     if os.geteuid() != 0:
-        raise network.TestbedError("network namespaces need root (run it with sudo)")
-    removed = network.down()
+        raise owned.TestbedError("network namespaces need root (run it with sudo)")
+    removed = network.down(name, force)
     print(f"removed {removed} namespaces" if removed else "no test network was up")
 
 
+@app.command("list")
+def list_networks() -> None:
+    """The networks that are up, and who made them."""
+    for name, state in owned.all_networks():
+        half = "" if state.complete else ", not complete"
+        print(f"{name or '(without a name)'}: {state.settings['hosts']} hosts, {state.owner}{half}")
+
+
 @app.command()
-def status(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False, name: Name = ""
+) -> None:
     """What is up, and what its ports have dropped and its hosts sent again so far."""
-    settings, found, uplink = network.current(), network.counters(), network.uplink_dropped()
+    found = network.current(name)
+    counts, uplink = network.counters(found), network.uplink_dropped(found)
     if as_json:
-        print(json.dumps({"settings": asdict(settings), "hosts": found, "uplink_dropped": uplink}))
+        print(json.dumps({"settings": asdict(found.settings), "hosts": counts, "uplink_dropped": uplink}))
     else:
-        print(_words(settings))
-        print(_total(found, uplink))
+        print(_words(found.settings))
+        print(_total(counts, uplink))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -92,24 +118,26 @@ def run(
     counters: Annotated[
         str, typer.Option(metavar="FILE.json", help="Write what each host sent again and each port dropped.")
     ] = "",
+    name: Name = "",
 ) -> None:
     """Start an MPI program on the hosts: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]..."""
-    settings = network.current()
     if not context.args:
-        raise network.TestbedError("run: a program is missing")
+        raise owned.TestbedError("run: a program is missing")
     launcher = launch.find_launcher(mpiexec)
-    num_ranks = ranks or settings.hosts * settings.ranks_per_host
-    words = launch.command(launcher, settings, num_ranks, context.args)
-    before, uplink = network.counters(), network.uplink_dropped()
-    status = _run(words, launch.environment(launcher), timeout)
-    change = [
-        {key: after[key] - earlier[key] for key in after}
-        for after, earlier in zip(network.counters(), before, strict=True)
-    ]
-    uplink = network.uplink_dropped() - uplink
+    with owned.locked(name, alone=False):
+        here = network.current(name)
+        num_ranks = ranks or here.settings.hosts * here.settings.ranks_per_host
+        words = launch.command(launcher, here, num_ranks, context.args)
+        before, uplink = network.counters(here), network.uplink_dropped(here)
+        status = _run(words, launcher, here, timeout)
+        change = [
+            {key: after[key] - earlier[key] for key in after}
+            for after, earlier in zip(network.counters(here), before, strict=True)
+        ]
+        uplink = network.uplink_dropped(here) - uplink
     if counters:
         with open(counters, "w") as file:
-            json.dump({"settings": asdict(settings), "hosts": change, "uplink_dropped": uplink}, file)
+            json.dump({"settings": asdict(here.settings), "hosts": change, "uplink_dropped": uplink}, file)
     print(f"nuice-testbed: {_total(change, uplink)}", file=sys.stderr)
     raise typer.Exit(status)
 
@@ -118,22 +146,28 @@ def run(
 def port(
     host: Annotated[int, typer.Argument(help="1 is the first.")],
     rate: Annotated[str, typer.Argument(metavar="RATE", help='"2mbit"')],
+    name: Name = "",
 ) -> None:
     """Give one host's port another speed: a slow host."""
-    network.set_rate(host, rate)
+    network.set_rate(network.current(name), host, rate)
 
 
 @app.command()
-def switch(state: Annotated[str, typer.Argument(metavar="down|up")]) -> None:
+def switch(state: Annotated[str, typer.Argument(metavar="down|up")], name: Name = "") -> None:
     """Take the switch down, or up again: a network that fails for a while."""
     if state not in ("down", "up"):
-        raise network.TestbedError(f"switch {state}: down or up")
-    network.set_switch(state == "up")
+        raise owned.TestbedError(f"switch {state}: down or up")
+    network.set_switch(network.current(name), state == "up")
 
 
-def _run(words: list[str], environment: dict[str, str], timeout_s: float) -> int:
-    """The program's exit code; 124 after the timeout. Whatever ends it, nothing of it stays on the hosts."""
-    process = subprocess.Popen(words, env=environment, start_new_session=True)
+def _run(words: list[str], launcher: launch.Launcher, here: network.Network, timeout_s: float) -> int:
+    """The program's exit code; 124 after the timeout. Whatever ends it, nothing of it stays on the hosts, and
+    what others run there goes on."""
+    run_id = secrets.token_hex(8)
+    environment = launch.environment(launcher, here, run_id)
+    process = subprocess.Popen(
+        words, env=environment, start_new_session=True, preexec_fn=owned.die_with_parent
+    )
     try:
         return process.wait(timeout_s or None)
     except subprocess.TimeoutExpired:
@@ -142,7 +176,8 @@ def _run(words: list[str], environment: dict[str, str], timeout_s: float) -> int
     finally:
         if process.poll() is None:
             _end(process)
-        network.kill_all()
+        owned.kill(owned.namespaces(here.name), run_id)
+        shutil.rmtree(environment["TMPDIR"], ignore_errors=True)
 
 
 def _end(process: subprocess.Popen[bytes], patience_s: float = 3.0) -> None:
@@ -175,7 +210,7 @@ def main() -> int:
     try:
         status = app(prog_name="nuice-testbed", standalone_mode=False)
         return status if isinstance(status, int) else 0
-    except network.TestbedError as error:
+    except owned.TestbedError as error:
         message, status = str(error), 2
     except typer.TyperException as error:
         message, status = f"{error.format_message()} (nuice-testbed --help)", 2

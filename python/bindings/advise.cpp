@@ -8,26 +8,19 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "nuice/core/error.hpp"
 
 namespace nuice::python {
 namespace {
 
-std::optional<Prediction> prediction_of(const std::optional<std::string>& name) {
-  if (!name) return std::nullopt;
-  if (const auto prediction = find_prediction(*name)) return prediction;
-  throw Error(ErrorCode::invalid_argument,
-              "no prediction is called '" + *name + "'; known: rule, model, simulation");
-}
-
 Advice advise_with(const CommMatrix& matrix, const Machine& machine, std::uint64_t reuse,
                    const std::vector<std::string>& candidates, std::uint64_t seed,
                    const std::optional<std::string>& predict_by, const std::optional<double>& budget_s) {
-  const AdviceOptions options{.reuse = reuse,
-                              .candidates = candidates,
-                              .seed = seed,
-                              .predict_by = prediction_of(predict_by),
-                              .budget_s = budget_s};
+  const AdviceOptions options{
+      .reuse = reuse,
+      .candidates = candidates,
+      .seed = seed,
+      .predict_by = predict_by ? std::optional(find_prediction(*predict_by)) : std::nullopt,
+      .budget_s = budget_s};
   const nb::gil_scoped_release release;
   return advise(matrix, machine, options);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines and the simulator. Executors and activities are names in Python.
+// Machines, executors and the simulator. Activities are names in Python.
 #include "nuice/plan/machine.hpp"
 
 #include <nanobind/stl/filesystem.h>
@@ -13,6 +13,7 @@
 
 #include "bindings.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/simulate.hpp"
 
@@ -20,27 +21,6 @@ namespace nuice::python {
 namespace {
 
 using FloatTable = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
-
-std::string_view duplex_name(Duplex duplex) {
-  return duplex == Duplex::full ? "full" : duplex == Duplex::paired ? "paired" : "half";
-}
-
-Duplex find_duplex(const std::string& name) {
-  for (const Duplex duplex : {Duplex::full, Duplex::paired, Duplex::half}) {
-    if (duplex_name(duplex) == name) return duplex;
-  }
-  throw Error(ErrorCode::invalid_argument, "duplex is 'full', 'paired' or 'half', not '" + name + "'");
-}
-
-std::string_view switching_name(Switching switching) {
-  return switching == Switching::packet ? "packet" : "circuit";
-}
-
-Switching find_switching(const std::string& name) {
-  if (name == "packet") return Switching::packet;
-  if (name == "circuit") return Switching::circuit;
-  throw Error(ErrorCode::invalid_argument, "switching is 'packet' or 'circuit', not '" + name + "'");
-}
 
 /// Calls visit(name, member) for every number of a machine.
 template <typename Visit>
@@ -102,7 +82,7 @@ void set_field(Machine& machine, const std::string& field, nb::handle value) {
 Machine replace(const Machine& machine, const nb::kwargs& fields) {
   Machine changed = machine;
   for (const auto [name, value] : fields) set_field(changed, nb::cast<std::string>(name), value);
-  require_sense(changed);
+  require_valid(changed);
   return changed;
 }
 
@@ -185,15 +165,29 @@ void register_results(nb::module_& module) {
            "Timeline: rank, activity (index into ACTIVITIES), peer, bytes, phase, by interval.");
 }
 
-Executor executor_of(const std::string& name) {
-  if (const auto executor = find_executor(name)) return *executor;
-  throw Error(ErrorCode::invalid_argument,
-              "no executor is called '" + name + "'; known: async, phased, barrier, pairwise");
+std::vector<const Executor*> all_executors() {
+  std::vector<const Executor*> rows;
+  for (const Executor& row : executors()) rows.push_back(&row);
+  return rows;
 }
 
-DrsWhenBusy when_busy_of(const std::string& name) {
-  if (const auto when_busy = find_when_busy(name)) return *when_busy;
-  throw Error(ErrorCode::invalid_argument, "when_busy is '" + name + "'; known: refuse, list");
+void register_executors(nb::module_& module) {
+  nb::class_<Executor>(module, "Executor", "A row of the table of executors.")
+      .def_ro("name", &Executor::name)
+      .def_ro("summary", &Executor::summary, "One line.")
+      .def_ro("source", &Executor::source, "Paper and section.")
+      .def_prop_ro(
+          "needs", [](const Executor& e) { return guarantee_list(e.needs); },
+          "Guarantees of the schedules that it carries out.")
+      .def_ro("on_mpi", &Executor::on_mpi, "Whether plans on MPI have it.")
+      .def_prop_ro("is_simulated", &Executor::is_simulated)
+      .def_prop_ro("needs_schedule", &Executor::needs_schedule)
+      .def_ro("without_scheduler", &Executor::without_scheduler,
+              "What stands in the place of a scheduler's name where it needs no schedule.")
+      .def("__repr__", [](const Executor& e) { return "<Executor " + std::string(e.name) + ">"; });
+  module.def("executors", &all_executors, nb::rv_policy::reference, "All rows, in a fixed order.");
+  module.def("find_executor", &find_executor, nb::arg("name"), nb::rv_policy::reference,
+             "The row with that name; nuice.Error lists the known names.");
 }
 
 }  // namespace
@@ -201,24 +195,25 @@ DrsWhenBusy when_busy_of(const std::string& name) {
 void register_machine(nb::module_& module) {
   register_machines(module);
   register_results(module);
+  register_executors(module);
   module.attr("ACTIVITIES") = nb::make_tuple("software", "waiting", "sending", "blocked", "receiving");
   module.def(
       "simulate_schedule",
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
          const std::string& executor, bool blocking_sends, bool timeline) {
-        const SimulationOptions options{executor_of(executor), blocking_sends, timeline};
+        const SimulationOptions options{executor, blocking_sends, timeline};
         const nb::gil_scoped_release release;
         return simulate(matrix, schedule, machine, options);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
       nb::arg("blocking_sends") = true, nb::arg("timeline") = false,
-      "Runs a schedule on a machine. Executors: async, phased, barrier, pairwise.");
+      "Runs a schedule on a machine, with an executor that is_simulated.");
   module.def(
       "simulate_drs_n_on",
       [](const CommMatrix& matrix, const Machine& machine, std::uint64_t seed,
          std::optional<double> retry_delay_s, bool timeline, const std::string& when_busy,
          Bytes early_bytes) {
-        const DrsOptions options{seed, retry_delay_s, timeline, when_busy_of(when_busy), early_bytes};
+        const DrsOptions options{seed, retry_delay_s, timeline, find_when_busy(when_busy), early_bytes};
         const nb::gil_scoped_release release;
         return simulate_drs_n(matrix, machine, options);
       },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of schedulers, and making a schedule with the time that it took.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -9,6 +10,7 @@
 
 #include "bindings.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/plan/rows.hpp"
 #include "nuice/plan/scheduler.hpp"
 
 namespace nuice::python {
@@ -47,6 +49,10 @@ void register_schedulers(nb::module_& module) {
           "What every schedule of this row keeps.")
       .def_prop_ro("needs_topology", &Scheduler::needs_topology, "Whether it promises link_free.")
       .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
+      .def_ro("alias_of", &Scheduler::alias_of, "The row with the same algorithm under its first name; empty for that one.")
+      .def_prop_ro(
+          "gathers", [](const Scheduler& s) { return *s.gathers; },
+          "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
       .def(
           "why_not",
           [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes,
@@ -61,6 +67,10 @@ void register_schedulers(nb::module_& module) {
   module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All rows, in a fixed order.");
   module.def("find_scheduler", &find_scheduler, nb::arg("name"), nb::rv_policy::reference,
              "The row with that name; nuice.Error lists the known names.");
+  module.def(
+      "load_rows", [](const std::filesystem::path& path) { load_rows(path.string()); }, nb::arg("path"),
+      "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python runs. It\n"
+      "runs with all rights of this process: load none that you do not trust. Raises nuice.Error.");
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
       nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),

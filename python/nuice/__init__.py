@@ -23,6 +23,7 @@ from ._core import (
     Candidate,
     CommMatrix,
     DynamicSchedule,
+    Executor,
     Link,
     LinkBounds,
     Machine,
@@ -45,6 +46,8 @@ from ._core import (
     check,
     check_broadcast,
     exchange_serially,
+    executors,
+    find_executor,
     find_link_contention,
     find_machine,
     find_node_contention,
@@ -54,6 +57,7 @@ from ._core import (
     link_rounds,
     load_machine,
     load_matrix_market,
+    load_rows,
     load_schedule,
     lower_bounds,
     machine_names,
@@ -79,13 +83,12 @@ from .advising import advise
 from .errors import Error
 from .matrix import from_dense, from_scipy, to_dense, to_scipy
 from .planning import Comparison, Plan, compare, load_plan, plan
-from .simulation import EXECUTORS, Prediction, predict, simulate, simulate_drs_n
+from .simulation import Prediction, predict, simulate, simulate_drs_n
 from .tradeoff import Frontier, FrontierPoint, frontier
 
 __version__: str  # of the installed package; looked up when it is asked for
 
 __all__ = [
-    "EXECUTORS",
     "MAX_BYTES",
     "NO_LINK",
     "NO_RANK",
@@ -98,6 +101,7 @@ __all__ = [
     "Comparison",
     "DynamicSchedule",
     "Error",
+    "Executor",
     "Frontier",
     "FrontierPoint",
     "Link",
@@ -126,6 +130,8 @@ __all__ = [
     "check_broadcast",
     "compare",
     "exchange_serially",
+    "executors",
+    "find_executor",
     "find_link_contention",
     "find_machine",
     "find_node_contention",
@@ -139,6 +145,7 @@ __all__ = [
     "load_machine",
     "load_matrix_market",
     "load_plan",
+    "load_rows",
     "load_schedule",
     "lower_bounds",
     "machine_names",

@@ -6,12 +6,21 @@ Usage:
         save_matrix(out.temporary("a.mtx"))
         save_picture(out.temporary("a.png"))
     # both are in place now; after an exception neither is, and what was there before is untouched
+
+A file that is replaced keeps its mode and owner, a symbolic link stays and its target is replaced. Devices,
+pipes and the descriptors of this process (/dev/null, a FIFO, /dev/stdout) are written to and never replaced.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import secrets
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -19,22 +28,33 @@ from .errors import Error
 
 PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 
+# May lead to a regular file, which the program that started us has open and would lose if it were replaced.
+_DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
+
+
+@dataclass(frozen=True)
+class _Pending:
+    asked_for: str
+    folder: Path  # private: nobody else can put anything in the temporary's place
+    temporary: Path
+    final: Path | None  # None: written to as it is, see _write_straight()
+
 
 class OutputFiles:
     def __init__(self) -> None:
-        self._pending: list[tuple[Path, Path]] = []
+        self._pending: list[_Pending] = []
 
     def temporary(self, path: str | os.PathLike[str]) -> Path:
-        """A new name beside `path`, with the same ending. Raises Error io if nothing can be written there."""
-        final = Path(path)
-        if final.is_dir():
-            raise Error(f"{path}: is a folder", "io")
-        if not final.parent.is_dir():
-            raise Error(f"{path}: there is no folder {final.parent}", "io")
-        if not os.access(final.parent, os.W_OK):
-            raise Error(f"{path}: the folder {final.parent} cannot be written to", "io")
-        temporary = final.with_name(f".{final.stem}.{secrets.token_hex(4)}{final.suffix}")
-        self._pending.append((temporary, final))
+        """A new name with the same last part. Raises Error io if nothing can be written to `path`."""
+        asked_for = os.fspath(path)
+        try:
+            final = None if _is_special(asked_for) else _target(asked_for)
+            folder = Path(tempfile.mkdtemp(prefix=".nuice.", dir=final and final.parent))
+        except OSError as error:
+            raise Error(f"{asked_for}: cannot be written: {error.strerror}", "io") from None
+        temporary = folder / Path(asked_for).name
+        self._pending.append(_Pending(asked_for, folder, temporary, final))
         return temporary
 
     def optional(self, path: str | os.PathLike[str] | None) -> Path | None:
@@ -54,9 +74,88 @@ class OutputFiles:
     ) -> None:
         try:
             if kind is None:
-                for temporary, final in self._pending:
-                    if temporary.exists():  # a name that was asked for and then not needed
-                        temporary.replace(final)
+                self._put_in_place()
+            elif isinstance(error, Error | OSError):
+                self._name_what_was_asked_for(error)
         finally:
-            for temporary, _ in self._pending:
-                temporary.unlink(missing_ok=True)
+            for pending in self._pending:
+                shutil.rmtree(pending.folder, ignore_errors=True)
+
+    def _put_in_place(self) -> None:
+        written = [p for p in self._pending if p.temporary.exists()]  # else it was not needed after all
+        # Devices first: one that is full leaves the files as they were.
+        for pending in sorted(written, key=lambda p: p.final is not None):
+            try:
+                if pending.final is None:
+                    _write_straight(pending.temporary, pending.asked_for)
+                else:
+                    _keep_mode(pending.temporary, pending.final)
+                    pending.temporary.replace(pending.final)
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise Error(f"{pending.asked_for}: cannot be written: {error.strerror}", "io") from None
+
+    def _name_what_was_asked_for(self, error: Error | OSError) -> None:
+        """Raises the error again, without the names that nobody gave."""
+        text = str(error) if isinstance(error, Error) else f"{error.filename}: {error.strerror}"
+        for pending in self._pending:
+            if str(pending.temporary) in text:
+                code = error.code if isinstance(error, Error) else "io"
+                raise Error(text.replace(str(pending.temporary), pending.asked_for), code) from None
+
+
+def _is_special(path: str) -> bool:
+    """Something that is written to and not replaced. False where nothing is. Raises Error for a folder."""
+    if (descriptor := _descriptor(path)) is not None:
+        os.fstat(descriptor)  # raises if it is not open
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise Error(f"{path}: is a folder", "io")
+    if not os.access(path, os.W_OK):
+        raise Error(f"{path}: cannot be written to", "io")
+    return not stat.S_ISREG(mode)
+
+
+def _target(path: str) -> Path:
+    """The file behind all symbolic links, which need not exist."""
+    final = Path(path).resolve()
+    if not final.parent.is_dir():
+        raise Error(f"{path}: there is no folder {final.parent}", "io")
+    if not os.access(final.parent, os.W_OK):
+        raise Error(f"{path}: the folder {final.parent} cannot be written to", "io")
+    return final
+
+
+def _descriptor(path: str) -> int | None:
+    if path in _DESCRIPTORS:
+        return _DESCRIPTORS[path]
+    match = _DESCRIPTOR.fullmatch(path)
+    return int(match[1]) if match else None
+
+
+def _write_straight(temporary: Path, path: str) -> None:
+    descriptor = _descriptor(path)
+    if descriptor == 1 and sys.stdout is not None:
+        sys.stdout.flush()
+    where: int | str = path if descriptor is None else os.dup(descriptor)
+    with open(temporary, "rb") as content, open(where, "wb", buffering=0) as out:
+        for block in iter(lambda: content.read(1 << 20), b""):
+            rest = memoryview(block)
+            while rest:
+                rest = rest[out.write(rest) :]
+
+
+def _keep_mode(temporary: Path, final: Path) -> None:
+    try:
+        before = final.stat()
+    except FileNotFoundError:
+        return
+    if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+        with contextlib.suppress(PermissionError):
+            os.chown(temporary, before.st_uid, before.st_gid)
+    temporary.chmod(before.st_mode & 0o777)

@@ -22,7 +22,6 @@ from .planning import Plan, plan
 DRS_N = "drs_n"
 DRS_FORMS = (DRS_N, "drs_n:list", "drs_n:early")  # named as in nuice-bench
 EARLY_BYTES = 16384  # of drs_n:early
-EXECUTORS = ("async", "phased", "barrier", "pairwise")
 
 
 def simulate(
@@ -123,13 +122,13 @@ def predict(
     exchanges (duplex "paired"), `phased` elsewhere.
     """
     target = _machine(machine)
-    if executor != "auto" and executor not in EXECUTORS:
-        raise Error(f"no executor is called '{executor}'; known: auto, {', '.join(EXECUTORS)}")
+    if executor != "auto":
+        _core.find_executor(executor)  # an unknown name stops us before any work
     known = [s.name for s in _core.schedulers()]
     names = [*known, DRS_N] if schedulers is None else list(schedulers)
     for name in names:
         if name not in DRS_FORMS:
-            _core.find_scheduler(name)  # an unknown name stops us before any work
+            _core.find_scheduler(name)
     bound_s = max(_core.port_bound_s(matrix, target), 0.0)
     return [
         _predict_drs_n(matrix, target, name, seed, bound_s, timeline, drs_early_bytes)

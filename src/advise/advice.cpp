@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What can be done with an advice once it is there: its schedule, who is near the choice, and measured times.
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
 #include "advise/candidates.hpp"
 #include "advise/reasons.hpp"
+#include "core/table.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/advise.hpp"
 
 namespace nuice {
 namespace {
 
-constexpr std::array<std::pair<Prediction, std::string_view>, 4> prediction_names{{
-    {Prediction::rule, "rule"},
-    {Prediction::model, "model"},
-    {Prediction::simulation, "simulation"},
-    {Prediction::measurement, "measurement"},
-}};
+constexpr core::Named<Prediction> predictions[] = {{"rule", Prediction::rule},
+                                                   {"model", Prediction::model},
+                                                   {"simulation", Prediction::simulation},
+                                                   {"measurement", Prediction::measurement}};
 
 }  // namespace
 
-std::string_view prediction_name(Prediction prediction) {
-  return prediction_names[static_cast<std::size_t>(prediction)].second;
-}
+std::string_view prediction_name(Prediction prediction) { return core::name_of(predictions, prediction); }
 
-std::optional<Prediction> find_prediction(std::string_view name) {
-  for (const auto& [prediction, known] : prediction_names) {
-    if (known == name) return prediction;
-  }
-  return std::nullopt;
+Prediction find_prediction(std::string_view name) {
+  return core::require_row(predictions, "prediction", name).value;
 }
 
 std::size_t Advice::num_contenders() const {
@@ -44,7 +37,7 @@ std::size_t Advice::num_contenders() const {
 }
 
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice) {
-  if (advice.choice().scheduler == advice::drs_n) return Schedule(matrix.num_ranks());
+  if (!find_executor(advice.choice().executor).needs_schedule()) return Schedule(matrix.num_ranks());
   if (advice.schedule) return *advice.schedule;
   return make_schedule(advice::problem_of(matrix, machine, advice.seed), advice.choice().scheduler);
 }

@@ -29,11 +29,11 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// How far the prediction is from the simulator, nine times of ten (bench/advise.py, seeds 500 to 539); for credit, which
+/// How far the prediction is from the simulator, nine times of ten (bench/advise.py, seeds 500 to 539); for grants, which
 /// the simulator does not have, from the test network (docs/measurements-network.md).
 constexpr double rule_uncertainty = 0.57;
 constexpr double model_uncertainty = 0.27;
-constexpr double credit_uncertainty = 0.35;
+constexpr double grants_uncertainty = 0.35;
 constexpr double timeout_uncertainty = 1;
 
 /// Schedules with more pieces are made again rather than kept.
@@ -57,10 +57,10 @@ class Decision {
         problem_(problem_of(matrix, machine, options.seed)),
         traits_(traits_of(matrix, machine.topology.get(), machine)) {}
 
-  Advice make(std::vector<Candidate> asked_for) {
+  Advice make(std::vector<Entry> asked_for) {
     describe();
-    std::vector<Candidate> refused;
-    for (Candidate& candidate : asked_for) {
+    std::vector<Entry> refused;
+    for (Entry& candidate : asked_for) {
       candidate.why_not = why_not(candidate, problem_, machine_);
       candidate.applicable = candidate.why_not.empty();
       (candidate.applicable ? candidates_ : refused).push_back(std::move(candidate));
@@ -70,7 +70,7 @@ class Decision {
                   "no candidate is applicable: " + refused.front().name() + ": " + refused.front().why_not);
     }
     decide();
-    return finish(std::move(refused));
+    return finish(refused);
   }
 
  private:
@@ -93,11 +93,11 @@ class Decision {
   }
 
   void decide() {
-    for (Candidate& candidate : candidates_) predict_by_rule(candidate);
+    for (Entry& candidate : candidates_) predict_by_rule(candidate);
     spend(rule_cost_s(traits_, static_cast<double>(candidates_.size())));
     sort(candidates_);
     if (options_.predict_by) {
-      for (Candidate& candidate : candidates_) {
+      for (Entry& candidate : candidates_) {
         if (*options_.predict_by != Prediction::rule) spend(cost_s(candidate, *options_.predict_by));
         refine(candidate, *options_.predict_by);
       }
@@ -109,11 +109,12 @@ class Decision {
     for (const Prediction round : {Prediction::model, Prediction::simulation}) look_closer(round);
   }
 
-  void predict_by_rule(Candidate& candidate) {
+  void predict_by_rule(Entry& candidate) {
     const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_, options_.chunk_bytes);
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
-    candidate.planning_s = candidate.scheduler == drs_n ? 0 : planning_s(candidate.scheduler, traits_);
+    candidate.planning_s =
+        candidate.planner == nullptr ? 0 : planning_s(candidate.planner->planning_cost, traits_);
     set_exchange(candidate, Prediction::rule, estimate.exchange_s,
                  estimate.timeouts ? timeout_uncertainty : rule_uncertainty);
   }
@@ -127,42 +128,42 @@ class Decision {
   }
 
   /// The exchange is predicted again, by the model or the simulator; what only the model knows stays with it.
-  void refine(Candidate& candidate, Prediction by) {
+  void refine(Entry& candidate, Prediction by) {
     if (by == Prediction::rule || matrix_.num_messages() == 0) return;
-    if (candidate.scheduler == drs_n) {
+    if (candidate.planner == nullptr) {
       if (by == Prediction::simulation)
         set_exchange(candidate, by, simulate_drs_n(matrix_, machine_, {.seed = options_.seed}).seconds, 0);
       return;
     }
-    const Schedule& schedule = *schedule_of(candidate.scheduler);
+    const Schedule& schedule = *schedule_of(*candidate.planner);
     candidate.phases = schedule.num_phases();
     candidate.phase_bytes = nuice::phase_bytes(schedule);
-    if (by == Prediction::model || candidate.executor == credit) {
-      const auto [seconds, timeouts] = model(matrix_, schedule, machine_, candidate, options_);
-      const double usual = candidate.executor == credit ? credit_uncertainty : model_uncertainty;
+    const Pace pace = candidate.runner->pace;
+    if (by == Prediction::model || !candidate.runner->is_simulated()) {
+      const auto [seconds, timeouts] = model(matrix_, schedule, machine_, pace, options_);
+      const double usual = pace == Pace::grants ? grants_uncertainty : model_uncertainty;
       set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : usual);
     } else {
-      const SimulationOptions how{.executor = *find_executor(candidate.executor), .blocking_sends = false};
+      const SimulationOptions how{.executor = candidate.executor, .blocking_sends = false};
       set_exchange(candidate, by, simulate(matrix_, schedule, machine_, how).seconds, 0);
     }
   }
 
-  std::shared_ptr<const Schedule> schedule_of(const std::string& scheduler) {
-    if (const auto kept = schedules_.find(scheduler); kept != schedules_.end()) return kept->second;
-    auto made = std::make_shared<const Schedule>(make_schedule(problem_, scheduler));
-    if (static_cast<double>(made->num_pieces()) <= most_pieces_kept) schedules_[scheduler] = made;
+  std::shared_ptr<const Schedule> schedule_of(const Scheduler& scheduler) {
+    if (const auto kept = schedules_.find(&scheduler); kept != schedules_.end()) return kept->second;
+    auto made = std::make_shared<const Schedule>((*scheduler.make)(problem_));
+    if (static_cast<double>(made->num_pieces()) <= most_pieces_kept) schedules_[&scheduler] = made;
     return made;
   }
 
-  double cost_s(const Candidate& candidate, Prediction by) const {
+  double cost_s(const Entry& candidate, Prediction by) const {
     const double transfers =
-        std::max(traits_.messages, traits_.equal_sizes() ? 0.0 : candidate.phases * traits_.ranks / 2);
-    const bool made = candidate.scheduler == drs_n || schedules_.contains(candidate.scheduler);
+        std::max(traits_.messages, traits_.equal_sizes ? 0.0 : candidate.phases * traits_.ranks / 2);
+    const bool made = candidate.planner == nullptr || schedules_.contains(candidate.planner);
     const double make = made ? 0 : candidate.planning_s;
     if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
-    return make + (candidate.executor == credit
-                       ? 0
-                       : simulation_cost_s(traits_, transfers, machine_, candidate.executor == "async"));
+    if (!candidate.runner->is_simulated()) return make;
+    return make + simulation_cost_s(traits_, transfers, machine_, candidate.runner->pace == Pace::at_once);
   }
 
   /// Whether it can have the least total, if another one needs `best_s`: not if it would be dearer at the bound.
@@ -183,35 +184,35 @@ class Decision {
     compare_with_nothing();
     if (!affords_two(by)) return;
     best_s_ = std::numeric_limits<double>::infinity();
-    while (Candidate* const next = next_to_look_at(by)) {
+    while (Entry* const next = next_to_look_at(by)) {
       spend(cost_s(*next, by));
       refine(*next, by);
-      looked_at_[next->name()] = by;
+      next->looked_at = by;
       best_s_ = std::min(best_s_, next->total_s);
     }
     advice_.decided_by = by;
-    std::ranges::stable_sort(candidates_, std::less{}, [&](const Candidate& c) {
-      return std::pair(looked_at_[c.name()] == by ? 0 : 1, c.total_s);
-    });
+    std::ranges::stable_sort(candidates_, std::less{},
+                             [&](const Entry& c) { return std::pair(c.looked_at == by ? 0 : 1, c.total_s); });
   }
 
   /// Sending everything at once comes second, if not first: whatever is chosen has been compared with no schedule at all.
   void compare_with_nothing() {
-    const auto ac = std::ranges::find_if(
-        candidates_, [](const Candidate& c) { return c.scheduler == "ac" && c.executor == "async"; });
-    if (ac == candidates_.begin() || ac == candidates_.end()) return;
-    std::rotate(candidates_.begin() + 1, ac, ac + 1);
+    const auto nothing = std::ranges::find_if(candidates_, [](const Entry& c) {
+      return c.runner->pace == Pace::at_once && (c.planner->guarantees & one_port) == 0;
+    });
+    if (nothing == candidates_.begin() || nothing == candidates_.end()) return;
+    std::rotate(candidates_.begin() + 1, nothing, nothing + 1);
   }
 
   /// The most promising one that the budget allows. The budget grows when the best one turns out to be worse than thought.
-  Candidate* next_to_look_at(Prediction by) {
+  Entry* next_to_look_at(Prediction by) {
     const Candidate& first = candidates_[0];
     const bool any = best_s_ < std::numeric_limits<double>::infinity();
     if (!options_.budget_s) budget_s_ = budget_for(any ? best_s_ : first.exchange_s);
     const double rival_s = any ? best_s_ : first.total_s + first.exchange_s * model_uncertainty;
-    Candidate* unlikely = nullptr;
-    for (Candidate& candidate : candidates_) {
-      if (looked_at_[candidate.name()] == by || !can_win(candidate, best_s_)) continue;
+    Entry* unlikely = nullptr;
+    for (Entry& candidate : candidates_) {
+      if (candidate.looked_at == by || !can_win(candidate, best_s_)) continue;
       const double spent_s = advice_.deciding_s + cost_s(candidate, by);
       if (may_win(candidate, rival_s) && spent_s <= budget_s_) return &candidate;
       if (unlikely == nullptr && spent_s <= budget_s_ * next_to_nothing) unlikely = &candidate;
@@ -229,17 +230,17 @@ class Decision {
     return candidates_.size() > 1 && advice_.deciding_s + cost <= budget_s_;
   }
 
-  static void sort(std::vector<Candidate>& candidates) {
+  static void sort(std::vector<Entry>& candidates) {
     std::ranges::stable_sort(candidates, std::less{}, &Candidate::total_s);
   }
 
-  Advice finish(std::vector<Candidate> refused) {
+  Advice finish(const std::vector<Entry>& refused) {
     if (options_.predict_by) sort(candidates_);
     advice_.budget_s = options_.predict_by ? 0 : budget_s_;
-    advice_.candidates = std::move(candidates_);
-    if (const auto kept = schedules_.find(advice_.choice().scheduler); kept != schedules_.end())
+    if (const auto kept = schedules_.find(candidates_.front().planner); kept != schedules_.end())
       advice_.schedule = kept->second;
-    for (Candidate& candidate : refused) advice_.candidates.push_back(std::move(candidate));
+    advice_.candidates.assign(candidates_.begin(), candidates_.end());
+    advice_.candidates.insert(advice_.candidates.end(), refused.begin(), refused.end());
     explain(advice_);
     return std::move(advice_);
   }
@@ -250,9 +251,8 @@ class Decision {
   Problem problem_;
   Traits traits_;
   Advice advice_;
-  std::vector<Candidate> candidates_;
-  std::map<std::string, std::shared_ptr<const Schedule>> schedules_;
-  std::map<std::string, Prediction> looked_at_;
+  std::vector<Entry> candidates_;
+  std::map<const Scheduler*, std::shared_ptr<const Schedule>> schedules_;
   double busiest_link_s_ = 0;  // its bytes alone
   double budget_s_ = 0;
   double best_s_ = 0;  // least total of this round
@@ -272,8 +272,9 @@ void require_options(const AdviceOptions& options) {
 
 Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options) {
   advice::require_options(options);
-  require_sense(machine);
-  std::vector<Candidate> candidates = advice::candidates_of(options, machine);  // wrong names stop us here
+  require_valid(machine);
+  std::vector<advice::Entry> candidates =
+      advice::candidates_of(options, machine);  // wrong names stop us here
   if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty()) {
     throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
   }

@@ -2,47 +2,95 @@
 #include "advise/candidates.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "core/table.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/plan/simulate.hpp"
 
 namespace nuice {
 namespace advice {
-bool forwards(std::string_view scheduler) {
-  return scheduler != drs_n && (find_scheduler(scheduler).guarantees & direct) == 0;
-}
-
 namespace {
-
-bool has_links(const Machine& machine) { return machine.topology->num_links() > 0; }
 
 bool has_active_messages(const Machine& machine) {
   return machine.am_send_s + machine.am_latency_s + machine.am_handler_s > 0;
 }
 
-std::string_view suiting_executor(std::string_view scheduler, const Machine& machine) {
-  if (scheduler == drs_n) return handshake;
-  if (scheduler == "ac") return "async";
-  return machine.duplex == Duplex::paired ? "pairwise" : "phased";
+/// Phase by phase, ranks wait for what suits the machine's ports, as far as there is such an executor.
+Pace pace_of_phases(const Machine& machine, bool on_mpi) {
+  const bool has_pairs = std::ranges::any_of(
+      executors(), [&](const Executor& e) { return e.pace == Pace::pairs && (e.on_mpi || !on_mpi); });
+  return machine.duplex == Duplex::paired && has_pairs ? Pace::pairs : Pace::phases;
 }
 
-void require_executor(std::string_view scheduler, std::string_view executor) {
+bool is_tried(const Scheduler& scheduler, const Executor& executor, Pace phases) {
+  if (!scheduler.alias_of.empty() || !executor.carries_out(scheduler.guarantees)) return false;
+  const bool in_phases = executor.pace == Pace::phases || executor.pace == Pace::pairs;
+  if (in_phases && executor.pace != phases) return false;
+  return (*scheduler.tried_with).contains(in_phases ? Pace::phases : executor.pace);
+}
+
+std::vector<Entry> all_entries(const Machine& machine, bool on_mpi) {
+  const Pace phases = pace_of_phases(machine, on_mpi);
+  const bool has_links = machine.topology->num_links() > 0;
+  std::vector<Entry> entries;
+  for (const Executor& executor : executors()) {
+    if (on_mpi && !executor.on_mpi) continue;
+    if (!executor.needs_schedule() && has_active_messages(machine)) entries.emplace_back(nullptr, executor);
+    for (const Scheduler& scheduler : schedulers()) {
+      if (scheduler.needs_topology() && !has_links) continue;
+      if (is_tried(scheduler, executor, phases)) entries.emplace_back(&scheduler, executor);
+    }
+  }
+  return entries;
+}
+
+const Executor& executor_with(Pace pace) { return *std::ranges::find(executors(), pace, &Executor::pace); }
+
+/// Of a scheduler that is asked for without one.
+const Executor& suiting_executor(const Scheduler& scheduler, const Machine& machine) {
+  const Paces tried = scheduler.tried_with;
+  const bool only_at_once = tried.contains(Pace::at_once) && !tried.contains(Pace::phases);
+  return executor_with(only_at_once ? Pace::at_once : pace_of_phases(machine, false));
+}
+
+/// "rs_n:phased", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
+Entry parse(std::string_view name, const Machine& machine) {
   const auto fail = [&](const std::string& reason) {
-    throw Error(ErrorCode::invalid_argument,
-                "candidate \"" + std::string(scheduler) + ":" + std::string(executor) + "\": " + reason);
+    throw Error(ErrorCode::invalid_argument, "candidate \"" + std::string(name) + "\": " + reason);
   };
-  if ((scheduler == drs_n) != (executor == handshake)) {
-    if (scheduler == drs_n) fail("drs_n makes no schedule; its executor is handshake");
-    if (executor == handshake) fail("handshake is the executor of drs_n only");
+  const std::size_t colon = name.find(':');
+  const std::string_view scheduler = name.substr(0, colon);
+  const Executor* executor =
+      colon == std::string_view::npos ? nullptr : &find_executor(name.substr(colon + 1));
+  const auto without = std::ranges::find(executors(), scheduler, &Executor::without_scheduler);
+  if (without != executors().end() && !scheduler.empty()) {
+    if (executor != nullptr && executor != &*without)
+      fail(std::string(scheduler) + " makes no schedule; its executor is " + std::string(without->name));
+    return Entry(nullptr, *without);
   }
-  if (executor == handshake) return;
-  if (executor != credit && !find_executor(executor)) {
-    fail("unknown executor; known: async, phased, barrier, pairwise, credit, handshake");
-  }
-  if (forwards(scheduler) && (executor == credit || executor == "async")) {
-    fail("it forwards messages, which needs phases (phased, barrier or pairwise)");
-  }
+  const Scheduler& row = find_scheduler(scheduler);
+  if (executor == nullptr) executor = &suiting_executor(row, machine);
+  if (!executor->needs_schedule())
+    fail(std::string(executor->name) + " is the executor of " + std::string(executor->without_scheduler) +
+         " only");
+  if (!executor->carries_out(row.guarantees))
+    fail(std::string(executor->name) + " needs schedules that are " + guarantee_names(executor->needs) +
+         "; those of " + std::string(row.name) + " are not (it forwards messages, which needs phases)");
+  return Entry(&row, *executor);
+}
+
+/// Whether both are the same algorithm with the same executor.
+bool are_same(const Entry& a, const Entry& b) {
+  const auto first_name = [](const Entry& e) {
+    return e.planner == nullptr || e.planner->alias_of.empty() ? std::string_view(e.scheduler)
+                                                               : e.planner->alias_of;
+  };
+  return a.runner == b.runner && first_name(a) == first_name(b);
+}
+
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) names.push_back(entry.name());
+  return names;
 }
 
 /// What a message costs besides its bytes, as bytes that could be sent meanwhile.
@@ -52,72 +100,36 @@ Bytes phase_cost_bytes(const Machine& machine) {
   return static_cast<Bytes>(std::min(fixed_s / machine.byte_s, 1e15));
 }
 
-constexpr std::array<std::string_view, 11> planned{
-    "lp", "bex", "gs", "rs_n", "coloring", "coloring_by_size", "rs_nh", "birkhoff", "kpbs", "rex", "bruck"};
-constexpr std::array<std::string_view, 3> link_free_ones{"rs_nl", "rs_nlh", "link_coloring"};
-
-std::vector<std::string> with_phases(const Machine& machine, std::string_view executor) {
-  std::vector<std::string> names{"ac:async", "coloring:async"};
-  const std::string suffix = ":" + std::string(executor);
-  for (const std::string_view name : planned) names.push_back(std::string(name) + suffix);
-  if (has_links(machine)) {
-    for (const std::string_view name : link_free_ones) names.push_back(std::string(name) + suffix);
-  }
-  names.emplace_back("coloring_by_size:barrier");
-  for (const std::string_view name : {"rs_nh", "coloring", "coloring_by_size"})
-    names.push_back(std::string(name) + ":" + std::string(credit));
-  if (has_links(machine)) names.push_back("link_coloring:" + std::string(credit));
-  return names;
-}
-
 }  // namespace
 
-Candidate parse_candidate(std::string_view name, const Machine& machine) {
-  const std::size_t colon = name.find(':');
-  Candidate candidate;
-  candidate.scheduler = name.substr(0, colon);
-  if (candidate.scheduler != drs_n) find_scheduler(candidate.scheduler);
-  candidate.executor = colon == std::string_view::npos ? suiting_executor(candidate.scheduler, machine)
-                                                       : name.substr(colon + 1);
-  require_executor(candidate.scheduler, candidate.executor);
-  return candidate;
-}
-
-std::vector<Candidate> candidates_of(const AdviceOptions& options, const Machine& machine) {
-  const std::vector<std::string> names =
-      options.candidates.empty() ? all_candidates(machine) : options.candidates;
-  std::vector<Candidate> candidates;
-  for (const std::string& name : names) {
-    Candidate candidate = parse_candidate(name, machine);
-    const bool is_new = std::ranges::none_of(candidates, [&](const Candidate& other) {
-      return other.scheduler == candidate.scheduler && other.executor == candidate.executor;
-    });
-    if (is_new) candidates.push_back(std::move(candidate));
+std::vector<Entry> candidates_of(const AdviceOptions& options, const Machine& machine) {
+  if (options.candidates.empty()) return all_entries(machine, false);
+  std::vector<Entry> entries;
+  for (const std::string& name : options.candidates) {
+    Entry entry = parse(name, machine);
+    if (std::ranges::none_of(entries, [&](const Entry& other) { return are_same(entry, other); }))
+      entries.push_back(std::move(entry));
   }
-  return candidates;
+  return entries;
 }
 
 Problem problem_of(const CommMatrix& matrix, const Machine& machine, std::uint64_t seed) {
   return {matrix, seed, phase_cost_bytes(machine), machine.topology.get(), machine.duplex == Duplex::paired};
 }
 
-std::string why_not(const Candidate& candidate, const Problem& problem, const Machine& machine) {
-  if (candidate.scheduler != drs_n) return find_scheduler(candidate.scheduler).why_not(problem);
+std::string why_not(const Entry& candidate, const Problem& problem, const Machine& machine) {
+  if (candidate.planner != nullptr) return candidate.planner->why_not(problem);
   return has_active_messages(machine) ? "" : "on this machine an active message takes no time";
 }
 
 }  // namespace advice
 
 std::vector<std::string> all_candidates(const Machine& machine) {
-  using namespace advice;
-  const bool paired = machine.duplex == Duplex::paired;
-  std::vector<std::string> names = with_phases(machine, paired ? "pairwise" : "phased");
-  if (has_active_messages(machine)) names.push_back(std::string(drs_n) + ":" + std::string(handshake));
-  return names;
+  return advice::names_of(advice::all_entries(machine, false));
 }
 
 std::vector<std::string> mpi_candidates(const Machine& machine) {
-  return advice::with_phases(machine, "phased");
+  return advice::names_of(advice::all_entries(machine, true));
 }
 
 }  // namespace nuice

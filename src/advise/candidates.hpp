@@ -6,27 +6,34 @@
 #include <string_view>
 #include <vector>
 
+#include "nuice/core/executor.hpp"
 #include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
 
-inline constexpr std::string_view drs_n = "drs_n";
-inline constexpr std::string_view credit = "credit";
-inline constexpr std::string_view handshake = "handshake";
+/// A candidate and its rows.
+struct Entry : Candidate {
+  Entry(const Scheduler* scheduler_row, const Executor& executor_row)
+      : planner(scheduler_row), runner(&executor_row) {
+    scheduler = planner != nullptr ? planner->name : runner->without_scheduler;
+    executor = runner->name;
+  }
 
-/// Its messages travel over ranks in between (store and forward).
-bool forwards(std::string_view scheduler);
+  /// Its messages travel over ranks in between (store and forward).
+  bool forwards() const { return planner != nullptr && (planner->guarantees & direct) == 0; }
 
-/// "rs_n:phased", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
-Candidate parse_candidate(std::string_view name, const Machine& machine);
+  const Scheduler* planner;  ///< nullptr: its executor needs no schedule.
+  const Executor* runner;
+  Prediction looked_at = Prediction::rule;  ///< In the latest round that reached it.
+};
 
-/// Those of the options, or all; each once.
-std::vector<Candidate> candidates_of(const AdviceOptions& options, const Machine& machine);
+/// Those of the options, or all; each once, and one of those that are the same under several names.
+std::vector<Entry> candidates_of(const AdviceOptions& options, const Machine& machine);
 
 /// What the schedules of this matrix are made with on this machine.
 Problem problem_of(const CommMatrix& matrix, const Machine& machine, std::uint64_t seed);
 
 /// Empty if the candidate can handle the problem.
-std::string why_not(const Candidate& candidate, const Problem& problem, const Machine& machine);
+std::string why_not(const Entry& candidate, const Problem& problem, const Machine& machine);
 
 }  // namespace nuice::advice

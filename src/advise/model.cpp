@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "advise/candidates.hpp"
 #include "advise/ports.hpp"
-#include "nuice/plan/simulate.hpp"
 
 namespace nuice::advice {
 namespace {
 
-/// What executor credit loses between chunks, beside ports that are never idle: of the test network's 1.15 to 1.3 times
+/// What executors with grants lose between chunks, beside ports that are never idle: of the test network's 1.15 to 1.3 times
 /// the shaped rate (docs/measurements-network.md) what headers and acknowledgements do not explain.
-constexpr double credit_gaps = 1.1;
+constexpr double granted_gaps = 1.1;
 
 class Walk {
  public:
@@ -30,7 +28,7 @@ class Walk {
 
   bool timeouts() const { return ports_.timeouts() || overflows_; }
 
-  double async() {
+  double at_once() {
     count_ends();
     for (Processor& rank : ranks_) rank.time = machine_.post_receive_s * rank.receives;
     const double send_s = machine_.send_overhead_s + machine_.async_send_s;
@@ -47,12 +45,12 @@ class Walk {
       dst.done = std::max(dst.done, flight.arrives + machine_.receive_overhead_s);
     }
     double end = 0;
-    for (const Processor& rank : ranks_) end = std::max(end, async_end(rank));
+    for (const Processor& rank : ranks_) end = std::max(end, end_at_once(rank));
     if (!ports_.timeouts() && may_overflow()) end += machine_.timeout_s;
     return end * queueing();
   }
 
-  double phased(bool barriers, bool pairs) {
+  double in_phases(bool barriers, bool pairs) {
     for (PhaseId phase = 0; phase < schedule_.num_phases(); ++phase) {
       begin_phase(phase);
       for (std::size_t i = first_; i < last_; ++i) fly_in_phase(i, pairs && machine_.duplex != Duplex::full);
@@ -62,7 +60,7 @@ class Walk {
     return std::max(floor_, latest_);
   }
 
-  double credit() {
+  double granted() {
     const double grant_s = machine_.send_overhead_s + machine_.latency_s + machine_.receive_overhead_s;
     const double window_s = ports_.wire_s(options_.window_bytes);
     const auto chunk = static_cast<double>(std::max<Bytes>(options_.chunk_bytes, 1));
@@ -80,7 +78,7 @@ class Walk {
       latest_ = std::max(latest_, flight.arrives + machine_.receive_overhead_s);
     }
     for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
-    return latest_ * credit_gaps;
+    return latest_ * granted_gaps;
   }
 
  private:
@@ -162,7 +160,7 @@ class Walk {
     return machine_.receives_at_once == 1 ? 1.05 : 1;
   }
 
-  double async_end(const Processor& rank) const {
+  double end_at_once(const Processor& rank) const {
     if (machine_.processor_moves_bytes) return rank.work + rank.done;
     return std::max({rank.time, rank.done, rank.work});
   }
@@ -260,13 +258,13 @@ class Walk {
 
 }  // namespace
 
-Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
-               const Candidate& candidate, const AdviceOptions& options) {
+Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
+               const AdviceOptions& options) {
   Walk walk(matrix, schedule, machine, options);
   const auto seconds = [&] {
-    if (candidate.executor == credit) return walk.credit();
-    if (candidate.executor == "async") return walk.async();
-    return walk.phased(candidate.executor == "barrier", candidate.executor == "pairwise");
+    if (pace == Pace::grants) return walk.granted();
+    if (pace == Pace::at_once) return walk.at_once();
+    return walk.in_phases(pace == Pace::barriers, pace == Pace::pairs);
   }();
   return {seconds, walk.timeouts()};
 }

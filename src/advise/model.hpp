@@ -2,6 +2,7 @@
 // The model: walks through a schedule once and keeps, for each rank, port and link, when it is free again.
 #pragma once
 
+#include "nuice/core/executor.hpp"
 #include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
@@ -12,8 +13,8 @@ struct Modelled {
   bool timeouts;
 };
 
-/// How long the schedule takes with the candidate's executor. O(transfers, and the lengths of their routes).
-Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
-               const Candidate& candidate, const AdviceOptions& options);
+/// How long the schedule takes with an executor of that pace. O(transfers, and the lengths of their routes).
+Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
+               const AdviceOptions& options);
 
 }  // namespace nuice::advice

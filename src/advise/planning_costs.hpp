@@ -2,21 +2,19 @@
 // What planning and deciding cost, in seconds of the machine of docs/measurements.md, from counts: no clock is read.
 #pragma once
 
-#include <string_view>
-
 #include "advise/traits.hpp"
 #include "nuice/plan/machine.hpp"
 
 namespace nuice::advice {
 
 /// Making and checking one schedule.
-double planning_s(std::string_view scheduler, const Traits& traits);
+double planning_s(const PlanningCost& cost, const MatrixTraits& traits);
 
 /// The traits and the rule for all candidates.
 double rule_cost_s(const Traits& traits, double candidates);
 /// Walking through a schedule of about so many transfers.
 double model_cost_s(const Traits& traits, double transfers);
-/// all_at_once: executor async.
+/// all_at_once: of an executor that waits for nothing.
 double simulation_cost_s(const Traits& traits, double transfers, const Machine& machine, bool all_at_once);
 
 }  // namespace nuice::advice

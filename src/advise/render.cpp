@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An advice as JSON, for programs, and as a table, for people.
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "advise/reasons.hpp"
 #include "nuice/plan/advise.hpp"
@@ -10,67 +9,25 @@
 namespace nuice {
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += {'\\', c};
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(c));
-      result += code.data();
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
+using Json = nlohmann::ordered_json;
 
-std::string json_value(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.17g", value);
-  return text.data();
-}
-std::string json_value(bool value) { return value ? "true" : "false"; }
-std::string json_value(std::string_view value) { return quoted(value); }
-template <std::integral Number>
-std::string json_value(Number value) {
-  return std::to_string(value);
-}
-
-class JsonObject {
- public:
-  template <typename Value>
-  JsonObject& add(std::string_view key, const Value& value) {
-    return add_raw(key, json_value(value));
-  }
-  JsonObject& add_raw(std::string_view key, const std::string& text) {
-    text_ += (text_.empty() ? "{" : ", ") + quoted(key) + ": " + text;
-    return *this;
-  }
-  std::string text() const { return text_ + "}"; }
-
- private:
-  std::string text_;
-};
-
-std::string json_of(const Candidate& c) {
-  JsonObject object;
-  object.add("candidate", std::string_view(c.name()))
-      .add("scheduler", std::string_view(c.scheduler))
-      .add("executor", std::string_view(c.executor))
-      .add("applicable", c.applicable);
+Json json_of(const Candidate& c) {
+  Json object{{"candidate", c.name()},
+              {"scheduler", c.scheduler},
+              {"executor", c.executor},
+              {"applicable", c.applicable}};
   if (c.applicable) {
-    object.add("predicted_by", prediction_name(c.predicted_by))
-        .add("phases", c.phases)
-        .add("phase_bytes", c.phase_bytes)
-        .add("planning_seconds", c.planning_s)
-        .add("exchange_seconds", c.exchange_s)
-        .add("total_seconds", c.total_s)
-        .add("exchange_to_bound", c.to_bound)
-        .add("uncertainty", c.uncertainty);
+    object.update({{"predicted_by", prediction_name(c.predicted_by)},
+                   {"phases", c.phases},
+                   {"phase_bytes", c.phase_bytes},
+                   {"planning_seconds", c.planning_s},
+                   {"exchange_seconds", c.exchange_s},
+                   {"total_seconds", c.total_s},
+                   {"exchange_to_bound", c.to_bound},
+                   {"uncertainty", c.uncertainty}});
   }
-  return object.add("why_not", std::string_view(c.why_not)).text();
+  object["why_not"] = c.why_not;
+  return object;
 }
 
 std::string padded(const std::string& text, std::size_t width, bool left = false) {
@@ -81,29 +38,27 @@ std::string padded(const std::string& text, std::size_t width, bool left = false
 }  // namespace
 
 std::string to_json(const Advice& advice) {
-  std::string list;
-  for (const Candidate& candidate : advice.candidates)
-    list += (list.empty() ? "" : ", ") + json_of(candidate);
-  return JsonObject()
-      .add("machine", std::string_view(advice.machine))
-      .add("topology", std::string_view(advice.topology))
-      .add("ranks", advice.num_ranks)
-      .add("messages", advice.num_messages)
-      .add("total_bytes", advice.total_bytes)
-      .add("reuse", advice.reuse)
-      .add("seed", advice.seed)
-      .add("port_bound_seconds", advice.port_bound_s)
-      .add("link_bound_seconds", advice.link_bound_s)
-      .add("phase_cost_bytes", advice.phase_cost_bytes)
-      .add("prefer_pairs", advice.prefer_pairs)
-      .add("choice", std::string_view(advice.choice().name()))
-      .add("sentence", std::string_view(advice.sentence))
-      .add("decided_by", prediction_name(advice.decided_by))
-      .add("deciding_seconds", advice.deciding_s)
-      .add("budget_seconds", advice.budget_s)
-      .add("contenders", advice.num_contenders())
-      .add_raw("candidates", "[" + list + "]")
-      .text();
+  Json candidates = Json::array();
+  for (const Candidate& candidate : advice.candidates) candidates.push_back(json_of(candidate));
+  const Json object{{"machine", advice.machine},
+                    {"topology", advice.topology},
+                    {"ranks", advice.num_ranks},
+                    {"messages", advice.num_messages},
+                    {"total_bytes", advice.total_bytes},
+                    {"reuse", advice.reuse},
+                    {"seed", advice.seed},
+                    {"port_bound_seconds", advice.port_bound_s},
+                    {"link_bound_seconds", advice.link_bound_s},
+                    {"phase_cost_bytes", advice.phase_cost_bytes},
+                    {"prefer_pairs", advice.prefer_pairs},
+                    {"choice", advice.choice().name()},
+                    {"sentence", advice.sentence},
+                    {"decided_by", prediction_name(advice.decided_by)},
+                    {"deciding_seconds", advice.deciding_s},
+                    {"budget_seconds", advice.budget_s},
+                    {"contenders", advice.num_contenders()},
+                    {"candidates", std::move(candidates)}};
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string to_text(const Advice& advice) {

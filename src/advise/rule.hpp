@@ -2,8 +2,8 @@
 // The rule: phases, bytes and exchange time in closed form, without a schedule. O(1) once the traits are known.
 #pragma once
 
+#include "advise/candidates.hpp"
 #include "advise/traits.hpp"
-#include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
 
@@ -14,8 +14,8 @@ struct Estimate {
   bool timeouts = false;  ///< Short queues may overflow.
 };
 
-/// link_bytes_s: what the bytes of the busiest link take, packets not padded. chunk_bytes: of the executor credit.
-Estimate rule(const Candidate& candidate, const Traits& traits, const Machine& machine, double link_bytes_s,
+/// link_bytes_s: what the bytes of the busiest link take, packets not padded. chunk_bytes: of executors with grants.
+Estimate rule(const Entry& candidate, const Traits& traits, const Machine& machine, double link_bytes_s,
               Bytes chunk_bytes);
 
 }  // namespace nuice::advice

@@ -52,7 +52,7 @@ void note_sizes(const CommMatrix& matrix, const Machine& machine, Traits& traits
     least = std::min(least, matrix.bytes(id));
     most = std::max(most, matrix.bytes(id));
   }
-  traits.smallest = static_cast<double>(least);
+  traits.equal_sizes = least == most;
   traits.largest = static_cast<double>(most);
   traits.wire_largest = static_cast<double>(wire_bytes(machine, most));
 }

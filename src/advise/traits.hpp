@@ -5,30 +5,26 @@
 #include "nuice/core/bounds.hpp"
 #include "nuice/core/comm_matrix.hpp"
 #include "nuice/plan/machine.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::advice {
 
-struct Traits {
-  double ranks = 0;
-  double messages = 0;
+/// hops and symmetry are means of at most a thousand messages.
+struct Traits : MatrixTraits {
   double bytes = 0;       ///< Of messages.
   double out_degree = 0;  ///< The largest one.
   double in_degree = 0;
-  double degree = 0;      ///< The larger of the two.
   double port_bytes = 0;  ///< The most that a rank sends or receives.
   double largest = 0;     ///< Message.
-  double smallest = 0;
   // On the wire, packets included.
   double wire = 0;          ///< Of all messages.
   double wire_in = 0;       ///< The most that a rank receives.
   double wire_port = 0;     ///< The most that a rank sends or receives.
   double wire_both = 0;     ///< The largest sum of both.
   double wire_largest = 0;  ///< Message.
-  double hops = 0;          ///< Mean length of routes, from at most a thousand of them.
-  double symmetry = 0;      ///< Share of messages whose partner sends one back, from as many.
+  double symmetry = 0;      ///< Share of messages whose partner sends one back.
 
   double mean_bytes() const { return messages > 0 ? bytes / messages : 0; }
-  bool equal_sizes() const { return largest == smallest; }
 };
 
 /// Without a topology hops is 0.

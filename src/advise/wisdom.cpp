@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keys of wisdom: hashes that are the same on every platform. The file itself is in wisdom_file.cpp.
+// Keys of wisdom: fingerprints that are the same on every platform. The file itself is in wisdom_file.cpp.
 // Cost: O(messages) for a matrix, O(1) for a machine.
 #include "nuice/plan/wisdom.hpp"
 
@@ -8,14 +8,11 @@
 #include <cstdlib>
 
 #include "advise/text_hash.hpp"
-#include "nuice/core/random.hpp"
 
 namespace nuice {
 namespace {
 
 using advice::hash_of_text;
-
-std::uint64_t add(std::uint64_t hash, std::uint64_t value) { return mix64(hash ^ value); }
 
 std::string environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -24,17 +21,7 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-std::uint64_t hash_of(const CommMatrix& matrix) {
-  std::uint64_t hash = mix64(static_cast<std::uint64_t>(matrix.num_ranks()));
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    hash = add(hash, static_cast<std::uint64_t>(matrix.src(id)));
-    hash = add(hash, static_cast<std::uint64_t>(matrix.dst(id)));
-    hash = add(hash, static_cast<std::uint64_t>(matrix.bytes(id)));
-  }
-  return hash;
-}
-
-std::uint64_t hash_of(const Machine& machine) {
+std::uint64_t fingerprint(const Machine& machine) {
   Machine nameless = machine;
   nameless.summary.clear();
   return hash_of_text(machine_text(nameless));
@@ -45,11 +32,11 @@ WisdomKey wisdom_key(const CommMatrix& matrix, const Machine& machine, std::uint
   Bytes total = 0;
   for (MessageId id = 0; id < matrix.num_messages(); ++id)
     total = matrix.bytes(id) > max_bytes - total ? max_bytes : total + matrix.bytes(id);
-  return {.matrix = hash_of(matrix),
+  return {.matrix = matrix.fingerprint(),
           .num_ranks = matrix.num_ranks(),
           .num_messages = matrix.num_messages(),
           .total_bytes = total,
-          .machine = hash_of(machine),
+          .machine = fingerprint(machine),
           .reuse_bits = static_cast<int>(std::bit_width(reuse)),
           .setting = hash_of_text(setting)};
 }

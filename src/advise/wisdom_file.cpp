@@ -28,8 +28,10 @@
 #include <thread>
 
 #include "advise/text_hash.hpp"
-#include "core/file_io.hpp"
+#include "core/table.hpp"
+#include "core/text/file_io.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/plan/scheduler.hpp"
 #include "nuice/plan/wisdom.hpp"
 
@@ -43,7 +45,6 @@ constexpr std::size_t line_limit = 1024;
 constexpr std::size_t entry_limit = 4096;
 constexpr int format = 1;
 constexpr std::string_view version = NUICE_VERSION;
-constexpr std::array<std::string_view, 4> executors = {"async", "phased", "barrier", "credit"};
 constexpr double most_seconds = 1e6;
 constexpr int most_repetitions = 1'000'000;
 constexpr auto lock_patience = std::chrono::seconds(5);
@@ -128,9 +129,8 @@ class Fields {
 };
 
 bool is_known(const WisdomEntry& entry) {
-  const auto is_named = [&](const Scheduler& row) { return row.name == entry.scheduler; };
-  return std::ranges::any_of(schedulers(), is_named) &&
-         std::ranges::find(executors, entry.executor) != executors.end();
+  const Executor* const executor = core::row_named(executors(), entry.executor);
+  return core::row_named(schedulers(), entry.scheduler) != nullptr && executor != nullptr && executor->on_mpi;
 }
 
 std::optional<WisdomEntry> to_entry(const Json& line) {

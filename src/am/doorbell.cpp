@@ -26,7 +26,7 @@ void arm(Doorbell& bell, int signal) {
   rearm(bell, signal);
 }
 
-// A sender stores its record, then loads `armed`, and the processor may swap the two. After the barrier on every core
+// A sender stores its record, then loads `armed`, and the processor may swap the two. After the fence on every core
 // either the record can be seen here or the sender sees that the bell is armed.
 void rearm(Doorbell& bell, int signal) {
   bell.armed.store(signal, std::memory_order_seq_cst);

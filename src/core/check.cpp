@@ -15,7 +15,8 @@
 #include <utility>
 
 #include "core/link_use.hpp"
-#include "core/violation_text.hpp"
+#include "core/table.hpp"
+#include "core/text/violation_text.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice {
@@ -25,11 +26,11 @@ using core::at_transfer;
 using core::LinkUse;
 using core::text;
 
-constexpr std::array guarantee_table{std::pair{direct, std::string_view{"direct"}},
-                                     std::pair{one_port, std::string_view{"one_port"}},
-                                     std::pair{fewest_phases, std::string_view{"fewest_phases"}},
-                                     std::pair{fewest_bytes, std::string_view{"fewest_bytes"}},
-                                     std::pair{link_free, std::string_view{"link_free"}}};
+constexpr core::Named<Guarantee> guarantee_table[] = {{"direct", direct},
+                                                      {"one_port", one_port},
+                                                      {"fewest_phases", fewest_phases},
+                                                      {"fewest_bytes", fewest_bytes},
+                                                      {"link_free", link_free}};
 
 Violation at_piece(ViolationKind kind, PhaseId phase, const Transfer& transfer, const Message& message,
                    const Piece& piece, const std::string& what) {
@@ -92,17 +93,16 @@ std::optional<Violation> check_ends(PhaseId phase, const Transfer& transfer, Ran
 /// Where the bytes of all messages are.
 class Holdings {
  public:
-  explicit Holdings(const CommMatrix& matrix)
-      : matrix_(matrix), arrived_whole_(matrix.num_messages(), false) {}
+  explicit Holdings(const CommMatrix& matrix) : matrix_(matrix), arrived_whole_(matrix.num_messages(), 0) {}
 
   /// Moves a piece; the violation if transfer.src does not hold all of it.
   std::optional<Violation> move(PhaseId phase, const Transfer& transfer, const Piece& piece) {
     const Message message = matrix_.message(piece.message);
     const bool whole = piece.offset == 0 && piece.bytes == message.bytes;
     const bool straight = transfer.src == message.src && transfer.dst == message.dst;
-    const bool untouched = !arrived_whole_[piece.message] && !segments_.contains(piece.message);
+    const bool untouched = arrived_whole_[piece.message] == 0 && !segments_.contains(piece.message);
     if (whole && straight && untouched) {
-      arrived_whole_[piece.message] = true;
+      arrived_whole_[piece.message] = phase + 1;
       ++num_arrived_;
       return std::nullopt;
     }
@@ -113,7 +113,7 @@ class Holdings {
   std::optional<Violation> find_undelivered(PhaseId num_phases) const {
     if (num_arrived_ == matrix_.num_messages()) return std::nullopt;
     for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
-      if (arrived_whole_[id]) continue;
+      if (arrived_whole_[id] != 0) continue;
       const Message message = matrix_.message(id);
       const auto found = segments_.find(id);
       if (found == segments_.end())
@@ -150,12 +150,10 @@ class Holdings {
     const auto [found, is_new] = segments_.try_emplace(id);
     if (is_new) {
       const Message message = matrix_.message(id);
-      const Rank at = arrived_whole_[id] ? message.dst : message.src;
-      found->second.emplace(0, Segment{0, message.bytes, at, 0});
-      if (arrived_whole_[id]) {
-        arrived_whole_[id] = false;
-        --num_arrived_;
-      }
+      const PhaseId since = std::exchange(arrived_whole_[id], 0);
+      const Rank at = since != 0 ? message.dst : message.src;
+      found->second.emplace(0, Segment{0, message.bytes, at, since});
+      if (since != 0) --num_arrived_;
     }
     return found->second;
   }
@@ -197,7 +195,8 @@ class Holdings {
   }
 
   const CommMatrix& matrix_;
-  std::vector<bool> arrived_whole_;  // by message; false for those in segments_
+  std::vector<PhaseId>
+      arrived_whole_;  // by message: the phase after that; 0 for those in segments_ and at the source
   MessageId num_arrived_ = 0;
   std::unordered_map<MessageId, Segments> segments_;
 };
@@ -251,7 +250,7 @@ Bytes busiest_port_bytes(const CommMatrix& matrix) {
 
 std::string guarantee_names(unsigned guarantees) {
   std::string names;
-  for (const auto& [flag, name] : guarantee_table) {
+  for (const auto& [name, flag] : guarantee_table) {
     if ((guarantees & flag) == 0) continue;
     if (!names.empty()) names += ' ';
     names += name;
@@ -259,11 +258,8 @@ std::string guarantee_names(unsigned guarantees) {
   return names;
 }
 
-std::optional<Guarantee> find_guarantee(std::string_view name) {
-  for (const auto& [flag, known] : guarantee_table) {
-    if (known == name) return flag;
-  }
-  return std::nullopt;
+Guarantee find_guarantee(std::string_view name) {
+  return core::require_row(guarantee_table, "guarantee", name).value;
 }
 
 std::string_view violation_name(ViolationKind kind) {

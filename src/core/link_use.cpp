@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/violation_text.hpp"
+#include "core/text/violation_text.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::core {

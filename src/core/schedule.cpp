@@ -21,7 +21,7 @@ PhaseId Schedule::num_phases() const {
 
 Transfer Schedule::transfer(std::size_t index) const {
   const std::size_t begin = index == 0 ? 0 : piece_end(index - 1);
-  return {parts_[begin].src, parts_[begin].dst, Pieces(this, begin, piece_end(index))};
+  return {pieces_[begin].src, pieces_[begin].dst, Pieces(this, begin, piece_end(index))};
 }
 
 void Schedule::begin_phase() {
@@ -37,19 +37,19 @@ void Schedule::add(Rank src, Rank dst, std::span<const Piece> pieces) {
   if (phase_begin_.empty()) begin_phase();
   const bool first_of_several = piece_end_.empty() && pieces.size() > 1;
   if (first_of_several) {
-    for (std::size_t i = 0; i < parts_.size(); ++i) piece_end_.push_back(i + 1);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) piece_end_.push_back(i + 1);
   }
   const bool keeps_piece_ends = first_of_several || !piece_end_.empty();
   for (const Piece& piece : pieces) {
     if (offset_.empty() && piece.offset != 0) {
-      offset_.reserve(parts_.capacity());  // what reserve() asked for, if it did
-      offset_.resize(parts_.size(), 0);
+      offset_.reserve(pieces_.capacity());  // what reserve() asked for, if it did
+      offset_.resize(pieces_.size(), 0);
     }
     const bool keeps_offsets = !offset_.empty() || piece.offset != 0;
-    parts_.push_back({piece.bytes, piece.message, src, dst});
+    pieces_.push_back({piece.bytes, piece.message, src, dst});
     if (keeps_offsets) offset_.push_back(piece.offset);
   }
-  if (keeps_piece_ends) piece_end_.push_back(parts_.size());
+  if (keeps_piece_ends) piece_end_.push_back(pieces_.size());
 }
 
 void Schedule::add_whole(const CommMatrix& matrix, MessageId id) {
@@ -69,16 +69,16 @@ Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const P
     if (count > 0) schedule.phase_begin_.push_back(begin);
     begin += count;
   }
-  schedule.parts_.resize(phase_of.size());
+  schedule.pieces_.resize(phase_of.size());
   for (MessageId id = 0; id < phase_of.size(); ++id) {
-    schedule.parts_[next[phase_of[id]]++] = {matrix.bytes(id), id, matrix.src(id), matrix.dst(id)};
+    schedule.pieces_[next[phase_of[id]]++] = {matrix.bytes(id), id, matrix.src(id), matrix.dst(id)};
   }
   return schedule;
 }
 
 bool operator==(const Schedule& a, const Schedule& b) {
   // Not memberwise: a begin_phase() that nothing followed leaves an entry in phase_begin_ that is no phase.
-  return a.num_ranks_ == b.num_ranks_ && a.num_phases() == b.num_phases() && a.parts_ == b.parts_ &&
+  return a.num_ranks_ == b.num_ranks_ && a.num_phases() == b.num_phases() && a.pieces_ == b.pieces_ &&
          a.offset_ == b.offset_ && a.piece_end_ == b.piece_end_ &&
          std::equal(a.phase_begin_.begin(), a.phase_begin_.begin() + a.num_phases(), b.phase_begin_.begin());
 }

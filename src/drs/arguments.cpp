@@ -7,63 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "core/partners.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
 namespace nuice::drs {
-namespace {
-
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
-
-/// outgoing: partners are destinations of place.rank; otherwise sources.
-void check_partners(const Place& place, std::span<const Partner> partners, bool outgoing) {
-  const auto fail = [&](ErrorCode code, Rank partner, const std::string& what) {
-    throw Error(code,
-                (outgoing ? pair_name(place.rank, partner) : pair_name(partner, place.rank)) + ": " + what);
-  };
-  std::vector<Rank> seen;
-  seen.reserve(partners.size());
-  for (const auto& [rank, bytes] : partners) {
-    if (rank < 0 || rank >= place.num_ranks)
-      fail(ErrorCode::invalid_argument, rank, "there are " + std::to_string(place.num_ranks) + " ranks");
-    if (bytes < 0) fail(ErrorCode::invalid_argument, rank, "the size is negative: " + std::to_string(bytes));
-    if (bytes > max_bytes)
-      fail(ErrorCode::limit, rank,
-           std::to_string(bytes) + " bytes are more than max_bytes = " + std::to_string(max_bytes));
-    seen.push_back(rank);
-  }
-  std::ranges::sort(seen);
-  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
-    fail(ErrorCode::invalid_argument, *twice, "given twice");
-}
-
-/// kind: "send" or "receive".
-template <typename Buffer>
-void check_buffers(const Place& place, std::span<const Partner> partners, std::span<const Buffer> buffers,
-                   const std::string& kind) {
-  if (buffers.size() != partners.size())
-    throw Error(ErrorCode::invalid_argument,
-                "rank " + std::to_string(place.rank) + " gives " + std::to_string(buffers.size()) + " " +
-                    kind + " buffers for " + std::to_string(partners.size()) + " partners");
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const auto [partner, bytes] = partners[i];
-    const bool is_null = bytes > 0 && buffers[i].data == nullptr;
-    if (!is_null && buffers[i].bytes >= bytes) continue;
-    throw Error(ErrorCode::invalid_argument,
-                (kind == "send" ? pair_name(place.rank, partner) : pair_name(partner, place.rank)) +
-                    ": the " + kind + " buffer " +
-                    (is_null ? "is null"
-                             : "has " + std::to_string(buffers[i].bytes) + " bytes, the message has " +
-                                   std::to_string(bytes)));
-  }
-}
-
-}  // namespace
-
 void check_destinations(const Place& place, std::span<const Partner> destinations) {
-  check_partners(place, destinations, true);
+  core::check_partners({place.rank, true}, place.num_ranks, destinations);
 }
 
 void check_options(const Options& options) {
@@ -82,10 +32,12 @@ void check_options(const Options& options) {
 Cargo make_cargo(const Place& place, std::span<const Partner> destinations, std::span<const Partner> sources,
                  std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                  std::uint64_t seed) {
-  check_partners(place, destinations, true);
-  check_partners(place, sources, false);
-  check_buffers(place, destinations, send, "send");
-  check_buffers(place, sources, receive, "receive");
+  const core::Side outgoing{place.rank, true};
+  const core::Side incoming{place.rank, false};
+  core::check_partners(outgoing, place.num_ranks, destinations);
+  core::check_partners(incoming, place.num_ranks, sources);
+  core::check_buffers(outgoing, destinations, send);
+  core::check_buffers(incoming, sources, receive);
   Cargo cargo;
   for (std::size_t i = 0; i < send.size(); ++i) {
     const std::span data(static_cast<const std::byte*>(send[i].data),

@@ -4,28 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "core/text/names.hpp"
 #include "drs/message_run.hpp"
 #include "drs/station_state.hpp"
+#include "nuice/core/outcome.hpp"
 
 namespace nuice::drs {
-namespace {
-
-/// Whatever a step throws becomes an Error, as nothing may leave the ranks with different stories.
-std::optional<Error> attempt(Rank rank, const std::function<void()>& step) {
-  try {
-    step();
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorCode::limit, "rank " + std::to_string(rank) + " is out of memory");
-  } catch (const std::exception& error) {
-    return Error(ErrorCode::limit, "rank " + std::to_string(rank) + ": " + error.what());
-  }
-}
-
-}  // namespace
-
 std::shared_ptr<Station::State> Station::State::make(am::Endpoint& ep) {
   auto state = std::make_shared<State>(ep);
   state->entry_handler = ep.on<Bytes>("drs entry", [state](am::Context& from, const Bytes& bytes) {
@@ -50,7 +34,7 @@ std::shared_ptr<Station::State> Station::State::make(am::Endpoint& ep) {
 }
 
 void Station::State::agree(const std::function<void()>& step) {
-  const std::optional<Error> mine = attempt(place().rank, step);
+  const Outcome mine = attempt(place().rank, step);
   const Rank none = place().num_ranks;
   const std::array<std::int64_t, 1> offer = {mine ? -place().rank : -none};
   const auto lowest = static_cast<Rank>(-reduce(am::ReduceOp::max, offer)[0]);
@@ -118,8 +102,7 @@ void compare(Rank rank, std::span<const Partner> expected, std::span<const Partn
       const Bytes here = bytes_from(expected, partner.rank);
       const Bytes there = bytes_from(sent, partner.rank);
       if (here != there)
-        throw Error(ErrorCode::mismatch, "rank " + std::to_string(partner.rank) + " -> rank " +
-                                             std::to_string(rank) + ": the receiver expects " +
+        throw Error(ErrorCode::mismatch, pair_name(partner.rank, rank) + ": the receiver expects " +
                                              std::to_string(here) + " bytes, the sender has " +
                                              std::to_string(there));
     }

@@ -10,13 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/names.hpp"
 #include "nuice/core/phase_table.hpp"
 
 namespace nuice {
-
-inline std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 inline std::string part_name(const Part& part) {
   return "bytes [" + std::to_string(part.offset) + ", " + std::to_string(part.offset + part.bytes) +

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/halo.hpp"
 
-#include <numeric>
 #include <string>
+#include <type_traits>
 
+#include "core/text/names.hpp"
 #include "halo/halo_state.hpp"
-#include "mpi/agree.hpp"
 #include "mpi/gather.hpp"
+#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -21,17 +22,18 @@ std::vector<HaloPartner> partners_of(const EntryLists& lists) {
 }  // namespace
 
 Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIndex> needed,
-           const PlanOptions& options)
+           const PlanOptions& options, Bytes entry_bytes)
     : state_(std::make_unique<State>()) {
-  state_->comm = std::make_shared<const Communicator>(parent, options.watchdog_s);
-  state_->options = options;
-  std::optional<Plan> requests;
-  state_->pattern =
-      std::make_shared<const Pattern>(inspect(*state_->comm, ownership, needed, options, requests));
-  // The requests are a scatter of indices, so that their plan serves values of as many bytes in both directions. But what
-  // keeps links free one way need not do so on the way back, so with a network the gather is what is planned.
-  if (options.topology.empty())
-    state_->plans.try_emplace(Bytes{sizeof(GlobalIndex)}, HaloPlan{std::move(*requests), true});
+  State& state = *state_;
+  state.comm = std::make_shared<const Communicator>(parent, options.watchdog_s);
+  state.require_same_size(entry_bytes);
+  state.pattern = std::make_shared<const Pattern>(
+      inspect(*state.comm, ownership, needed, entry_bytes, options, state.plan));
+  // The requests are a scatter of indices, so that their plan serves values in both directions. But what keeps links free
+  // one way need not do so on the way back, so with a network the gather is what is planned.
+  if (options.topology.empty()) return;
+  state.plan.emplace(plan_for(*state.comm, state.pattern->needers, entry_bytes, options));
+  state.plan_is_of_scatter = false;
 }
 
 Halo::Halo(Halo&&) noexcept = default;
@@ -56,19 +58,68 @@ LocalIndex Halo::local_index(GlobalIndex index) const {
   const LocalIndex local = state().pattern->find(index);
   if (local < 0)
     throw Error(ErrorCode::invalid_argument, "global index " + std::to_string(index) +
-                                                 " is neither owned by nor a ghost of rank " +
-                                                 std::to_string(state().comm->rank()));
+                                                 " is neither owned by nor a ghost of " +
+                                                 rank_name(state().comm->rank()));
   return local;
 }
 
 CommMatrix Halo::matrix(Bytes entry_bytes) const {
-  const EntryLists& needers = state().pattern->needers;
   std::vector<Partner> row;
-  all_or_none(*state().comm, [&] {
-    for (std::size_t p = 0; p < needers.num_partners(); ++p)
-      row.push_back({needers.ranks[p], static_cast<Bytes>(needers.list(p).size()) * entry_bytes});
-  });
+  all_or_none(*state().comm, [&] { row = state().pattern->needers.messages(entry_bytes); });
   return gather_matrix(*state().comm, row);
+}
+
+void Halo::State::require_same_size(Bytes entry_bytes) const {
+  Bytes first = entry_bytes;
+  share_from_rank_0(*comm, first);
+  all_or_none(*comm, [&] {
+    if (entry_bytes < 1)
+      throw Error(ErrorCode::invalid_argument,
+                  rank_name(comm->rank()) + ": an entry has " + std::to_string(entry_bytes) + " bytes");
+    if (first != entry_bytes)
+      throw Error(ErrorCode::mismatch, "bytes per entry differ: " + std::to_string(first) + " on rank 0, " +
+                                           std::to_string(entry_bytes) + " on " + rank_name(comm->rank()));
+  });
+}
+
+template <typename Field>
+std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fields) {
+  constexpr bool is_scatter = std::is_same_v<Field, ScatterField>;
+  all_or_none(*comm, [&] { check_fields(*pattern, fields, comm->rank()); });
+  Bytes entry_bytes = 0;
+  for (const Field& field : fields) entry_bytes += field.entry_bytes;
+  require_same_size(entry_bytes);
+  std::unique_ptr<HaloExchange::State> bound;
+  std::vector<FieldBytes> bytes;
+  std::vector<SendField> send;
+  std::vector<ReceiveField> receive;
+  all_or_none(*comm, [&] {
+    bound = std::make_unique<HaloExchange::State>();
+    bound->pattern = pattern;
+    bound->info = plan->info();
+    bound->movement = movement_of(*pattern, fields, bytes);
+    std::byte* const messages = bound->movement.messages.data();
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      const auto& [with_needers, offsets, with_owners] = bytes[f];
+      if constexpr (is_scatter) {
+        send.push_back({fields[f].ghosts, MPI_BYTE, with_owners, {}});
+        receive.push_back({messages, MPI_BYTE, with_needers, offsets});
+      } else {
+        send.push_back({messages, MPI_BYTE, with_needers, offsets});
+        receive.push_back({fields[f].ghosts, MPI_BYTE, with_owners, {}});
+      }
+    }
+  });
+  bound->exchange.emplace(is_scatter == plan_is_of_scatter ? plan->bind(send, receive)
+                                                           : plan->bind(send, receive, Direction::backwards));
+  return bound;
+}
+
+HaloExchange Halo::bind_gather(std::span<const GatherField> fields) {
+  return HaloExchange(state().bind(fields));
+}
+HaloExchange Halo::bind_scatter(std::span<const ScatterField> fields) {
+  return HaloExchange(state().bind(fields));
 }
 
 }  // namespace nuice::mpi

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a halo keeps, and what an exchange bound to it keeps. For halo.cpp, bind.cpp and halo_exchange.cpp.
+// What a halo keeps, and what an exchange bound to it keeps. For halo.cpp and halo_exchange.cpp.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -13,30 +12,17 @@
 
 namespace nuice::mpi {
 
-/// One plan serves both directions: the other one is its reverse.
-struct HaloPlan {
-  Plan plan;
-  bool to_owners;  // made for the scatter; else for the gather
-
-  Exchange bind(const Movement& movement, bool scatter) {
-    return scatter == to_owners ? plan.bind(movement.send, movement.receive)
-                                : plan.bind_reverse(movement.send, movement.receive);
-  }
-};
-
 struct Halo::State {
   std::shared_ptr<const Communicator> comm;
-  PlanOptions options;
   std::shared_ptr<const Pattern> pattern;
-  std::map<Bytes, HaloPlan> plans;  // by bytes per entry
+  std::optional<Plan> plan;
+  bool plan_is_of_scatter = true;  // else of the gather; the other direction is its reverse
 
   /// Collective. Throws Error mismatch where the ranks' bytes per entry differ.
   void require_same_size(Bytes entry_bytes) const;
-  /// Collective. The plan for this size; made, for the gather, if need be.
-  HaloPlan& plan(Bytes entry_bytes);
-  /// Collective. Fields that were checked, and how their values move.
-  template <typename Field, typename Move>
-  std::unique_ptr<HaloExchange::State> bind(std::span<const Field> fields, bool scatter, Move&& move);
+  /// Collective.
+  template <typename Field>
+  std::unique_ptr<HaloExchange::State> bind(std::span<const Field> fields);
 };
 
 struct HaloExchange::State {

@@ -7,12 +7,6 @@
 #include "mpi/agree.hpp"
 
 namespace nuice::mpi {
-namespace {
-
-constexpr Bytes value_bytes = sizeof(std::int64_t);
-
-}  // namespace
-
 Lists group(std::span<const Rank> ranks, std::span<const std::int64_t> values) {
   std::vector<std::size_t> order(ranks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -29,39 +23,31 @@ Lists group(std::span<const Rank> ranks, std::span<const std::int64_t> values) {
   return lists;
 }
 
-Plan plan_for(const Communicator& comm, const Lists& outgoing, const PlanOptions& options) {
-  std::vector<Partner> destinations;
-  all_or_none(comm, [&] {
-    for (std::size_t p = 0; p < outgoing.num_partners(); ++p)
-      destinations.push_back({outgoing.ranks[p], static_cast<Bytes>(outgoing.list(p).size()) * value_bytes});
-  });
-  return Plan(comm.get(), destinations, options);
-}
-
-Lists exchange_lists(const Communicator& comm, Plan& plan, const Lists& outgoing) {
+Lists exchange_lists(const Communicator& comm, Plan& plan, Bytes value_bytes, const Lists& outgoing) {
   Lists incoming;
-  std::vector<SendBuffer> send;
-  std::vector<ReceiveBuffer> receive;
+  std::vector<std::int64_t> sent;
+  std::vector<std::int64_t> received;
   all_or_none(comm, [&] {
+    for (std::size_t p = 0; p < outgoing.num_partners(); ++p) sent.push_back(std::ssize(outgoing.list(p)));
     for (const Partner& source : plan.sources()) {
+      received.push_back(source.bytes / value_bytes);
       incoming.ranks.push_back(source.rank);
-      incoming.begin.push_back(incoming.begin.back() + static_cast<std::size_t>(source.bytes / value_bytes));
+      incoming.begin.push_back(incoming.begin.back() + static_cast<std::size_t>(received.back()));
     }
     incoming.values.resize(incoming.begin.back());
-    for (std::size_t p = 0; p < outgoing.num_partners(); ++p)
-      send.push_back({outgoing.list(p).data(), plan.destinations()[p].bytes});
-    for (std::size_t p = 0; p < incoming.num_partners(); ++p)
-      receive.push_back({incoming.values.data() + incoming.begin[p], plan.sources()[p].bytes});
   });
-  Exchange exchange = plan.bind(send, receive);
+  const SendField from{outgoing.values.data(), MPI_INT64_T, sent, {}};
+  const ReceiveField to{incoming.values.data(), MPI_INT64_T, received, {}};
+  Exchange exchange = plan.bind(std::span(&from, 1), std::span(&to, 1));
   exchange.start();
   exchange.wait();
   return incoming;
 }
 
 Lists exchange_lists(const Communicator& comm, const Lists& outgoing) {
-  Plan plan = plan_for(comm, outgoing, {.scheduler = "ac", .executor = Executor::async});
-  return exchange_lists(comm, plan, outgoing);
+  constexpr Bytes value_bytes = sizeof(std::int64_t);
+  Plan plan = plan_for(comm, outgoing, value_bytes, {.scheduler = "ac", .executor = "async"});
+  return exchange_lists(comm, plan, value_bytes, outgoing);
 }
 
 }  // namespace nuice::mpi

@@ -34,48 +34,30 @@ void check_all(const Pattern& pattern, std::span<const Field> fields, Rank rank)
   }
 }
 
-/// The messages to or from the partners of `lists`, one behind the other.
-template <typename Field>
-class Layout {
- public:
-  Layout(const EntryLists& lists, std::span<const Field> fields) : lists_(lists), fields_(fields) {
-    for (const Field& field : fields) all_fields_ += static_cast<std::size_t>(field.entry_bytes);
-  }
-
-  std::size_t total_bytes() const { return lists_.entries.size() * all_fields_; }
-
-  template <typename Buffer, typename Memory>
-  std::vector<Buffer> buffers(Memory* memory) const {
-    std::vector<Buffer> all;
-    for (std::size_t p = 0; p < lists_.num_partners(); ++p)
-      all.push_back(
-          {memory + lists_.begin[p] * all_fields_, static_cast<Bytes>(lists_.list(p).size() * all_fields_)});
-    return all;
-  }
-
-  /// use(partner, field, begin of that field's values in the memory), by partner, then by field.
-  template <typename Use>
-  void for_each_part(Use&& use) const {
-    for (std::size_t p = 0; p < lists_.num_partners(); ++p) {
-      std::size_t at = lists_.begin[p] * all_fields_;
-      for (const Field& field : fields_) {
-        use(p, field, at);
-        at += lists_.list(p).size() * static_cast<std::size_t>(field.entry_bytes);
-      }
+/// use(field, partner, place of the field's values in the messages), for those who need owned entries.
+template <typename Field, typename Use>
+Movement lay_out(const Pattern& pattern, std::span<const Field> fields, std::vector<FieldBytes>& all,
+                 Use&& use) {
+  const EntryLists& needers = pattern.needers;
+  std::size_t bytes_per_entry = 0;
+  for (const Field& field : fields) bytes_per_entry += static_cast<std::size_t>(field.entry_bytes);
+  Movement movement;
+  movement.messages.resize(needers.values.size() * bytes_per_entry);
+  std::size_t before = 0;  // bytes per entry of the fields before this one
+  for (const Field& field : fields) {
+    FieldBytes& bytes = all.emplace_back();
+    for (const Partner& owner : pattern.owners.messages(field.entry_bytes))
+      bytes.with_owners.push_back(owner.bytes);
+    for (const Partner& needer : needers.messages(field.entry_bytes))
+      bytes.with_needers.push_back(needer.bytes);
+    for (std::size_t p = 0; p < needers.num_partners(); ++p) {
+      const std::size_t offset = needers.begin[p] * bytes_per_entry + needers.size(p) * before;
+      bytes.offsets.push_back(static_cast<std::int64_t>(offset));
+      use(movement, field, needers.list(p), movement.messages.data() + offset);
     }
+    before += static_cast<std::size_t>(field.entry_bytes);
   }
-
- private:
-  const EntryLists& lists_;
-  std::span<const Field> fields_;
-  std::size_t all_fields_ = 0;
-};
-
-/// Where the ghosts of an owner begin among the values of a field, and how many bytes they have.
-template <typename Field>
-std::pair<std::size_t, std::size_t> ghost_run(const Pattern& pattern, const Field& field, std::size_t owner) {
-  const auto bytes = static_cast<std::size_t>(field.entry_bytes);
-  return {pattern.owners.begin[owner] * bytes, pattern.owners.list(owner).size() * bytes};
+  return movement;
 }
 
 /// The size is a constant where it is a usual one: then the copy is a move, and no call.
@@ -121,19 +103,13 @@ void pack_entries(const Pack& pack) {
   }
 }
 
-void copy_all(const std::vector<Copy>& copies) {
-  for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
-}
-
 }  // namespace
 
 void Movement::pack() const {
   for (const Pack& one : packs) pack_entries(one);
-  copy_all(copies_out);
 }
 
 void Movement::unpack() const {
-  copy_all(copies_in);
   for (const Combine& one : combines) one.combine(one.owned, one.incoming, one.entries, one.components);
 }
 
@@ -144,52 +120,17 @@ void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, 
   check_all(pattern, fields, rank);
 }
 
-Movement move_to_ghosts(const Pattern& pattern, std::span<const GatherField> fields) {
-  const bool direct = fields.size() == 1;
-  const Layout out(pattern.needers, fields);
-  const Layout in(pattern.owners, fields);
-  Movement move;
-  move.send_memory.resize(out.total_bytes());
-  out.for_each_part([&](std::size_t p, const GatherField& field, std::size_t at) {
-    move.packs.push_back({move.send_memory.data() + at, field.owned, pattern.needers.list(p),
-                          static_cast<std::size_t>(field.entry_bytes)});
+Movement movement_of(const Pattern& pattern, std::span<const GatherField> fields,
+                     std::vector<FieldBytes>& bytes) {
+  return lay_out(pattern, fields, bytes, [](auto& movement, auto& field, auto entries, std::byte* at) {
+    movement.packs.push_back({at, field.owned, entries, static_cast<std::size_t>(field.entry_bytes)});
   });
-  move.send = out.buffers<SendBuffer>(move.send_memory.data());
-  if (direct) {
-    move.receive = in.buffers<ReceiveBuffer>(fields[0].ghosts);
-    return move;
-  }
-  move.receive_memory.resize(in.total_bytes());
-  in.for_each_part([&](std::size_t p, const GatherField& field, std::size_t at) {
-    const auto [begin, bytes] = ghost_run(pattern, field, p);
-    move.copies_in.push_back({field.ghosts + begin, move.receive_memory.data() + at, bytes});
-  });
-  move.receive = in.buffers<ReceiveBuffer>(move.receive_memory.data());
-  return move;
 }
-
-Movement move_to_owners(const Pattern& pattern, std::span<const ScatterField> fields) {
-  const bool direct = fields.size() == 1;
-  const Layout out(pattern.owners, fields);
-  const Layout in(pattern.needers, fields);
-  Movement move;
-  move.receive_memory.resize(in.total_bytes());
-  in.for_each_part([&](std::size_t p, const ScatterField& field, std::size_t at) {
-    move.combines.push_back({field.combine, field.owned, move.receive_memory.data() + at,
-                             pattern.needers.list(p), field.components});
+Movement movement_of(const Pattern& pattern, std::span<const ScatterField> fields,
+                     std::vector<FieldBytes>& bytes) {
+  return lay_out(pattern, fields, bytes, [](auto& movement, auto& field, auto entries, std::byte* at) {
+    movement.combines.push_back({field.combine, field.owned, at, entries, field.components});
   });
-  move.receive = in.buffers<ReceiveBuffer>(move.receive_memory.data());
-  if (direct) {
-    move.send = out.buffers<SendBuffer>(fields[0].ghosts);
-    return move;
-  }
-  move.send_memory.resize(out.total_bytes());
-  out.for_each_part([&](std::size_t p, const ScatterField& field, std::size_t at) {
-    const auto [begin, bytes] = ghost_run(pattern, field, p);
-    move.copies_out.push_back({move.send_memory.data() + at, field.ghosts + begin, bytes});
-  });
-  move.send = out.buffers<SendBuffer>(move.send_memory.data());
-  return move;
 }
 
 }  // namespace nuice::mpi

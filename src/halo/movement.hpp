@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields as messages: what is packed before they go, and unpacked or combined after they have come.
+// What happens to owned values before they go to those who need them, or when contributions come back from there.
 //
-// A message holds field after field. The ghosts of one owner lie side by side, so with a single field a gather
-// receives right into the ghosts and a scatter sends right from them; with several they are copied.
+// Owned values lie anywhere, so a message of them is packed, field after field; ghosts of one owner lie side by side in
+// every field, so MPI takes them from there, or puts them there.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "halo/pattern.hpp"
-#include "nuice/core/serial_exchange.hpp"
 #include "nuice/mpi/halo_field.hpp"
 
 namespace nuice::mpi {
@@ -20,13 +19,6 @@ struct Pack {
   const std::byte* from;
   std::span<const LocalIndex> entries;
   std::size_t entry_bytes;
-};
-
-/// Values that lie side by side on both sides.
-struct Copy {
-  std::byte* to;
-  const std::byte* from;
-  std::size_t bytes;
 };
 
 /// Contributions of one rank to one field.
@@ -40,28 +32,29 @@ struct Combine {
 
 /// The pattern and the fields' memory must outlive it.
 struct Movement {
-  std::vector<std::byte> send_memory;
-  std::vector<std::byte> receive_memory;
-  // Before the messages go:
-  std::vector<Pack> packs;
-  std::vector<Copy> copies_out;
-  // After they have come:
-  std::vector<Copy> copies_in;
-  std::vector<Combine> combines;  // by ascending rank
-  // For Plan::bind():
-  std::vector<SendBuffer> send;
-  std::vector<ReceiveBuffer> receive;
+  std::vector<std::byte> messages;  // to or from those who need owned entries, one behind the other
+  std::vector<Pack> packs;          // of a gather
+  std::vector<Combine> combines;    // of a scatter; by ascending rank within a field
 
   void pack() const;
   void unpack() const;
+};
+
+/// Bytes of a field in the messages, for Plan::bind().
+struct FieldBytes {
+  std::vector<std::int64_t> with_needers;
+  std::vector<std::int64_t> offsets;  // in Movement::messages
+  std::vector<std::int64_t> with_owners;
 };
 
 /// Throw Error invalid_argument for no field at all, or one with too few values or components.
 void check_fields(const Pattern& pattern, std::span<const GatherField> fields, Rank rank);
 void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, Rank rank);
 
-/// Require checked fields.
-Movement move_to_ghosts(const Pattern& pattern, std::span<const GatherField> fields);
-Movement move_to_owners(const Pattern& pattern, std::span<const ScatterField> fields);
+/// Require checked fields. Append one FieldBytes for each.
+Movement movement_of(const Pattern& pattern, std::span<const GatherField> fields,
+                     std::vector<FieldBytes>& bytes);
+Movement movement_of(const Pattern& pattern, std::span<const ScatterField> fields,
+                     std::vector<FieldBytes>& bytes);
 
 }  // namespace nuice::mpi

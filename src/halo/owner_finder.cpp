@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "halo/owner_finder.hpp"
-#include "mpi/collective.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,16 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "core/text/names.hpp"
 #include "halo/directory.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
+#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
 namespace nuice::mpi {
 namespace {
-
-std::string rank_name(Rank rank) { return "rank " + std::to_string(rank); }
 
 /// 64 bits that differ, in all likelihood, where the numbers differ.
 template <typename Number>
@@ -49,7 +46,7 @@ void OwnerFinder::require_same_kind() const {
   const auto hash = fingerprint(ownership_.begins_) ^ fingerprint(ownership_.owners_);
   const std::array<std::uint64_t, 2> mine = {static_cast<std::uint64_t>(ownership_.kind_), hash};
   std::array<std::uint64_t, 2> first = mine;
-  broadcast(comm_, first.data(), 2, MPI_UINT64_T, 0);
+  share_from_rank_0(comm_, first);
   all_or_none(comm_, [&] {
     if (first[0] != mine[0])
       throw Error(ErrorCode::mismatch,
@@ -144,32 +141,23 @@ std::vector<Rank> OwnerFinder::owners(std::span<const GlobalIndex> indices) cons
 }
 
 Ownership Ownership::ranges(std::vector<GlobalIndex> begins) {
-  Ownership ownership;
-  ownership.kind_ = Kind::ranges;
+  Ownership ownership(Kind::ranges);
   ownership.begins_ = std::move(begins);
   return ownership;
 }
 
 Ownership Ownership::array(std::vector<Rank> owners) {
-  Ownership ownership;
-  ownership.kind_ = Kind::array;
+  Ownership ownership(Kind::array);
   ownership.owners_ = std::move(owners);
   return ownership;
 }
 
 Ownership Ownership::function(std::vector<GlobalIndex> owned, std::function<Rank(GlobalIndex)> owner) {
-  Ownership ownership;
-  ownership.kind_ = Kind::function;
-  ownership.owned_ = std::move(owned);
+  Ownership ownership(Kind::function, std::move(owned));
   ownership.owner_ = std::move(owner);
   return ownership;
 }
 
-Ownership Ownership::list(std::vector<GlobalIndex> owned) {
-  Ownership ownership;
-  ownership.kind_ = Kind::list;
-  ownership.owned_ = std::move(owned);
-  return ownership;
-}
+Ownership Ownership::list(std::vector<GlobalIndex> owned) { return {Kind::list, std::move(owned)}; }
 
 }  // namespace nuice::mpi

@@ -47,17 +47,17 @@ void add_ghosts(Pattern& pattern, Lists requests) {
   pattern.owners.ranks = std::move(requests.ranks);
   pattern.owners.begin = std::move(requests.begin);
   pattern.ghosts = std::move(requests.values);
-  pattern.owners.entries.resize(pattern.ghosts.size());
-  std::iota(pattern.owners.entries.begin(), pattern.owners.entries.end(), pattern.num_owned);
+  pattern.owners.values.resize(pattern.ghosts.size());
+  std::iota(pattern.owners.values.begin(), pattern.owners.values.end(), pattern.num_owned);
   for (std::size_t k = 0; k < pattern.ghosts.size(); ++k)
-    pattern.places.push_back({pattern.ghosts[k], pattern.owners.entries[k]});
+    pattern.places.push_back({pattern.ghosts[k], pattern.owners.values[k]});
   std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
 /// Requests for what is not owned here come from an owner function that two ranks answer differently.
 EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
-  EntryLists needers{.ranks = requests.ranks, .begin = requests.begin, .entries = {}};
-  needers.entries.reserve(requests.values.size());
+  EntryLists needers{.ranks = requests.ranks, .begin = requests.begin, .values = {}};
+  needers.values.reserve(requests.values.size());
   for (std::size_t p = 0; p < requests.num_partners(); ++p)
     for (const GlobalIndex index : requests.list(p)) {
       const LocalIndex local = pattern.find(index);
@@ -65,7 +65,7 @@ EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
         throw Error(ErrorCode::mismatch, "rank " + std::to_string(requests.ranks[p]) +
                                              " needs global index " + std::to_string(index) + " from rank " +
                                              std::to_string(rank) + ", which does not own it");
-      needers.entries.push_back(local);
+      needers.values.push_back(local);
     }
   return needers;
 }
@@ -78,7 +78,7 @@ LocalIndex Pattern::find(GlobalIndex index) const {
 }
 
 Pattern inspect(const Communicator& comm, const Ownership& ownership, std::span<const GlobalIndex> needed,
-                const PlanOptions& options, std::optional<Plan>& requests) {
+                Bytes entry_bytes, const PlanOptions& options, std::optional<Plan>& requests) {
   const OwnerFinder finder(comm, ownership);
   Pattern pattern;
   std::vector<GlobalIndex> wanted;
@@ -93,8 +93,8 @@ Pattern inspect(const Communicator& comm, const Ownership& ownership, std::span<
   const std::vector<Rank> owners = finder.owners(wanted);
   Lists outgoing;
   all_or_none(comm, [&] { outgoing = group(owners, wanted); });
-  requests.emplace(plan_for(comm, outgoing, options));
-  const Lists incoming = exchange_lists(comm, *requests, outgoing);
+  requests.emplace(plan_for(comm, outgoing, entry_bytes, options));
+  const Lists incoming = exchange_lists(comm, *requests, entry_bytes, outgoing);
   all_or_none(comm, [&] {
     pattern.needers = to_local(pattern, incoming, comm.rank());
     add_ghosts(pattern, std::move(outgoing));

@@ -12,17 +12,7 @@
 
 namespace nuice::mpi {
 
-/// Entries by partner: those of ranks[p] are entries[begin[p] .. begin[p + 1]). Ranks ascend.
-struct EntryLists {
-  std::vector<Rank> ranks;
-  std::vector<std::size_t> begin{0};
-  std::vector<LocalIndex> entries;
-
-  std::size_t num_partners() const { return ranks.size(); }
-  std::span<const LocalIndex> list(std::size_t partner) const {
-    return {entries.data() + begin[partner], begin[partner + 1] - begin[partner]};
-  }
-};
+using EntryLists = ListsOf<LocalIndex>;  // entries by partner
 
 struct Pattern {
   LocalIndex num_owned = 0;
@@ -41,9 +31,9 @@ struct Pattern {
   LocalIndex find(GlobalIndex index) const;
 };
 
-/// Collective. Finds the owners of what is needed and tells them. `requests` is left as the plan by which the
-/// ghosts' indices went to their owners: that of a scatter of 8 bytes per entry.
+/// Collective. Finds the owners of what is needed and tells them. `requests` is left as the plan by which the ghosts' indices
+/// went to their owners, made for a scatter of entry_bytes per entry.
 Pattern inspect(const Communicator& comm, const Ownership& ownership, std::span<const GlobalIndex> needed,
-                const PlanOptions& options, std::optional<Plan>& requests);
+                Bytes entry_bytes, const PlanOptions& options, std::optional<Plan>& requests);
 
 }  // namespace nuice::mpi

@@ -2,13 +2,12 @@
 // Machines from TOML: the reader. What it accepts, it accepts by being in keys.hpp.
 #include <cmath>
 #include <fstream>
-#include <optional>
 #include <sstream>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "machine/keys.hpp"
 #include "machine/quantity.hpp"
-#include "machine/sense.hpp"
+#include "machine/valid.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/machine.hpp"
@@ -40,7 +39,7 @@ class Reader {
     for (const auto& [key, node] : root_) read_top(std::string(key.str()), key.source(), node);
     if (!machine_.topology) fail(root_.source(), "the key 'topology' is missing");
     if (!has_bandwidth_) fail(root_.source(), "the key 'bandwidth' of [port] is missing");
-    require_sense();
+    require_valid();
     return machine_;
   }
 
@@ -49,15 +48,22 @@ class Reader {
     throw Error(ErrorCode::parse, file_ + ":" + std::to_string(std::max(1U, where.begin.line)) + ": " + what);
   }
 
+  /// The errors of `set` get the node's place in the file.
+  template <typename Set>
+  void in_file(const toml::node& node, Set set) const {
+    try {
+      set();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::parse) throw;
+      fail(node.source(), error.what());
+    }
+  }
+
   void read_top(const std::string& key, const toml::source_region& where, const toml::node& node) {
     if (key == "summary") {
       machine_.summary = text_of(key, node);
     } else if (key == "topology") {
-      try {
-        machine_.topology = make_topology(text_of(key, node));
-      } catch (const Error& error) {
-        fail(node.source(), error.what());
-      }
+      in_file(node, [&] { machine_.topology = make_topology(text_of(key, node)); });
     } else if (const toml::table* section = node.as_table()) {
       for (const auto& [name, value] : *section) {
         read_key(find_key(key, std::string(name.str()), name.source()), value);
@@ -143,25 +149,17 @@ class Reader {
     machine_.*what.member = *value;
   }
   void set(const OneOfDuplex&, const Key& key, const toml::node& node) {
-    const std::string text = text_of(key.name, node);
-    const std::optional<Duplex> duplex = text == "full"     ? std::optional(Duplex::full)
-                                         : text == "paired" ? std::optional(Duplex::paired)
-                                         : text == "half"   ? std::optional(Duplex::half)
-                                                            : std::nullopt;
-    if (!duplex) fail(node.source(), R"(duplex is "full", "paired" or "half")");
-    machine_.duplex = *duplex;
+    in_file(node, [&] { machine_.duplex = find_duplex(text_of(key.name, node)); });
   }
   void set(const OneOfSwitching&, const Key& key, const toml::node& node) {
-    const std::string text = text_of(key.name, node);
-    if (text != "packet" && text != "circuit") fail(node.source(), R"(switching is "packet" or "circuit")");
-    machine_.switching = text == "packet" ? Switching::packet : Switching::circuit;
+    in_file(node, [&] { machine_.switching = find_switching(text_of(key.name, node)); });
   }
 
   /// What a single key cannot show; the error names the line of the key that is to blame.
-  void require_sense() const {
-    if (const machine::Senseless wrong = machine::find_senseless(machine_); !wrong.why.empty()) {
-      const toml::node* node = root_[wrong.section][wrong.key].node();
-      fail(node == nullptr ? root_.source() : node->source(), wrong.why);
+  void require_valid() const {
+    if (const machine::Fault fault = machine::find_fault(machine_); !fault.why.empty()) {
+      const toml::node* node = root_[fault.section][fault.key].node();
+      fail(node == nullptr ? root_.source() : node->source(), fault.why);
     }
   }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 
+#include "core/table.hpp"
 #include "machine/catalogue.hpp"
-#include "nuice/core/error.hpp"
 #include "nuice/plan/machine.hpp"
 
 namespace nuice {
@@ -12,14 +11,9 @@ namespace nuice {
 std::span<const ShippedMachine> shipped_machines() { return machine::catalogue(); }
 
 Machine find_machine(std::string_view name) {
-  std::string known;
-  for (const ShippedMachine& machine : shipped_machines()) {
-    if (machine.name == name) return parse_machine(machine.text, std::string(name));
-    known += (known.empty() ? "" : ", ") + std::string(machine.name);
-  }
   if (name.ends_with(".toml")) return load_machine(std::string(name));
-  throw Error(ErrorCode::invalid_argument,
-              "no machine is called '" + std::string(name) + "'; known: " + known + ", or a file NAME.toml");
+  const ShippedMachine& row = core::require_row(shipped_machines(), "machine", name, ", or a file NAME.toml");
+  return parse_machine(row.text, std::string(name));
 }
 
 std::string calibrated_machine_path(bool one_host) {

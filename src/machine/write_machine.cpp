@@ -7,7 +7,7 @@
 #include <optional>
 #include <variant>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "machine/keys.hpp"
 #include "machine/quantity.hpp"
 #include "nuice/core/topology.hpp"
@@ -77,11 +77,11 @@ class ValueText {
   }
   std::optional<std::string> operator()(const OneOfDuplex&) const {
     if (machine_.duplex == Duplex::full) return {};
-    return machine_.duplex == Duplex::paired ? "\"paired\"" : "\"half\"";
+    return quoted(duplex_name(machine_.duplex));
   }
   std::optional<std::string> operator()(const OneOfSwitching&) const {
     if (machine_.switching == Switching::packet) return {};
-    return "\"circuit\"";
+    return quoted(switching_name(machine_.switching));
   }
 
  private:
@@ -114,7 +114,7 @@ std::string with_note(std::string line, const std::string& note) {
 }  // namespace
 
 std::string machine_text(const Machine& machine, std::span<const MachineNote> notes) {
-  require_sense(machine);
+  require_valid(machine);
   std::string text;
   for (const MachineNote& note : notes)
     if (note.section.empty()) text += "# " + on_one_line(note.text) + "\n";

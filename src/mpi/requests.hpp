@@ -95,6 +95,7 @@ void cancel_receives(std::span<MPI_Request> receives) noexcept;
 class Requests {
  public:
   Requests() = default;
+  Requests(Requests&&) noexcept = default;
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
   ~Requests();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of scheduling algorithms. To add one: a file beside this one, a line in rows.hpp, a row here.
+#include <algorithm>
 #include <array>
+#include <bit>
 
+#include "core/table.hpp"
 #include "nuice/core/error.hpp"
 #include "schedulers/rows.hpp"
 
@@ -10,194 +13,300 @@ namespace {
 
 using namespace sched;
 
-/// why_not of a scheduler that handles every matrix.
-std::string always_applicable(const Problem& /*problem*/) { return {}; }
+std::uint32_t whole(double value) { return static_cast<std::uint32_t>(value); }
 
-constexpr std::array table{
+double log2_up(double value) { return value < 1 ? 0 : std::bit_width(whole(value) - 1); }
+
+// Expected phases, with D the largest degree and n ranks.
+
+double one_phase(const MatrixTraits& /*traits*/) { return 1; }
+
+/// Every pair of ranks has its phase, whether it has messages or not.
+double linear_phases(const MatrixTraits& t) {
+  return std::min(static_cast<double>(std::bit_ceil(whole(t.ranks))) - 1, t.degree * t.ranks);
+}
+
+double a_phase_per_rank(const MatrixTraits& t) { return t.ranks; }
+
+double steps(const MatrixTraits& t) { return log2_up(t.ranks); }
+
+/// D + log2 D, as 003 s.4 found.
+double greedy_phases(const MatrixTraits& t) { return t.degree + log2_up(t.degree); }
+
+/// D, where splitting has nothing to gain.
+double peeled_phases(const MatrixTraits& t) { return t.equal_sizes ? t.degree : t.degree * 6; }
+
+double link_free_phases(const MatrixTraits& t) { return t.degree * 1.3; }
+
+double fewest(const MatrixTraits& t) { return t.degree; }
+
+constexpr Scheduler lp{
+    .name = "lp",
+    .summary = "linear permutation: ranks exchange in pairs, partner i xor k in phase k",
+    .source = "000 fig. 5, 003 fig. 3",
+    .guarantees = direct | one_port,
+    .randomized = false,
+    .make = make_lp,
+    .expected_phases = linear_phases,
+    .expected_unevenness = 0.7,
+    .planning_cost =
+        PlanningCost{.fixed = 1270, .rank = 12.5, .message = 11.3, .log = 0.551, .uneven = 0.0482},
+    .gathers = false,
+    .tried_with = Paces(Pace::phases)};
+
+constexpr Scheduler rs_n{
+    .name = "rs_n",
+    .summary = "random scheduling avoiding node contention; the later name of cgm",
+    .source = "000 fig. 6, 004 fig. 4",
+    .guarantees = direct | one_port,
+    .randomized = true,
+    .make = make_compact_masking,
+    .expected_phases = greedy_phases,
+    .expected_unevenness = 0.7,
+    .planning_cost = PlanningCost{.fixed = 1590, .rank = 8.28, .message = 10.4, .log = 3.64},
+    .gathers = true,
+    .tried_with = Paces(Pace::phases)};
+
+constexpr Scheduler lex{
+    .name = "lex",
+    .summary = "linear exchange: in step i all send to rank i",
+    .source = "001 s.3.1",
+    .guarantees = direct,
+    .randomized = false,
+    .make = make_lex,
+    .expected_phases = a_phase_per_rank,
+    .expected_unevenness = 0.7,
+    .planning_cost = PlanningCost{.fixed = 1410, .rank = 7.36, .message = 8.67, .log = 0.441},
+    .gathers = true,
+    .tried_with = Paces::none()};  // all ranks send to one: the contention that schedules are there to avoid
+
+constexpr Scheduler bex{
+    .name = "bex",
+    .summary = "balanced exchange: pex shifted by one rank, to spread long distances over steps",
+    .source = "001 s.3.4, fig. 4",
+    .guarantees = direct | one_port,
+    .randomized = false,
+    .make = make_bex,
+    .expected_phases = linear_phases,
+    .expected_unevenness = 0.7,
+    .planning_cost = PlanningCost{.fixed = 1470, .rank = 15.3, .message = 9.88, .log = 0.815},
+    .gathers = true,
+    .tried_with = Paces(Pace::phases)};
+
+/// The same row under another name.
+constexpr Scheduler alias(Scheduler row, std::string_view name, std::string_view summary,
+                          std::string_view source) {
+  row.alias_of = row.name;
+  row.name = name;
+  row.summary = summary;
+  row.source = source;
+  return row;
+}
+
+constexpr std::array built_in{
     Scheduler{.name = "ac",
               .summary = "asynchronous: one phase, every rank sends all it has in random order",
               .source = "000 fig. 4, 003 fig. 2",
               .guarantees = direct,
               .randomized = true,
-              .why_not = always_applicable,
-              .make = make_ac},
-    Scheduler{.name = "lp",
-              .summary = "linear permutation: ranks exchange in pairs, partner i xor k in phase k",
-              .source = "000 fig. 5, 003 fig. 3",
-              .guarantees = direct | one_port,
-              .randomized = false,
-              .why_not = always_applicable,
-              .make = make_lp},
+              .make = make_ac,
+              .expected_phases = one_phase,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.fixed = 1070, .rank = 2.27, .message = 14.9, .log = 1.03},
+              .gathers = false,
+              .tried_with = Paces(Pace::at_once)},
+    lp,
     Scheduler{.name = "gm",
               .summary = "global masking: greedy phases from the matrix in its own order",
               .source = "003 fig. 4",
               .guarantees = direct | one_port,
               .randomized = true,
-              .why_not = always_applicable,
-              .make = make_gm},
-    Scheduler{.name = "cgm",
-              .summary = "compact global masking: greedy phases from the compressed matrix",
-              .source = "003 figs 5, 6",
-              .guarantees = direct | one_port,
-              .randomized = true,
-              .why_not = always_applicable,
-              .make = make_compact_masking},
-    Scheduler{.name = "rs_n",
-              .summary = "random scheduling avoiding node contention; the later name of cgm",
-              .source = "000 fig. 6, 004 fig. 4",
-              .guarantees = direct | one_port,
-              .randomized = true,
-              .why_not = always_applicable,
-              .make = make_compact_masking},
+              .make = make_gm,
+              .expected_phases = greedy_phases,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.fixed = 1320, .rank = 10.7, .message = 18.3, .log = 1.06},
+              .gathers = true,
+              .tried_with = Paces::none()},  // what rs_n does with another seed, in more time
+    alias(rs_n, "cgm", "compact global masking: greedy phases from the compressed matrix", "003 figs 5, 6"),
+    rs_n,
     Scheduler{.name = "coloring",
               .summary = "bipartite edge colouring: exactly as many phases as the maximum degree",
               .source = "Koenig 1916",
               .guarantees = direct | one_port | fewest_phases,
               .randomized = false,
+              .make = make_coloring,
               .why_not = why_not_coloring,
-              .make = make_coloring},
-    Scheduler{.name = "lex",
-              .summary = "linear exchange: in step i all send to rank i",
-              .source = "001 s.3.1",
-              .guarantees = direct,
-              .randomized = false,
-              .why_not = always_applicable,
-              .make = make_lex},
-    Scheduler{.name = "pex",
-              .summary = "pairwise exchange: partner i xor k in step k; the same as lp",
-              .source = "001 s.3.2, fig. 2",
-              .guarantees = direct | one_port,
-              .randomized = false,
-              .why_not = always_applicable,
-              .make = make_lp},
+              .expected_phases = fewest,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.fixed = 1740, .rank = 5.78, .message = 22.7},
+              .gathers = true,
+              .tried_with = Paces(Pace::at_once, Pace::phases, Pace::grants)},
+    lex,
+    alias(lp, "pex", "pairwise exchange: partner i xor k in step k; the same as lp", "001 s.3.2, fig. 2"),
     Scheduler{.name = "rex",
               .summary = "recursive exchange: log2 n steps, messages are forwarded by other ranks",
               .source = "001 s.3.3, fig. 3",
               .guarantees = one_port,
               .randomized = false,
-              .why_not = always_applicable,
-              .make = make_rex},
+              .make = make_rex,
+              .expected_phases = steps,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.rank = 263, .message = 63.7, .log = 20.7},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
     Scheduler{.name = "bruck",
               .summary = "forwards by the digits of the distance: few phases, each message a few hops",
               .source = "Bruck et al., TPDS 8(11), 1997",
               .guarantees = one_port,
               .randomized = false,
-              .why_not = always_applicable,
-              .make = make_bruck},
-    Scheduler{.name = "bex",
-              .summary = "balanced exchange: pex shifted by one rank, to spread long distances over steps",
-              .source = "001 s.3.4, fig. 4",
-              .guarantees = direct | one_port,
-              .randomized = false,
-              .why_not = always_applicable,
-              .make = make_bex},
-    Scheduler{.name = "ls",
-              .summary = "linear scheduling: lex where messages may be missing; the same as lex",
-              .source = "001 s.4.1",
-              .guarantees = direct,
-              .randomized = false,
-              .why_not = always_applicable,
-              .make = make_lex},
-    Scheduler{.name = "ps",
-              .summary = "pairwise scheduling: pex where messages may be missing; the same as pex",
-              .source = "001 s.4.2",
-              .guarantees = direct | one_port,
-              .randomized = false,
-              .why_not = always_applicable,
-              .make = make_lp},
-    Scheduler{.name = "bs",
-              .summary = "balanced scheduling: bex where messages may be missing; the same as bex",
-              .source = "001 s.4.3",
-              .guarantees = direct | one_port,
-              .randomized = false,
-              .why_not = always_applicable,
-              .make = make_bex},
+              .make = make_bruck,
+              .expected_phases = steps,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.rank = 560, .message = 82, .log = 48},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
+    bex,
+    alias(lex, "ls", "linear scheduling: lex where messages may be missing; the same as lex", "001 s.4.1"),
+    alias(lp, "ps", "pairwise scheduling: pex where messages may be missing; the same as pex", "001 s.4.2"),
+    alias(bex, "bs", "balanced scheduling: bex where messages may be missing; the same as bex", "001 s.4.3"),
     Scheduler{.name = "gs",
               .summary = "greedy scheduling: each rank in turn takes the first partner that is free",
               .source = "001 s.4.4, fig. 12",
               .guarantees = direct | one_port,
               .randomized = false,
-              .why_not = always_applicable,
-              .make = make_gs},
-    Scheduler{.name = "rs_nh",
-              .summary = "rs_n for unequal sizes: largest first, large messages in parts over several phases",
-              .source = "000 s.3.3, 004 s.3.3",
-              .guarantees = direct | one_port,
-              .randomized = true,
-              .why_not = always_applicable,
-              .make = make_rs_nh},
+              .make = make_gs,
+              .expected_phases = greedy_phases,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.fixed = 1070, .rank = 41.9, .message = 1.62, .log = 9.24},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
+    Scheduler{
+        .name = "rs_nh",
+        .summary = "rs_n for unequal sizes: largest first, large messages in parts over several phases",
+        .source = "000 s.3.3, 004 s.3.3",
+        .guarantees = direct | one_port,
+        .randomized = true,
+        .make = make_rs_nh,
+        .expected_phases = greedy_phases,
+        .expected_unevenness = 0.2,
+        .planning_cost = PlanningCost{.fixed = 1640, .rank = 45.9, .message = 8.11, .log = 7.39, .uneven = 4},
+        .gathers = true,
+        .tried_with = Paces(Pace::phases, Pace::grants)},
     Scheduler{.name = "lpt",
               .summary = "largest message first, into the first phase where both its ranks are free",
               .source = "Graham 1969",
               .guarantees = direct | one_port,
               .randomized = false,
-              .why_not = always_applicable,
-              .make = make_lpt},
+              .make = make_lpt,
+              .expected_phases = fewest,
+              .expected_unevenness = 0.1,
+              .planning_cost =
+                  PlanningCost{.fixed = 1610, .rank = 28.1, .message = 14.9, .log = 2.88, .uneven = 5.12},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
     Scheduler{.name = "birkhoff",
               .summary = "messages split so that all phases together wait for the fewest bytes",
               .source = "Birkhoff 1946, Gonzalez and Sahni 1976",
               .guarantees = direct | one_port | fewest_bytes,
               .randomized = false,
+              .make = make_birkhoff,
               .why_not = why_not_peeling,
-              .make = make_birkhoff},
+              .expected_phases = peeled_phases,
+              .expected_unevenness = 0,
+              .planning_cost =
+                  PlanningCost{.fixed = 2110, .rank = 32, .message = 34.9, .log = 8.25, .uneven = 79.3},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
     Scheduler{.name = "coloring_by_size",
               .summary = "max-degree phases like coloring, with nearly the fewest bytes of whole messages",
               .source = "NUICE, after Koenig 1916",
               .guarantees = direct | one_port | fewest_phases,
               .randomized = false,
-              .why_not = always_applicable,
-              .make = make_coloring_by_size},
+              .make = make_coloring_by_size,
+              .expected_phases = fewest,
+              .expected_unevenness = 0.1,
+              .planning_cost = PlanningCost{.fixed = 655, .rank = 53.6, .log = 29.5, .uneven = 3.74},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases, Pace::barriers, Pace::grants)},
     Scheduler{.name = "slices",
               .summary = "large messages split at powers of two, their small remainders as coloring_by_size",
               .source = "Liu et al., CoNEXT 2015",
               .guarantees = direct | one_port,
               .randomized = false,
+              .make = make_slices,
               .why_not = why_not_peeling,
-              .make = make_slices},
+              .expected_phases = peeled_phases,
+              .expected_unevenness = 0,
+              .planning_cost =
+                  PlanningCost{.fixed = 2100, .rank = 63.7, .message = 17.6, .log = 10.1, .uneven = 124},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
     Scheduler{.name = "kpbs",
               .summary = "phases have a cost: splits messages where that pays, at most twice the least cost",
               .source = "Cohen et al., TPDS 17(10), 2006",
               .guarantees = direct | one_port,
               .randomized = false,
+              .make = make_kpbs,
               .why_not = why_not_kpbs,
-              .make = make_kpbs},
+              .expected_phases = fewest,
+              .expected_unevenness = 0.1,
+              .planning_cost = PlanningCost{.fixed = 782, .rank = 141, .log = 43.7, .uneven = 12},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
     Scheduler{
         .name = "rs_nl",
         .summary = "rs_n that also keeps the links of a network free: no two routes of a phase share one",
         .source = "000 s.2.1, s.3.3",
         .guarantees = direct | one_port | link_free,
         .randomized = true,
+        .make = make_rs_nl,
         .why_not = why_not_link_free,
-        .make = make_rs_nl},
+        .expected_phases = link_free_phases,
+        .expected_unevenness = 0.7,
+        .planning_cost = PlanningCost{.fixed = 397, .rank = 11.3, .log = 5.56, .hop = 44},
+        .gathers = true,
+        .tried_with = Paces(Pace::phases)},
     Scheduler{.name = "rs_nlh",
               .summary = "rs_nh without link contention: for unequal sizes, large messages in parts",
               .source = "000 s.3.3",
               .guarantees = direct | one_port | link_free,
               .randomized = true,
+              .make = make_rs_nlh,
               .why_not = why_not_link_free,
-              .make = make_rs_nlh},
+              .expected_phases = link_free_phases,
+              .expected_unevenness = 0.2,
+              .planning_cost = PlanningCost{.rank = 40.3, .log = 6.69, .hop = 55, .uneven = 5.85},
+              .gathers = true,
+              .tried_with = Paces(Pace::phases)},
     Scheduler{
         .name = "link_coloring",
         .summary = "nearly the fewest phases without link contention: first fit, then phases are dissolved",
         .source = "NUICE, after Nagata and Braysy 2009",
         .guarantees = direct | one_port | link_free,
         .randomized = false,
+        .make = make_link_coloring,
         .why_not = why_not_link_free,
-        .make = make_link_coloring},
+        .expected_phases = fewest,
+        .expected_unevenness = 0.7,
+        .planning_cost = PlanningCost{.message = 400, .hop = 400},
+        .gathers = true,
+        .tried_with = Paces(Pace::phases, Pace::grants)},
 };
+
+core::Table<Scheduler>& table() {
+  static core::Table<Scheduler> rows("scheduler", built_in);
+  return rows;
+}
 
 }  // namespace
 
-std::span<const Scheduler> schedulers() { return table; }
+std::span<const Scheduler> schedulers() { return table().rows(); }
 
-const Scheduler& find_scheduler(std::string_view name) {
-  std::string known;
-  for (const Scheduler& scheduler : table) {
-    if (scheduler.name == name) return scheduler;
-    known += (known.empty() ? "" : ", ") + std::string(scheduler.name);
-  }
-  throw Error(ErrorCode::invalid_argument,
-              "unknown scheduler \"" + std::string(name) + "\"; known: " + known);
+const Scheduler& find_scheduler(std::string_view name) { return table().find(name); }
+
+void add_scheduler(const Scheduler& row) {
+  if (!row.alias_of.empty()) find_scheduler(row.alias_of);
+  table().add(row);
 }
 
 Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed,

@@ -11,7 +11,7 @@
 #include <map>
 #include <span>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "nuice/core/error.hpp"
 #include "topology/graph.hpp"
 #include "topology/host_list.hpp"

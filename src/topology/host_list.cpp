@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "topology/spec.hpp"
 
 namespace nuice::topo {

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 
-#include "nuice/core/error.hpp"
+#include "core/table.hpp"
 #include "topology/kinds.hpp"
 
 namespace nuice {
 namespace {
 
-struct Row {
-  TopologyKind kind;
+struct Row : TopologyKind {
   topo::Made (*make)(const topo::Spec&);
 };
 
@@ -52,7 +51,7 @@ constexpr std::array table{
 
 constexpr auto kinds = [] {
   std::array<TopologyKind, table.size()> result{};
-  std::ranges::transform(table, result.begin(), &Row::kind);
+  std::ranges::copy(table, result.begin());
   return result;
 }();
 
@@ -62,17 +61,9 @@ std::span<const TopologyKind> topology_kinds() { return kinds; }
 
 std::unique_ptr<const Topology> make_topology(std::string_view spec) {
   const std::size_t colon = spec.find(':');
-  const std::string_view name = spec.substr(0, colon);
-  std::string known;
-  for (const Row& row : table) {
-    if (row.kind.name == name) {
-      const std::string_view arguments = colon == std::string_view::npos ? "" : spec.substr(colon + 1);
-      return row.make({std::string(spec), std::string(row.kind.syntax), std::string(arguments)});
-    }
-    known += (known.empty() ? "" : ", ") + std::string(row.kind.syntax);
-  }
-  throw Error(ErrorCode::invalid_argument, "topology \"" + std::string(spec) + "\": unknown kind \"" +
-                                               std::string(name) + "\"; known: " + known);
+  const Row& row = core::require_row(table, "topology", spec.substr(0, colon));
+  const std::string_view arguments = colon == std::string_view::npos ? "" : spec.substr(colon + 1);
+  return row.make({std::string(spec), std::string(row.syntax), std::string(arguments)});
 }
 
 std::string why_too_small(const Topology& topology, Rank num_ranks) {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/file_io.hpp"
+#include "core/text/file_io.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::topo {

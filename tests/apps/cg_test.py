@@ -126,18 +126,32 @@ class Refuses(ProgramTest):
 
     def test_files_that_are_not_read(self):
         for text, complaint in (
-            ("2 2\n", "a.mtx:2: expected rows, columns and entries"),
-            ("2 2 2\n1 1 4\n", "a.mtx:3: the file ends where entry 2 of 2 should be"),
-            ("2 2 1\n1 1 4\n2 2 4\n", "a.mtx:4: more than the 1 entries"),
-            ("2 2 1\n3 1 4\n", "a.mtx:3: place (3, 1) is outside"),
+            ("2 2\n", 'a.mtx:2: expected "rows columns entries"'),
+            ("2 2 2\n1 1 4\n", "a.mtx:3: the file ends after 1 of 2 entries"),
+            ("2 2 1\n1 1 4\n2 2 4\n", "a.mtx:4: more than the announced 1 entries"),
+            ("2 2 1\n3 1 4\n", "a.mtx:3: row 3 is not in 1..2"),
             ("2 2 1\n1 1 nan\n", 'a.mtx:3: expected a finite value, found "nan"'),
-            ("2 2 1\n1 1 4 5\n", 'a.mtx:3: too much on the line: "5"'),
+            ("2 2 1\n1 1 4 5\n", 'a.mtx:3: expected "row column value"'),
         ):
             with self.subTest(complaint):
                 self.assert_refused(complaint, 0, "--matrix", self.write(text))
-        (self.folder / "b.mtx").write_text("%%MatrixMarket matrix array real general\n1 1\n1\n")
-        self.assert_refused('b.mtx:1: format "array"', 0, "--matrix", "b.mtx")
-        self.assert_refused("none.mtx: cannot be opened", 2, "--matrix", "none.mtx")
+        self.assert_refused("none.mtx: No such file", 2, "--matrix", "none.mtx")
+
+    def test_headers_that_promise_what_is_not_there(self):
+        for text, complaint in (
+            (f"2 2 {2**62 + 1}\n1 1 4\n", f"a.mtx:3: the file ends after 1 of {2**62 + 1} entries"),
+            ("2147483647 2147483647 0\n", "a.mtx is not positive definite: 2147483647 rows with 0 entries"),
+            ("2147483648 2147483648 0\n", "a.mtx:2: 2147483648 rows and 2147483648 columns, more than"),
+        ):
+            with self.subTest(complaint):
+                self.assert_refused(complaint, 0, "--matrix", self.write(text))
+
+    def test_a_symmetric_matrix_that_is_not_square(self):
+        # Once written beyond the end of the rows: the mirrored entry had none.
+        (self.folder / "a.mtx").write_text("%%MatrixMarket matrix coordinate real symmetric\n3 7 1\n1 5 1\n")
+        self.assert_refused(
+            "a.mtx:2: 3 rows and 7 columns; a symmetric matrix is square", 0, "--matrix", "a.mtx"
+        )
 
     def test_files_that_cannot_be_written(self):
         self.assert_refused("no/x.txt", 2, "--solution", "no/x.txt", "--reps", 0)

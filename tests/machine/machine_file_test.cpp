@@ -51,7 +51,7 @@ TEST(MachineFile, EveryShippedMachineIsSound) {
   for (const ShippedMachine& shipped : shipped_machines()) {
     const Machine machine = find_machine(shipped.name);
     EXPECT_FALSE(machine.summary.empty()) << shipped.name;
-    EXPECT_NO_THROW(require_sense(machine));
+    EXPECT_NO_THROW(require_valid(machine));
   }
 }
 
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"bandwidth = \"4 MB/s\"", "", "the key 'bandwidth' of [port] is missing"},
         Wrong{"topology = \"hypercube:4\"", "", "the key 'topology' is missing"},
         Wrong{"hypercube:4", "hypercube:x", "bad.toml:2: topology"},
-        Wrong{"\"paired\"", "\"both\"", "bad.toml:8: duplex is"},
+        Wrong{"\"paired\"", "\"both\"", "bad.toml:8: unknown duplex \"both\"; known: full, paired, half"},
         Wrong{"\"circuit\"", "7", "bad.toml:10: switching is text in quotes"},
         Wrong{"packet_payload = \"16 B\"", "", "bad.toml:12: packet_header without packet_payload"},
         Wrong{"[memory]", "[memory]\nslowdown = 0.5", "bad.toml:14: slowdown is not in 1..1e9"},

@@ -71,7 +71,7 @@ TEST(Broadcast, DoesWhatTheSerialOneDoes) {
   for (Rank rank = n - 1; rank >= 0; --rank)
     if (rank % 2 == 1) odd.push_back(rank);
   for (const Broadcaster& row : broadcasters())
-    for (const auto executor : {mpi::Executor::phased, mpi::Executor::async})
+    for (const std::string executor : {"phased", "async"})
       for (const Rank root : std::set<Rank>{0, n / 2, n - 1})
         for (const Bytes bytes : {0, 1, 100'000}) {  // on both sides of every MPI's eager limit
           SCOPED_TRACE(std::string(row.name) + " from " + std::to_string(root) + ", " +
@@ -149,8 +149,8 @@ TEST(BroadcastErrors, WrongOptionsAreNamed) {
   expect_refused(invalid, "BroadcastOptions::bytes is negative: -1", {.bytes = -1});
   expect_refused(ErrorCode::limit, "more than max_bytes", {.bytes = max_bytes + 1});
   expect_refused(invalid, "unknown broadcast \"tree\"; known: lib, reb", {.broadcaster = "tree"});
-  expect_refused(invalid, "BroadcastOptions::executor is barrier; a broadcast takes phased or async",
-                 {.executor = mpi::Executor::barrier});
+  expect_refused(invalid, "a broadcast takes the executor phased, or one that sends all at once, not barrier",
+                 {.executor = "barrier"});
   test::expect_same_error(invalid, "MPI_COMM_NULL", [] { BroadcastPlan(MPI_COMM_NULL, {}); });
 }
 
@@ -161,16 +161,16 @@ TEST(BroadcastErrors, OptionsThatDifferNameTwoRanksAndBothValues) {
   const auto expect = [&](const std::string& text, const BroadcastOptions& by_last_rank,
                           const BroadcastOptions& by_others = {.group = {{0, 1}}}) {
     const bool is_last = test::world_rank() == n - 1;
-    expect_refused(ErrorCode::mismatch, "BroadcastOptions::" + text + " on " + last,
+    expect_refused(ErrorCode::mismatch, "option " + text + " on " + last,
                    is_last ? by_last_rank : by_others);
   };
   expect("root differs: 0 on rank 0, 1", {.root = 1, .group = {{0, 1}}});
   expect("bytes differs: 0 on rank 0, 9", {.bytes = 9, .group = {{0, 1}}});
   expect("broadcaster differs: reb on rank 0, lib", {.group = {{0, 1}}, .broadcaster = "lib"});
-  expect("executor differs: phased on rank 0, async", {.group = {{0, 1}}, .executor = mpi::Executor::async});
-  expect("group differs: given on rank 0, not given", {});
-  expect("group differs: with rank 1 on rank 0, without", {.group = {{0}}});
-  expect("group differs: without on rank 0, with rank 1", {.group = {{1, 0}}}, {.group = {{0}}});
+  expect("executor differs: phased on rank 0, async", {.group = {{0, 1}}, .executor = "async"});
+  expect("group differs: 0 1 on rank 0, not given", {});
+  expect("group differs: 0 1 on rank 0, 0", {.group = {{0}}});
+  expect("group differs: 0 on rank 0, 0 1", {.group = {{1, 0}}}, {.group = {{0}}});
   EXPECT_NO_THROW(BroadcastPlan(
       MPI_COMM_WORLD,
       {.group = test::world_rank() % 2 == 0 ? std::vector<Rank>{0, 1} : std::vector<Rank>{1, 0}}));

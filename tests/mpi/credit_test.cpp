@@ -36,10 +36,7 @@ std::vector<Partner> two_to_one() {
 }
 
 mpi::PlanOptions credit_options(std::string hosts = {}) {
-  return {.scheduler = "coloring",
-          .hosts = std::move(hosts),
-          .executor = mpi::Executor::credit,
-          .watchdog_s = patience_s};
+  return {.scheduler = "coloring", .executor = "credit", .hosts = std::move(hosts), .watchdog_s = patience_s};
 }
 
 TEST(Credit, ALateSenderLeavesThePortToTheOthers) {
@@ -104,7 +101,7 @@ void expect_fields_without_late(mpi::Plan& plan, Rank late, int num_fields, Coun
     send.push_back({sent[f].data(), MPI_INT64_T, out_counts[f]});
     receive.push_back({received[f].data(), MPI_INT64_T, in_counts[f]});
   }
-  mpi::Exchange exchange = plan.bind_fields(send, receive);
+  mpi::Exchange exchange = plan.bind(send, receive);
   expect_one_without_the_other(exchange, late);
   EXPECT_EQ(received, expected);
 }

@@ -44,7 +44,7 @@ TEST(Discover, WrongUseIsTheSameErrorOnAllRanks) {
                             "the way of discovery differs: count on rank 0, gather on rank",
                             [&] { discoverer.sources({}, is_last ? Discovery::gather : Discovery::count); });
   for (const Discovery way : ways) EXPECT_EQ(mpi::find_discovery(mpi::discovery_name(way)), way);
-  test::expect_error(ErrorCode::invalid_argument, "known: automatic, gather, count, consensus",
+  test::expect_error(ErrorCode::invalid_argument, "known: auto, gather, count, consensus",
                      [] { mpi::find_discovery("ask"); });
 }
 

@@ -50,29 +50,27 @@ void expect_option_refused(const std::string& text, const PlanOptions& by_last_r
 
 TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
   const std::string on = " on rank 0, ";
-  expect_option_refused("PlanOptions::scheduler differs: rs_n" + on + "lp on " + last_rank(),
-                        {.scheduler = "lp"});
-  expect_option_refused("PlanOptions::scheduler differs: rs_n" + on + "no such on " + last_rank(),
+  expect_option_refused("option scheduler differs: rs_n" + on + "lp on " + last_rank(), {.scheduler = "lp"});
+  expect_option_refused("option scheduler differs: rs_n" + on + "no such on " + last_rank(),
                         {.scheduler = "no such"});
-  expect_option_refused("PlanOptions::seed differs: 0" + on + "18446744073709551615 on " + last_rank(),
+  expect_option_refused("option seed differs: 0" + on + "18446744073709551615 on " + last_rank(),
                         {.seed = ~std::uint64_t{0}});
-  expect_option_refused("PlanOptions::executor differs: phased" + on + "barrier on " + last_rank(),
-                        {.executor = mpi::Executor::barrier});
-  expect_option_refused("PlanOptions::max_sends_in_flight differs: 0" + on + "3 on " + last_rank(),
-                        {.max_sends_in_flight = 3});
-  expect_option_refused("PlanOptions::chunk_bytes differs: 3584" + on + "1 on " + last_rank(),
-                        {.chunk_bytes = 1});
-  expect_option_refused("PlanOptions::window_bytes differs: 28672" + on + "1 on " + last_rank(),
-                        {.window_bytes = 1});
-  expect_option_refused("PlanOptions::window_senders differs: 4" + on + "1 on " + last_rank(),
-                        {.window_senders = 1});
-  expect_option_refused("PlanOptions::phase_cost_bytes differs: 16384" + on + "7 on " + last_rank(),
+  expect_option_refused("option executor differs: phased" + on + "barrier on " + last_rank(),
+                        {.executor = "barrier"});
+  expect_option_refused("option async.max_sends differs: 0" + on + "3 on " + last_rank(),
+                        {.async = {.max_sends = 3}});
+  expect_option_refused("option credit.chunk differs: 3584" + on + "1 on " + last_rank(),
+                        {.credit = {.chunk_bytes = 1}});
+  expect_option_refused("option credit.window differs: 28672" + on + "1 on " + last_rank(),
+                        {.credit = {.window_bytes = 1}});
+  expect_option_refused("option credit.senders differs: 4" + on + "1 on " + last_rank(),
+                        {.credit = {.window_senders = 1}});
+  expect_option_refused("option phase_cost differs: 16384" + on + "7 on " + last_rank(),
                         {.phase_cost_bytes = 7});
-  expect_option_refused("PlanOptions::topology differs: " + on + "crossbar:64 on " + last_rank(),
+  expect_option_refused("option topology differs: " + on + "crossbar:64 on " + last_rank(),
                         {.topology = "crossbar:64"});
-  expect_option_refused("PlanOptions::watchdog_s differs: 0.000000" + on + "1.500000 on " + last_rank(),
-                        {.watchdog_s = 1.5});
-  expect_option_refused("PlanOptions::check differs: 1" + on + "0 on " + last_rank(), {.check = false});
+  expect_option_refused("option watchdog differs: 0" + on + "1.5 on " + last_rank(), {.watchdog_s = 1.5});
+  expect_option_refused("option check differs: true" + on + "false on " + last_rank(), {.check = false});
 }
 
 TEST(Errors, WrongOptionsAreRefused) {
@@ -81,20 +79,21 @@ TEST(Errors, WrongOptionsAreRefused) {
                             [&] { Plan(MPI_COMM_WORLD, ring(), options); });
   };
   expect("unknown scheduler \"fastest\"; known: ac, lp", {.scheduler = "fastest"});
-  expect("max_sends_in_flight is negative: -1",
-         {.executor = mpi::Executor::async, .max_sends_in_flight = -1});
-  expect("max_sends_in_flight is for the executor async, not phased", {.max_sends_in_flight = 2});
-  expect("chunk_bytes is not between 1 and 2^31 - 1: 0",
-         {.executor = mpi::Executor::credit, .chunk_bytes = 0});
-  expect("window_bytes is not between 1 and 2^62: -1",
-         {.executor = mpi::Executor::credit, .window_bytes = -1});
-  expect("window_senders is not at least 1: 0", {.executor = mpi::Executor::credit, .window_senders = 0});
-  expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: -1", {.phase_cost_bytes = -1});
-  expect("PlanOptions::phase_cost_bytes is not between 0 and 2^62: 4611686018427387905",
+  expect("option async.max_sends is -1, below 0", {.executor = "async", .async = {.max_sends = -1}});
+  expect("option async.max_sends is for executors that send all at once, as async does, not for phased",
+         {.async = {.max_sends = 2}});
+  expect("option credit.chunk is 0, below 1", {.executor = "credit", .credit = {.chunk_bytes = 0}});
+  expect("option credit.window is -1, below 1", {.executor = "credit", .credit = {.window_bytes = -1}});
+  expect("option credit.senders is 0, below 1", {.executor = "credit", .credit = {.window_senders = 0}});
+  expect("option phase_cost is -1, below 0", {.phase_cost_bytes = -1});
+  expect("option phase_cost is 4611686018427387905, above 4611686018427387904",
          {.phase_cost_bytes = max_bytes + 1});
-  expect("PlanOptions::watchdog_s is negative: -1", {.watchdog_s = -1});
-  expect("star:3", {.topology = "star:3"});
-  expect("PlanOptions::executor has the unknown value 17", {.executor = static_cast<mpi::Executor>(17)});
+  expect("option watchdog is -1, not a time of 0 or more", {.watchdog_s = -1});
+  expect("unknown topology \"star\"", {.topology = "star:3"});
+  expect("unknown executor \"fast\"; known: async, phased, barrier", {.executor = "fast"});
+  expect("the executor handshake does not run on MPI", {.executor = "handshake"});
+  expect("option planning has the unknown value 17", {.planning = static_cast<mpi::Planning>(17)});
+  expect("option combine makes one message of what one host sends another", {.combine = true});
 }
 
 TEST(Errors, ASchedulerThatCannotIsRefused) {
@@ -117,8 +116,13 @@ TEST(Errors, ASchedulerThatForwardsNeedsPhases) {
       ErrorCode::not_applicable,
       "rex forwards messages over other ranks, which takes phases one after the other: use the executor "
       "phased",
-      [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = mpi::Executor::async}); });
+      [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = "async"}); });
 }
+
+constexpr std::span<const SendBuffer> no_buffers;
+constexpr std::span<const ReceiveBuffer> no_room;
+constexpr std::span<const mpi::SendField> no_fields;
+constexpr std::span<const mpi::ReceiveField> no_fields_back;
 
 TEST(Errors, AnotherPlanOnOneRankIsNoHang) {
   if (test::world_size() < 2) return;
@@ -128,13 +132,15 @@ TEST(Errors, AnotherPlanOnOneRankIsNoHang) {
   MPI_Comm_dup(MPI_COMM_WORLD, &mine);
   Plan a(mine, ring());
   Plan b(mine, ring());
-  test::expect_same_error(ErrorCode::mismatch,
-                          "bind() of plan 1 on rank 0, bind() of plan 2 on rank " + std::to_string(last),
-                          [&] { test::BoundPlan(is_last ? b : a); });
-  test::expect_same_error(ErrorCode::mismatch, "bind_array() of plan 2 on rank 0, bind_fields() of plan 1",
-                          [&] { is_last ? a.bind_fields({}, {}) : b.bind_array({}, {}); });
+  test::expect_same_error(
+      ErrorCode::mismatch,
+      "bind(buffers) of plan 1 on rank 0, bind(buffers) of plan 2 on rank " + std::to_string(last),
+      [&] { test::BoundPlan(is_last ? b : a); });
+  test::expect_same_error(
+      ErrorCode::mismatch, "bind(array) of plan 2 on rank 0, bind(fields) of plan 1",
+      [&] { is_last ? a.bind(no_fields, no_fields_back) : b.bind(mpi::SendArray{}, mpi::ReceiveArray{}); });
   MPI_Comm_free(&mine);  // the plans have duplicates of their own
-  test::expect_same_error(ErrorCode::mismatch, "bind() of plan 2 on rank 0, bind() of plan 1",
+  test::expect_same_error(ErrorCode::mismatch, "bind(buffers) of plan 2 on rank 0, bind(buffers) of plan 1",
                           [&] { test::BoundPlan(is_last ? a : b); });
   test::BoundPlan bound(a);
   a.free();
@@ -151,14 +157,14 @@ TEST(Errors, MakingAPlanWhereOthersBindIsNoHang) {
   MPI_Comm_dup(MPI_COMM_WORLD, &mine);
   Plan first(mine, ring());
   const std::string who = " on rank " + std::to_string(last);
-  test::expect_same_error(ErrorCode::mismatch, "bind() of plan 1 on rank 0, the making of plan 2" + who, [&] {
-    if (is_last) Plan(mine, ring());
-    test::BoundPlan(first);
-  });
-  test::expect_same_error(ErrorCode::mismatch, "the making of plan 2 on rank 0, bind() of plan 1" + who, [&] {
-    if (is_last) test::BoundPlan(first);
-    mpi::BroadcastPlan(mine, {.bytes = 5});
-  });
+  const auto make = [&] { Plan second(mine, ring()); };
+  const auto bind = [&] { test::BoundPlan bound(first); };
+  test::expect_same_error(ErrorCode::mismatch,
+                          "bind(buffers) of plan 1 on rank 0, the making of plan 2" + who,
+                          [&] { is_last ? make() : bind(); });
+  test::expect_same_error(ErrorCode::mismatch,
+                          "the making of plan 2 on rank 0, bind(buffers) of plan 1" + who,
+                          [&] { is_last ? bind() : make(); });
   first.free();  // on some rank it may live on: the others are met all the same
   Plan second(mine, ring());
   test::BoundPlan bound(second);
@@ -233,7 +239,7 @@ TEST(OutOfOrder, PlanAfterFree) {
   plan.free();
   plan.free();
   const auto expect = [&](auto&& use) { test::expect_error(ErrorCode::state, "the plan was freed", use); };
-  expect([&] { plan.bind({}, {}); });
+  expect([&] { plan.bind(no_buffers, no_room); });
   expect([&] { (void)plan.sources(); });
   expect([&] { (void)plan.destinations(); });
   expect([&] { (void)plan.table(); });
@@ -254,11 +260,11 @@ TEST(OutOfOrder, APlanThatOneRankHasFreedIsNoHang) {
     const auto expect = [&](const std::string& call, auto&& use) {
       test::expect_same_error(ErrorCode::state, rank + call + " of plan ", use);
     };
-    expect("bind()", [&] { plan.bind({}, {}); });
-    expect("bind_reverse()", [&] { plan.bind_reverse({}, {}); });
-    expect("bind_array()", [&] { plan.bind_array({}, {}); });
-    expect("bind_fields()", [&] { plan.bind_fields({}, {}); });
-    expect("BroadcastPlan::bind()", [&] { broadcast.bind(nullptr, 0); });
+    expect("bind(buffers)", [&] { plan.bind(no_buffers, no_room); });
+    expect("bind(buffers, backwards)", [&] { plan.bind(no_buffers, no_room, mpi::Direction::backwards); });
+    expect("bind(array)", [&] { plan.bind(mpi::SendArray{}, mpi::ReceiveArray{}); });
+    expect("bind(fields)", [&] { plan.bind(no_fields, no_fields_back); });
+    expect("bind(broadcast)", [&] { broadcast.bind(nullptr, 0); });
   }
 }
 
@@ -269,7 +275,7 @@ TEST(OutOfOrder, ExchangeCalls) {
   test::expect_error(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });
   test::expect_error(ErrorCode::state, "test(): the exchange was not started", [&] { exchange.test(); });
   exchange.start();
-  test::expect_error(ErrorCode::state, "start(): the exchange is already under way",
+  test::expect_error(ErrorCode::state, "start() before the previous exchange finished: call wait() first",
                      [&] { exchange.start(); });
   test::expect_error(ErrorCode::state, "free(): the exchange is under way", [&] { exchange.free(); });
   exchange.wait();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <thread>
 
+#include "exchange/exec/run.hpp"
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 
@@ -40,24 +41,23 @@ std::vector<NamedMatrix> matrices(Rank n) {
 
 struct Walk {
   std::string name;
-  mpi::Executor executor;
-  int max_sends_in_flight = 0;
-  Bytes chunk_bytes = mpi::PlanOptions{}.chunk_bytes;
-  Bytes window_bytes = mpi::PlanOptions{}.window_bytes;
-  int window_senders = 4;
+  std::string options;
 };
 
+/// Every row of the table, those that tests add too, and settings of some.
 const std::vector<Walk>& walks() {
-  static const std::vector<Walk> all = {{"async", mpi::Executor::async},
-                                        {"async_window_1", mpi::Executor::async, 1},
-                                        {"async_window_2", mpi::Executor::async, 2},
-                                        {"async_window_100", mpi::Executor::async, 100},
-                                        {"phased", mpi::Executor::phased},
-                                        {"barrier", mpi::Executor::barrier},
-                                        {"credit", mpi::Executor::credit},
-                                        {"credit_chunk_by_chunk", mpi::Executor::credit, 0, 100, 1},
-                                        {"credit_small_window", mpi::Executor::credit, 0, 1000, 3000},
-                                        {"credit_in_order", mpi::Executor::credit, 0, 1000, 3000, 1}};
+  static const std::vector<Walk> all = [] {
+    std::vector<Walk> some = {
+        {"async_window_1", "executor=async async.max_sends=1"},
+        {"async_window_2", "executor=async async.max_sends=2"},
+        {"async_window_100", "executor=async async.max_sends=100"},
+        {"credit_chunk_by_chunk", "executor=credit credit.chunk=100 credit.window=1"},
+        {"credit_small_window", "executor=credit credit.chunk=1000 credit.window=3000"},
+        {"credit_in_order", "executor=credit credit.chunk=1000 credit.window=3000 credit.senders=1"}};
+    for (const mpi::RunnableExecutor& row : mpi::runnable_executors())
+      some.push_back({std::string(row.name), "executor=" + std::string(row.name)});
+    return some;
+  }();
   return all;
 }
 
@@ -67,9 +67,10 @@ class EveryExecutor : public testing::TestWithParam<Walk> {
   static std::unique_ptr<const Topology> line() {
     return make_topology("mesh:" + std::to_string(test::world_size()));
   }
-  static bool can_forward() {
-    return GetParam().executor == mpi::Executor::phased || GetParam().executor == mpi::Executor::barrier;
+  static mpi::PlanOptions options_for(const std::string& scheduler) {
+    return mpi::PlanOptions::parse(GetParam().options, {.scheduler = scheduler});
   }
+  static bool can_forward() { return find_executor(options_for("lp").executor).has_phases(); }
   void expect_as_serially(const CommMatrix& matrix, std::string_view scheduler) {
     const auto network = line();
     const auto tables =
@@ -78,15 +79,10 @@ class EveryExecutor : public testing::TestWithParam<Walk> {
     world.exchange(tables);
 
     const Rank rank = test::world_rank();
-    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, rank),
-                   {.scheduler = std::string(scheduler),
-                    .seed = 9,
-                    .topology = network->name(),
-                    .executor = GetParam().executor,
-                    .max_sends_in_flight = GetParam().max_sends_in_flight,
-                    .chunk_bytes = GetParam().chunk_bytes,
-                    .window_bytes = GetParam().window_bytes,
-                    .window_senders = GetParam().window_senders});
+    mpi::PlanOptions options = options_for(std::string(scheduler));
+    options.seed = 9;
+    options.topology = network->name();
+    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, rank), options);
     EXPECT_EQ(plan.table(), tables[static_cast<std::size_t>(rank)]);
     test::BoundPlan bound(plan);
     bound.exchange.start();
@@ -101,7 +97,8 @@ class EveryExecutor : public testing::TestWithParam<Walk> {
     world.exchange(tables);
     const test::Blocks send = test::payload_to_send(plan.table().rank, plan.sources());
     test::Blocks receive = test::poisoned(plan.destinations());
-    auto exchange = plan.bind_reverse(test::send_buffers(send), test::receive_buffers(receive));
+    auto exchange =
+        plan.bind(test::send_buffers(send), test::receive_buffers(receive), mpi::Direction::backwards);
     exchange.start();
     exchange.wait();
     EXPECT_EQ(receive, world.receive[static_cast<std::size_t>(plan.table().rank)]);
@@ -121,12 +118,7 @@ TEST_P(EveryExecutor, DoesWhatTheSerialOneDoes) {
 
 TEST_P(EveryExecutor, IsCompleteByTestingOnly) {
   const auto [name, matrix] = matrices(test::world_size()).at(4);
-  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                 {.executor = GetParam().executor,
-                  .max_sends_in_flight = GetParam().max_sends_in_flight,
-                  .chunk_bytes = GetParam().chunk_bytes,
-                  .window_bytes = GetParam().window_bytes,
-                  .window_senders = GetParam().window_senders});
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options_for("rs_n"));
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 3; ++round) {
     bound.refill(round);
@@ -138,12 +130,7 @@ TEST_P(EveryExecutor, IsCompleteByTestingOnly) {
 
 TEST_P(EveryExecutor, CarriesChangingDataManyTimes) {
   const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 50, .max_units = 8}, 4);
-  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                 {.executor = GetParam().executor,
-                  .max_sends_in_flight = GetParam().max_sends_in_flight,
-                  .chunk_bytes = GetParam().chunk_bytes,
-                  .window_bytes = GetParam().window_bytes,
-                  .window_senders = GetParam().window_senders});
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options_for("rs_n"));
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 50; ++round) {  // no barrier between the rounds: fast ranks run ahead
     bound.refill(round);
@@ -155,13 +142,7 @@ TEST_P(EveryExecutor, CarriesChangingDataManyTimes) {
 
 TEST_P(EveryExecutor, RunsTwoExchangesOfOnePlanTogether) {
   const CommMatrix matrix = matrices(test::world_size()).at(4).matrix;
-  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                 {.scheduler = "coloring",
-                  .executor = GetParam().executor,
-                  .max_sends_in_flight = GetParam().max_sends_in_flight,
-                  .chunk_bytes = GetParam().chunk_bytes,
-                  .window_bytes = GetParam().window_bytes,
-                  .window_senders = GetParam().window_senders});
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options_for("coloring"));
   test::BoundPlan first(plan);
   test::BoundPlan second(plan);
   for (unsigned round = 0; round < 6; round += 2) {
@@ -195,8 +176,7 @@ TEST_P(EveryExecutor, RunsTwoExchangesOfOnePlanTogether) {
 TEST_P(EveryExecutor, ForwardsChangingDataManyTimes) {
   if (!can_forward()) GTEST_SKIP() << "does not forward";
   const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 50, .max_units = 999}, 4);
-  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                 {.scheduler = "rex", .executor = GetParam().executor});
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options_for("rex"));
   Bytes staged = staged_bytes(plan.table());
   MPI_Allreduce(MPI_IN_PLACE, &staged, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
   EXPECT_EQ(plan.info().staged_bytes, staged);
@@ -218,12 +198,15 @@ INSTANTIATE_TEST_SUITE_P(Mpi, EveryExecutor, testing::ValuesIn(walks()),
                          [](const auto& suite) { return suite.param.name; });
 
 TEST(ExecutorNames, AreFoundAgain) {
-  for (const auto executor :
-       {mpi::Executor::async, mpi::Executor::phased, mpi::Executor::barrier, mpi::Executor::credit})
-    EXPECT_EQ(mpi::find_executor(mpi::executor_name(executor)), executor);
+  for (const Executor& row : executors()) {
+    if (!row.on_mpi) continue;
+    EXPECT_EQ(mpi::find_runnable_executor(row.name).name, row.name);
+  }
+  for (const mpi::RunnableExecutor& row : mpi::runnable_executors())
+    EXPECT_TRUE(find_executor(row.name).on_mpi);
   test::expect_error(ErrorCode::invalid_argument,
-                     "unknown executor \"fast\"; known: async, phased, barrier, credit",
-                     [] { mpi::find_executor("fast"); });
+                     "unknown executor on MPI \"fast\"; known: async, phased, barrier, pairwise, credit",
+                     [] { mpi::find_runnable_executor("fast"); });
 }
 
 }  // namespace

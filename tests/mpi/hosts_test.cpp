@@ -18,22 +18,21 @@ CommMatrix uneven(Rank n) {
 
 struct Case {
   std::string scheduler;
-  mpi::Executor executor;
+  std::string executor;
   bool combine = false;
   mpi::Planning planning = mpi::Planning::everywhere;
 };
 
 const std::vector<Case>& cases() {
-  using mpi::Executor;
-  static const std::vector<Case> all = {{"coloring", Executor::credit},
-                                        {"birkhoff", Executor::credit},
-                                        {"ac", Executor::async},
-                                        {"rs_n", Executor::phased, false, mpi::Planning::root},
-                                        {"coloring", Executor::barrier},
-                                        {"ac", Executor::phased, true},
-                                        {"birkhoff", Executor::phased, true},
-                                        {"rex", Executor::barrier, true},
-                                        {"coloring", Executor::credit, false, mpi::Planning::root}};
+  static const std::vector<Case> all = {{"coloring", "credit"},
+                                        {"birkhoff", "credit"},
+                                        {"ac", "async"},
+                                        {"rs_n", "phased", false, mpi::Planning::root},
+                                        {"coloring", "barrier"},
+                                        {"ac", "phased", true},
+                                        {"birkhoff", "phased", true},
+                                        {"rex", "barrier", true},
+                                        {"coloring", "credit", false, mpi::Planning::root}};
   return all;
 }
 
@@ -49,7 +48,8 @@ void expect_both_ways(mpi::Plan& plan) {
   test::BoundPlan bound(plan);
   const test::Blocks back = test::payload_to_send(plan.table().rank, plan.sources());
   test::Blocks returned = test::poisoned(plan.destinations());
-  mpi::Exchange reverse = plan.bind_reverse(test::send_buffers(back), test::receive_buffers(returned));
+  mpi::Exchange reverse =
+      plan.bind(test::send_buffers(back), test::receive_buffers(returned), mpi::Direction::backwards);
   for (unsigned round = 0; round < 2; ++round) {
     bound.refill(round);
     bound.exchange.start();
@@ -71,12 +71,11 @@ TEST(HostPlan, DeliversEveryByteBothWays) {
       SCOPED_TRACE(c.scheduler + " on hosts " + hosts);
       mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
                      {.scheduler = c.scheduler,
+                      .executor = c.executor,
                       .hosts = hosts,
                       .combine = c.combine,
-                      .executor = c.executor,
-                      .chunk_bytes = 4096,
-                      .window_bytes = 12'288,
-                      .planning = c.planning});
+                      .planning = c.planning,
+                      .credit = {.chunk_bytes = 4096, .window_bytes = 12'288}});
       EXPECT_EQ(plan.info().combined, c.combine);
       EXPECT_EQ(plan.info().num_hosts, hosts == "auto" ? 1 : hosts == "2" ? (n + 1) / 2 : 2);
       expect_both_ways(plan);
@@ -89,7 +88,7 @@ TEST(HostPlan, SendsAcrossOncePerPairOfHostsWhenCombined) {
   if (n < 4) GTEST_SKIP() << "needs two hosts of two ranks";
   const CommMatrix matrix = random_regular(n, n - 1, {.unit_bytes = 16, .max_units = 1}, 1);
   const mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                       {.scheduler = "ac", .hosts = "2", .combine = true, .executor = mpi::Executor::phased});
+                       {.scheduler = "ac", .executor = "phased", .hosts = "2", .combine = true});
   int across = 0;
   for (const PhaseEntry& entry : plan.table().entries)
     across += entry.send_partner != no_rank && entry.send_partner / 2 != test::world_rank() / 2 ? 1 : 0;
@@ -104,8 +103,7 @@ TEST(HostPlan, AutoAsksTheAdviserAboutHosts) {
                    {.scheduler = "auto",
                     .hosts = "2",
                     .combine = combine,
-                    .machine = "testbed-shallow",
-                    .wisdom = "none"});
+                    .automatic = {.machine = "testbed-shallow", .wisdom = "none"}});
     ASSERT_NE(plan.advice(), nullptr);
     EXPECT_EQ(plan.advice()->num_ranks, test::world_size() > 1 ? plan.info().num_hosts : 1);
     EXPECT_EQ(plan.info().combined, combine);
@@ -118,22 +116,22 @@ TEST(HostPlan, OfATableSharesTheWindowToo) {
   const CommMatrix matrix = uneven(n);
   const PhaseTable table = slice(matrix, make_schedule(matrix, "coloring"), test::world_rank());
   mpi::Plan plan = mpi::Plan::from_table(
-      MPI_COMM_WORLD, table, {.hosts = "2", .executor = mpi::Executor::credit, .window_bytes = 4096});
+      MPI_COMM_WORLD, table, {.executor = "credit", .hosts = "2", .credit = {.window_bytes = 4096}});
   expect_both_ways(plan);
 }
 
 TEST(HostPlan, RefusesWhatMakesNoSense) {
   const std::vector<Partner> none;
   const auto plan = [&](const mpi::PlanOptions& options) { mpi::Plan(MPI_COMM_WORLD, none, options); };
-  test::expect_same_error(ErrorCode::invalid_argument, "PlanOptions::hosts",
+  test::expect_same_error(ErrorCode::invalid_argument, "say which ranks share a host (hosts)",
                           [&] { plan({.combine = true}); });
   test::expect_same_error(ErrorCode::invalid_argument, "hosts \"two\"", [&] { plan({.hosts = "two"}); });
   test::expect_same_error(ErrorCode::invalid_argument, "ranks",
                           [&] { plan({.hosts = "0,0,0,0,0,0,0,0,0,0,0,0"}); });
   test::expect_same_error(ErrorCode::not_applicable, "combine",
-                          [&] { plan({.hosts = "2", .combine = true, .executor = mpi::Executor::credit}); });
+                          [&] { plan({.executor = "credit", .hosts = "2", .combine = true}); });
   if (test::world_size() == 1) return;
-  test::expect_same_error(ErrorCode::mismatch, "PlanOptions::hosts differs: 2 on rank 0, 1 on rank 1",
+  test::expect_same_error(ErrorCode::mismatch, "option hosts differs: 2 on rank 0, 1 on rank 1",
                           [&] { plan({.hosts = test::world_rank() == 0 ? "2" : "1"}); });
 }
 

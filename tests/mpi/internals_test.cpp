@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of the MPI layer that its users do not see: agreement, gathers, derived types for large pieces.
+// The parts of the MPI layer that its users do not see: gathers, derived types for large pieces, requests, tags.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 
-#include "exchange/exec/barrier.hpp"
-#include "mpi/agree.hpp"
+#include "exchange/exec/dissemination.hpp"
 #include "mpi/call.hpp"
 #include "mpi/gather.hpp"
 #include "mpi/mpi_support.hpp"
@@ -13,35 +12,6 @@
 
 namespace nuice::mpi {
 namespace {
-
-TEST(Agree, TheLowestRankWithAnErrorIsHeardByAll) {
-  const Communicator comm(MPI_COMM_WORLD);
-  EXPECT_NO_THROW(all_or_none(comm, [] {}));
-  for (Rank first = 0; first < comm.num_ranks(); ++first)
-    test::expect_same_error(ErrorCode::io, "rank " + std::to_string(first) + " says no", [&] {
-      all_or_none(comm, [&] {
-        if (comm.rank() >= first)
-          throw Error(ErrorCode::io, "rank " + std::to_string(comm.rank()) + " says no");
-      });
-    });
-}
-
-TEST(Agree, EveryKindOfExceptionIsAgreed) {
-  const Communicator comm(MPI_COMM_WORLD);
-  const Rank last = comm.num_ranks() - 1;
-  const std::string who = "rank " + std::to_string(last);
-  const auto on_last = [&](auto exception) {
-    return [&comm, last, exception] {
-      all_or_none(comm, [&] {
-        if (comm.rank() == last) throw exception;
-      });
-    };
-  };
-  test::expect_same_error(ErrorCode::limit, who + " is out of memory", on_last(std::bad_alloc()));
-  test::expect_same_error(ErrorCode::limit, who + " cannot hold", on_last(std::length_error("vector")));
-  test::expect_same_error(ErrorCode::invalid_argument, who + ": oops", on_last(std::runtime_error("oops")));
-  test::expect_same_error(ErrorCode::parse, "", on_last(Error(ErrorCode::parse, "")));
-}
 
 TEST(Call, ErrorsOfMpiComeWithItsText) {
   const Communicator comm(MPI_COMM_WORLD);
@@ -187,12 +157,12 @@ std::int64_t now_us() {
 
 TEST(Barrier, NobodyIsThroughBeforeTheLastHasCome) {
   const Communicator comm(MPI_COMM_WORLD);
-  Barrier barrier(comm, 3);
+  DisseminationBarrier barrier(comm, 3);
   for (Rank last = 0; last < comm.num_ranks(); ++last)
     for (const bool block : {false, true}) {
       std::int64_t begin_us = 0;
       if (comm.rank() == last) begin_us = now_us();
-      while (!barrier.is_over(block)) EXPECT_TRUE(barrier.is_under_way());
+      while (!barrier.have_come(block)) EXPECT_TRUE(barrier.is_under_way());
       const std::int64_t end_us = now_us();
       EXPECT_FALSE(barrier.is_under_way());
       MPI_Bcast(&begin_us, 1, MPI_INT64_T, last, comm.get());

@@ -30,7 +30,7 @@ TEST(LargeMessage, MoreThanAnIntCountsIsCarriedThereAndBack) {
       rank == 0 ? std::vector<Partner>{{1, large}} : std::vector<Partner>{};
   mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
   mpi::Plan plan_back(MPI_COMM_WORLD, destinations,
-                      {.scheduler = "coloring", .hosts = "2", .executor = mpi::Executor::credit});
+                      {.scheduler = "coloring", .executor = "credit", .hosts = "2"});
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
   Words words = make_words(rank == 0 ? factor : 0);
   const auto size = static_cast<std::size_t>(num_words);
@@ -44,8 +44,8 @@ TEST(LargeMessage, MoreThanAnIntCountsIsCarriedThereAndBack) {
   there.wait();
   EXPECT_EQ(num_wrong(words, factor, size), 0U);
   if (rank == 0) std::ranges::fill(words, 0);
-  mpi::Exchange back =
-      rank == 0 ? plan_back.bind_reverse(no_send, receive) : plan_back.bind_reverse(send, no_receive);
+  mpi::Exchange back = rank == 0 ? plan_back.bind(no_send, receive, mpi::Direction::backwards)
+                                 : plan_back.bind(send, no_receive, mpi::Direction::backwards);
   back.start();
   back.wait();
   EXPECT_EQ(num_wrong(words, factor, size), 0U);
@@ -65,7 +65,7 @@ TEST(LargeMessage, MoreThanAnIntCountsIsCarriedToItself) {
   const std::vector<std::int64_t> counts(destinations.size(), large);
   const mpi::SendField send{from.data(), MPI_BYTE, counts};
   const mpi::ReceiveField receive{to.data(), MPI_BYTE, counts};
-  mpi::Exchange exchange = plan.bind_fields({&send, 1}, {&receive, 1});
+  mpi::Exchange exchange = plan.bind(std::span(&send, 1), std::span(&receive, 1));
   exchange.start();
   exchange.wait();
   if (rank != 0) return;

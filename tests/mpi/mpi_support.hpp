@@ -12,21 +12,13 @@
 
 #include "exchange/payload.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/plan.hpp"
 
 namespace nuice::test {
 
-inline Rank world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-inline Rank world_size() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
+using mpi::world_rank;
+using mpi::world_size;
 
 /// Rank r's row of the matrix, the message to itself included.
 inline std::vector<Partner> row_of(const CommMatrix& matrix, Rank rank) {
@@ -43,15 +35,6 @@ inline std::vector<Partner> column_of(const CommMatrix& matrix, Rank rank) {
   return column;
 }
 
-/// Rank 0's text, on all ranks.
-inline std::string text_of_rank_0(std::string text) {
-  int length = static_cast<int>(text.size());
-  MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-  return text;
-}
-
 /// Collective. Runs the step, which must throw Error with this code on every rank, with the same text on all
 /// of them, and the text must contain `part`.
 template <typename Step>
@@ -65,7 +48,7 @@ void expect_same_error(ErrorCode code, const std::string& part, Step&& step) {
     text = error.what();
     EXPECT_NE(text.find(part), std::string::npos) << "error: " << text << "\nexpected: " << part;
   }
-  EXPECT_EQ(text, text_of_rank_0(text));
+  EXPECT_EQ(text, mpi::text_of_rank_0(MPI_COMM_WORLD, text));
 }
 
 /// Not collective.

@@ -64,34 +64,34 @@ class Order : public testing::Test {
 
 TEST_F(Order, BarrierWaitsForRanksThatHaveNothingToDoWithIt) {
   const PhaseTable table = table_of({{{0, 1}}, {{2, 3}}});
-  const double elapsed_s = exchange_s(table, {.executor = mpi::Executor::barrier}, 1);
+  const double elapsed_s = exchange_s(table, {.executor = "barrier"}, 1);
   if (test::world_rank() == 3) {
     EXPECT_GT(elapsed_s, 0.9 * late_s);
   }
 }
 
 TEST_F(Order, PhasedDoesNot) {
-  exchange_in_order(table_of({{{0, 1}}, {{2, 3}}}), {.executor = mpi::Executor::phased}, 3, 1);
+  exchange_in_order(table_of({{{0, 1}}, {{2, 3}}}), {.executor = "phased"}, 3, 1);
 }
 
 TEST_F(Order, PhasedBeginsAPhaseWhenItsOwnPartOfTheLastIsDone) {
   const PhaseTable table = table_of({{{1, 0}}, {{0, 2}}});  // 0 must hear from 1 before it sends to 2
-  const double elapsed_s = exchange_s(table, {.executor = mpi::Executor::phased}, 1);
+  const double elapsed_s = exchange_s(table, {.executor = "phased"}, 1);
   if (test::world_rank() == 2) {
     EXPECT_GT(elapsed_s, 0.9 * late_s);
   }
 }
 
 TEST_F(Order, AsyncSendsAtOnce) {
-  exchange_in_order(table_of({{{1, 0}}, {{0, 2}}}), {.executor = mpi::Executor::async}, 2, 1);
+  exchange_in_order(table_of({{{1, 0}}, {{0, 2}}}), {.executor = "async"}, 2, 1);
 }
 
 TEST_F(Order, AFullWindowHoldsTheNextSendBack) {
   const PhaseTable table = table_of({{{0, 1}}, {{0, 2}}, {{0, 3}}});
-  const mpi::PlanOptions two = {.executor = mpi::Executor::async, .max_sends_in_flight = 2};
+  const mpi::PlanOptions two = {.executor = "async", .async = {.max_sends = 2}};
   exchange_in_order(table, two, 2, 1);
   exchange_in_order(table, two, 3, 1);  // the second place of the window serves 2, then 3
-  const mpi::PlanOptions one = {.executor = mpi::Executor::async, .max_sends_in_flight = 1};
+  const mpi::PlanOptions one = {.executor = "async", .async = {.max_sends = 1}};
   const double elapsed_s = exchange_s(table, one, 1);
   if (test::world_rank() >= 2 && test::world_rank() <= 3) {
     EXPECT_GT(elapsed_s, 0.9 * late_s);

@@ -56,8 +56,8 @@ TEST(Plan, MadeOnRankZeroFailsEverywhere) {
   mpi::PlanOptions options{.scheduler = "rs_nl", .planning = mpi::Planning::root};
   test::expect_same_error(ErrorCode::not_applicable, "", [&] { plan_for(some_matrix(), options); });
   options.topology = "star:3";
-  test::expect_same_error(ErrorCode::invalid_argument, "star:3", [&] { plan_for(some_matrix(), options); });
-  options = {.scheduler = "rex", .executor = mpi::Executor::async, .planning = mpi::Planning::root};
+  test::expect_same_error(ErrorCode::invalid_argument, "unknown topology", [&] { plan_for(some_matrix(), options); });
+  options = {.scheduler = "rex", .executor = "async", .planning = mpi::Planning::root};
   test::expect_same_error(ErrorCode::not_applicable, "rex forwards",
                           [&] { plan_for(some_matrix(), options); });
   options = {.planning = static_cast<mpi::Planning>(7)};
@@ -87,7 +87,7 @@ TEST(Plan, TellsWhatItKnows) {
     const mpi::PlanInfo& info = plan.info();
     EXPECT_EQ(info.scheduler, "rs_n");
     EXPECT_EQ(info.seed, 77U);
-    EXPECT_EQ(info.executor, mpi::Executor::phased);
+    EXPECT_EQ(info.executor, "phased");
     EXPECT_EQ(info.num_messages, matrix.num_messages());
     EXPECT_EQ(info.num_phases, schedule.num_phases());
     EXPECT_EQ(info.phase_bytes, phase_bytes(schedule));
@@ -155,7 +155,7 @@ TEST(Plan, LeavesTheUsersMessagesAlone) {
 TEST(Plan, MayBeFreedBeforeItsExchanges) {
   const CommMatrix matrix = some_matrix();
   const auto column = test::column_of(matrix, test::world_rank());
-  for (const auto executor : {mpi::Executor::async, mpi::Executor::phased, mpi::Executor::barrier}) {
+  for (const std::string executor : {"async", "phased", "barrier"}) {
     mpi::Plan plan = plan_for(matrix, {.executor = executor});
     const test::Blocks send = test::payload_to_send(test::world_rank(), plan.destinations());
     test::Blocks receive = test::poisoned(column);
@@ -181,7 +181,7 @@ TEST(Plan, CanBeMadeAndFreedManyTimes) {
   // Open MPI and MPICH have some thousand communicators at most: a leak shows here.
   const CommMatrix matrix = some_matrix();
   for (int i = 0; i < 300; ++i) {
-    mpi::Plan plan = plan_for(matrix, {.executor = mpi::Executor::barrier});
+    mpi::Plan plan = plan_for(matrix, {.executor = "barrier"});
     test::BoundPlan bound(plan);
     bound.exchange.start();
     bound.exchange.wait();

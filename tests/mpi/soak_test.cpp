@@ -75,8 +75,6 @@ int MPI_Type_free(MPI_Datatype* type) { return counted(PMPI_Type_free(type), ali
 namespace nuice {
 namespace {
 
-using mpi::Executor;
-
 int rounds_wanted() {
   const char* text = std::getenv("NUICE_SOAK_ROUNDS");
   return text != nullptr ? std::atoi(text) : 200;
@@ -85,20 +83,20 @@ bool is_long() { return std::getenv("NUICE_SOAK_ROUNDS") != nullptr; }
 
 struct Kind {
   const char* scheduler;
-  Executor executor;
+  std::string executor;
   int max_sends_in_flight = 0;
   const char* hosts = "";
   bool combine = false;
 };
-constexpr Kind kinds[] = {{"ac", Executor::async},
-                          {"ac", Executor::async, 2},
-                          {"rs_nh", Executor::phased},
-                          {"coloring", Executor::barrier},
-                          {"rex", Executor::phased},
-                          {"coloring", Executor::credit},
-                          {"rs_nh", Executor::credit},
-                          {"coloring", Executor::credit, 0, "2"},
-                          {"ac", Executor::phased, 0, "2", true}};
+constexpr Kind kinds[] = {{"ac", "async"},
+                          {"ac", "async", 2},
+                          {"rs_nh", "phased"},
+                          {"coloring", "barrier"},
+                          {"rex", "phased"},
+                          {"coloring", "credit"},
+                          {"rs_nh", "credit"},
+                          {"coloring", "credit", 0, "2"},
+                          {"ac", "phased", 0, "2", true}};
 
 /// One plan with a matrix of its own, exchanged forwards and backwards, as a whole and message by message.
 void one_round(unsigned round) {
@@ -107,11 +105,11 @@ void one_round(unsigned round) {
       random_density(test::world_size(), 0.7, {.unit_bytes = 97, .max_units = 100}, round);
   mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
                  {.scheduler = kind.scheduler,
+                  .executor = kind.executor,
                   .hosts = kind.hosts,
                   .combine = kind.combine,
-                  .executor = kind.executor,
-                  .max_sends_in_flight = kind.max_sends_in_flight,
-                  .watchdog_s = round % 4 == 1 ? 60.0 : 0.0});
+                  .watchdog_s = round % 4 == 1 ? 60.0 : 0.0,
+                  .async = {.max_sends = kind.max_sends_in_flight}});
   test::BoundPlan bound(plan);
   for (unsigned again = 0; again < 3; ++again) {
     bound.refill(round + again);
@@ -145,7 +143,7 @@ void one_round(unsigned round) {
   std::vector<float> out_2 = out;
   const std::vector<mpi::ReceiveField> receive = {{out.data(), MPI_FLOAT, counts},
                                                   {out_2.data(), every_other, counts}};
-  auto reverse = plan.bind_fields_reverse(send, receive);
+  auto reverse = plan.bind(send, receive, mpi::Direction::backwards);
   MPI_Type_free(&every_other);
   plan.free();  // the exchanges go on without it
   reverse.start();
@@ -178,12 +176,13 @@ TEST(Soak, ChangingPlansLeaveNothingBehind) {
 
 /// 2^31 + 5 elements in one field, of a type with a negative lower bound where they are received, and a few more in another:
 /// beyond what an int counts, on two ranks.
-void expect_large_fields(Executor executor) {
+void expect_large_fields(const std::string& executor) {
   const std::int64_t count = (std::int64_t{1} << 31) + 5;
   const bool is_sender = test::world_rank() == 0;
-  mpi::Plan plan(
-      MPI_COMM_WORLD, is_sender ? std::vector<Partner>{{1, 1000}} : std::vector<Partner>{},
-      {.scheduler = "coloring", .executor = executor, .chunk_bytes = 1 << 20, .window_bytes = 8 << 20});
+  mpi::Plan plan(MPI_COMM_WORLD, is_sender ? std::vector<Partner>{{1, 1000}} : std::vector<Partner>{},
+                 {.scheduler = "coloring",
+                  .executor = executor,
+                  .credit = {.chunk_bytes = 1 << 20, .window_bytes = 8 << 20}});
   const auto letter = [](std::int64_t i) { return static_cast<char>((i * 2654435761) >> 20); };
   const std::vector<std::int64_t> counts = {count};
   const std::vector<std::int64_t> few = {3};
@@ -198,21 +197,21 @@ void expect_large_fields(Executor executor) {
   std::vector<mpi::ReceiveField> receive = {{data.data(), shifted, {}}, {other.data(), MPI_DOUBLE, {}}};
   is_sender ? (send[0].counts = counts, send[1].counts = few)
             : (receive[0].counts = counts, receive[1].counts = few);
-  auto exchange = plan.bind_fields(send, receive);
+  auto exchange = plan.bind(send, receive);
   MPI_Type_free(&shifted);
   exchange.start();
   exchange.wait();
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < count; ++i) wrong += data[static_cast<std::size_t>(i)] != letter(i) ? 1 : 0;
-  EXPECT_EQ(wrong, 0) << mpi::executor_name(executor);
+  EXPECT_EQ(wrong, 0) << executor;
   EXPECT_EQ(other, (std::vector<double>{1, 2, 3}));
 }
 
 TEST(LargeFields, MoreElementsThanAnIntCountsAreCarried) {
   if (!is_long()) GTEST_SKIP() << "needs 5 GB of memory: only with NUICE_SOAK_ROUNDS";
   if (test::world_size() != 2) GTEST_SKIP() << "on two ranks";
-  expect_large_fields(Executor::phased);
-  expect_large_fields(Executor::credit);
+  expect_large_fields("phased");
+  expect_large_fields("credit");
 }
 
 }  // namespace

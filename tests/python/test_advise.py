@@ -60,9 +60,9 @@ def test_few_uses_forbid_dear_plans() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"machine": "cray"}, "no machine is called 'cray'"),
+        ({"machine": "cray"}, 'unknown machine "cray"'),
         ({"candidates": ["fast"]}, "unknown scheduler"),
-        ({"predict_by": "magic"}, "no prediction is called 'magic'"),
+        ({"predict_by": "magic"}, 'unknown prediction "magic"'),
         ({"reuse": 0}, "at least once"),
     ],
 )

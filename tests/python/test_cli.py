@@ -275,7 +275,7 @@ BAD = (
     ("check bad.mtx a.mtx", "bad.mtx:1: ", "parse"),
     ("check other.plan a.mtx", "another matrix", "mismatch"),
     ("compare a.mtx --schedulers lp,nope --plot new.png", "nope", "invalid_argument"),
-    ("plan a.mtx --topology ring:8", 'unknown kind "ring"', "invalid_argument"),
+    ("plan a.mtx --topology ring:8", 'unknown topology "ring"', "invalid_argument"),
     ("plan a.mtx --topology torus:8xq", "torus:8xq", "invalid_argument"),
     ("plan a.mtx --topology file:bad.mtx -o new.plan", "bad.mtx:1: ", "parse"),
     ("plan a.mtx --topology hypercube:2 -o new.plan", "has 4 ranks, the matrix has 8", "mismatch"),

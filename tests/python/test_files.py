@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import stat
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nuice
+from conftest import COMMAND
 from matrices import comm_matrices, plan_with
 from nuice.files import OutputFiles
 
@@ -161,3 +164,64 @@ def test_output_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
         out.temporary(tmp_path / "not needed after all")
     assert old.read_text() == "after"
     assert os.listdir(tmp_path) == ["old.txt"]
+
+
+def test_output_files_keep_mode_and_links(tmp_path: Path) -> None:
+    file, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    file.write_text("before")
+    file.chmod(0o600)
+    link.symlink_to("a.txt")
+    with OutputFiles() as out:
+        out.temporary(link).write_text("after")
+    assert link.is_symlink()
+    assert file.read_text() == "after"
+    assert file.stat().st_mode & 0o777 == 0o600
+    (tmp_path / "dangling").symlink_to("new.txt")
+    with OutputFiles() as out:
+        out.temporary(tmp_path / "dangling").write_text("new")
+    assert (tmp_path / "new.txt").read_text() == "new"
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "dangling", "link.txt", "new.txt"]
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    final = tmp_path / "a.mtx"
+    with pytest.raises(nuice.Error, match=f"^{final}: is full$") as caught, OutputFiles() as out:
+        raise nuice.Error(f"{out.temporary(final)}: is full", "io")
+    assert caught.value.code == "io"
+    with pytest.raises(nuice.Error, match="^/proc/x: cannot be written: "), OutputFiles() as out:
+        out.temporary("/proc/x")
+
+
+def test_special_files_are_written_to_and_never_replaced(tmp_path: Path) -> None:
+    """A device node of our own: the real /dev/null is not put at risk."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    file = tmp_path / "a.txt"
+    with OutputFiles() as out:
+        out.temporary(fifo).write_text("through the pipe")
+        out.temporary(file).write_text("a file")
+    assert os.read(reader, 100) == b"through the pipe"
+    os.close(reader)
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    assert file.read_text() == "a file"
+    if os.geteuid() == 0:
+        for name, minor in (("null", 3), ("full", 7)):
+            os.mknod(tmp_path / name, 0o600 | stat.S_IFCHR, os.makedev(1, minor))
+        with OutputFiles() as out:
+            out.temporary(tmp_path / "null").write_text("x")
+        assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)
+        with pytest.raises(nuice.Error, match="full: cannot be written: No space"), OutputFiles() as out:
+            out.temporary(file).write_text("other")
+            out.temporary(tmp_path / "full").write_text("x")
+        assert file.read_text() == "a file"
+
+
+def test_stdout_is_written_to_also_where_it_is_a_file(tmp_path: Path) -> None:
+    with open(tmp_path / "out.txt", "wb") as out:
+        words = ["generate", "random", "--ranks", "3", "--degree", "1", "-o", "/dev/stdout"]
+        subprocess.run([COMMAND, *words], stdout=out, check=True)
+        out.write(b"end\n")
+    lines = (tmp_path / "out.txt").read_text().splitlines()
+    assert lines[0].startswith("%%MatrixMarket")
+    assert lines[-1] == "end"

@@ -20,22 +20,34 @@ FOLDER = Path(__file__).parents[2] / "bench" / "testbed"
 sys.path.insert(0, str(FOLDER))
 import launch  # noqa: E402
 import network  # noqa: E402
+import owned  # noqa: E402
 
-why_not = network.why_not() or ("one is up already" if network.STATE.exists() else "")
+why_not = network.why_not()
 needs_network = pytest.mark.skipif(bool(why_not), reason=f"no test network: {why_not}")
 
 
-def testbed(*words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(FOLDER / "nuice_testbed.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+NAME = f"t{os.getpid()}"  # others may have networks up at the same time
+HOSTS = f"nuice-{NAME}-h"
+COMMAND = [sys.executable, str(FOLDER / "nuice_testbed.py")]
+
+
+def testbed(*words: str, name: str = NAME, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "NUICE_TESTBED": name}
+    return subprocess.run(
+        [*COMMAND, *words], capture_output=True, text=True, timeout=timeout, env=environment
+    )
+
+
+def start(*words: str, name: str = NAME, **more) -> subprocess.Popen[str]:
+    return subprocess.Popen([*COMMAND, *words], text=True, env={**os.environ, "NUICE_TESTBED": name}, **more)
 
 
 testbed.__test__ = False
 
 
-def namespaces() -> list[str]:
+def namespaces(name: str = NAME) -> list[str]:
     listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
-    return [line for line in listed.splitlines() if "nuice-" in line]
+    return [line for line in listed.splitlines() if line.startswith(f"nuice-{name}-")]
 
 
 @pytest.fixture
@@ -46,7 +58,7 @@ def hosts():
     yield
     testbed("down")
     assert namespaces() == []
-    assert not network.STATE.exists()
+    assert not owned.folder(NAME).exists()
 
 
 @needs_network
@@ -56,7 +68,7 @@ def test_ranks_run_on_hosts_of_their_own_and_are_counted(hosts, tmp_path):
     done = testbed("run", "--counters", str(counts), "bash", "-c", "hostname; cat /proc/net/route | wc -l")
     assert done.returncode == 0, done.stderr
     assert sorted(line for line in done.stdout.split() if line.startswith("nuice-")) == [
-        f"nuice-h{host}" for host in range(1, 5)
+        f"{HOSTS}{host}" for host in range(1, 5)
     ]
     assert "sent again" in done.stderr
     assert len(json.loads(counts.read_text())["hosts"]) == 4
@@ -79,16 +91,17 @@ def port_seconds() -> float:
         "import socket; s = socket.create_server(('', 7000)); print('ready', flush=True); c, _ = s.accept();"
         "n = 0\nwhile data := c.recv(65536): n += len(data)\nprint(n)"
     )
+    address = network.current(NAME).address(2)
     send = (
-        "import socket, time; t = time.monotonic(); c = socket.create_connection(('10.77.0.2', 7000));"
+        f"import socket, time; t = time.monotonic(); c = socket.create_connection(('{address}', 7000));"
         "c.sendall(bytes(1 << 20)); c.shutdown(socket.SHUT_WR); c.recv(1); print(time.monotonic() - t)"
     )
     receiver = subprocess.Popen(
-        ["ip", "netns", "exec", "nuice-h2", sys.executable, "-c", receive], stdout=subprocess.PIPE, text=True
+        ["ip", "netns", "exec", f"{HOSTS}2", sys.executable, "-c", receive], stdout=subprocess.PIPE, text=True
     )
     assert receiver.stdout.readline() == "ready\n"
     sender = subprocess.run(
-        ["ip", "netns", "exec", "nuice-h1", sys.executable, "-c", send],
+        ["ip", "netns", "exec", f"{HOSTS}1", sys.executable, "-c", send],
         capture_output=True,
         text=True,
         timeout=30,
@@ -101,10 +114,9 @@ def port_seconds() -> float:
 @pytest.mark.slow
 def test_a_program_that_hangs_and_ctrl_c_leave_nothing_running(hosts):
     assert testbed("run", "--timeout", "2", "sleep", "4711").returncode == 124
-    command = [sys.executable, str(FOLDER / "nuice_testbed.py"), "run", "sleep", "4712"]
     # Tests may run in the background themselves, where shells ignore the signal and children inherit that.
-    process = subprocess.Popen(
-        command,
+    process = start(
+        *("run", "sleep", "4712"),
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
@@ -143,17 +155,127 @@ def test_a_failed_start_leaves_nothing_behind(words):
 @pytest.mark.slow
 def test_down_without_a_network_and_run_without_one():
     assert testbed("down").returncode == 0
-    assert "no test network is up" in testbed("run", "true").stderr
+    assert f"no test network {NAME} is up" in testbed("run", "true").stderr
+
+
+def appears(condition, patience_s: float = 20) -> bool:
+    deadline = time.monotonic() + patience_s
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+@pytest.fixture
+def second():
+    """Another network, of two hosts, beside the first."""
+    name = f"{NAME}b"
+    made = testbed("up", "--preset", "fast", "--hosts", "2", name=name)
+    assert made.returncode == 0, made.stderr
+    yield name
+    testbed("down", "--force", name=name)
+    assert namespaces(name) == []
+
+
+@needs_network
+@pytest.mark.slow
+def test_networks_beside_each_other(hosts, second):
+    """Each has addresses of its own; the end of one, or of a run, leaves the others' programs alone."""
+    first, other = network.current(NAME), network.current(second)
+    assert first.index != other.index
+    listed = testbed("list").stdout
+    assert f"{NAME}: 4 hosts, made by " in listed and f"{second}: 2 hosts" in listed
+    beside = start("run", "sleep", "4721", name=second)
+    also_here = start("run", "--ranks", "1", "sleep", "4722")
+    assert appears(lambda: running("sleep 4721") and running("sleep 4722"))
+    assert testbed("run", "--ranks", "2", "true").returncode == 0
+    assert testbed("run", "--timeout", "1", "sleep", "4723").returncode == 124
+    assert not running("sleep 4723")
+    assert running("sleep 4721") and running("sleep 4722")
+    assert "in use" in testbed("down").stderr
+    assert testbed("down", "--force").returncode == 0
+    assert also_here.wait(timeout=20) != 0
+    assert running("sleep 4721") and not running("sleep 4722")
+    beside.send_signal(signal.SIGTERM)
+    assert beside.wait(timeout=20) == 130
+    assert len(namespaces(second)) == 3
+
+
+@needs_network
+@pytest.mark.slow
+def test_a_namespace_of_others_is_never_touched():
+    name = f"{NAME}c"
+    foreign = f"nuice-{name}-h1"
+    subprocess.run(["ip", "netns", "add", foreign], check=True)
+    try:
+        failed = testbed("up", "--hosts", "2", name=name)
+        assert (failed.returncode, "did not make" in failed.stderr) == (2, True)
+        testbed("down", name=name)
+        assert namespaces(name) == [foreign]
+    finally:
+        subprocess.run(["ip", "netns", "del", foreign], check=True)
+    # One that was made again under the same name is not the network's either.
+    assert testbed("up", "--hosts", "2", name=name).returncode == 0
+    try:
+        subprocess.run(["ip", "netns", "del", foreign], check=True)
+        subprocess.run(["ip", "netns", "add", foreign], check=True)
+        assert "removed 2 namespaces" in testbed("down", name=name).stdout
+        assert [line.split()[0] for line in namespaces(name)] == [foreign]
+    finally:
+        subprocess.run(["ip", "netns", "del", foreign], check=True)
+
+
+@needs_network
+@pytest.mark.slow
+def test_what_a_killed_start_and_a_killed_run_leave_is_known():
+    name = f"{NAME}d"
+    killed = start("up", "--hosts", "8", name=name)
+    assert appears(lambda: len(namespaces(name)) > 3)
+    killed.kill()
+    killed.wait()
+    half_made = len(namespaces(name))
+    assert half_made > 3
+    assert f"no test network {name} is up" in testbed("run", "true", name=name).stderr
+    assert testbed("up", "--hosts", "2", name=name).returncode == 0
+    assert len(namespaces(name)) == 3, "what the killed start left is gone"
+    running_there = start("run", "sleep", "4731", name=name)
+    assert appears(lambda: running("sleep 4731"))
+    running_there.kill()
+    running_there.wait()
+    assert appears(lambda: not running("sleep 4731")), "its programs ended with it"
+    assert testbed("down", name=name).returncode == 0
+    assert namespaces(name) == []
+
+
+@needs_network
+@pytest.mark.slow
+def test_starts_that_race():
+    """Of the same name one wins; of different names all do, with different addresses."""
+    same = [start("up", "--hosts", "2", name=f"{NAME}e", stderr=subprocess.PIPE) for _ in range(3)]
+    others = [start("up", "--hosts", "2", name=f"{NAME}{x}", stderr=subprocess.PIPE) for x in "fg"]
+    complaints = [process.communicate(timeout=60)[1] for process in (*same, *others)]
+    try:
+        assert sorted(process.returncode for process in same) == [0, 2, 2], complaints
+        assert [process.returncode for process in others] == [0, 0], complaints
+        assert len({network.current(f"{NAME}{x}").index for x in "efg"}) == 3
+    finally:
+        for x in "efg":
+            assert testbed("down", name=f"{NAME}{x}").returncode == 0
+
+
+def test_names_are_words():
+    refused = testbed("status", "--name", "../x")
+    assert (refused.returncode, "small letters" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("kind", ["openmpi4", "openmpi5", "mpich"])
 def test_launch_commands_fill_hosts_in_blocks(kind):
-    settings = network.PRESETS["multi"]
-    words = launch.command(launch.Launcher("mpiexec", kind), settings, 9, ["program", "--flag"])
+    multi = network.Network("a", 7, network.PRESETS["multi"])
+    words = launch.command(launch.Launcher("mpiexec", kind), multi, 9, ["program", "--flag"])
     assert words[-2:] == ["program", "--flag"]
-    assert "10.77.0.1:4,10.77.0.2:4,10.77.0.3:4" in words
+    assert words[:4] == ["ip", "netns", "exec", "nuice-a-sw"]
+    assert "10.77.7.1:4,10.77.7.2:4,10.77.7.3:4" in words
     with pytest.raises(network.TestbedError, match="room for 1 to 32"):
-        launch.command(launch.Launcher("mpiexec", kind), settings, 33, ["program"])
+        launch.command(launch.Launcher("mpiexec", kind), multi, 33, ["program"])
 
 
 def test_presets_are_those_of_the_documentation():
@@ -191,8 +313,7 @@ def test_exchanges_outlive_a_slow_port_a_stopped_host_and_a_switch_that_fails(ho
     methods = ["coloring:credit", "coloring:phased", "coloring:async"]
     program = [find_program("nuice-bench"), "--json", "--matrix", str(matrix), "--reps", "25"]
     words = ["run", "--timeout", "60", *program, "--schedulers", ",".join(methods)]
-    command = [sys.executable, str(FOLDER / "nuice_testbed.py"), *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lived_through = [meet_fault(process, *fault) for fault in (slow_port, stopped_host, failed_switch)]
     out, complaints = process.communicate(timeout=70)
     assert process.returncode == 0, complaints
@@ -213,7 +334,7 @@ def meet_fault(process, begin, end) -> bool:
 
 
 def stop_host(signum: int) -> None:
-    pids = subprocess.run(["ip", "netns", "pids", "nuice-h3"], capture_output=True, text=True).stdout
+    pids = subprocess.run(["ip", "netns", "pids", f"{HOSTS}3"], capture_output=True, text=True).stdout
     for pid in map(int, pids.split()):
         os.kill(pid, signum)
 

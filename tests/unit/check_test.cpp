@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/matrices.hpp"
+#include "support/throws.hpp"
 
 namespace nuice {
 namespace {
@@ -162,7 +163,8 @@ TEST(Guarantees, HaveNames) {
   EXPECT_EQ(guarantee_names(direct | fewest_phases), "direct fewest_phases");
   EXPECT_EQ(guarantee_names(0), "");
   EXPECT_EQ(find_guarantee("one_port"), one_port);
-  EXPECT_FALSE(find_guarantee("two_port"));
+  EXPECT_ERROR(find_guarantee("two_port"), ErrorCode::invalid_argument,
+               {"unknown guarantee \"two_port\"; known: direct, one_port"});
 }
 
 }  // namespace

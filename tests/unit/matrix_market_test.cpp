@@ -64,14 +64,13 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
   bad(banner + "3 3\n", "m.mtx:2", "rows columns entries");
   bad(banner + "3 4 0\n", "m.mtx:2", "square");
   bad(banner + "3 3 -1\n", "m.mtx:2", "rows columns entries");
-  bad(banner + "3000000000 3000000000 0\n", "m.mtx:2", "3000000000 ranks");
   bad(banner + "3 3 2\n1 2 5\n", "m.mtx:3", "ends after 1 of 2 entries");
   bad(banner + "3 3 999999999999\n1 2 5\n", "m.mtx:3", "ends after 1");
   bad(banner + "3 3 1\n1 2 5\n1 3 5\n", "m.mtx:4", "more than the announced 1");
   bad(banner + "3 3 1\n4 2 5\n", "m.mtx:3", "row 4 is not in 1..3");
   bad(banner + "3 3 1\n1 0 5\n", "m.mtx:3", "column 0 is not in 1..3");
-  bad(banner + "3 3 1\n1 2\n", "m.mtx:3", "row column bytes");
-  bad(banner + "3 3 1\n1 2 5 6\n", "m.mtx:3", "row column bytes");
+  bad(banner + "3 3 1\n1 2\n", "m.mtx:3", "row column value");
+  bad(banner + "3 3 1\n1 2 5 6\n", "m.mtx:3", "row column value");
   bad(banner + "3 3 1\n1 2 -5\n", "m.mtx:3", "negative size -5");
   bad(banner + "3 3 1\n1 2 5.5\n", "m.mtx:3", "5.5 is no whole number");
   bad(banner + "3 3 1\n1 2 5.0\n", "m.mtx:3", "no integer");
@@ -83,8 +82,55 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
   bad(real + "3 3 1\n1 2 1e300\n", "m.mtx:3", "2^62");
   bad(real + "3 3 1\n1 2 nan\n", "m.mtx:3", "nan is no whole number");
   bad("%%MatrixMarket matrix coordinate integer symmetric\n3 3 1\n1 2 5\n", "m.mtx:3", "above the diagonal");
+  bad(real + "3 3 1\n1 2 9007199254740993.0\n", "m.mtx:3", "may be rounded");
+  bad(real + "3 3 1\n1 2 9.007199254740993e15\n", "m.mtx:3", "may be rounded");
+  bad(real + "3 3 1\n1 2 5.00000000000000000001\n", "m.mtx:3", "no whole number");
+  bad(real + "3 3 1\n1 2 4.9999999999999999999999e3\n", "m.mtx:3", "no whole number");
+  bad(real + "3 3 1\n1 2 1e-400\n", "m.mtx:3", "no size");
+  bad("%%MatrixMarket matrix coordinate real symmetric\n3 7 1\n1 5 1\n", "m.mtx:2",
+      "symmetric matrix is square");
   EXPECT_ERROR(read(banner + "3 3 2\n1 2 5\n1 2 5\n"), ErrorCode::invalid_argument,
                {"m.mtx", "rank 0 -> rank 1", "twice"});
+}
+
+TEST(MatrixMarket, ReadsWhatOtherProgramsWrite) {
+  const CommMatrix expected = test::matrix_of(2, {{0, 1, 5}});
+  EXPECT_EQ(read("\xEF\xBB\xBF%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 2 5\n"),
+            expected);
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 +500e-2\n"), expected);
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 9007199254740993\n").bytes(0),
+            9007199254740993);
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 9007199254740991.0\n").bytes(0),
+            9007199254740991);
+}
+
+TEST(MatrixMarket, HeadersDoNotAskForMemory) {
+  const std::string banner = "%%MatrixMarket matrix coordinate integer general\n";
+  EXPECT_ERROR(read(banner + "2147483647 2147483647 0\n"), ErrorCode::limit,
+               {"m.mtx:2", "2147483647 rows", "16777216"});
+  EXPECT_ERROR(read("%%MatrixMarket matrix array integer general\n99999999 99999999\n"), ErrorCode::limit,
+               {"m.mtx:2"});
+}
+
+TEST(RealMatrices, AreReadByTheSameReader) {
+  const auto read_real = [](const std::string& text) {
+    std::istringstream in(text);
+    return read_real_matrix(in, "a.mtx");
+  };
+  const RealMatrix a =
+      read_real("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 1 -2.5\n3 1 +1e-3\n");
+  ASSERT_EQ(a.entries.size(), 3U);
+  EXPECT_EQ(a.num_rows, 3);
+  EXPECT_EQ(a.entries[0].value, -2.5);
+  EXPECT_EQ(std::pair(a.entries[2].row, a.entries[2].column), (std::pair<std::int64_t, std::int64_t>{0, 2}));
+  EXPECT_EQ(a.entries[2].value, 1e-3);
+  EXPECT_EQ(read_real("%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n").entries[0].value, 1);
+  EXPECT_EQ(read_real("%%MatrixMarket matrix array double general\n1 2\n0\n7.5\n").entries[0].column, 1);
+  const std::string real = "%%MatrixMarket matrix coordinate real ";
+  EXPECT_ERROR(read_real(real + "symmetric\n3 7 1\n1 5 1\n"), ErrorCode::parse, {"a.mtx:2", "square"});
+  EXPECT_ERROR(read_real(real + "general\n1 1 1\n1 1 inf\n"), ErrorCode::parse, {"a.mtx:3", "finite"});
+  EXPECT_ERROR(read_real(real + "general\n2 2 4611686018427387905\n1 1 4\n"), ErrorCode::parse,
+               {"a.mtx:3", "1 of 4611686018427387905"});
 }
 
 class Files : public testing::Test {
@@ -128,6 +174,35 @@ TEST_F(Files, AFailedWriteLosesNothing) {
   std::ifstream(path) >> content;
   EXPECT_EQ(content, "old");
   EXPECT_EQ(num_files(), 1U);
+}
+
+TEST_F(Files, PackedMatricesAreUnpacked) {
+  const std::string path = folder / "a.mtx";
+  save_matrix_market(path, test::table1_of_004());
+  ASSERT_EQ(std::system(("gzip -k " + path).c_str()), 0);
+  EXPECT_EQ(load_matrix_market(path + ".gz"), test::table1_of_004());
+  std::filesystem::resize_file(path + ".gz", std::filesystem::file_size(path + ".gz") / 2);
+  EXPECT_ERROR(load_matrix_market(path + ".gz"), ErrorCode::io, {"a.mtx.gz:", "cannot be read further"});
+}
+
+TEST_F(Files, LinksStayAndModesAreKept) {
+  const std::filesystem::path file = folder / "a.mtx";
+  const std::filesystem::path link = folder / "link.mtx";
+  save_matrix_market(file, test::table1_of_004());
+  std::filesystem::permissions(file, std::filesystem::perms{0600});
+  std::filesystem::create_symlink("a.mtx", link);
+  save_matrix_market(link, test::table1_of_004(7));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(load_matrix_market(file), test::table1_of_004(7));
+  EXPECT_EQ(std::filesystem::status(file).permissions(), std::filesystem::perms{0600});
+  std::filesystem::create_symlink("not yet there.mtx", folder / "dangling.mtx");
+  save_matrix_market(folder / "dangling.mtx", test::table1_of_004());
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder / "not yet there.mtx"));
+  EXPECT_EQ(num_files(), 4U);
+}
+
+TEST_F(Files, LinesWithoutEndDoNotFillTheMemory) {
+  EXPECT_ERROR(load_matrix_market("/dev/zero"), ErrorCode::limit, {"/dev/zero:1", "characters"});
 }
 
 TEST_F(Files, DevicesAreNotReplaced) {

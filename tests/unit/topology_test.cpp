@@ -339,8 +339,8 @@ TEST(Dragonfly, SpreadsOverSeveralCablesBetweenGroups) {
 
 TEST(Specs, BadOnesAreErrorsOfOneLine) {
   using enum ErrorCode;
-  EXPECT_ERROR(make_topology(""), invalid_argument, {"unknown kind \"\"", "hypercube:D"});
-  EXPECT_ERROR(make_topology("ring:8"), invalid_argument, {"topology \"ring:8\"", "unknown kind \"ring\""});
+  EXPECT_ERROR(make_topology(""), invalid_argument, {"unknown topology \"\"", "hypercube"});
+  EXPECT_ERROR(make_topology("ring:8"), invalid_argument, {"unknown topology \"ring\"; known: crossbar"});
   EXPECT_ERROR(make_topology("crossbar"), invalid_argument,
                {"\"\" is no whole number", "expected crossbar:N"});
   EXPECT_ERROR(make_topology("crossbar:0"), invalid_argument, {"\"0\" is no whole number from 1"});

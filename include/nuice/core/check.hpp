@@ -23,8 +23,8 @@ enum Guarantee : unsigned {
 
 /// "direct one_port"; empty for none.
 std::string guarantee_names(unsigned guarantees);
-/// The flag with that name, or nothing.
-std::optional<Guarantee> find_guarantee(std::string_view name);
+/// The flag with that name. Throws Error invalid_argument that lists the known names.
+Guarantee find_guarantee(std::string_view name);
 
 enum class ViolationKind {
   bad_rank,         ///< A transfer whose source or destination is no rank of the matrix.

@@ -84,9 +84,9 @@ class Schedule {
 
   Rank num_ranks() const { return num_ranks_; }
   PhaseId num_phases() const;
-  std::size_t num_transfers() const { return piece_end_.empty() ? parts_.size() : piece_end_.size(); }
+  std::size_t num_transfers() const { return piece_end_.empty() ? pieces_.size() : piece_end_.size(); }
 
-  std::size_t num_pieces() const { return parts_.size(); }
+  std::size_t num_pieces() const { return pieces_.size(); }
 
   Transfer transfer(std::size_t index) const;
   /// The transfers of a phase, as a range of Transfer.
@@ -96,7 +96,7 @@ class Schedule {
   }
 
   /// Makes room for so many pieces in all. Never needed; saves time and memory.
-  void reserve(std::size_t num_pieces) { parts_.reserve(num_pieces); }
+  void reserve(std::size_t num_pieces) { pieces_.reserve(num_pieces); }
   /// Later transfers belong to a new phase. Does nothing while the present phase is empty.
   void begin_phase();
   /// Throws Error invalid_argument for a transfer without pieces.
@@ -113,12 +113,12 @@ class Schedule {
 
  private:
   friend class Pieces::Iterator;
-  struct Part {
+  struct StoredPiece {
     Bytes bytes;
     MessageId message;
     Rank src;  // of the transfer
     Rank dst;
-    friend bool operator==(const Part&, const Part&) = default;
+    friend bool operator==(const StoredPiece&, const StoredPiece&) = default;
   };
 
   std::size_t phase_end(PhaseId phase) const {
@@ -130,17 +130,17 @@ class Schedule {
 
   Rank num_ranks_;
   std::vector<std::size_t> phase_begin_;  // index of each phase's first transfer
-  std::vector<Part> parts_;               // by piece
+  std::vector<StoredPiece> pieces_;       // by piece
   std::vector<Bytes> offset_;             // by piece; empty while all are 0
   std::vector<std::size_t> piece_end_;    // by transfer; empty while every transfer has one piece
 };
 
 inline Piece Pieces::Iterator::operator*() const {
-  const auto& part = schedule_->parts_[at_];
+  const auto& part = schedule_->pieces_[at_];
   return {part.message, schedule_->offset_.empty() ? 0 : schedule_->offset_[at_], part.bytes};
 }
 
-/// Sum over the phases of the largest transfer: the bytes that a barrier-separated execution waits for.
+/// Sum over the phases of the largest transfer: the bytes that an execution waits for whose phases do not mix.
 Bytes phase_bytes(const Schedule& schedule);
 
 }  // namespace nuice

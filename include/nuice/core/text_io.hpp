@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Text formats: Matrix Market for matrices, and a line-oriented format of our own for schedules.
 //
-// Matrix Market: "coordinate" or "array", "integer", "real" (whole numbers only) or "pattern" (one byte
-// each), "general" or "symmetric"; row = sender, column = receiver, both from 1; value = bytes.
+// Matrix Market: "coordinate" or "array", "integer" ("unsigned-integer"), "real" (whole numbers only, below 2^53 where
+// they have a point or an exponent) or "pattern" (one byte each), "general" or "symmetric"; row = sender, column =
+// receiver, both from 1; value = bytes. Files packed by gzip are unpacked, a byte order mark is passed over.
 //
 // Schedule, version 1: a header of "key value" lines, then one line per transfer. docs/formats.md describes
 // it.
@@ -28,16 +29,35 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "nuice/core/schedule.hpp"
 
 namespace nuice {
 
-/// `name` stands for the stream in messages.
+/// `name` stands for the stream in messages. Throws Error limit for more than 2^24 ranks.
 CommMatrix read_matrix_market(std::istream& in, const std::string& name);
 void write_matrix_market(std::ostream& out, const CommMatrix& matrix, const std::string& comment = "");
 CommMatrix load_matrix_market(const std::string& path);
 void save_matrix_market(const std::string& path, const CommMatrix& matrix, const std::string& comment = "");
+
+/// A sparse matrix of real numbers as a file lists it: what numerical programs exchange halos for.
+struct RealMatrix {
+  struct Entry {
+    std::int64_t row;  ///< From 0, as `column`.
+    std::int64_t column;
+    double value;
+  };
+  std::int64_t num_rows = 0;
+  std::int64_t num_columns = 0;
+  std::vector<Entry>
+      entries;  ///< In the file's order; both halves of a symmetric one; places may occur twice.
+};
+
+/// The same formats, with finite values; those of a pattern are 1. Memory grows with the entries that the file has, not
+/// with the sizes that it announces. Throws Error parse as above; limit above 2^31 - 1 rows or columns.
+RealMatrix read_real_matrix(std::istream& in, const std::string& name);
+RealMatrix load_real_matrix(const std::string& path);
 
 /// A schedule with what a later reader must know of it.
 struct ScheduleRecord {

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "nuice/core/broadcast.hpp"
-#include "nuice/mpi/plan.hpp"
+#include "nuice/core/executor.hpp"
+#include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
 
@@ -26,8 +27,9 @@ struct BroadcastOptions {
   std::optional<std::vector<Rank>> group =
       {};                           ///< Who needs the message; nothing: all. The root need not be in it.
   std::string broadcaster = "reb";  ///< A name of nuice::broadcasters().
-  /// phased: a rank sends to one after the other, in the order of the steps. async: to all at once.
-  Executor executor = Executor::phased;
+  /// A name of nuice::executors(). One with phases: a rank sends to one after the other, in the order of the steps. One that
+  /// sends all at once (async): to all.
+  std::string executor{default_executor};
 };
 
 /// What is known of a broadcast. Equal on all ranks.
@@ -35,7 +37,7 @@ struct BroadcastInfo {
   std::string broadcaster;
   Rank root = 0;
   Bytes bytes = 0;
-  Executor executor = Executor::phased;
+  std::string executor;
   Rank num_members = 0;  ///< Ranks that have the message in the end, the root included.
   std::uint32_t num_steps = 0;
   double plan_s = 0;  ///< Time to agree, plan and check; the maximum over the ranks.
@@ -48,7 +50,7 @@ class BroadcastPlan {
   /// to do. O(ranks) time; memory grows with this rank's own copies.
   /// Throws Error, the same on all ranks:
   ///   invalid_argument  a root or member that is no rank, a member given twice, a negative size, an unknown
-  ///                     broadcaster, the executor barrier, a null communicator or an intercommunicator
+  ///                     broadcaster, an executor of another pace, a null communicator or an intercommunicator
   ///   limit             more than max_bytes
   ///   mismatch          options that differ between ranks
   ///   state, mpi        as Plan

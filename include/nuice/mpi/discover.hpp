@@ -25,11 +25,11 @@ enum class Discovery {
   /// A reduce-scatter of ones says how many messages will come, which then are received from any source. O(n + d).
   count,
   /// Nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): synchronous sends; a rank whose sends are all
-  /// received enters a nonblocking barrier and goes on receiving until that is through. O(d) memory, O(d + log n) time.
+  /// received enters MPI_Ibarrier and goes on receiving until that is through. O(d) memory, O(d + log n) time.
   consensus,
 };
 
-/// "automatic", "gather", "count", "consensus".
+/// "auto", "gather", "count", "consensus".
 std::string_view discovery_name(Discovery way);
 /// Throws Error invalid_argument that lists the known names.
 Discovery find_discovery(std::string_view name);

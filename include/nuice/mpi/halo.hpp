@@ -54,10 +54,11 @@ class Ownership {
  private:
   friend class OwnerFinder;
   enum class Kind : int { ranges, array, function, list };
-  Kind kind_ = Kind::list;
+  Ownership(Kind kind, std::vector<GlobalIndex> owned = {}) : kind_(kind), owned_(std::move(owned)) {}
+  Kind kind_;
+  std::vector<GlobalIndex> owned_;
   std::vector<GlobalIndex> begins_;
   std::vector<Rank> owners_;
-  std::vector<GlobalIndex> owned_;
   std::function<Rank(GlobalIndex)> owner_;
 };
 
@@ -103,16 +104,18 @@ class Halo {
  public:
   /// Collective over parent, which is duplicated. needed: global indices that this rank works with, in any
   /// order, any number of times; those that it owns itself are no ghosts.
-  /// Cost: O(needed log needed) on each rank, a plan (see Plan), one exchange of 8 bytes per ghost; with
-  /// Ownership::list three exchanges more.
+  /// entry_bytes: for how many bytes per entry messages are planned. The plan serves both directions and fields of any size;
+  /// with a scheduler that looks at sizes, "auto" first of all, what travels most often should be given.
+  /// Cost: O(needed log needed) on each rank, a plan (see Plan; two if PlanOptions::topology names a network), one exchange
+  /// of 8 bytes per ghost; with Ownership::list three exchanges more.
   /// Throws Error, the same on all ranks, naming rank and index at fault:
   ///   invalid_argument  a needed index that no rank owns or that is out of range; an index owned twice; ranges
-  ///                     that descend or are not one per rank; what Plan throws for the options
+  ///                     that descend or are not one per rank; entry_bytes below 1; what Plan throws for the options
   ///   mismatch          ownership that differs between ranks: another kind, other ranges, a function by which a
-  ///                     rank owns what it does not list; options that differ
+  ///                     rank owns what it does not list; options or entry_bytes that differ
   ///   limit             2^31 entries and more on one rank
   Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIndex> needed,
-       const PlanOptions& options = {});
+       const PlanOptions& options = {}, Bytes entry_bytes = sizeof(double));
   Halo(Halo&&) noexcept;
   Halo& operator=(Halo&&) noexcept;
   ~Halo();  ///< Exchanges that are still bound stay usable.
@@ -138,11 +141,9 @@ class Halo {
   /// for nuice-bench.
   CommMatrix matrix(Bytes entry_bytes) const;
 
-  /// Fetches ghost values; the memory must stay valid until HaloExchange::free(). The first bind with a new sum
-  /// of bytes per entry makes a plan, for both directions (Plan::bind_reverse); 8 bytes are planned already, unless
-  /// PlanOptions::topology names a network.
+  /// Fetches ghost values; the memory must stay valid until HaloExchange::free().
   /// Throws Error, the same on all ranks: invalid_argument for a field with too few values for its entries or
-  /// fewer than one component; mismatch if the ranks' bytes per entry differ; not_applicable and limit as Plan.
+  /// fewer than one component; mismatch if the ranks' bytes per entry differ; otherwise as Plan::bind().
   HaloExchange bind_gather(std::span<const GatherField> fields);
   /// Returns contributions: combines ghost values into the owned entries that they stand for.
   HaloExchange bind_scatter(std::span<const ScatterField> fields);

@@ -40,8 +40,8 @@ enum class Prediction {
 };
 
 std::string_view prediction_name(Prediction prediction);
-/// By name ("model"); nullopt for an unknown one.
-std::optional<Prediction> find_prediction(std::string_view name);
+/// By name ("model"). Throws Error invalid_argument that lists the known names.
+Prediction find_prediction(std::string_view name);
 
 struct AdviceOptions {
   /// R: how often the plan will be used. At least 1.
@@ -121,7 +121,7 @@ struct Advice {
 /// active messages.
 std::vector<std::string> all_candidates(const Machine& machine);
 
-/// What the MPI library can carry out: executors async, phased, barrier and credit; no drs_n, which is no plan.
+/// What plans on MPI can carry out: executors with on_mpi.
 std::vector<std::string> mpi_candidates(const Machine& machine);
 
 /// Throws Error invalid_argument for an unknown scheduler or executor, one that the scheduler does not have, or an option

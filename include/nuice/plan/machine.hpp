@@ -33,6 +33,12 @@ enum class Switching {
   circuit,  ///< A message holds every link of its route from its first byte to its last; others wait.
 };
 
+/// "full", "paired", "half"; "packet", "circuit". By name: throw Error invalid_argument that lists the known ones.
+std::string_view duplex_name(Duplex duplex);
+Duplex find_duplex(std::string_view name);
+std::string_view switching_name(Switching switching);
+Switching find_switching(std::string_view name);
+
 /// Times in seconds, sizes in bytes. All at least 0; byte_s is above 0.
 struct Machine {
   std::string name;
@@ -100,9 +106,9 @@ struct Machine {
 /// Bytes on the wire for a transfer of `bytes`.
 Bytes wire_bytes(const Machine& machine, Bytes bytes);
 
-/// Throws Error invalid_argument for a machine that makes no sense: without a topology, a negative time, a byte that takes
+/// Throws Error invalid_argument for a machine that cannot be: without a topology, a negative time, a byte that takes
 /// none, a header without packets, a queue without a timeout. Machines from files have been through this.
-void require_sense(const Machine& machine);
+void require_valid(const Machine& machine);
 
 /// Reads a machine from TOML text; `name` stands in errors. Throws Error parse, "name:line: reason", for text that is not
 /// TOML, an unknown key, a missing or wrong unit, a negative or senseless value, an unknown topology.
@@ -120,7 +126,7 @@ struct MachineNote {
 
 /// The TOML text from which parse_machine() makes exactly this machine again, but for the name. Values that are as in
 /// Machine{} are left out, or stand there as a comment if there is a note on them.
-/// Throws Error invalid_argument as require_sense().
+/// Throws Error invalid_argument as require_valid().
 std::string machine_text(const Machine& machine, std::span<const MachineNote> notes = {});
 
 /// Writes that text to a file, whole or not at all. Throws as machine_text, and Error io.
@@ -135,7 +141,7 @@ struct ShippedMachine {
 /// All shipped machines, by name.
 std::span<const ShippedMachine> shipped_machines();
 
-/// The shipped machine of that name; else, if `name` ends in ".toml", load_machine(name).
+/// load_machine(name) if `name` ends in ".toml", else the shipped machine of that name.
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
 

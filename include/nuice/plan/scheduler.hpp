@@ -6,12 +6,14 @@
 //   seed});
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "nuice/core/check.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/core/topology.hpp"
 
@@ -33,15 +35,73 @@ struct Problem {
   bool prefer_pairs = false;
 };
 
+/// What a row's figures depend on: a matrix before any schedule is made.
+struct MatrixTraits {
+  double ranks = 0;
+  double messages = 0;
+  double degree = 0;  ///< The most messages that a rank sends or receives.
+  double hops = 0;    ///< Mean number of links of a route; 0 without a network.
+  bool equal_sizes = true;
+};
+
+/// S, making and checking a schedule, in nanoseconds, with L = log2(1 + degree):
+///   fixed + rank * ranks + messages * (message + log * L + hop * hops), and messages * L * uneven where sizes differ
+struct PlanningCost {
+  double fixed = 0;
+  double rank = 0;
+  double message = 0;
+  double log = 0;
+  double hop = 0;
+  double uneven = 0;
+};
+
+/// The executors that the adviser tries a scheduler with, by what they wait for. Those that meet in pairs count as phases.
+class Paces {
+ public:
+  constexpr explicit Paces(std::same_as<Pace> auto... paces)
+    requires(sizeof...(paces) > 0)
+      : flags_(((1U << static_cast<unsigned>(paces)) | ...)) {}
+  static constexpr Paces none() { return Paces(0U); }
+  constexpr bool contains(Pace pace) const { return (flags_ >> static_cast<unsigned>(pace) & 1U) != 0; }
+
+ private:
+  constexpr explicit Paces(unsigned flags) : flags_(flags) {}
+  unsigned flags_;
+};
+
+/// A member of a row that does not compile when it is left out.
+template <typename Value>
+class Required {
+ public:
+  constexpr Required(Value value) : value_(value) {}
+  constexpr operator const Value&() const { return value_; }
+  constexpr const Value& operator*() const { return value_; }
+
+ private:
+  Value value_;
+};
+
 /// A row. `make` is a pure function: the same problem gives the same schedule on every platform.
 struct Scheduler {
-  std::string_view name;                   ///< "rs_n"
-  std::string_view summary;                ///< One line.
-  std::string_view source;                 ///< Paper and figure.
-  unsigned guarantees;                     ///< Guarantee flags that every schedule of this row keeps.
-  bool randomized;                         ///< Whether the seed matters.
-  std::string (*why_not)(const Problem&);  ///< Empty if applicable, otherwise the reason in one sentence.
-  Schedule (*make)(const Problem&);        ///< Requires why_not() to be empty.
+  std::string_view name;                        ///< "rs_n"
+  std::string_view summary;                     ///< One line.
+  std::string_view source;                      ///< Paper and figure.
+  unsigned guarantees;                          ///< Guarantee flags that every schedule of this row keeps.
+  bool randomized;                              ///< Whether the seed matters.
+  Required<Schedule (*)(const Problem&)> make;  ///< Requires why_not() to be empty.
+  /// Empty if applicable, otherwise the reason in one sentence. Without it the row handles every matrix.
+  std::string (*why_not)(const Problem&) = [](const Problem&) { return std::string(); };
+
+  // What the adviser needs. Estimates: a wrong one makes bad advice, never a wrong schedule.
+  Required<double (*)(const MatrixTraits&)> expected_phases;
+  /// How long phases are together: 0 as long as the busiest port has bytes, 1 as if all messages were as long as the largest.
+  Required<double> expected_unevenness;
+  Required<PlanningCost> planning_cost;  ///< As bench/planning_costs.py fits it.
+  /// Whether every rank needs the whole matrix. Without it its own sends and receives are enough (004 s.3).
+  Required<bool> gathers;
+  Required<Paces> tried_with;
+  std::string_view alias_of =
+      {};  ///< The row with the same algorithm, under its first name. The adviser tries that one.
 
   bool needs_topology() const { return (guarantees & link_free) != 0; }
 };
@@ -51,6 +111,10 @@ std::span<const Scheduler> schedulers();
 
 /// The row with that name. Throws Error invalid_argument that lists the known names.
 const Scheduler& find_scheduler(std::string_view name);
+
+/// Adds a row for as long as the program runs; texts must live as long. Before the first plan, and on all ranks.
+/// Throws Error invalid_argument if the name is empty or taken, or alias_of unknown; limit for the 129th row.
+void add_scheduler(const Scheduler& row);
 
 /// find_scheduler + why_not + make. Throws Error invalid_argument or not_applicable.
 Schedule make_schedule(const CommMatrix& matrix, std::string_view name, std::uint64_t seed = 0,

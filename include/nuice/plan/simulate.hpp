@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An event-driven simulator: how long a schedule takes on a machine, and where the time goes.
 //
-//   const Simulation run = simulate(matrix, schedule, find_machine("cm5-32"), {.executor = Executor::phased});
+//   const Simulation run = simulate(matrix, schedule, find_machine("cm5-32"), {.executor = "phased"});
 //   run.seconds, run.ranks[3].idle_s, run.link_contention
 //
 // Deterministic: the same arguments give the same result; events at the same time are taken in the order of their ids.
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,20 +20,9 @@
 
 namespace nuice {
 
-/// How a rank carries out its part of the schedule.
-enum class Executor {
-  async,    ///< AC: posts all receives, sends everything in order, waits for the rest.
-  phased,   ///< Loosely synchronous: in each of its phases posts its receives, sends, waits for both.
-  barrier,  ///< As phased, and a barrier of all ranks after every phase.
-  pairwise,  ///< As phased, but ranks that exchange meet first; on half-duplex machines the lower one receives first.
-};
-
-std::string_view executor_name(Executor executor);
-/// By name ("phased"); nullopt for an unknown one.
-std::optional<Executor> find_executor(std::string_view name);
-
 struct SimulationOptions {
-  Executor executor = Executor::phased;
+  /// A name of executors() (nuice/core/executor.hpp), which says by its pace what a rank waits for.
+  std::string executor = "phased";
   bool blocking_sends =
       true;  ///< A rank waits for its send to leave before the next one; otherwise it queues all.
   bool record_timeline = false;  ///< Fills Simulation::timeline.
@@ -46,8 +36,8 @@ enum class DrsWhenBusy {
 
 /// "refuse", "list".
 std::string_view when_busy_name(DrsWhenBusy when_busy);
-/// By name; nullopt for an unknown one.
-std::optional<DrsWhenBusy> find_when_busy(std::string_view name);
+/// By name. Throws Error invalid_argument that lists the known names.
+DrsWhenBusy find_when_busy(std::string_view name);
 
 struct DrsOptions {
   std::uint64_t seed = 0;  ///< Draws every rank's order of destinations.
@@ -102,7 +92,8 @@ struct Simulation {
   std::vector<Interval> timeline;     ///< By begin; empty unless asked for.
 };
 
-/// Runs a schedule. Throws Error invalid_argument as require_sense(machine); mismatch if the topology has fewer ranks than the matrix, or the schedule another
+/// Runs a schedule. Throws Error invalid_argument as require_valid(machine), and for an executor that is unknown, is not
+/// simulated or takes no schedule; mismatch if the topology has fewer ranks than the matrix, or the schedule another
 /// number; state if ranks would wait for each other for ever (the message names one).
 /// Cost: about a microsecond per transfer without link sharing, 24 bytes per operation of a rank.
 Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,

@@ -24,11 +24,11 @@ namespace nuice {
 
 /// What a choice was made for. Two problems with the same key are taken for the same.
 struct WisdomKey {
-  std::uint64_t matrix = 0;  ///< hash_of(matrix): the sizes of all messages.
+  std::uint64_t matrix = 0;  ///< CommMatrix::fingerprint(): the sizes of all messages.
   Rank num_ranks = 0;
   MessageId num_messages = 0;
   Bytes total_bytes = 0;
-  std::uint64_t machine = 0;  ///< hash_of(machine).
+  std::uint64_t machine = 0;  ///< fingerprint(machine).
   int reuse_bits = 0;  ///< How many binary digits the number of reuses has: R = 64 and R = 127 are alike.
   std::uint64_t setting = 0;  ///< Of a text that says what else was fixed when the choice was made.
 
@@ -39,7 +39,7 @@ struct WisdomKey {
 struct WisdomEntry {
   WisdomKey key;
   std::string scheduler;   ///< A name of schedulers().
-  std::string executor;    ///< Of the MPI library: async, phased, barrier, credit.
+  std::string executor;    ///< One that runs on MPI.
   double predicted_s = 0;  ///< The exchange time that was expected; 0: none was.
   double measured_s = 0;   ///< Median of the repetitions' maxima over the ranks.
   int repetitions = 0;
@@ -54,10 +54,8 @@ struct WisdomFile {
   const WisdomEntry* find(const WisdomKey& key) const;
 };
 
-/// The same on every platform; other sizes, ranks or messages give another one.
-std::uint64_t hash_of(const CommMatrix& matrix);
-/// Of what machine_text() writes but for names and comments: another number, or another topology, gives another one.
-std::uint64_t hash_of(const Machine& machine);
+/// The same on every platform; another number or another topology gives another one, a name or a comment does not.
+std::uint64_t fingerprint(const Machine& machine);
 
 WisdomKey wisdom_key(const CommMatrix& matrix, const Machine& machine, std::uint64_t reuse,
                      std::string_view setting);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,8 +49,24 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _load_rows(paths: list[Path] | None) -> None:
+    from .. import load_rows
+
+    for path in paths or []:
+        load_rows(path)
+
+
 @app.callback()
 def common(
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE.so",
+            help="A shared object with schedulers or executors of your own (CONTRIBUTING.md); repeatable. "
+            "It runs with all your rights: load none that you do not trust.",
+            callback=_load_rows,
+        ),
+    ] = None,
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_print_version),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice list: the schedulers, the broadcasts, the patterns, the networks and the machines."""
+"""nuice list: the schedulers, the executors, the broadcasts, the patterns, the networks and the machines."""
 
 from __future__ import annotations
 
@@ -19,17 +19,29 @@ PATTERNS = (
 
 
 def list_all(as_json: AsJson = False) -> None:
-    """List schedulers, broadcasts, patterns (generate), networks (--topology) and machines (simulate)."""
+    """List schedulers, executors, broadcasts, patterns, networks (--topology) and machines (simulate)."""
     result = {
         "schedulers": [
             {
                 "name": s.name,
                 "guarantees": s.guarantees,
                 "randomized": s.randomized,
+                "alias_of": s.alias_of or None,
                 "source": s.source,
                 "summary": s.summary,
             }
             for s in _core.schedulers()
+        ],
+        "executors": [
+            {
+                "name": e.name,
+                "needs": e.needs,
+                "simulated": e.is_simulated,
+                "on_mpi": e.on_mpi,
+                "source": e.source,
+                "summary": e.summary,
+            }
+            for e in _core.executors()
         ],
         "broadcasts": [
             {"name": b.name, "source": b.source, "summary": b.summary} for b in _core.broadcasters()
@@ -49,10 +61,15 @@ def list_all(as_json: AsJson = False) -> None:
 
 def _show(console: Any, result: dict[str, Any]) -> None:
     rows = [
-        (s["name"], " ".join(s["guarantees"]), "yes" if s["randomized"] else "no", s["source"], s["summary"])
+        (s["name"], " ".join(s["guarantees"]), _yes(s["randomized"]), s["source"], s["summary"])
         for s in result["schedulers"]
     ]
     console.print(output.table(("scheduler", "guarantees", "seeded", "source", "summary"), rows, left=5))
+    rows = [
+        (e["name"], _yes(e["simulated"]), _yes(e["on_mpi"]), e["source"], e["summary"])
+        for e in result["executors"]
+    ]
+    console.print(output.table(("executor", "simulated", "on MPI", "source", "summary"), rows, left=5))
     rows = [(b["name"], b["source"], b["summary"]) for b in result["broadcasts"]]
     console.print(output.table(("broadcast", "source", "summary"), rows, left=3))
     rows = [(p["name"], p["source"], p["summary"]) for p in result["patterns"]]
@@ -62,6 +79,10 @@ def _show(console: Any, result: dict[str, Any]) -> None:
     rows = [(m["name"], m["topology"], m["summary"]) for m in result["machines"]]
     console.print(output.table(("machine", "topology", "summary"), rows, left=3))
     console.print("Sources are papers that README.md lists. All schedules deliver every byte exactly once.")
+
+
+def _yes(flag: bool) -> str:
+    return "yes" if flag else "no"
 
 
 def register(app: typer.Typer) -> None:

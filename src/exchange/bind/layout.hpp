@@ -3,10 +3,12 @@
 // requests.
 #pragma once
 
-#include <string>
+#include <span>
 #include <vector>
 
+#include "core/text/names.hpp"
 #include "mpi/requests.hpp"
+#include "nuice/core/phase_table.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
@@ -27,8 +29,11 @@ class Layout {
   virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
 };
 
-inline std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
+/// One direction of a plan: its table, and whom this rank sends to and receives from, in the user's order.
+struct Way {
+  const PhaseTable& table;
+  std::span<const Partner> send_to;
+  std::span<const Partner> receive_from;
+};
 
 }  // namespace nuice::mpi

@@ -8,7 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "exchange/exec/rows.hpp"
 #include "mpi/call.hpp"
+#include "mpi/failure.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -21,34 +23,36 @@ constexpr std::size_t no_stretch = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-CreditRun::CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Elements> sends,
-                     std::span<const Elements> receives, const Settings& settings)
-    : comm_(std::move(comm)),
-      data_tag_(settings.data_tag),
-      grant_tag_(settings.grant_tag),
-      window_bytes_(settings.window_bytes),
-      send_window_bytes_(settings.send_window_bytes),
-      window_senders_(settings.window_senders) {
-  const std::int64_t near_receive_chunks = list_receives(receives, settings);
-  const std::int64_t near_send_chunks = list_sends(sends, settings);
+CreditRun::CreditRun(TableElements elements, const Binding& binding)
+    : comm_(binding.comm),
+      types_(std::move(elements.types)),
+      arrivals_(binding.arrivals),
+      data_tag_(binding.tag),
+      grant_tag_(binding.tag + 1),
+      window_bytes_(binding.settings.receive_window_bytes),
+      send_window_bytes_(binding.settings.send_window_bytes),
+      window_senders_(binding.settings.window_senders) {
+  const std::int64_t near_receive_chunks = list_receives(elements.receives, binding.settings);
+  const std::int64_t near_send_chunks = list_sends(elements.sends, binding.settings);
   free_receives_ = SlotPool(num_receive_chunks_ - near_receive_chunks, near_receive_chunks);
   free_sends_ = SlotPool(num_send_chunks_ - near_send_chunks, near_send_chunks);
   receive_slots_ = {0, free_receives_.size()};
-  hear_slots_ = {receive_slots_.begin + receive_slots_.count, destinations_.size()};
-  send_slots_ = {hear_slots_.begin + hear_slots_.count, free_sends_.size()};
-  tell_slots_ = {send_slots_.begin + send_slots_.count, sources_.size()};
-  requests_.resize(tell_slots_.begin + tell_slots_.count, MPI_REQUEST_NULL);
+  incoming_slots_ = {receive_slots_.begin + receive_slots_.count, destinations_.size()};
+  send_slots_ = {incoming_slots_.begin + incoming_slots_.count, free_sends_.size()};
+  outgoing_slots_ = {send_slots_.begin + send_slots_.count, sources_.size()};
+  requests_.resize(outgoing_slots_.begin + outgoing_slots_.count, MPI_REQUEST_NULL);
   indices_.resize(requests_.size());
   receive_bytes_.resize(receive_slots_.count);
   receive_of_.resize(receive_slots_.count);
   send_to_.resize(send_slots_.count);
   ready_.reserve(destinations_.size());
-  to_tell_.reserve(sources_.size());
+  to_notify_.reserve(sources_.size());
   plan_first_grants();
+  expect_chunks();
 }
 
 /// Those from this host come first. Returns their chunks.
-std::int64_t CreditRun::list_receives(std::span<const Elements> receives, const Settings& settings) {
+std::int64_t CreditRun::list_receives(const Elements& receives, const RunSettings& settings) {
   std::map<Rank, std::size_t> index;
   std::int64_t near_chunks = 0;
   for (const bool near : {true, false}) {
@@ -80,7 +84,7 @@ std::int64_t CreditRun::list_receives(std::span<const Elements> receives, const 
 }
 
 /// After list_receives(). Returns the chunks to this host.
-std::int64_t CreditRun::list_sends(std::span<const Elements> sends, const Settings& settings) {
+std::int64_t CreditRun::list_sends(const Elements& sends, const RunSettings& settings) {
   std::set<Rank> sources;
   for (const Peer& source : sources_) sources.insert(source.rank);
   std::map<Rank, std::size_t> index;
@@ -108,7 +112,7 @@ CreditRun::~CreditRun() {
 }
 
 /// Both ends of a pair know whether they are near each other, so they cut alike.
-CreditRun::Peer CreditRun::new_peer(Rank rank, const Settings& settings) {
+CreditRun::Peer CreditRun::new_peer(Rank rank, const RunSettings& settings) {
   const bool is_near = std::ranges::binary_search(settings.near, rank);
   return {.rank = rank,
           .is_near = is_near,
@@ -131,7 +135,7 @@ void CreditRun::reset_grants() {
   next_near_ = {};
   open_.clear();
   next_source_ = num_near_sources_;
-  to_tell_.clear();
+  to_notify_.clear();
   free_receives_.free_all();
   for (Peer& source : sources_) {
     source.granted = source.outstanding = 0;
@@ -208,41 +212,53 @@ void CreditRun::plan_first_grants() {
   open_.reserve(sources_.size());
   reset_grants();
   while (const std::optional<Grant> grant = next_grant())
-    ++sources_[source_of_[grant->stretch]].first_word[granted_chunks];
-  for (Peer& source : sources_) source.first_word[missing_chunks] = in_chunks(far_receive_bytes_, source);
+    ++sources_[source_of_[grant->stretch]].first_notice[granted_chunks];
+  for (Peer& source : sources_) source.first_notice[missing_chunks] = in_chunks(far_receive_bytes_, source);
 }
 
-void CreditRun::agree_on_first_grants() {
+void CreditRun::agree() {
   for (std::size_t i = 0; i < destinations_.size(); ++i)
-    must(MPI_Irecv(destinations_[i].first_word.data(), word_size, MPI_INT, destinations_[i].rank, grant_tag_,
-                   comm_->get(), &at(hear_slots_, i)),
+    must(MPI_Irecv(destinations_[i].first_notice.data(), notice_size, MPI_INT, destinations_[i].rank,
+                   grant_tag_, comm_->get(), &at(incoming_slots_, i)),
          "MPI_Irecv");
   for (std::size_t i = 0; i < sources_.size(); ++i)
-    must(MPI_Isend(sources_[i].first_word.data(), word_size, MPI_INT, sources_[i].rank, grant_tag_,
-                   comm_->get(), &at(tell_slots_, i)),
+    must(MPI_Isend(sources_[i].first_notice.data(), notice_size, MPI_INT, sources_[i].rank, grant_tag_,
+                   comm_->get(), &at(outgoing_slots_, i)),
          "MPI_Isend");
   must(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
-void CreditRun::expect_chunks(Arrivals& arrivals) {
+/// How many chunks make each source's message.
+void CreditRun::expect_chunks() {
   for (Peer& source : sources_) {
-    arrivals.expect_pieces(source.rank, source.chunks);
-    source.arrival = arrivals.index_of(source.rank);
+    arrivals_.expect_pieces(source.rank, source.chunks);
+    source.arrival = arrivals_.index_of(source.rank);
   }
 }
 
-void CreditRun::append_unsent(std::vector<Rank>& ranks) const {
+std::string CreditRun::waits_for() const {
+  std::vector<Rank> ranks;
+  arrivals_.append_missing(ranks);
   for (const Peer& destination : destinations_)
     if (destination.sent < destination.chunks) ranks.push_back(destination.rank);
   for (std::size_t slot = 0; slot < send_slots_.count; ++slot)
     if (requests_[send_slots_.begin + slot] != MPI_REQUEST_NULL)
       ranks.push_back(destinations_[send_to_[slot]].rank);
   for (std::size_t i = 0; i < sources_.size(); ++i)
-    if (requests_[tell_slots_.begin + i] != MPI_REQUEST_NULL) ranks.push_back(sources_[i].rank);
+    if (requests_[outgoing_slots_.begin + i] != MPI_REQUEST_NULL) ranks.push_back(sources_[i].rank);
+  return names_of(ranks);
 }
 
-void CreditRun::cancel_receives() noexcept {
-  mpi::cancel_receives(std::span(requests_).first(send_slots_.begin));
+void CreditRun::cancel() noexcept { mpi::cancel_receives(std::span(requests_).first(send_slots_.begin)); }
+
+BoundRun bind_credit(const Binding& binding) {
+  // Nobody would ask: sent at once, by persistent requests.
+  if (binding.settings.windows_hold_all) {
+    BoundRun bound = bind_async(binding);
+    bound.why = "what every rank is to receive fits its window, so nothing has to be granted";
+    return bound;
+  }
+  return {std::make_unique<CreditRun>(list_elements(binding), binding), "credit"};
 }
 
 }  // namespace nuice::mpi

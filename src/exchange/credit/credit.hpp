@@ -11,20 +11,20 @@
 //              as above. With every grant a receiver tells what has come and how much it still misses from all; where it
 //              grants nothing it tells what has come alone.
 //   first      what fits a receiver's window at the start is granted once and for all by bind(): those chunks leave in
-//              start() without a word. So an exchange of small messages is sent as by the executor async.
+//              start() without a notice. So an exchange of small messages is sent as by the executor async.
 //
 // A sender may be busy with what others have granted it. With its share alone it cannot hold up the receiver, whose port
 // the other senders keep busy meanwhile. (What Homa calls overcommitment; here within one window.) Nor can a receiver that
 // begins late or does not look hold up a sender: what it was sent takes its share of the sender's window.
 //
 // While one message ends the next one's first chunks are under way: the port stays busy over the change of phase, which
-// is what the executors phased and barrier lose. And of one exchange at most window_bytes are on their way to a rank: a
+// is what executors with phases lose. And of one exchange at most window_bytes are on their way to a rank: a
 // switch queue of that length holds them, but for headers.
 // (Receiver-driven credits are how transports such as NDP and Homa avoid incast; here the schedule gives the order.)
 //
 // Over several exchanges: a sender that is through may begin the next one before its receiver is, and send what is granted
 // at the start. So at most another window of the next exchange comes on top, all of which may arrive before its receives
-// are posted; and no more, as no sender is through before its receivers have begun: it needs a word of this exchange, or
+// are posted; and no more, as no sender is through before its receivers have begun: it needs a notice of this exchange, or
 // a message of the receiver; where it needs neither, its last chunk is a synchronous send. What comes from ranks of the
 // same host counts for nothing in this.
 //
@@ -33,7 +33,7 @@
 //
 // Why no rank waits forever: a receiver's grants wait for nothing but arrivals of what it granted before. A sender that has
 // a grant waits, if at all, until it is told of chunks that are under way. Those land, as their receives are posted, and
-// whoever got one tells unless it has told that sender its last; what is sent after the last word counts for nothing.
+// whoever got one tells unless it has told that sender its last; what is sent after the last notice counts for nothing.
 // So every chunk is granted and sent after finitely many others have arrived. A synchronous send waits for its receiver to
 // begin, which waits for nothing but the end of its exchange before.
 //
@@ -57,57 +57,32 @@
 #include <span>
 #include <vector>
 
+#include "exchange/bind/table_requests.hpp"
 #include "exchange/credit/slots.hpp"
 #include "exchange/credit/stretch.hpp"
-#include "exchange/exec/arrivals.hpp"
-#include "mpi/communicator.hpp"
+#include "exchange/exec/run.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
 
-class CreditRun {
+class CreditRun : public Run {
  public:
-  /// A piece of a message: elements of at least a byte, of a type that outlives this.
-  struct Elements {
-    Rank partner;
-    Segment segment;
-  };
-  struct Settings {
-    int data_tag;
-    int grant_tag;
-    Bytes chunk_bytes;   ///< 1 .. INT_MAX.
-    Bytes window_bytes;  ///< At least 1. A chunk larger than that is granted when nothing else is under way.
-    Bytes
-        send_window_bytes;  ///< At least 1: of what this rank has under way to others, as far as they will report.
-    int window_senders;  ///< At least 1.
-    /// Ranks of this host, ascending: what they send passes no port, so it is granted at once, beside the window, in
-    /// large chunks.
-    std::span<const Rank> near = {};
-  };
+  /// Does not communicate. chunk_bytes: 1 .. INT_MAX. A chunk larger than a window is granted when nothing else is under
+  /// way. What ranks of this host send passes no port, so it is granted at once, beside the window, in large chunks.
+  CreditRun(TableElements elements, const Binding& binding);
+  ~CreditRun() override;
 
-  /// Both lists in the order of the table. Does not communicate.
-  CreditRun(std::shared_ptr<const Communicator> comm, std::span<const Elements> sends,
-            std::span<const Elements> receives, const Settings& settings);
-  CreditRun(const CreditRun&) = delete;
-  CreditRun& operator=(const CreditRun&) = delete;
-  ~CreditRun();
-
-  /// Collective, once, before the first start(): tells the senders what they may send without asking.
-  void agree_on_first_grants();
-
-  void start();
-  /// True when this rank's part is complete; block: not before, or (until_arrival) when a message can be handed over.
-  /// Tells `arrivals` of every chunk; bind() has told it what to expect.
-  bool advance(bool block, Arrivals& arrivals, bool until_arrival = false);
-  /// bind(): how many chunks make each source's message.
-  void expect_chunks(Arrivals& arrivals);
-  /// Chunks and grants that came or left, since bind().
-  std::int64_t num_events() const { return num_events_; }
-
-  /// Ranks for which something is still here.
-  void append_unsent(std::vector<Rank>& ranks) const;
-  /// Before an exchange that failed is destroyed.
-  void cancel_receives() noexcept;
+  /// Tells the senders what they may send without asking.
+  void agree() override;
+  void start() override;
+  bool advance(bool block) override { return advance(block, false); }
+  /// Every chunk that lands is noted anyway.
+  void follow() override {}
+  bool always_follows() const override { return true; }
+  bool next(bool block) override { return advance(block, block); }
+  std::int64_t num_events() const override { return num_events_; }
+  std::string waits_for() const override;
+  void cancel() noexcept override;
 
  private:
   /// A walk through the chunks of some stretches, in order.
@@ -115,11 +90,11 @@ class CreditRun {
     std::size_t stretch = 0;
     Bytes offset = 0;
   };
-  /// What a receiver tells a sender: how many chunks more, the bytes that have come since the last word, and how much
+  /// What a receiver tells a sender: how many chunks more, the bytes that have come since the last notice, and how much
   /// the receiver still misses from everybody, in chunks.
-  static constexpr int word_size = 3;
-  using Word = std::array<int, word_size>;
-  enum WordPart { granted_chunks, landed_bytes, missing_chunks };
+  static constexpr int notice_size = 3;
+  using Notice = std::array<int, notice_size>;
+  enum NoticePart { granted_chunks, landed_bytes, missing_chunks };
   /// What is exchanged with one partner, in one direction.
   struct Peer {
     Rank rank;
@@ -131,17 +106,17 @@ class CreditRun {
     std::size_t last_stretch = 0;
     std::size_t arrival = 0;  // receivers' side only: its place among the arrivals
     std::int64_t chunks = 0;  // of all stretches
-    Word first_word{};        // chunks granted by bind()
+    Notice first_notice{};    // chunks granted by bind()
     Bytes outstanding = 0;    // receivers: granted and not here; senders: sent and not reported
     // of the running exchange
     Cursor next{};             // senders: the chunk to send next
     std::int64_t granted = 0;  // chunks, in all
     std::int64_t sent = 0;     // senders: chunks started
-    Word word{};               // under way, or the last that came
-    int waiting = 0;           // receivers: chunks to be granted by the next word
-    Bytes landed = 0;          // receivers: bytes to be reported by the next word
+    Notice notice{};           // under way, or the last that came
+    int waiting = 0;           // receivers: chunks to be granted by the next notice
+    Bytes landed = 0;          // receivers: bytes to be reported by the next notice
     int missing = 0;           // senders: what the receiver still misses, in chunks
-    bool is_queued = false;    // stands in ready_ or to_tell_
+    bool is_queued = false;    // stands in ready_ or to_notify_
   };
   /// What a request slot is used for.
   struct Slots {
@@ -149,9 +124,10 @@ class CreditRun {
     std::size_t count = 0;
   };
 
-  static Peer new_peer(Rank rank, const Settings& settings);
-  std::int64_t list_receives(std::span<const Elements> receives, const Settings& settings);
-  std::int64_t list_sends(std::span<const Elements> sends, const Settings& settings);
+  using Elements = std::vector<TableElements::Elements>;
+  static Peer new_peer(Rank rank, const RunSettings& settings);
+  std::int64_t list_receives(const Elements& receives, const RunSettings& settings);
+  std::int64_t list_sends(const Elements& sends, const RunSettings& settings);
   static void step(std::span<const Stretch> stretches, Cursor& cursor);
   static int in_chunks(Bytes bytes, const Peer& peer);
   struct Grant {
@@ -170,21 +146,25 @@ class CreditRun {
   void plan_first_grants();
   void grant_what_fits();
   void post_receive(const Grant& grant);
-  static bool must_hear_more(const Peer& source);
-  void tell(std::size_t source);
-  void will_tell(std::size_t source);
-  void tell_all();
-  void hear(std::size_t destination);
+  static bool must_be_notified(const Peer& source);
+  void notify(std::size_t source);
+  void will_notify(std::size_t source);
+  void notify_all();
+  void take_notice(std::size_t destination);
   bool may_send(const Peer& destination) const;
-  static bool ends_unheard(const Peer& destination);
+  static bool ends_unconfirmed(const Peer& destination);
   std::optional<std::size_t> next_ready() const;
   void send_what_is_granted();
-  void finish(std::size_t slot, Arrivals& arrivals);
+  bool advance(bool block, bool until_arrival);
+  void expect_chunks();
+  void finish(std::size_t slot);
   bool is_done() const;
 
   MPI_Request& at(const Slots& slots, std::size_t i) { return requests_[slots.begin + i]; }
 
   std::shared_ptr<const Communicator> comm_;
+  std::vector<Datatype> types_;  // of the stretches
+  Arrivals& arrivals_;
   std::vector<Stretch> receives_;
   std::vector<std::size_t> source_of_;     // by receive stretch: index in sources_
   std::vector<std::size_t> next_of_same_;  // by receive stretch: the same source's next one, or no_stretch
@@ -205,9 +185,9 @@ class CreditRun {
   std::vector<MPI_Request> requests_;  // all slots, so that one call waits for whatever comes first
   std::vector<int> indices_;
   Slots receive_slots_;
-  Slots hear_slots_;  // by destination: its next grant
+  Slots incoming_slots_;  // by destination: its next grant
   Slots send_slots_;
-  Slots tell_slots_;  // by source: the grant that is leaving
+  Slots outgoing_slots_;  // by source: the grant that is leaving
 
   // of the running exchange
   std::vector<Bytes> receive_bytes_;     // by receive slot
@@ -217,8 +197,8 @@ class CreditRun {
   SlotPool free_sends_;
   std::vector<std::size_t>
       ready_;  // destinations with grants that are not used up, the longest waiting first
-  std::vector<std::size_t> to_tell_;  // sources that get a word when what has come is accounted for
-  Cursor next_near_;                  // in receives_: what is granted next to this host's ranks
+  std::vector<std::size_t> to_notify_;  // sources that get a notice when what has come is accounted for
+  Cursor next_near_;                    // in receives_: what is granted next to this host's ranks
   std::vector<Cursor>
       open_;  // likewise to others, one for each source that has begun, as the table orders them
   std::size_t next_source_ = 0;        // the first that has not begun
@@ -228,7 +208,7 @@ class CreditRun {
   Bytes missing_ = 0;     // of what other hosts are to send
   std::int64_t receives_left_ = 0;
   std::int64_t sends_left_ = 0;
-  std::size_t tells_running_ = 0;
+  std::size_t notices_running_ = 0;
   std::int64_t num_events_ = 0;
 };
 

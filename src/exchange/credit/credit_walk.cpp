@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An exchange by the executor `credit`, from start() to its end:
 //
-//   whatever request is complete first:  a chunk came | a word came | a chunk left | a word left
+//   whatever request is complete first:  a chunk came | a notice came | a chunk left | a notice left
 //   then grant what fits the window, tell the sources, and send what is granted
 //
 // Cost: credit.hpp.
@@ -31,8 +31,8 @@ void CreditRun::start() {
     destination.sent = 0;
     destination.granted = destination.outstanding = 0;
     destination.is_queued = false;
-    destination.word = destination.first_word;
-    hear(i);
+    destination.notice = destination.first_notice;
+    take_notice(i);
   }
   send_what_is_granted();
 }
@@ -43,9 +43,9 @@ void CreditRun::grant_what_fits() {
     post_receive(*grant);
     const std::size_t from = source_of_[grant->stretch];
     Peer& source = sources_[from];
-    if (++source.granted <= source.first_word[granted_chunks]) continue;
+    if (++source.granted <= source.first_notice[granted_chunks]) continue;
     ++source.waiting;
-    will_tell(from);
+    will_notify(from);
   }
 }
 
@@ -59,46 +59,46 @@ void CreditRun::post_receive(const Grant& grant) {
   receive_of_[slot] = grant.stretch;
 }
 
-/// Words end with the last grant, so what came of a source's last chunks is never reported, and the sender does not count
+/// Notices end with the last grant, so what came of a source's last chunks is never reported, and the sender does not count
 /// them.
-bool CreditRun::must_hear_more(const Peer& source) {
+bool CreditRun::must_be_notified(const Peer& source) {
   return source.waiting > 0 || (source.landed > 0 && source.granted < source.chunks);
 }
 
-/// Tells a source what it may send and what has come of it, or leaves that for the next word while the last is still
+/// Tells a source what it may send and what has come of it, or leaves that for the next notice while the last is still
 /// leaving.
-void CreditRun::tell(std::size_t source) {
+void CreditRun::notify(std::size_t source) {
   Peer& peer = sources_[source];
-  if (!must_hear_more(peer) || at(tell_slots_, source) != MPI_REQUEST_NULL) return;
+  if (!must_be_notified(peer) || at(outgoing_slots_, source) != MPI_REQUEST_NULL) return;
   const int landed = static_cast<int>(std::min<Bytes>(peer.landed, INT_MAX));
   peer.landed -= landed;
-  peer.word = {std::exchange(peer.waiting, 0), landed, in_chunks(missing_, peer)};
-  must(MPI_Isend(peer.word.data(), word_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
-                 &at(tell_slots_, source)),
+  peer.notice = {std::exchange(peer.waiting, 0), landed, in_chunks(missing_, peer)};
+  must(MPI_Isend(peer.notice.data(), notice_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+                 &at(outgoing_slots_, source)),
        "MPI_Isend");
-  ++tells_running_;
+  ++notices_running_;
 }
 
-void CreditRun::will_tell(std::size_t source) {
+void CreditRun::will_notify(std::size_t source) {
   if (std::exchange(sources_[source].is_queued, true)) return;
-  to_tell_.push_back(source);
+  to_notify_.push_back(source);
 }
 
-void CreditRun::tell_all() {
-  for (const std::size_t source : to_tell_) {
+void CreditRun::notify_all() {
+  for (const std::size_t source : to_notify_) {
     sources_[source].is_queued = false;
-    tell(source);
+    notify(source);
   }
-  to_tell_.clear();
+  to_notify_.clear();
 }
 
-/// Takes up the word that has just come, and listens for the next one if there is to be one.
-void CreditRun::hear(std::size_t destination) {
+/// Takes up the notice that has just come, and listens for the next one if there is to be one.
+void CreditRun::take_notice(std::size_t destination) {
   Peer& peer = destinations_[destination];
-  peer.granted += peer.word[granted_chunks];
-  peer.missing = peer.word[missing_chunks];
+  peer.granted += peer.notice[granted_chunks];
+  peer.missing = peer.notice[missing_chunks];
   const bool is_last = peer.granted == peer.chunks;
-  const Bytes reported = is_last ? peer.outstanding : peer.word[landed_bytes];
+  const Bytes reported = is_last ? peer.outstanding : peer.notice[landed_bytes];
   peer.outstanding -= reported;
   unreported_ -= reported;
   if (peer.granted > peer.sent && !peer.is_queued) {
@@ -106,8 +106,8 @@ void CreditRun::hear(std::size_t destination) {
     ready_.push_back(destination);
   }
   if (!is_last)
-    must(MPI_Irecv(peer.word.data(), word_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
-                   &at(hear_slots_, destination)),
+    must(MPI_Irecv(peer.notice.data(), notice_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+                   &at(incoming_slots_, destination)),
          "MPI_Irecv");
 }
 
@@ -121,12 +121,13 @@ bool CreditRun::may_send(const Peer& destination) const {
   return unreported_ == 0 || unreported_ + bytes <= send_window_bytes_;
 }
 
-/// The chunk that is sent next is the last, and this rank gets nothing in this exchange, no word either, that says that
+/// The chunk that is sent next is the last, and this rank gets nothing in this exchange, no notice either, that says that
 /// the receiver has begun. Not before that may it be through, lest it be several exchanges ahead.
-bool CreditRun::ends_unheard(const Peer& destination) {
+bool CreditRun::ends_unconfirmed(const Peer& destination) {
   const bool is_last = destination.sent + 1 == destination.chunks;
-  const bool hears = destination.is_source || destination.first_word[granted_chunks] < destination.chunks;
-  return is_last && !destination.is_near && !hears;
+  const bool is_confirmed =
+      destination.is_source || destination.first_notice[granted_chunks] < destination.chunks;
+  return is_last && !destination.is_near && !is_confirmed;
 }
 
 /// Place in ready_ of the destination that is served next: one on this host, or the one whose port has most to do yet.
@@ -149,12 +150,12 @@ void CreditRun::send_what_is_granted() {
     if (peer.next.offset == 0) stretch.pack();
     const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
     const std::size_t slot = free_sends_.take(peer.is_near);
-    const bool waits_for_receive = ends_unheard(peer);
+    const bool waits_for_receive = ends_unconfirmed(peer);
     const auto send = waits_for_receive ? MPI_Issend : MPI_Isend;
     must(send(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(), &at(send_slots_, slot)),
          waits_for_receive ? "MPI_Issend" : "MPI_Isend");
     send_to_[slot] = destination;
-    if (!peer.is_near && peer.granted < peer.chunks) {  // a word is to come
+    if (!peer.is_near && peer.granted < peer.chunks) {  // a notice is to come
       peer.outstanding += chunk.bytes;
       unreported_ += chunk.bytes;
     }
@@ -168,37 +169,38 @@ void CreditRun::send_what_is_granted() {
 }
 
 /// The request in this slot is complete.
-void CreditRun::finish(std::size_t slot, Arrivals& arrivals) {
-  if (slot < hear_slots_.begin) {
+void CreditRun::finish(std::size_t slot) {
+  if (slot < incoming_slots_.begin) {
     receives_[receive_of_[slot]].receive(receive_bytes_[slot]);
     Peer& source = sources_[source_of_[receive_of_[slot]]];
-    arrivals.land_piece(source.arrival);
+    arrivals_.land_piece(source.arrival);
     if (!source.is_near) {
       outstanding_ -= receive_bytes_[slot];
       source.outstanding -= receive_bytes_[slot];
       missing_ -= receive_bytes_[slot];
       source.landed += receive_bytes_[slot];
-      will_tell(source_of_[receive_of_[slot]]);
+      will_notify(source_of_[receive_of_[slot]]);
     }
     free_receives_.give_back(slot, source.is_near);
     --receives_left_;
   } else if (slot < send_slots_.begin) {
-    hear(slot - hear_slots_.begin);
-  } else if (slot < tell_slots_.begin) {
+    take_notice(slot - incoming_slots_.begin);
+  } else if (slot < outgoing_slots_.begin) {
     slot -= send_slots_.begin;
     free_sends_.give_back(slot, destinations_[send_to_[slot]].is_near);
     --sends_left_;
   } else {
-    --tells_running_;
-    tell(slot - tell_slots_.begin);
+    --notices_running_;
+    notify(slot - outgoing_slots_.begin);
   }
 }
 
-bool CreditRun::is_done() const { return receives_left_ == 0 && sends_left_ == 0 && tells_running_ == 0; }
+bool CreditRun::is_done() const { return receives_left_ == 0 && sends_left_ == 0 && notices_running_ == 0; }
 
-bool CreditRun::advance(bool block, Arrivals& arrivals, bool until_arrival) {
+/// block: not before the end, or (until_arrival) when a message can be handed over.
+bool CreditRun::advance(bool block, bool until_arrival) {
   while (!is_done()) {
-    if (until_arrival && arrivals.any()) return false;
+    if (until_arrival && arrivals_.any()) return false;
     int found = 0;
     must(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(),
                       MPI_STATUSES_IGNORE),
@@ -209,10 +211,9 @@ bool CreditRun::advance(bool block, Arrivals& arrivals, bool until_arrival) {
       continue;
     }
     num_events_ += found;
-    for (int i = 0; i < found; ++i)
-      finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]), arrivals);
+    for (int i = 0; i < found; ++i) finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]));
     grant_what_fits();
-    tell_all();
+    notify_all();
     send_what_is_granted();
   }
   return true;

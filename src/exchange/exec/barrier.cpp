@@ -1,56 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchange/exec/barrier.hpp"
+// Executor barrier: as phased, and no rank begins a phase before all have finished the one before (003 s.5 calls it global
+// synchronization). All ranks go through all phases, those without messages too.
+//
+// No rank waits for ever: a barrier only waits for what steps.hpp shows to happen.
+// Cost besides the phases: ceil(log2 ranks) empty messages one after the other at the end of every phase but the last.
+#include <utility>
 
-#include "mpi/call.hpp"
+#include "exchange/exec/dissemination.hpp"
+#include "exchange/exec/rows.hpp"
+#include "exchange/exec/steps.hpp"
+#include "mpi/failure.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-Rank partner(Rank rank, std::int64_t distance, Rank num_ranks) {
-  return static_cast<Rank>((rank + distance + num_ranks) % num_ranks);
-}
+class Barriers : public Steps {
+ public:
+  Barriers(TableRequests requests, std::vector<RequestCount> ends, const Binding& binding)
+      : Steps(std::move(requests), std::move(ends), binding.arrivals), all_(*binding.comm, binding.tag + 1) {}
+
+  std::int64_t num_events() const override { return Steps::num_events() + all_.num_rounds_over(); }
+  std::string waits_for() const override {
+    if (!all_.is_under_way()) return Steps::waits_for();
+    return names_of({all_.waits_for()}) + " at the end of step " + std::to_string(step());
+  }
+  void cancel() noexcept override {
+    Steps::cancel();
+    all_.cancel();
+  }
+
+ private:
+  bool may_go_on(bool block) override { return all_.have_come(block); }
+  bool is_held_up() const override { return all_.is_under_way(); }
+
+  DisseminationBarrier all_;
+};
 
 }  // namespace
 
-Barrier::Barrier(const Communicator& comm, int tag) : rank_(comm.rank()), num_ranks_(comm.num_ranks()) {
-  for (std::int64_t distance = 1; distance < num_ranks_; distance *= 2) {
-    requests_.make_room();
-    MPI_Request receive = MPI_REQUEST_NULL;
-    must(
-        MPI_Recv_init(nullptr, 0, MPI_BYTE, partner(rank_, -distance, num_ranks_), tag, comm.get(), &receive),
-        "MPI_Recv_init");
-    requests_.adopt(receive);
-    requests_.make_room();
-    requests_.add({.to = partner(rank_, distance, num_ranks_), .tag = tag, .comm = comm.get()});
-  }
-}
-
-void Barrier::begin_round() {
-  if (2 * round_ < requests_.size()) requests_.start(2 * round_, 2 * round_ + 2);
-}
-
-bool Barrier::is_over(bool block) {
-  if (!is_under_way_) {
-    is_under_way_ = true;
-    round_ = 0;
-    begin_round();
-  }
-  while (2 * round_ < requests_.size()) {
-    if (block) requests_.wait(2 * round_, 2 * round_ + 2);
-    if (!block && !requests_.test(2 * round_, 2 * round_ + 2)) return false;
-    ++round_;
-    ++num_rounds_over_;
-    begin_round();
-  }
-  is_under_way_ = false;
-  return true;
-}
-
-Rank Barrier::waits_for() const { return partner(rank_, -(std::int64_t{1} << round_), num_ranks_); }
-
-void Barrier::give_up() noexcept {
-  for (std::size_t receive = 0; receive < requests_.size(); receive += 2)
-    requests_.cancel(receive, receive + 1);
+BoundRun bind_barrier(const Binding& binding) {
+  TableRequests requests = make_requests(binding, false);
+  std::vector<RequestCount> ends = ends_of_phases(binding.table, requests.ends, true);
+  return {std::make_unique<Barriers>(std::move(requests), std::move(ends), binding), "barrier"};
 }
 
 }  // namespace nuice::mpi

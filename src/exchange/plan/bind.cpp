@@ -1,103 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binds a plan to buffers, one per partner: checks them and has the requests made. fields.cpp does it for datatypes.
-#include <algorithm>
-#include <string>
-#include <type_traits>
+// Binds a plan to memory: the layout of what was given, and the executor's run of it.
+#include <memory>
+#include <utility>
 
-#include "exchange/bind/request_maker.hpp"
+#include "exchange/bind/buffers.hpp"
+#include "exchange/bind/fields.hpp"
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/exec/run.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-struct Side {
-  std::string kind;  // "send" or "receive"
-  bool is_send;
-  std::span<const Partner> partners;
-};
-
-/// One buffer per partner, each with room for what is exchanged with it.
-template <typename Buffer>
-void check_buffers(const Side& side, std::span<const Buffer> buffers, Rank rank) {
-  if (buffers.size() != side.partners.size())
-    throw Error(ErrorCode::invalid_argument,
-                "rank " + std::to_string(rank) + " gives " + std::to_string(buffers.size()) + " " +
-                    side.kind + " buffers for " + std::to_string(side.partners.size()) + " partners");
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const auto [partner, bytes] = side.partners[i];
-    const bool is_null = bytes > 0 && buffers[i].data == nullptr;
-    if (!is_null && buffers[i].bytes >= bytes) continue;
-    const std::string pair = side.is_send ? pair_name(rank, partner) : pair_name(partner, rank);
-    throw Error(ErrorCode::invalid_argument,
-                pair + ": the " + side.kind + " buffer " +
-                    (is_null ? "is null"
-                             : "has " + std::to_string(buffers[i].bytes) + " bytes, the message has " +
-                                   std::to_string(bytes)));
-  }
-}
-
-/// The buffers by rank of their partner.
-template <typename Buffer>
-class BufferFinder {
- public:
-  BufferFinder(std::span<const Partner> partners, std::span<const Buffer> buffers) {
-    by_rank_.reserve(partners.size());
-    for (std::size_t i = 0; i < partners.size(); ++i) by_rank_.push_back({partners[i].rank, buffers[i]});
-    std::ranges::sort(by_rank_, {}, &Row::rank);
-  }
-  /// An empty buffer for a rank that is no partner.
-  Buffer find(Rank rank) const {
-    const auto at = std::ranges::lower_bound(by_rank_, rank, {}, &Row::rank);
-    return at != by_rank_.end() && at->rank == rank ? at->buffer : Buffer{};
-  }
-
- private:
-  struct Row {
-    Rank rank;
-    Buffer buffer;
-  };
-  std::vector<Row> by_rank_;
-};
-
-void set_sources(Arrivals& arrivals, std::span<const Partner> partners,
-                 std::span<const ReceiveBuffer> buffers) {
-  std::vector<std::span<std::byte>> data;
-  for (std::size_t i = 0; i < partners.size(); ++i)
-    data.emplace_back(static_cast<std::byte*>(buffers[i].data), static_cast<std::size_t>(partners[i].bytes));
-  arrivals.set_sources(partners, data);
-}
-
-/// One buffer per partner, in bytes.
-class BufferLayout : public Layout {
- public:
-  BufferLayout(BufferFinder<SendBuffer> send_to, BufferFinder<ReceiveBuffer> receive_from)
-      : send_to_(std::move(send_to)), receive_from_(std::move(receive_from)) {}
-
-  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override {
-    // MPI takes the address of what it only reads as one that it might write to, within a datatype.
-    add(const_cast<void*>(send_to_.find(dst).data), offset, bytes, places);
-  }
-  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override {
-    add(receive_from_.find(src).data, offset, bytes, places);
-  }
-
- private:
-  static void add(void* buffer, Bytes offset, Bytes bytes, Places& places) {
-    places.push_back({static_cast<std::byte*>(buffer) + offset, bytes, MPI_BYTE});
-  }
-  BufferFinder<SendBuffer> send_to_;
-  BufferFinder<ReceiveBuffer> receive_from_;
-};
-
-SelfCopy self_copy(const PhaseTable& table, const BufferFinder<SendBuffer>& send_to,
-                   const BufferFinder<ReceiveBuffer>& receive_from) {
+SelfCopy self_copy(const PhaseTable& table, const BufferLayout& layout) {
   for (const Partner& source : table.sources)
     if (source.rank == table.rank)
-      return {send_to.find(table.rank).data, receive_from.find(table.rank).data,
+      return {layout.sent_to(table.rank), layout.received_from(table.rank),
               static_cast<std::size_t>(source.bytes)};
   return {};
 }
@@ -109,120 +31,116 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   exchange->comm = comm;
   exchange->watchdog_s = watchdog_s;
   exchange->watches_deaths = tells_of_deaths();
+  exchange->self_tag = next_tag;
   return exchange;
 }
 
-void Plan::State::make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout,
-                                bool windows_hold_all) const {
-  const auto limit = static_cast<std::size_t>(max_sends_in_flight);
-  Exchange::State::RequestMaker maker(exchange, bound, layout, next_tag, limit > 0);
-  if (exchange.self.bytes == 0) maker.make_self_message();
-  const bool is_backwards = &bound != &table;
-  // Where windows hold all, nobody would ask: sent at once as by async, whose requests are persistent.
-  if (info.executor == Executor::credit && !windows_hold_all) {
-    maker.make_credit({next_tag, next_tag + 1, chunk_bytes, windows.of(is_backwards),
-                       windows.of(!is_backwards), window_senders, windows.near});
-    return;
-  }
-  maker.make(info.executor == Executor::credit ? Executor::async : info.executor);
-  if (info.executor == Executor::barrier) exchange.barrier.emplace(*comm, next_tag + 1);
-  exchange.window.resize(std::min(limit, exchange.sends.size()), MPI_REQUEST_NULL);
-  exchange.reserve();
+RunSettings Plan::State::settings_for(bool is_backwards, bool windows_hold_all) const {
+  return {.max_sends = max_sends,
+          .chunk_bytes = chunk_bytes,
+          .receive_window_bytes = windows.of(is_backwards),
+          .send_window_bytes = windows.of(!is_backwards),
+          .window_senders = window_senders,
+          .near = windows.near,
+          .windows_hold_all = windows_hold_all};
 }
 
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
   try {
-    if (exchange->credit) exchange->credit->agree_on_first_grants();
+    exchange->run->agree();
   } catch (const Error&) {
-    exchange->broken = true;
-    exchange->give_up();
-    Exchange::State::let_go(std::move(exchange));
+    Exchange::State::abandon(std::move(exchange));
     throw;
   }
-  take_tags(comm, next_tag);  // of the payload, and of grants or barriers
+  take_tags(comm, next_tag);  // of the payload, and of what the executor says besides
   return Exchange(std::move(exchange));
 }
 
-Exchange Plan::bind_table(const PhaseTable& table, const Ends<SendBuffer>& send,
-                          const Ends<ReceiveBuffer>& receive) {
-  State& plan = state();
-  const Rank rank = plan.comm->rank();
+Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
+                                   std::span<const ReceiveBuffer> receive) {
   std::unique_ptr<Exchange::State> exchange;
-  all_or_none(*plan.comm, [&] {
-    check_buffers({"send", true, send.partners}, send.buffers, rank);
-    check_buffers({"receive", false, receive.partners}, receive.buffers, rank);
-    const BufferFinder send_to(send.partners, send.buffers);
-    const BufferFinder receive_from(receive.partners, receive.buffers);
-    exchange = plan.new_exchange();
-    set_sources(exchange->arrivals, receive.partners, receive.buffers);
-    exchange->self = self_copy(table, send_to, receive_from);
-    const bool hold_all =
-        &table == &plan.table ? plan.windows.hold_all_forwards : plan.windows.hold_all_backwards;
-    plan.make_requests(*exchange, table, BufferLayout(send_to, receive_from), hold_all);
+  all_or_none(*comm, [&] {
+    check_buffers(way, send, receive);
+    const BufferLayout layout(way, send, receive);
+    exchange = new_exchange();
+    set_sources(exchange->arrivals, way.receive_from, receive);
+    exchange->self = self_copy(way.table, layout);
+    const bool hold_all = is_backwards ? windows.hold_all_backwards : windows.hold_all_forwards;
+    exchange->set(find_runnable_executor(info.executor)
+                      .bind({comm, way.table, layout, exchange->arrivals, next_tag,
+                             settings_for(is_backwards, hold_all)}));
   });
-  return plan.finish_bind(std::move(exchange));
+  return finish_bind(std::move(exchange));
 }
 
-PhaseTable Plan::State::reversed_table() const {
-  PhaseTable table_back;
-  all_or_none(*comm, [&] { table_back = reversed(table); });
-  return table_back;
-}
-
-Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
-  return State::binding(state_.get(), Call::bind, [&](State& plan) {
-    return bind_table(plan.table, {plan.destinations, send}, {plan.table.sources, receive});
+Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
+                                  std::span<const ReceiveField> receive) {
+  const FieldLayout layout(*comm, way, send, receive, next_tag, info.staged_bytes > 0);
+  int hold_all = 0;
+  if (grants()) {
+    Bytes bytes = 0;
+    for (std::size_t i = 0; i < way.receive_from.size(); ++i)
+      if (comes_over_port(way.receive_from[i].rank)) bytes += layout.received().bytes_with(i);
+    hold_all = bytes <= windows.of(is_backwards) ? 1 : 0;
+    all_reduce(*comm, MPI_IN_PLACE, &hold_all, 1, MPI_INT, MPI_MIN);
+  }
+  std::unique_ptr<Exchange::State> exchange;
+  all_or_none(*comm, [&] {
+    exchange = new_exchange();
+    exchange->arrivals.set_sources(way.receive_from,
+                                   std::vector<std::span<std::byte>>(way.receive_from.size()));
+    exchange->self_message = make_self_message(way.table, layout);
+    exchange->set(find_runnable_executor(info.executor)
+                      .bind({comm, way.table, layout, exchange->arrivals, next_tag,
+                             settings_for(is_backwards, hold_all != 0)}));
   });
+  return finish_bind(std::move(exchange));
 }
 
-Exchange Plan::bind_reverse(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
-  return State::binding(state_.get(), Call::bind_reverse, [&](State& plan) {
-    return bind_table(plan.reversed_table(), {plan.table.sources, send}, {plan.destinations, receive});
-  });
-}
-
-/// Buffers inside the array. Collective; what is wrong with it is found on all ranks.
-template <typename Buffer, typename Array>
-std::vector<Buffer> Plan::buffers_in(std::span<const Partner> partners, const Array& array) const {
-  const Communicator& comm = *state().comm;
-  std::vector<Buffer> buffers;
-  all_or_none(comm, [&] {
-    const std::string who = "rank " + std::to_string(comm.rank()) + ": ";
-    if (!array.offsets.empty() && array.offsets.size() != partners.size())
-      throw Error(ErrorCode::invalid_argument, who + std::to_string(array.offsets.size()) + " offsets for " +
-                                                   std::to_string(partners.size()) + " partners");
-    Bytes next = 0;
-    for (std::size_t i = 0; i < partners.size(); ++i) {
-      const Bytes offset = array.offsets.empty() ? next : array.offsets[i];
-      const Bytes bytes = partners[i].bytes;
-      if (offset < 0 || offset > array.bytes || bytes > array.bytes - offset)
-        throw Error(ErrorCode::invalid_argument,
-                    who + "the message of rank " + std::to_string(partners[i].rank) + ", " +
-                        std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                        ", is not inside the array of " + std::to_string(array.bytes) + " bytes");
-      using Byte = std::conditional_t<std::is_same_v<Buffer, SendBuffer>, const std::byte, std::byte>;
-      const bool has_memory = array.data != nullptr;
-      buffers.push_back({has_memory ? static_cast<Byte*>(array.data) + offset : nullptr, bytes});
-      next = offset + bytes;
-    }
-  });
-  return buffers;
-}
-
-Exchange Plan::bind_array(const SendArray& send, const ReceiveArray& receive) {
-  return State::binding(state_.get(), Call::bind_array, [&](State& plan) {
-    const auto from = buffers_in<SendBuffer>(plan.destinations, send);
-    const auto to = buffers_in<ReceiveBuffer>(plan.table.sources, receive);
-    return bind_table(plan.table, {plan.destinations, from}, {plan.table.sources, to});
+/// bind(plan, way, is_backwards), once all ranks are known to bind the same.
+template <typename Bind>
+Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
+  if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  require_running("bind()");
+  plan->member.require_same(call);
+  const auto kept = plan->comm;
+  return naming_the_dead(*kept, [&] {
+    const std::vector<Partner>& sources = plan->table.sources;
+    if (call.direction == Direction::forwards)
+      return bind(*plan, Way{plan->table, plan->destinations, sources}, false);
+    PhaseTable table_back;
+    all_or_none(*kept, [&] { table_back = reversed(plan->table); });
+    return bind(*plan, Way{table_back, sources, plan->destinations}, true);
   });
 }
 
-Exchange Plan::bind_array_reverse(const SendArray& send, const ReceiveArray& receive) {
-  return State::binding(state_.get(), Call::bind_array_reverse, [&](State& plan) {
-    const auto from = buffers_in<SendBuffer>(plan.table.sources, send);
-    const auto to = buffers_in<ReceiveBuffer>(plan.destinations, receive);
-    return bind_table(plan.reversed_table(), {plan.table.sources, from}, {plan.destinations, to});
-  });
+Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
+                    Direction direction) {
+  return State::binding(state_.get(), {Form::buffers, direction},
+                        [&](State& plan, const Way& way, bool is_backwards) {
+                          return plan.bind_buffers(way, is_backwards, send, receive);
+                        });
+}
+
+Exchange Plan::bind(const SendArray& send, const ReceiveArray& receive, Direction direction) {
+  return State::binding(state_.get(), {Form::array, direction},
+                        [&](State& plan, const Way& way, bool is_backwards) {
+                          std::vector<SendBuffer> from;
+                          std::vector<ReceiveBuffer> to;
+                          all_or_none(*plan.comm, [&] {
+                            from = buffers_in(send, way.send_to, way.table.rank);
+                            to = buffers_in(receive, way.receive_from, way.table.rank);
+                          });
+                          return plan.bind_buffers(way, is_backwards, from, to);
+                        });
+}
+
+Exchange Plan::bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
+                    Direction direction) {
+  return State::binding(state_.get(), {Form::fields, direction},
+                        [&](State& plan, const Way& way, bool is_backwards) {
+                          return plan.bind_fields(way, is_backwards, send, receive);
+                        });
 }
 
 }  // namespace nuice::mpi

@@ -8,16 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
+#include "exchange/plan/options.hpp"
 #include "exchange/plan/pick_machine.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "exchange/plan/share_advice.hpp"
 #include "exchange/plan/trial.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/wisdom.hpp"
 
@@ -26,9 +24,9 @@ namespace {
 
 constexpr std::size_t most_trials = 4;
 constexpr std::size_t least_trials = 2;
-/// Where switch queues are short only credit bounds what is on its way to a port. The bad days of the others are rarer
+/// Where switch queues are short only grants bound what is on its way to a port. Slow exchanges of the others are rarer
 /// than a trial has rounds, so one of them must be faster by so much.
-constexpr double unseen_bad_days = 1.05;
+constexpr double rare_slow_exchanges = 1.05;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
 constexpr double planning_doubt = 5;
 
@@ -37,22 +35,20 @@ constexpr double planning_doubt = 5;
 /// what combining costs, and not that all ranks of a host send at once where nothing holds them back, so that a short queue
 /// gets more senders than it counts.
 std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options, bool for_hosts) {
-  const bool is_free = options.executor == Executor::automatic;
   const bool is_combined = for_hosts && options.combine;
-  const Executor asked = is_free && is_combined ? Executor::phased : options.executor;
-  const bool has_phases = asked == Executor::phased || asked == Executor::barrier;
+  const bool is_free = options.executor == auto_name && !is_combined;
+  const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
   std::vector<std::string> ours;
   for (const std::string& name : mpi_candidates(machine)) {
-    const Scheduler& scheduler = find_scheduler(name.substr(0, name.find(':')));
+    const std::size_t colon = name.find(':');
+    const Scheduler& scheduler = find_scheduler(name.substr(0, colon));
+    const Executor& executor = find_executor(is_free ? name.substr(colon + 1) : asked);
     if (for_hosts && scheduler.needs_topology()) continue;
     const bool forwards = (scheduler.guarantees & direct) == 0;
     if (for_hosts && forwards && !options.combine) continue;
-    const bool sends_at_once = name.ends_with(":async") && asked == Executor::automatic;
-    if (for_hosts && sends_at_once && machine.queue_senders > 0) continue;
-    const std::string candidate = asked == Executor::automatic
-                                      ? name
-                                      : std::string(scheduler.name) + ":" + std::string(executor_name(asked));
-    if (asked != Executor::automatic && forwards && !has_phases) continue;
+    if (for_hosts && is_free && executor.pace == Pace::at_once && machine.queue_senders > 0) continue;
+    if (!executor.carries_out(scheduler.guarantees)) continue;
+    const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
     if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
   }
   return ours;
@@ -63,16 +59,16 @@ std::string setting_text(const PlanOptions& options) {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
   int length = 0;
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
-  return std::string(library.data()) + " " + std::string(executor_name(options.executor)) + " " +
-         std::to_string(options.chunk_bytes) + " " + std::to_string(options.window_bytes) + " " +
-         std::to_string(options.window_senders) + " " + std::to_string(options.max_sends_in_flight) + " " +
-         std::to_string(options.seed) +
+  return std::string(library.data()) + " " + options.executor + " " +
+         std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
+         " " + std::to_string(options.credit.window_senders) + " " + std::to_string(options.async.max_sends) +
+         " " + std::to_string(options.seed) +
          (options.hosts.empty() ? "" : " hosts " + options.hosts + (options.combine ? " combined" : ""));
 }
 
 std::string wisdom_path(const PlanOptions& options) {
-  if (options.wisdom == "none") return {};
-  return options.wisdom.empty() ? default_wisdom_path() : options.wisdom;
+  if (options.automatic.wisdom == "none") return {};
+  return options.automatic.wisdom.empty() ? default_wisdom_path() : options.automatic.wisdom;
 }
 
 std::string milliseconds(double seconds) {
@@ -103,7 +99,7 @@ class Plan::State::Chooser {
       });
       share();
       state_.info.predicted_s = advice_.choice().exchange_s;
-      if (options_.measure && advice_.num_messages > 0) measure();
+      if (options_.automatic.measure && advice_.num_messages > 0) measure();
     }
     state_.info.warning = text_of_rank_0(comm_, std::move(state_.info.warning));
   }
@@ -132,39 +128,25 @@ class Plan::State::Chooser {
 
   /// What rank 0 knows of this problem, on all ranks.
   std::optional<WisdomEntry> look_up() {
-    struct Evidence {
-      double predicted_s = 0;
-      double measured_s = 0;
-      int repetitions = 0;
-    } evidence;
-    std::string found;  // the evidence, and then "scheduler:executor"
+    WisdomEntry entry;  // without a scheduler: nothing is known
     all_or_none(comm_, [&] {
-      advice_options_ = {.reuse = options_.reuse,
+      advice_options_ = {.reuse = options_.automatic.reuse,
                          .candidates = candidates_for(picked_.machine, options_, for_hosts_),
                          .seed = options_.seed,
-                         .chunk_bytes = options_.chunk_bytes,
-                         .window_bytes = options_.window_bytes};
+                         .chunk_bytes = options_.credit.chunk_bytes,
+                         .window_bytes = options_.credit.window_bytes};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
-      key_ = wisdom_key(advised(), picked_.machine, options_.reuse, setting_text(options_));
+      key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse, setting_text(options_));
       const WisdomFile file = read_wisdom(path);
       warn(file.warning);
       const WisdomEntry* const known = file.find(key_);
       if (known == nullptr) return;
-      evidence = {known->predicted_s, known->measured_s, known->repetitions};
-      found.assign(reinterpret_cast<const char*>(&evidence), sizeof evidence);
-      found += known->scheduler + ":" + known->executor;
+      entry = *known;
     });
-    found = text_of_rank_0(comm_, std::move(found));
-    if (found.empty()) return std::nullopt;
-    std::memcpy(&evidence, found.data(), sizeof evidence);
-    const std::size_t colon = found.find(':', sizeof evidence);
-    return WisdomEntry{.key = key_,
-                       .scheduler = found.substr(sizeof evidence, colon - sizeof evidence),
-                       .executor = found.substr(colon + 1),
-                       .predicted_s = evidence.predicted_s,
-                       .measured_s = evidence.measured_s,
-                       .repetitions = evidence.repetitions};
+    share_from_rank_0(comm_, entry.scheduler, entry.executor, entry.predicted_s, entry.measured_s,
+                      entry.repetitions);
+    return entry.scheduler.empty() ? std::nullopt : std::optional(entry);
   }
 
   /// Takes the choice from wisdom if there is one that makes sense here; its rivals are then predicted by the rule.
@@ -195,7 +177,7 @@ class Plan::State::Chooser {
       name_machine();
       follows = 1;
     });
-    broadcast(comm_, &follows, 1, MPI_INT, 0);
+    share_from_rank_0(comm_, follows);
     if (follows == 0) return false;
     share();
     state_.info.predicted_s = entry->predicted_s;
@@ -204,7 +186,7 @@ class Plan::State::Chooser {
 
   /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
   bool is_believable(const Candidate& known, const Advice& by_rule) const {
-    const double planning_s = known.planning_s / static_cast<double>(options_.reuse);
+    const double planning_s = known.planning_s / static_cast<double>(options_.automatic.reuse);
     return planning_s <= planning_doubt * by_rule.choice().total_s;
   }
 
@@ -247,8 +229,8 @@ class Plan::State::Chooser {
 
   double surcharge(const Candidate& candidate) const {
     const bool is_bounded =
-        picked_.machine.queue_senders == 0 || candidate.executor == executor_name(Executor::credit);
-    return is_bounded ? 1 : unseen_bad_days;
+        picked_.machine.queue_senders == 0 || find_executor(candidate.executor).pace == Pace::grants;
+    return is_bounded ? 1 : rare_slow_exchanges;
   }
 
   Plan plan_of(const Candidate& candidate) {
@@ -277,7 +259,7 @@ class Plan::State::Chooser {
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
                         "; measured: " + milliseconds(cost_s) + " (mean of " +
                         std::to_string(result.repetitions) +
-                        (cost_s > result.cost_s ? ", and a twentieth for bad days not seen)." : ").");
+                        (cost_s > result.cost_s ? ", and a twentieth for slow exchanges not seen)." : ").");
     const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
     if (path.empty()) return;
     const WisdomEntry entry{.key = key_,

@@ -25,7 +25,7 @@ struct Name {
   Discovery way;
   std::string_view name;
 };
-constexpr std::array<Name, 4> names = {{{Discovery::automatic, "automatic"},
+constexpr std::array<Name, 4> names = {{{Discovery::automatic, "auto"},
                                         {Discovery::gather, "gather"},
                                         {Discovery::count, "count"},
                                         {Discovery::consensus, "consensus"}}};
@@ -89,7 +89,7 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
   for (std::size_t i = 0; i < row.size(); ++i)
     must(MPI_Issend(&row[i].bytes, 1, MPI_INT64_T, row[i].rank, tag, comm.get(), &sends[i]), "MPI_Issend");
   std::vector<Partner> sources;
-  MPI_Request barrier = MPI_REQUEST_NULL;
+  MPI_Request consensus = MPI_REQUEST_NULL;
   bool all_received = false;  // what this rank sent
   int all_through = 0;
   while (all_through == 0) {
@@ -100,13 +100,13 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
       continue;
     }
     if (all_received) {
-      must(MPI_Test(&barrier, &all_through, MPI_STATUS_IGNORE), "MPI_Test");
+      must(MPI_Test(&consensus, &all_through, MPI_STATUS_IGNORE), "MPI_Test");
     } else {
       int done = 0;
       must(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE),
            "MPI_Testall");
       all_received = done != 0;
-      if (all_received) must(MPI_Ibarrier(comm.get(), &barrier), "MPI_Ibarrier");
+      if (all_received) must(MPI_Ibarrier(comm.get(), &consensus), "MPI_Ibarrier");
     }
     if (all_through == 0) std::this_thread::yield();
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/plan/family.hpp"
-#include "mpi/collective.hpp"
 
 #include <array>
 #include <string>
 
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
 
@@ -16,20 +16,21 @@ namespace {
 /// What hangs on the user's communicator.
 using Holder = std::shared_ptr<Family>;
 
-constexpr std::array<const char*, 8> call_names = {
-    "the making",           "bind()",        "bind_reverse()",        "bind_array()",
-    "bind_array_reverse()", "bind_fields()", "bind_fields_reverse()", "BroadcastPlan::bind()"};
-constexpr auto num_calls = static_cast<std::int64_t>(call_names.size());
+constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none"};
+constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.
 std::int64_t code_of(const Doing& doing) {
-  return (2 * doing.member + (doing.plan_is_freed ? 1 : 0)) * num_calls +
-         static_cast<std::int64_t>(doing.call);
+  const auto form = static_cast<std::int64_t>(doing.call.form);
+  const auto direction = static_cast<std::int64_t>(doing.call.direction);
+  return (2 * doing.member + (doing.plan_is_freed ? 1 : 0)) * num_calls + 2 * form + direction;
 }
 
 std::string words(std::int64_t code) {
-  return std::string(call_names[static_cast<std::size_t>(code % num_calls)]) + " of plan " +
-         std::to_string(code / num_calls / 2);
+  const auto call = static_cast<std::size_t>(code % num_calls);
+  const std::string whose = " of plan " + std::to_string(code / num_calls / 2);
+  if (call / 2 == static_cast<std::size_t>(Form::none)) return "the making" + whose;
+  return std::string("bind(") + form_names[call / 2] + (call % 2 == 0 ? ")" : ", backwards)") + whose;
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ std::shared_ptr<Family> Family::of(MPI_Comm parent, const Communicator& comm) {
 void Family::expect_plan(MPI_Comm parent, double watchdog_s) {
   check_parent(parent);
   if (const std::shared_ptr<Family> family = find(parent))
-    family->require_same({family->num_members_ + 1, Call::plan, false}, watchdog_s);
+    family->require_same({family->num_members_ + 1, {Form::none}, false}, watchdog_s);
 }
 
 void Family::require_same(const Doing& doing, double watchdog_s) {

@@ -14,24 +14,22 @@
 #include <memory>
 
 #include "mpi/communicator.hpp"
+#include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
 
-enum class Call {
-  plan,
-  bind,
-  bind_reverse,
-  bind_array,
-  bind_array_reverse,
-  bind_fields,
-  bind_fields_reverse,
-  bind_broadcast
+/// What is bound; none: a plan is made.
+enum class Form { buffers, array, fields, broadcast, none };
+
+struct BindCall {
+  Form form;
+  Direction direction = Direction::forwards;
 };
 
 /// What a rank is about to do with a plan.
 struct Doing {
   std::int64_t member;  // the plan's number
-  Call call;
+  BindCall call;
   bool plan_is_freed;
 };
 
@@ -74,7 +72,9 @@ struct Membership {
     const auto family = Family::of(parent, *comm);
     return {.family = family, .number = family->add(), .watchdog_s = watchdog_s};
   }
-  void require_same(Call call) const { family->require_same({number, call, plan_is_freed}, watchdog_s); }
+  void require_same(const BindCall& call) const {
+    family->require_same({number, call, plan_is_freed}, watchdog_s);
+  }
   /// As it is after the plan was freed.
   Membership of_freed() const {
     return {.family = family, .number = number, .plan_is_freed = true, .watchdog_s = watchdog_s};

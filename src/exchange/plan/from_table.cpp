@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/text/names.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
@@ -17,10 +18,6 @@ namespace nuice::mpi {
 namespace {
 
 [[noreturn]] void fail_table(const std::string& text) { throw Error(ErrorCode::mismatch, text); }
-
-std::string pair_name(Rank src, Rank dst) {
-  return "rank " + std::to_string(src) + " -> rank " + std::to_string(dst);
-}
 
 void check_partners(const std::vector<Partner>& partners, Rank rank, const std::string& what) {
   const bool ascending =
@@ -225,10 +222,10 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
 
 }  // namespace
 
-void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options) {
-  member = Membership::of(parent, comm, watchdog_s);
-  require_equal_options(*comm, options);
-  check_options(options);
+void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted) {
+  member = Membership::of(parent, comm, wanted.watchdog_s);
+  PlanOptions options = agree_on_options(wanted);
+  if (options.executor == auto_name) options.executor = default_executor;
   find_hosts(options);
   info.combined = false;  // it is as the table is
   std::vector<std::int64_t> my_sends;
@@ -251,7 +248,8 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
                  std::to_string(table.num_phases) + " phases, the ranks send in " +
                  std::to_string(schedule.num_phases()));
     if (const auto violation = check(matrix, schedule, 0)) fail_table(violation->text);
-    if (forwards(matrix, schedule)) require_phases_to_forward("the schedule", options.executor);
+    if (forwards(matrix, schedule))
+      require_phases_to_forward("the schedule", find_executor(options.executor));
     const PhaseTable sent = slice(matrix, schedule, comm->rank());
     check_sources(table, sent);
     check_receives(table, sent);
@@ -263,12 +261,10 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
 }
 
 Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
-  PlanOptions settings = options;
-  if (settings.executor == Executor::automatic) settings.executor = Executor::phased;
   auto state = std::make_unique<State>();
-  Family::expect_plan(parent, settings.watchdog_s);
-  state->comm = duplicate(parent, settings.watchdog_s);
-  naming_the_dead(*state->comm, [&] { state->take_table(parent, table, settings); });
+  Family::expect_plan(parent, options.watchdog_s);
+  state->comm = duplicate(parent, options.watchdog_s);
+  naming_the_dead(*state->comm, [&] { state->take_table(parent, table, options); });
   return Plan(std::move(state));
 }
 

@@ -79,10 +79,10 @@ void Plan::State::find_hosts(const PlanOptions& options) {
 }
 
 void Plan::State::share_windows() {
-  const bool shares = hosts && hosts->any_shared() && info.executor == Executor::credit;
+  const bool shares = hosts && hosts->any_shared() && grants();
   if (shares) share_window_of(hosts->host_of(comm->rank()));
   hosts.reset();
-  if (info.executor == Executor::credit) see_what_windows_hold();
+  if (grants()) see_what_windows_hold();
 }
 
 Bytes Plan::State::bytes_over_port(std::span<const Partner> partners) const {
@@ -142,12 +142,12 @@ void Plan::State::require_correct_for(const Problem& problem, const Schedule& sc
     if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
 }
 
-void Plan::State::settle_form(const Scheduler& scheduler, Executor executor) {
+void Plan::State::settle_form(const Scheduler& scheduler, const Executor& executor) {
   const bool forwards = (scheduler.guarantees & direct) == 0;
   if (forwards && hosts && hosts->any_shared()) info.combined = true;
   if (forwards) require_phases_to_forward(std::string(scheduler.name), executor);
   if (info.combined)
-    require_phases_to_forward(std::string(scheduler.name) + " with PlanOptions::combine", executor);
+    require_phases_to_forward(std::string(scheduler.name) + " with the option combine", executor);
 }
 
 }  // namespace nuice::mpi

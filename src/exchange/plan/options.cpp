@@ -1,175 +1,145 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The table of plan options, and what follows from it. An option is a member of PlanOptions and a row here.
 #include "exchange/plan/options.hpp"
-#include "mpi/collective.hpp"
 
 #include <array>
-#include <bit>
 #include <climits>
-#include <cstdint>
+#include <cstdlib>
+#include <limits>
 
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
+#include "nuice/core/executor.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-struct ExecutorName {
-  Executor executor;
-  std::string_view name;
+using namespace nuice::options;
+using O = PlanOptions;
+
+constexpr std::array<std::string_view, 2> planning_names = {"everywhere", "root"};
+
+using Kind = std::variant<Text<O>, Flag<O>, Whole<O, int>, Whole<O, std::uint64_t>, Size<O>, Seconds<O>,
+                          OneOf<O, Planning>>;
+using Row = Option<Kind>;
+
+constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+
+#define NUICE_AT(member) [](O& o) -> decltype((o.member)) { return o.member; }
+const std::array table{
+    Row{"scheduler", "which algorithm makes the schedule (nuice list), or auto",
+        Text<O>{NUICE_AT(scheduler)}},
+    Row{"executor", "how ranks go through it (nuice list), or auto", Text<O>{NUICE_AT(executor)}},
+    Row{"seed", "of schedulers that draw random numbers", Whole<O, std::uint64_t>{NUICE_AT(seed), 0, any}},
+    Row{"phase_cost", "what a phase costs, as bytes that could be sent meanwhile",
+        Size<O>{NUICE_AT(phase_cost_bytes), 0, max_bytes}},
+    Row{"prefer_pairs", "ranks that send each other do so in the same phase",
+        Flag<O>{NUICE_AT(prefer_pairs)}},
+    Row{"topology", "the network, for schedulers without link contention", Text<O>{NUICE_AT(topology)}},
+    Row{"hosts", "which ranks share a host (a node): auto, so many each, or a list",
+        Text<O>{NUICE_AT(hosts)}},
+    Row{"combine", "aggregation: one message from host to host", Flag<O>{NUICE_AT(combine)}},
+    Row{"planning", "where the schedule is made: everywhere or root",
+        OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
+    Row{"check", "prove the schedule before the plan is handed out", Flag<O>{NUICE_AT(check)}},
+    Row{"watchdog", "give up after so long without progress; 0: never", Seconds<O>{NUICE_AT(watchdog_s)}},
+    Row{"environment", "whether NUICE_OPTIONS of rank 0 overrides the program",
+        Flag<O>{NUICE_AT(environment)}},
+    Row{"async.max_sends", "so many sends under way at most; 0: no limit",
+        Whole<O, int>{NUICE_AT(async.max_sends), 0, INT_MAX}},
+    Row{"credit.chunk", "bytes that travel as one", Size<O>{NUICE_AT(credit.chunk_bytes), 1, INT_MAX}},
+    Row{"credit.window", "bytes on their way to a rank at most",
+        Size<O>{NUICE_AT(credit.window_bytes), 1, max_bytes}},
+    Row{"credit.senders", "so many senders share a receiver's window",
+        Whole<O, int>{NUICE_AT(credit.window_senders), 1, INT_MAX}},
+    Row{"auto.reuse", "how often the plan will be used",
+        Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1, any}},
+    Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},
+    Row{"auto.measure", "time the candidates that prediction cannot tell apart",
+        Flag<O>{NUICE_AT(automatic.measure)}},
+    Row{"auto.wisdom", "a file with measured choices, or none", Text<O>{NUICE_AT(automatic.wisdom)}},
 };
-constexpr std::array<ExecutorName, 5> executor_names = {{
-    {Executor::async, "async"},
-    {Executor::phased, "phased"},
-    {Executor::barrier, "barrier"},
-    {Executor::credit, "credit"},
-    {Executor::automatic, "auto"},
-}};
+#undef NUICE_AT
 
-struct TextOption {
-  const char* name;
-  std::string PlanOptions::* member;
-};
-constexpr std::array<TextOption, 5> text_options = {{
-    {"scheduler", &PlanOptions::scheduler},
-    {"topology", &PlanOptions::topology},
-    {"hosts", &PlanOptions::hosts},
-    {"machine", &PlanOptions::machine},
-    {"wisdom", &PlanOptions::wisdom},
-}};
+std::span<const Row> rows() { return table; }
 
-/// Rank 0's options, on all ranks.
-PlanOptions broadcast_options(const Communicator& comm, const PlanOptions& mine) {
-  std::array<std::int64_t, 13> numbers = {static_cast<std::int64_t>(mine.seed),
-                                          static_cast<std::int64_t>(mine.executor),
-                                          mine.max_sends_in_flight,
-                                          mine.check ? 1 : 0,
-                                          mine.phase_cost_bytes,
-                                          mine.chunk_bytes,
-                                          mine.window_bytes,
-                                          static_cast<std::int64_t>(mine.reuse),
-                                          mine.measure ? 1 : 0,
-                                          std::bit_cast<std::int64_t>(mine.watchdog_s),
-                                          static_cast<std::int64_t>(mine.planning),
-                                          mine.window_senders,
-                                          mine.combine ? 1 : 0};
-  broadcast(comm, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, 0);
-  PlanOptions first = mine;
-  first.seed = static_cast<std::uint64_t>(numbers[0]);
-  first.executor = static_cast<Executor>(numbers[1]);
-  first.max_sends_in_flight = static_cast<int>(numbers[2]);
-  first.check = numbers[3] != 0;
-  first.phase_cost_bytes = numbers[4];
-  first.chunk_bytes = numbers[5];
-  first.window_bytes = numbers[6];
-  first.reuse = static_cast<std::uint64_t>(numbers[7]);
-  first.measure = numbers[8] != 0;
-  first.watchdog_s = std::bit_cast<double>(numbers[9]);
-  first.planning = static_cast<Planning>(numbers[10]);
-  first.window_senders = static_cast<int>(numbers[11]);
-  first.combine = numbers[12] != 0;
-  // All texts in one message, each followed by a zero; one that holds a zero itself differs from what comes out.
-  std::string texts;
-  for (const TextOption& option : text_options) texts += mine.*option.member + '\0';
-  texts = text_of_rank_0(comm, texts);
-  std::size_t begin = 0;
-  for (const TextOption& option : text_options) {
-    first.*option.member = texts.substr(begin, texts.find('\0', begin) - begin);
-    begin += (first.*option.member).size() + 1;
-  }
-  return first;
-}
+[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
 
-std::string planning_name(Planning planning) {
-  if (planning == Planning::everywhere) return "everywhere";
-  return planning == Planning::root ? "root" : std::to_string(static_cast<int>(planning));
-}
-
-void require_equal(const char* option, const std::string& first, const std::string& mine, Rank rank) {
-  if (first == mine) return;
-  throw Error(ErrorCode::mismatch, std::string("PlanOptions::") + option + " differs: " + first +
-                                       " on rank 0, " + mine + " on rank " + std::to_string(rank));
+void check_executor(const PlanOptions& options) {
+  const bool is_chosen_later = options.executor == auto_name;
+  if (!is_chosen_later && !find_executor(options.executor).on_mpi)
+    refuse("the executor " + options.executor + " does not run on MPI");
+  const bool is_async = !is_chosen_later && find_executor(options.executor).pace == Pace::at_once;
+  if (options.async.max_sends > 0 && !is_async)
+    refuse("option async.max_sends is for executors that send all at once, as async does, not for " +
+           options.executor);
 }
 
 }  // namespace
 
-std::string_view executor_name(Executor executor) {
-  for (const ExecutorName& row : executor_names)
-    if (row.executor == executor) return row.name;
-  return "unknown";
+PlanOptions PlanOptions::parse(std::string_view text, const PlanOptions& defaults) {
+  PlanOptions options = defaults;
+  parse_options(text, rows(), options);
+  return options;
 }
 
-Executor find_executor(std::string_view name) {
-  std::string known;
-  for (const ExecutorName& row : executor_names) {
-    if (row.name == name) return row.executor;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw Error(ErrorCode::invalid_argument, "unknown executor \"" + std::string(name) + "\"; known: " + known);
+std::string PlanOptions::text() const { return options_text(rows(), *this, PlanOptions{}); }
+
+std::span<const PlanOptionName> plan_option_names() {
+  static const auto names = [] {
+    std::array<PlanOptionName, table.size()> all;
+    for (std::size_t i = 0; i < table.size(); ++i) all[i] = {table[i].name, table[i].summary};
+    return all;
+  }();
+  return names;
 }
 
-void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
-  const PlanOptions first = broadcast_options(comm, mine);
+OverriddenOptions with_environment(const Communicator& comm, const PlanOptions& mine) {
+  const char* const text = comm.rank() == 0 && mine.environment ? std::getenv("NUICE_OPTIONS") : nullptr;
+  OverriddenOptions all{mine, text_of_rank_0(comm, text == nullptr ? "" : text)};
+  if (all.text.empty()) return all;
   all_or_none(comm, [&] {
-    const Rank rank = comm.rank();
-    for (const TextOption& option : text_options)
-      require_equal(option.name, first.*option.member, mine.*option.member, rank);
-    require_equal("seed", std::to_string(first.seed), std::to_string(mine.seed), rank);
-    require_equal("executor", std::string(executor_name(first.executor)),
-                  std::string(executor_name(mine.executor)), rank);
-    require_equal("max_sends_in_flight", std::to_string(first.max_sends_in_flight),
-                  std::to_string(mine.max_sends_in_flight), rank);
-    require_equal("chunk_bytes", std::to_string(first.chunk_bytes), std::to_string(mine.chunk_bytes), rank);
-    require_equal("window_bytes", std::to_string(first.window_bytes), std::to_string(mine.window_bytes),
-                  rank);
-    require_equal("window_senders", std::to_string(first.window_senders), std::to_string(mine.window_senders),
-                  rank);
-    require_equal("phase_cost_bytes", std::to_string(first.phase_cost_bytes),
-                  std::to_string(mine.phase_cost_bytes), rank);
-    require_equal("planning", planning_name(first.planning), planning_name(mine.planning), rank);
-    require_equal("watchdog_s", std::to_string(first.watchdog_s), std::to_string(mine.watchdog_s), rank);
-    require_equal("check", std::to_string(first.check), std::to_string(mine.check), rank);
-    require_equal("reuse", std::to_string(first.reuse), std::to_string(mine.reuse), rank);
-    require_equal("combine", std::to_string(first.combine), std::to_string(mine.combine), rank);
-    require_equal("measure", std::to_string(first.measure), std::to_string(mine.measure), rank);
+    try {
+      all.options = PlanOptions::parse(all.text, mine);
+    } catch (const Error& error) {
+      throw Error(error.code(), std::string("NUICE_OPTIONS: ") + error.what());
+    }
+  });
+  return all;
+}
+
+void require_equal_values(const Communicator& comm, const NamedValues& mine) {
+  std::string text;
+  for (const auto& [name, value] : mine) text += value + '\0';
+  const std::string first = text_of_rank_0(comm, text);
+  all_or_none(comm, [&] {
+    if (first == text) return;
+    std::size_t begin = 0;
+    for (const auto& [name, value] : mine) {
+      const std::string theirs = first.substr(std::min(begin, first.size()), first.find('\0', begin) - begin);
+      begin += theirs.size() + 1;
+      if (theirs != value)
+        throw Error(ErrorCode::mismatch, "option " + name + " differs: " + theirs + " on rank 0, " + value +
+                                             " on rank " + std::to_string(comm.rank()));
+    }
+    throw Error(ErrorCode::mismatch,
+                "the options of rank " + std::to_string(comm.rank()) + " are not those of rank 0");
   });
 }
 
+void require_equal_options(const Communicator& comm, const PlanOptions& mine) {
+  NamedValues values;
+  for (const Row& row : rows()) values.push_back({std::string(row.name), option_text(row, mine)});
+  require_equal_values(comm, values);
+}
+
 void check_options(const PlanOptions& options) {
-  const int window = options.max_sends_in_flight;
-  if (executor_name(options.executor) == "unknown")
-    throw Error(ErrorCode::invalid_argument, "PlanOptions::executor has the unknown value " +
-                                                 std::to_string(static_cast<int>(options.executor)));
-  if (options.chunk_bytes < 1 || options.chunk_bytes > INT_MAX)
-    throw Error(ErrorCode::invalid_argument, "PlanOptions::chunk_bytes is not between 1 and 2^31 - 1: " +
-                                                 std::to_string(options.chunk_bytes));
-  if (options.window_bytes < 1 || options.window_bytes > max_bytes)
-    throw Error(ErrorCode::invalid_argument, "PlanOptions::window_bytes is not between 1 and 2^62: " +
-                                                 std::to_string(options.window_bytes));
-  if (options.window_senders < 1)
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::window_senders is not at least 1: " + std::to_string(options.window_senders));
-  if (options.phase_cost_bytes < 0 || options.phase_cost_bytes > max_bytes)
-    throw Error(ErrorCode::invalid_argument, "PlanOptions::phase_cost_bytes is not between 0 and 2^62: " +
-                                                 std::to_string(options.phase_cost_bytes));
-  if (options.planning != Planning::everywhere && options.planning != Planning::root)
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::planning has the unknown value " + planning_name(options.planning));
-  if (!(options.watchdog_s >= 0))
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::watchdog_s is negative: " + std::to_string(options.watchdog_s));
+  for (const Row& row : rows())
+    if (const std::string why = why_not_option(row, options); !why.empty())
+      refuse("option " + std::string(row.name) + " " + why);
   if (options.combine && options.hosts.empty())
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::combine combines what one host sends another: say which ranks share a host "
-                "(PlanOptions::hosts)");
-  if (options.reuse < 1)
-    throw Error(ErrorCode::invalid_argument, "PlanOptions::reuse is 0: a plan is used at least once");
-  if (window < 0)
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::max_sends_in_flight is negative: " + std::to_string(window));
-  if (window > 0 && options.executor != Executor::async)
-    throw Error(ErrorCode::invalid_argument,
-                "PlanOptions::max_sends_in_flight is for the executor async, not " +
-                    std::string(executor_name(options.executor)));
+    refuse(
+        "option combine makes one message of what one host sends another: say which ranks share a host "
+        "(hosts)");
+  check_executor(options);
 }
 
 }  // namespace nuice::mpi

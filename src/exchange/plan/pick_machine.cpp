@@ -9,9 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/file_io.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
+#include "core/text/file_io.hpp"
+#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 
@@ -45,7 +44,8 @@ Found by_name(const std::string& name, const std::string& sentence) {
 }
 
 Found look_for(const PlanOptions& options, bool one_host) {
-  if (!options.machine.empty()) return by_name(options.machine, "The machine is " + options.machine + ".");
+  if (!options.automatic.machine.empty())
+    return by_name(options.automatic.machine, "The machine is " + options.automatic.machine + ".");
   if (const std::string name = environment("NUICE_MACHINE"); !name.empty())
     return by_name(name, "The machine is " + name + ", by NUICE_MACHINE.");
   const std::string saved = calibrated_machine_path(one_host);
@@ -55,16 +55,6 @@ Found look_for(const PlanOptions& options, bool one_host) {
   return by_name(name, "No machine was named, and there is no " + (saved.empty() ? "calibrated one" : saved) +
                            ": with the nominal numbers of " + name +
                            " the choice may be wrong; nuice-calibrate --save measures yours.");
-}
-
-/// Collective. In one message.
-Found of_rank_0(const Communicator& comm, const Found& mine) {
-  const std::string all = text_of_rank_0(comm, mine.name + '\0' + mine.sentence + '\0' + mine.text);
-  const std::size_t name_end = all.find('\0');
-  const std::size_t sentence_end = all.find('\0', name_end + 1);
-  return {.name = all.substr(0, name_end),
-          .text = all.substr(sentence_end + 1),
-          .sentence = all.substr(name_end + 1, sentence_end - name_end - 1)};
 }
 
 /// Collective. Whether all ranks share their memory.
@@ -94,13 +84,13 @@ void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& opt
 }  // namespace
 
 PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
-  const bool is_named = !options.machine.empty();
+  const bool is_named = !options.automatic.machine.empty();
   const bool one_host = !is_named && all_on_one_host(comm);
   Found found;
   all_or_none(comm, [&] {
     if (comm.rank() == 0) found = look_for(options, one_host);
   });
-  found = of_rank_0(comm, found);
+  share_from_rank_0(comm, found.name, found.text, found.sentence);
   PickedMachine picked;
   all_or_none(comm, [&] {
     picked = {parse_machine(found.text, found.name), found.sentence};

@@ -16,7 +16,7 @@ struct PickedMachine {
   std::string sentence;  // "The machine is shared-memory, shipped with nuice: ..."
 };
 
-/// Collective. Rank 0 looks for it, and reads it for all: options.machine; $NUICE_MACHINE; what nuice-calibrate --save has
+/// Collective. Rank 0 looks for it, and reads it for all: options.automatic.machine; $NUICE_MACHINE; what nuice-calibrate --save has
 /// left; a shipped one. A crossbar with too few ranks grows, as a port of it is like another; options.topology takes the
 /// place of the machine's own.
 /// Throws Error, the same on all ranks, as find_machine() and make_topology().

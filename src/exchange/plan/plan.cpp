@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "core/partners.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
@@ -26,7 +27,7 @@ namespace {
 
 /// nullptr for "auto".
 const Scheduler* named_scheduler(const std::string& name) {
-  if (name == auto_scheduler) return nullptr;
+  if (name == auto_name) return nullptr;
   try {
     return &find_scheduler(name);
   } catch (const Error& error) {
@@ -36,8 +37,8 @@ const Scheduler* named_scheduler(const std::string& name) {
 
 /// With what `automatic` means for a schedule that is chosen by its name.
 PlanOptions settled(PlanOptions options) {
-  const bool is_chosen_later = options.scheduler == auto_scheduler;
-  if (options.executor == Executor::automatic && !is_chosen_later) options.executor = Executor::phased;
+  const bool is_chosen_later = options.scheduler == auto_name;
+  if (options.executor == auto_name && !is_chosen_later) options.executor = default_executor;
   return options;
 }
 
@@ -58,32 +59,15 @@ Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
 }  // namespace
 
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
-  std::vector<Rank> seen;
-  seen.reserve(destinations.size());
-  for (const auto& [dst, bytes] : destinations) {
-    if (dst < 0 || dst >= comm.num_ranks())
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + ": there are " + std::to_string(comm.num_ranks()) + " ranks");
-    if (bytes < 0)
-      throw Error(ErrorCode::invalid_argument,
-                  pair_name(comm.rank(), dst) + ": the size is negative: " + std::to_string(bytes));
-    if (bytes > max_bytes)
-      throw Error(ErrorCode::limit, pair_name(comm.rank(), dst) + ": " + std::to_string(bytes) +
-                                        " bytes are more than max_bytes = " + std::to_string(max_bytes));
-    seen.push_back(dst);
-  }
-  std::ranges::sort(seen);
-  if (const auto twice = std::ranges::adjacent_find(seen); twice != seen.end())
-    throw Error(ErrorCode::invalid_argument, pair_name(comm.rank(), *twice) + ": given twice");
+  core::check_partners({comm.rank(), true}, comm.num_ranks(), destinations);
 }
 
-void require_phases_to_forward(const std::string& who, Executor executor) {
-  if (executor == Executor::phased || executor == Executor::barrier) return;
-  throw Error(ErrorCode::not_applicable,
-              who +
-                  " forwards messages over other ranks, which takes phases one after the other: use the "
-                  "executor phased or barrier, not " +
-                  std::string(executor_name(executor)));
+void require_phases_to_forward(const std::string& who, const Executor& executor) {
+  if (executor.has_phases()) return;
+  throw Error(
+      ErrorCode::not_applicable,
+      who + " forwards messages over other ranks, which takes phases one after the other: use the executor " +
+          std::string(default_executor) + ", not " + std::string(executor.name));
 }
 
 void Plan::State::describe(const PlanOptions& options) {
@@ -91,10 +75,10 @@ void Plan::State::describe(const PlanOptions& options) {
   info.seed = options.seed;
   info.phase_cost_bytes = options.phase_cost_bytes;
   info.executor = options.executor;
-  max_sends_in_flight = options.max_sends_in_flight;
-  chunk_bytes = options.chunk_bytes;
-  windows.forwards = windows.backwards = options.window_bytes;
-  window_senders = options.window_senders;
+  max_sends = options.async.max_sends;
+  chunk_bytes = options.credit.chunk_bytes;
+  windows.forwards = windows.backwards = options.credit.window_bytes;
+  window_senders = options.credit.window_senders;
   watchdog_s = options.watchdog_s;
 }
 
@@ -119,10 +103,10 @@ void Plan::State::agree_on_times() {
 void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   const Problem& problem = assignment.problem;
   options.scheduler = assignment.scheduler.name;
-  options.executor = assignment.executor;
+  options.executor = assignment.executor.name;
   options.phase_cost_bytes = problem.phase_cost_bytes;
-  options.window_senders = senders_for(assignment.scheduler, options);
-  settle_form(assignment.scheduler, options.executor);
+  options.credit.window_senders = senders_for(assignment.scheduler, options);
+  settle_form(assignment.scheduler, assignment.executor);
   if (options.planning == Planning::root) {
     make_on_root(assignment, options);
     return;
@@ -140,11 +124,20 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   });
 }
 
-void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
-                           const PlanOptions& options) {
-  member = Membership::of(parent, comm, watchdog_s);
+/// With what NUICE_OPTIONS says, checked, and the same on all ranks.
+PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
+  auto [options, overridden] = with_environment(*comm, given);
+  options = settled(options);
   require_equal_options(*comm, options);
   check_options(options);
+  info.overridden = overridden;
+  return options;
+}
+
+void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
+                           const PlanOptions& given) {
+  member = Membership::of(parent, comm, given.watchdog_s);
+  const PlanOptions options = agree_on_options(given);
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(*comm, [&] {
     check_destinations(*comm, all_destinations);
@@ -168,8 +161,9 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
     const Problem problem{.matrix = matrix,
                           .seed = options.seed,
                           .phase_cost_bytes = options.phase_cost_bytes,
-                          .topology = topology.get()};
-    make({problem, *scheduler, options.executor}, options);
+                          .topology = topology.get(),
+                          .prefer_pairs = options.prefer_pairs};
+    make({problem, *scheduler, find_executor(options.executor)}, options);
   }
   share_windows();
   agree_on_times();
@@ -179,7 +173,7 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
     : state_(std::make_unique<State>()) {
   Family::expect_plan(parent, options.watchdog_s);
   state_->comm = duplicate(parent, options.watchdog_s);
-  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, destinations, settled(options)); });
+  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
 }
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -5,17 +5,22 @@
 // the others: O(own messages), and nothing else; on rank 0 what planning everywhere takes on every rank, and the slices of
 // one block.
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
-#include <type_traits>
+#include <string>
 
 #include "exchange/plan/plan_state.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
-#include "mpi/collective.hpp"
 #include "mpi/requests.hpp"
+#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
+
+template <>
+struct nuice::core::Fields<nuice::PhaseTable> {
+  static auto of(auto& table) {
+    auto& [rank, num_ranks, num_phases, destinations, sources, entries, parts] = table;
+    return std::tie(rank, num_ranks, num_phases, destinations, sources, entries, parts);
+  }
+};
 
 namespace nuice::mpi {
 namespace {
@@ -24,65 +29,11 @@ constexpr Rank root = 0;
 constexpr int size_tag = 0;
 constexpr int slice_tag = 1;
 
-/// A phase table as bytes: its numbers, then its arrays as they lie in memory. All ranks run the same program.
-struct Head {
-  Rank rank;
-  Rank num_ranks;
-  PhaseId num_phases;
-  std::size_t num_destinations, num_sources, num_entries, num_parts;
-};
-
-template <typename Visit>
-void visit_arrays(auto& table, Visit&& visit) {
-  visit(table.destinations);
-  visit(table.sources);
-  visit(table.entries);
-  visit(table.parts);
-}
-
-void append(const PhaseTable& table, std::vector<std::byte>& bytes) {
-  const auto put = [&bytes](const void* from, std::size_t size) {
-    const std::size_t at = bytes.size();
-    bytes.resize(at + size);
-    if (size > 0) std::memcpy(bytes.data() + at, from, size);
-  };
-  const Head head{table.rank,           table.num_ranks,      table.num_phases,  table.destinations.size(),
-                  table.sources.size(), table.entries.size(), table.parts.size()};
-  put(&head, sizeof head);
-  visit_arrays(table, [&]<typename T>(const std::vector<T>& array) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    put(array.data(), array.size() * sizeof(T));
-  });
-}
-
-PhaseTable read_table(const std::vector<std::byte>& bytes) {
-  std::size_t at = 0;
-  const auto get = [&](void* to, std::size_t size) {
-    if (size > 0) std::memcpy(to, bytes.data() + at, size);
-    at += size;
-  };
-  Head head{};
-  get(&head, sizeof head);
-  PhaseTable table{.rank = head.rank,
-                   .num_ranks = head.num_ranks,
-                   .num_phases = head.num_phases,
-                   .destinations = {},
-                   .sources = {},
-                   .entries = {}};
-  table.destinations.resize(head.num_destinations);
-  table.sources.resize(head.num_sources);
-  table.entries.resize(head.num_entries);
-  table.parts.resize(head.num_parts);
-  visit_arrays(table,
-               [&]<typename T>(std::vector<T>& array) { get(array.data(), array.size() * sizeof(T)); });
-  return table;
-}
-
 /// Ranks [begin, end), and what rank 0 has for them.
 struct SliceBlock {
   Rank begin;
   Rank end;
-  std::vector<std::vector<std::byte>> slices = {};
+  std::vector<std::string> slices = {};
   std::vector<std::int64_t> sizes = {};
   std::vector<Extent> extents = {};
   std::vector<MPI_Request> requests = {};
@@ -97,7 +48,7 @@ Rank block_size(Rank num_ranks) { return std::max<Rank>(64, (num_ranks + 15) / 1
 /// All that rank 0 needs memory for.
 void pack(const CommMatrix& matrix, const Schedule& schedule, SliceBlock& block) {
   for (const PhaseTable& table : slice_range(matrix, schedule, block.begin, block.end)) {
-    append(table, block.slices.emplace_back());
+    block.slices.push_back(core::to_bytes(table));
     block.sizes.push_back(std::ssize(block.slices.back()));
     block.extents.push_back(Extent::of(block.sizes.back()));
     block.requests.push_back(MPI_REQUEST_NULL);
@@ -128,7 +79,7 @@ std::int64_t learn_size(const Communicator& comm, SliceBlock& block) {
 }
 
 /// This rank's slice, if it is of the block; it has room for it.
-void receive_slice(const Communicator& comm, SliceBlock& block, std::span<std::byte> mine) {
+void receive_slice(const Communicator& comm, SliceBlock& block, std::span<char> mine) {
   if (comm.rank() == root) {
     send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
       return MPI_Isend(block.slices[i].data(), block.extents[i].count, block.extents[i].type.get(), rank,
@@ -153,10 +104,10 @@ PhaseTable scatter(const Communicator& comm, Fill&& fill) {
       if (comm.rank() == root) fill(block);
     });
     const std::int64_t bytes = learn_size(comm, block);
-    std::vector<std::byte> mine;
+    std::string mine;
     all_or_none(comm, [&] { mine.resize(static_cast<std::size_t>(bytes)); });
     receive_slice(comm, block, mine);
-    if (block.has(comm.rank())) outcome = attempt(comm.rank(), [&] { table = read_table(mine); });
+    if (block.has(comm.rank())) outcome = attempt(comm.rank(), [&] { core::from_bytes(mine, table); });
   }
   agree(comm, outcome);
   return table;
@@ -166,20 +117,8 @@ PhaseTable scatter(const Communicator& comm, Fill&& fill) {
 
 /// Rank 0's facts but for texts and times, on all ranks.
 void Plan::State::share_info() {
-  struct Facts {
-    MessageId num_messages;
-    PhaseId num_phases;
-    Bytes phase_bytes, staged_bytes;
-    Bounds bounds;
-  };
-  static_assert(std::is_trivially_copyable_v<Facts>);
-  Facts facts{info.num_messages, info.num_phases, info.phase_bytes, info.staged_bytes, info.bounds};
-  broadcast(*comm, &facts, sizeof facts, MPI_BYTE, root);
-  info.num_messages = facts.num_messages;
-  info.num_phases = facts.num_phases;
-  info.phase_bytes = facts.phase_bytes;
-  info.staged_bytes = facts.staged_bytes;
-  info.bounds = facts.bounds;
+  share_from_rank_0(*comm, info.num_messages, info.num_phases, info.phase_bytes, info.staged_bytes,
+                    info.bounds);
 }
 
 void Plan::State::make_on_root(const Assignment& assignment, const PlanOptions& options) {

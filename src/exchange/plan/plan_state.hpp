@@ -12,10 +12,10 @@
 #include "exchange/bind/layout.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/plan/family.hpp"
-#include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/hosts.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/mpi/plan.hpp"
@@ -40,7 +40,7 @@ struct Windows {
 struct Assignment {
   Problem problem;
   const Scheduler& scheduler;
-  Executor executor;  // not automatic
+  const Executor& executor;
   const Schedule* schedule = nullptr;
 };
 
@@ -53,7 +53,7 @@ struct Plan::State {
   PhaseTable table;
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
-  int max_sends_in_flight = 0;
+  int max_sends = 0;
   Bytes chunk_bytes = 0;
   Windows windows;
   int window_senders = 1;
@@ -67,22 +67,16 @@ struct Plan::State {
   void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options);
   /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
   template <typename Bind>
-  static Exchange binding(State* plan, Call call, Bind&& bind) {
-    if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
-    require_running("bind()");
-    plan->member.require_same(call);
-    const auto kept = plan->comm;
-    return naming_the_dead(*kept, [&] { return bind(*plan); });
-  }
-  /// Collective. The table for the way back.
-  PhaseTable reversed_table() const;
-  // For bind(): the first two may fail on one rank only; the last is collective.
+  static Exchange binding(State* plan, const BindCall& call, Bind&& bind);
+  Exchange bind_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
+                        std::span<const ReceiveBuffer> receive);
+  Exchange bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
+                       std::span<const ReceiveField> receive);
+  // For these: the first may fail on one rank only; the last is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
-  /// Of `bound`, which is this plan's table or backwards; and the message to itself unless exchange.self is set.
-  /// windows_hold_all: on every rank; asked by the executor credit only.
-  void make_requests(Exchange::State& exchange, const PhaseTable& bound, const Layout& layout,
-                     bool windows_hold_all) const;
+  RunSettings settings_for(bool is_backwards, bool windows_hold_all) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
+  bool grants() const { return find_executor(info.executor).pace == Pace::grants; }
 
   std::optional<Hosts> hosts;  // while planning, if there are any that several ranks share
 
@@ -105,8 +99,10 @@ struct Plan::State {
                            const Scheduler& scheduler) const;
   /// Schedulers that forward messages between hosts combine them. Throws Error not_applicable if messages are forwarded
   /// and the executor has no phases.
-  void settle_form(const Scheduler& scheduler, Executor executor);
+  void settle_form(const Scheduler& scheduler, const Executor& executor);
 
+  /// Collective.
+  PlanOptions agree_on_options(const PlanOptions& given);
   /// What the options say, in `info` too.
   void describe(const PlanOptions& options);
   /// Fills `info` but for the times.
@@ -128,19 +124,17 @@ struct Plan::State {
 /// zero-byte message is not gathered, and a rank that does not exist would not be gathered as one.
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
 
-/// What the scheduler is called that stands for a choice.
-inline constexpr std::string_view auto_scheduler = "auto";
-
 /// Of how many senders a receiver takes at once (executor credit). More keep ports busier, but leave the order of the
 /// schedule; one that keeps links free loses that with more than two (docs/measurements-network.md, "Links that contend").
 inline int senders_for(const Scheduler& scheduler, const PlanOptions& options) {
   constexpr int most_in_order = 2;
   const bool needs_order = (scheduler.guarantees & link_free) != 0;
-  return needs_order && options.window_senders > most_in_order ? most_in_order : options.window_senders;
+  const int senders = options.credit.window_senders;
+  return needs_order && senders > most_in_order ? most_in_order : senders;
 }
 
-/// Throws Error not_applicable for the executors async and credit: they send what is only to arrive.
-void require_phases_to_forward(const std::string& who, Executor executor);
+/// Throws Error not_applicable for executors without phases: they would send what is only to arrive.
+void require_phases_to_forward(const std::string& who, const Executor& executor);
 
 /// Seconds since the last call; the first counts from construction.
 class StopWatch {

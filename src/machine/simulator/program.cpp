@@ -106,19 +106,22 @@ std::span<const TransferId> take_phase(std::span<const TransferId>& list, PhaseI
 
 class Compiler {
  public:
-  Compiler(const Schedule& schedule, const Machine& machine, const SimulationOptions& options,
-           Program& program)
-      : schedule_(schedule), machine_(machine), options_(options), program_(program) {}
+  Compiler(const Schedule& schedule, const Machine& machine, Pace pace, bool blocking_sends, Program& program)
+      : schedule_(schedule),
+        machine_(machine),
+        pace_(pace),
+        blocking_sends_(blocking_sends),
+        program_(program) {}
 
   void write_all() {
     const Sides sides = sides_of(program_.moves, schedule_.num_ranks());
-    const bool async = options_.executor == Executor::async;
-    const double send_s = machine_.send_overhead_s + (async ? machine_.async_send_s : 0);
+    const bool at_once = pace_ == Pace::at_once;
+    const double send_s = machine_.send_overhead_s + (at_once ? machine_.async_send_s : 0);
     for (Rank rank = 0; rank < schedule_.num_ranks(); ++rank) {
       Writer writer(machine_, program_, program_.ops[at(rank)], send_s);
-      if (async) {
+      if (at_once) {
         writer.post(sides.receives[at(rank)]);
-        writer.send(sides.sends[at(rank)], options_.blocking_sends);
+        writer.send(sides.sends[at(rank)], blocking_sends_);
         writer.add(OpKind::wait_all);
       } else {
         write_phases(writer, rank, sides.sends[at(rank)], sides.receives[at(rank)]);
@@ -135,18 +138,18 @@ class Compiler {
       const bool idle = out.empty() && in.empty();
       writer.work(idle ? machine_.idle_phase_s : machine_.phase_s);
       if (!idle) write_phase(writer, rank, out, in);
-      if (options_.executor == Executor::barrier) writer.add(OpKind::barrier, phase);
+      if (pace_ == Pace::barriers) writer.add(OpKind::barrier, phase);
     }
   }
 
   void write_phase(Writer& writer, Rank rank, std::span<const TransferId> out,
                    std::span<const TransferId> in) {
-    if (options_.executor == Executor::pairwise && is_exchange(out, in)) {
+    if (pace_ == Pace::pairs && is_exchange(out, in)) {
       write_exchange(writer, rank, out.front(), in.front());
       return;
     }
     writer.post(in);
-    writer.send(out, options_.blocking_sends);
+    writer.send(out, blocking_sends_);
     writer.add(OpKind::wait_all);
   }
 
@@ -183,20 +186,21 @@ class Compiler {
 
   const Schedule& schedule_;
   const Machine& machine_;
-  const SimulationOptions& options_;
+  const Pace pace_;
+  const bool blocking_sends_;
   Program& program_;
   std::map<TransferId, std::uint32_t> meeting_ids_;
 };
 
 }  // namespace
 
-Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
-                const SimulationOptions& options) {
+Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
+                bool blocking_sends) {
   Program program;
   program.moves = moves_of(schedule, machine);
   program.ops.resize(at(schedule.num_ranks()));
   find_forwards(matrix, schedule, program);
-  Compiler(schedule, machine, options, program).write_all();
+  Compiler(schedule, machine, pace, blocking_sends, program).write_all();
   return program;
 }
 

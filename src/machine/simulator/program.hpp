@@ -7,8 +7,9 @@
 
 #include "machine/simulator/network.hpp"
 #include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/schedule.hpp"
-#include "nuice/plan/simulate.hpp"
+#include "nuice/plan/machine.hpp"
 
 namespace nuice::machine {
 
@@ -57,8 +58,8 @@ struct Program {
       leader_of;  // DRS_N, by message: its first part, or the message itself where it has one part
 };
 
-Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
-                const SimulationOptions& options);
+Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
+                bool blocking_sends);
 
 /// All receives posted, then the handshakes; moves[i] is message i, or its last early_bytes (if not 0); what comes before
 /// these is a move behind those of the messages.

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "core/table.hpp"
 #include "machine/simulator/engine.hpp"
 #include "machine/simulator/program.hpp"
 #include "nuice/core/error.hpp"
@@ -17,20 +18,11 @@ namespace {
 using machine::Engine;
 using machine::TransferId;
 
-constexpr std::array<std::pair<Executor, std::string_view>, 4> executor_names{{
-    {Executor::async, "async"},
-    {Executor::phased, "phased"},
-    {Executor::barrier, "barrier"},
-    {Executor::pairwise, "pairwise"},
-}};
-
-constexpr std::array<std::pair<DrsWhenBusy, std::string_view>, 2> when_busy_names{{
-    {DrsWhenBusy::refuse, "refuse"},
-    {DrsWhenBusy::list, "list"},
-}};
+constexpr core::Named<DrsWhenBusy> when_busy_names[] = {{"refuse", DrsWhenBusy::refuse},
+                                                        {"list", DrsWhenBusy::list}};
 
 void require_room(const CommMatrix& matrix, const Machine& machine) {
-  require_sense(machine);
+  require_valid(machine);
   const std::string reason = why_too_small(*machine.topology, matrix.num_ranks());
   if (!reason.empty()) throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
 }
@@ -39,6 +31,17 @@ Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
   Bytes sum = 0;
   for (const MessageId id : ids) sum += matrix.bytes(id);
   return sum;
+}
+
+Pace simulated_pace(std::string_view executor) {
+  const Executor& row = find_executor(executor);
+  if (row.needs_schedule() && row.is_simulated()) return row.pace;
+  std::string known;
+  for (const Executor& other : executors())
+    if (other.needs_schedule() && other.is_simulated())
+      known += (known.empty() ? "" : ", ") + std::string(other.name);
+  throw Error(ErrorCode::invalid_argument, "executor \"" + std::string(executor) +
+                                               "\" cannot be simulated with a schedule; " + known + " can");
 }
 
 /// By rank: how many times slower its port is because its messages do not fit into its memory.
@@ -55,27 +58,10 @@ std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine) 
 
 }  // namespace
 
-std::string_view executor_name(Executor executor) {
-  return std::ranges::find(executor_names, executor, &std::pair<Executor, std::string_view>::first)->second;
-}
+std::string_view when_busy_name(DrsWhenBusy when_busy) { return core::name_of(when_busy_names, when_busy); }
 
-std::optional<Executor> find_executor(std::string_view name) {
-  for (const auto& [executor, known] : executor_names) {
-    if (known == name) return executor;
-  }
-  return std::nullopt;
-}
-
-std::string_view when_busy_name(DrsWhenBusy when_busy) {
-  return std::ranges::find(when_busy_names, when_busy, &std::pair<DrsWhenBusy, std::string_view>::first)
-      ->second;
-}
-
-std::optional<DrsWhenBusy> find_when_busy(std::string_view name) {
-  for (const auto& [when_busy, known] : when_busy_names) {
-    if (known == name) return when_busy;
-  }
-  return std::nullopt;
+DrsWhenBusy find_when_busy(std::string_view name) {
+  return core::require_row(when_busy_names, "way of a busy receiver", name).value;
 }
 
 std::string_view activity_name(Activity activity) {
@@ -86,12 +72,13 @@ std::string_view activity_name(Activity activity) {
 Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                     const SimulationOptions& options) {
   require_room(matrix, machine);
+  const Pace pace = simulated_pace(options.executor);
   if (schedule.num_ranks() != matrix.num_ranks()) {
     throw Error(ErrorCode::mismatch, "the schedule has " + std::to_string(schedule.num_ranks()) +
                                          " ranks, the matrix " + std::to_string(matrix.num_ranks()));
   }
-  Engine engine(machine, machine::compile(matrix, schedule, machine, options), slowdowns(matrix, machine),
-                options.record_timeline);
+  Engine engine(machine, machine::compile(matrix, schedule, machine, pace, options.blocking_sends),
+                slowdowns(matrix, machine), options.record_timeline);
   std::vector<Bytes> delivered(matrix.num_messages());
   Simulation result = engine.run([&](TransferId id) {
     const Transfer transfer = schedule.transfer(id);

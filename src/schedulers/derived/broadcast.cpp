@@ -13,6 +13,7 @@
 #include <bit>
 #include <numeric>
 
+#include "core/table.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/broadcaster.hpp"
 
@@ -45,16 +46,6 @@ constexpr std::array table{
                 .source = "001 s.3.6, fig. 9",
                 .make = make_reb},
 };
-
-const Broadcaster& find_broadcaster(std::string_view name) {
-  std::string known;
-  for (const Broadcaster& row : table) {
-    if (row.name == name) return row;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw Error(ErrorCode::invalid_argument,
-              "unknown broadcast \"" + std::string(name) + "\"; known: " + known);
-}
 
 void check_rank(const std::string& what, Rank rank, Rank num_ranks) {
   if (rank >= 0 && rank < num_ranks) return;
@@ -89,7 +80,7 @@ BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank roo
 
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root,
                                  std::span<const Rank> group) {
-  return find_broadcaster(name).make(num_ranks, make_chain(num_ranks, root, group));
+  return core::require_row(table, "broadcast", name).make(num_ranks, make_chain(num_ranks, root, group));
 }
 
 }  // namespace nuice

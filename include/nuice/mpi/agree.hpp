@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collective error agreement: a step fails on all ranks with the same Error, or on none.
+//
+//   nuice::mpi::all_or_none(MPI_COMM_WORLD, [&] { memory.resize(as_much_as_this_rank_needs); });
+//
+// The step must not communicate: a rank that throws early would leave the others waiting in it. Errors that MPI itself
+// returns inside a collective operation are outside this promise, as the ranks can then no longer talk: they go to the
+// communicator's error handler, and are thrown as Error mpi where that returns.
+// Cost: one allreduce of an int; only a failure costs three broadcasts more.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <utility>
+
+#include "nuice/core/outcome.hpp"
+
+namespace nuice::mpi {
+
+/// This rank, and how many there are.
+inline Rank rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+inline Rank world_rank() { return rank_in(MPI_COMM_WORLD); }
+inline Rank world_size() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+/// Collective. Returns if no rank brings an error; otherwise throws that of the lowest rank on all of them.
+void agree(MPI_Comm comm, const Outcome& mine);
+
+/// Collective. Runs the step on every rank; whatever it throws, all ranks throw the same Error (nuice/core/outcome.hpp).
+template <typename Step>
+void all_or_none(MPI_Comm comm, Step&& step) {
+  agree(comm, attempt(rank_in(comm), std::forward<Step>(step)));
+}
+
+/// Collective. The same with a step of rank 0 alone.
+template <typename Step>
+void on_rank_0(MPI_Comm comm, Step&& step) {
+  all_or_none(comm, [&] {
+    if (rank_in(comm) == 0) step();
+  });
+}
+
+/// Collective. Rank 0's text, on all ranks. At most 2^31 - 1 bytes.
+std::string text_of_rank_0(MPI_Comm comm, std::string text);
+
+/// Collective. The largest of all ranks.
+inline double max_over_ranks(double value, MPI_Comm comm = MPI_COMM_WORLD) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return value;
+}
+
+}  // namespace nuice::mpi

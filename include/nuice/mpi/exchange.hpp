@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An exchange: a plan bound to memory. start, test, wait, and messages one by one as they land.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "nuice/core/phase_table.hpp"
+#include "nuice/core/serial_exchange.hpp"
+
+namespace nuice::mpi {
+
+/// A message that has landed.
+struct Arrival {
+  Partner source;     ///< Who sent it, and its bytes as planned.
+  std::size_t index;  ///< Of the source in the order of bind(): in sources(); backwards: in destinations().
+  std::span<std::byte> data;  ///< The receive buffer, as far as the message goes; empty for fields.
+};
+
+/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they lie one behind the other in the
+/// order of the partners.
+struct SendArray {
+  const void* data = nullptr;
+  Bytes bytes = 0;  ///< Room behind data.
+  std::span<const Bytes> offsets = {};
+};
+struct ReceiveArray {
+  void* data = nullptr;
+  Bytes bytes = 0;
+  std::span<const Bytes> offsets = {};
+};
+
+/// One field of several: counts[i] elements of a datatype for partner i, the first of them offsets[i] elements (extents
+/// of the type) behind data. Without offsets they lie one behind the other. Any committed type, derived ones too.
+struct SendField {
+  const void* data = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::span<const std::int64_t> counts = {};
+  std::span<const std::int64_t> offsets = {};
+};
+struct ReceiveField {
+  void* data = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::span<const std::int64_t> counts = {};
+  std::span<const std::int64_t> offsets = {};
+};
+
+/// Which way the messages of a plan go.
+enum class Direction {
+  forwards,  ///< From the ranks that gave destinations to those.
+  backwards,  ///< From the receivers to the senders: the transposed matrix by the same table, its phases backwards. What
+              ///< arrived goes back, as ghost entries are added to their owners.
+};
+
+/// What carries out an exchange. Equal on all ranks.
+struct ExchangeInfo {
+  std::string
+      executor;     ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
+  std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
+};
+
+/// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
+/// next() until it returns nothing.
+/// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; where it is told what
+/// to send (credit), or with a watchdog, it looks again and again and gives up its core between two looks.
+///
+/// When several exchanges of executors other than async are under way together, wait for them in the
+/// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
+class Exchange {
+ public:
+  Exchange(Exchange&&) noexcept;
+  /// What the destructor does, then takes over the other.
+  Exchange& operator=(Exchange&&) noexcept;
+  /// free(). One that is under way is finished first, as its buffers are about to go; so it may wait for
+  /// other ranks. Touches nothing when MPI is finalized.
+  ~Exchange();
+
+  /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until
+  /// the exchange is complete send buffers must not be changed and receive buffers not be touched. A message
+  /// to itself is copied here. Throws Error state if the exchange is already under way or was freed.
+  void start();
+  /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
+  bool test();
+  /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
+  /// errors, after which the exchange can only be destroyed; timeout if PlanOptions::watchdog_s have passed without progress,
+  /// likewise. Receive buffers are then the user's again: messages that have not begun to arrive are not written any more, and
+  /// those that had are given a second to end. Send buffers are not: a rank that comes late may still read them, so they must
+  /// stay, and stay unchanged, as long as its result matters. What such an exchange holds is not freed, for the same reason.
+  void wait();
+
+  // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),
+  // which hand over nothing: what they complete is not handed over later.
+
+  /// Waits for a message to land that was not handed over yet. Nothing: this rank's part is complete. Messages come in
+  /// the order in which they land, each once, as soon as its last byte is here, whatever its phase; those of a rank to
+  /// itself too, empty ones never. Later phases begin inside this call. Throws as wait().
+  std::optional<Arrival> next();
+  /// As next(), but does not wait: nothing means that no message is here; is_under_way() then says whether any may come.
+  std::optional<Arrival> poll();
+  /// Started, and not yet known to be complete.
+  bool is_under_way() const;
+  const ExchangeInfo& info() const;
+  /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
+  template <typename Handler>
+  void wait_each(Handler&& handler) {
+    while (const std::optional<Arrival> arrival = next()) handler(arrival->source, arrival->data);
+  }
+
+  /// Collective, without waiting for other ranks. Releases the requests. Throws Error state while the
+  /// exchange is under way. Calling it again does nothing.
+  void free();
+
+ private:
+  friend class Plan;
+  friend class BroadcastPlan;
+  struct State;
+  explicit Exchange(std::unique_ptr<State> state);
+  State& state() const;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nuice::mpi

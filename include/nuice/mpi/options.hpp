@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a plan is made with. Every option has a name, so that it can be given as text too, by a program or at run time:
+//
+//   Plan plan(comm, destinations, {.scheduler = "coloring", .executor = "credit", .credit = {.window_bytes = 65536}});
+//   Plan plan(comm, destinations, PlanOptions::parse("scheduler=coloring executor=credit credit.window=64KiB"));
+//   NUICE_OPTIONS="scheduler=coloring executor=credit" mpiexec ...       // on top of what the program says
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nuice/core/credit.hpp"
+#include "nuice/core/executor.hpp"
+#include "nuice/core/types.hpp"
+#include "nuice/plan/scheduler.hpp"
+
+namespace nuice::mpi {
+
+/// Where the matrix comes together and the schedule is made. The schedule is the same.
+enum class Planning {
+  everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
+  root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
+};
+
+/// Of the executor async.
+struct AsyncOptions {
+  /// At most so many sends of a rank are under way, each of them synchronous, so that a slow receiver's buffers cannot
+  /// overflow (strip mining, 003 s.3.1). 0: no limit.
+  int max_sends = 0;
+};
+
+/// Of the executor credit: pieces travel in chunks of so many bytes, and at most window_bytes of one exchange are on their
+/// way to a rank, and about as many from a rank. (While ranks that are through have begun the next exchange, as many of
+/// that one at most come on top.) A good window is seven eighths of what the switch can hold for one port (headers
+/// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's
+/// window at the start is sent without asking; where that is everything, on all ranks, nothing is bounded. Ranks of one host
+/// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
+struct CreditOptions {
+  Bytes chunk_bytes = default_chunk_bytes;
+  Bytes window_bytes = default_window_bytes;
+  /// So many senders share a receiver's window, fewer when fewer are left, so that one that is busy elsewhere or late does
+  /// not leave the receiver's port idle; and so many receivers a sender's. 1: one message after the other, in the order of
+  /// the table. Of schedules without link contention, which need their order, two at most.
+  int window_senders = 4;
+};
+
+/// Of the scheduler "auto". Files and environment are those of rank 0.
+struct AutoOptions {
+  /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
+  std::uint64_t reuse = 100;
+  /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
+  /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
+  std::string machine = {};
+  /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
+  /// which takes about a second; the fastest is the choice, and is kept as wisdom.
+  bool measure = false;
+  /// A file with wisdom (wisdom.hpp); empty: default_wisdom_path(); "none": no wisdom. What is found there is taken
+  /// instead of predicting and measuring.
+  std::string wisdom = {};
+};
+
+/// Must be equal on all ranks.
+struct PlanOptions {
+  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/exchange.md).
+  std::string scheduler = "rs_n";
+  /// A name of nuice::executors() that runs on MPI; or "auto": default_executor, and with the scheduler "auto" the one that it
+  /// chooses. Schedulers that forward messages (rex, bruck) need one with phases.
+  std::string executor = "auto";
+  std::uint64_t seed = 0;
+  /// What a phase costs besides its largest transfer, as the bytes that could be sent meanwhile (alpha / beta, Hockney's
+  /// n1/2); kpbs and bruck look at it. Between 0 and max_bytes.
+  Bytes phase_cost_bytes = default_phase_cost_bytes;
+  /// Whether two ranks that have messages for each other exchange them in the same phase (Problem::prefer_pairs).
+  bool prefer_pairs = false;
+  /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
+  /// Schedulers that promise link_free need it, and the check then proves it.
+  std::string topology = {};
+  /// Which ranks share a host (a node), and with it a port: "auto" asks MPI which can share memory, "4" says so many on
+  /// each, one host after the other, "0,0,1,1" names every rank's. Empty: every rank has a port of its own. With hosts,
+  /// schedulers that promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window.
+  std::string hosts = {};
+  /// Only with hosts: aggregation. What one host sends another is one message, which one rank gathers and another hands out
+  /// (make_combined_schedule()): for small messages. Needs an executor with phases.
+  bool combine = false;
+  /// For thousands of ranks, or many on a host, root spares all but one the memory.
+  Planning planning = Planning::everywhere;
+  /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it costs.
+  bool check = true;
+  /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
+  /// names the ranks waited for. Time between two calls hardly counts (a thousandth of the limit at most): others may have
+  /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
+  /// Planning and binding are not watched.
+  double watchdog_s = 0;
+  /// Whether rank 0's environment variable NUICE_OPTIONS, a text as parse() takes it, overrides these options.
+  bool environment = true;
+
+  AsyncOptions async = {};
+  CreditOptions credit = {};
+  AutoOptions automatic = {};
+
+  /// From a text "name=value name=value ...", on top of `defaults`. plan_option_names() has the names; sizes may have units
+  /// ("64KiB"), times too ("2 s" without the space), flags are true or false. Nothing is checked but names and forms.
+  /// Throws Error parse that names the option and what is wrong, unknown names with the known ones.
+  static PlanOptions parse(std::string_view text, const PlanOptions& defaults);
+  static PlanOptions parse(std::string_view text) { return parse(text, {}); }
+  /// What differs from the default options, as parse() takes it; empty where nothing does.
+  std::string text() const;
+};
+
+/// An option as people see it.
+struct PlanOptionName {
+  std::string_view name;     ///< "credit.window"
+  std::string_view summary;  ///< One line.
+};
+/// All options, in a fixed order.
+std::span<const PlanOptionName> plan_option_names();
+
+}  // namespace nuice::mpi

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows from a shared object: schedulers and executors that this library was built without.
+//
+//   extern "C" void nuice_add_rows(nuice::Rows& rows) { rows.add(my_scheduler); }   // in the shared object
+//   load_rows("./my_rows.so");                                                      // in the program, on all ranks
+//
+// A shared object runs with all rights of the program that loads it: load none that you do not trust.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "nuice/core/executor.hpp"
+#include "nuice/plan/scheduler.hpp"
+
+namespace nuice {
+
+/// Where nuice_add_rows() puts its rows: the tables of the program, however it and the shared object were linked.
+class Rows {
+ public:
+  /// Throw Error as add_scheduler() and add_executor() do, and mismatch for an object built with headers of another version.
+  void add(const Scheduler& row) { add_scheduler_row(row, sizeof row); }
+  void add(const Executor& row) { add_executor_row(row, sizeof row); }
+
+ protected:
+  ~Rows() = default;
+
+ private:
+  virtual void add_scheduler_row(const Scheduler& row, std::size_t size) = 0;
+  virtual void add_executor_row(const Executor& row, std::size_t size) = 0;
+};
+
+/// Loads the shared object at `path` for as long as the program runs, and lets its nuice_add_rows() add rows. Before the
+/// first plan, and on all ranks. Throws Error io if it cannot be loaded, invalid_argument if it has no such function, and
+/// what Rows::add() throws; rows added before that stay.
+void load_rows(const std::string& path);
+
+}  // namespace nuice

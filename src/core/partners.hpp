@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a rank says of its own messages, checked before anything is done with it. Errors name the pair of ranks.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/text/names.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/phase_table.hpp"
+
+namespace nuice::core {
+
+/// Messages that a rank sends, or those that it receives.
+struct Side {
+  Rank rank;
+  bool is_send;
+
+  std::string pair_with(Rank partner) const {
+    return is_send ? pair_name(rank, partner) : pair_name(partner, rank);
+  }
+  const char* name() const { return is_send ? "send" : "receive"; }
+};
+
+/// Throws Error invalid_argument for a partner that is no rank or stands twice, or a negative size; limit for one above
+/// max_bytes.
+void check_partners(const Side& side, Rank num_ranks, std::span<const Partner> partners);
+
+/// One buffer per partner, each with room for what is exchanged with it; otherwise throws Error invalid_argument.
+template <typename Buffer>
+void check_buffers(const Side& side, std::span<const Partner> partners, std::span<const Buffer> buffers) {
+  const std::string kind = side.name();
+  if (buffers.size() != partners.size())
+    throw Error(ErrorCode::invalid_argument,
+                rank_name(side.rank) + " gives " + std::to_string(buffers.size()) + " " + kind +
+                    " buffers for " + std::to_string(partners.size()) + " partners");
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const auto [partner, bytes] = partners[i];
+    const bool is_null = bytes > 0 && buffers[i].data == nullptr;
+    if (!is_null && buffers[i].bytes >= bytes) continue;
+    throw Error(ErrorCode::invalid_argument,
+                side.pair_with(partner) + ": the " + kind + " buffer " +
+                    (is_null ? "is null"
+                             : "has " + std::to_string(buffers[i].bytes) + " bytes, the message has " +
+                                   std::to_string(bytes)));
+  }
+}
+
+}  // namespace nuice::core

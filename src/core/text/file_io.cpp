@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/text/file_io.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <istream>
+#include <random>
+#include <streambuf>
+
+namespace nuice::core {
+namespace {
+
+constexpr std::size_t longest_line = std::size_t{1} << 26;
+
+}  // namespace
+
+bool LineReader::next(std::string& line) {
+  if (!get_line(line)) return false;
+  if (++line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return true;
+}
+
+/// As std::getline, but a file without line ends (a device, one packed to be huge) does not fill the memory.
+bool LineReader::get_line(std::string& line) {
+  constexpr int end_of_file = std::streambuf::traits_type::eof();
+  line.clear();
+  std::streambuf* const from = in_.rdbuf();
+  for (int next = next_character(*from); next != '\n'; next = next_character(*from)) {
+    if (next == end_of_file) return !line.empty();
+    line.push_back(static_cast<char>(next));
+    if (line.size() <= longest_line) continue;
+    ++line_number_;
+    fail(ErrorCode::limit, "a line of more than " + std::to_string(longest_line) + " characters");
+  }
+  return true;
+}
+
+int LineReader::next_character(std::streambuf& from) const {
+  try {
+    return from.sbumpc();
+  } catch (const std::exception& error) {  // a disk's error, a damaged packed file
+    fail(ErrorCode::io, std::string("cannot be read further: ") + error.what());
+  }
+}
+
+void LineReader::fail(const std::string& what) const { fail(ErrorCode::parse, what); }
+
+void LineReader::fail(ErrorCode code, const std::string& what) const {
+  throw Error(code, name_ + ":" + std::to_string(line_number_) + ": " + what);
+}
+
+std::vector<std::string_view> split_words(std::string_view line) {
+  constexpr std::string_view blanks = " \t";
+  std::vector<std::string_view> words;
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+std::ifstream open_for_reading(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw Error(ErrorCode::io, path + ": is a directory");
+  errno = 0;
+  std::ifstream in(path);
+  if (!in) throw Error(ErrorCode::io, path + ": " + std::strerror(errno));
+  return in;
+}
+
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& path, const std::string& reason) {
+  throw Error(ErrorCode::io, path + ": cannot be written: " + reason);
+}
+
+/// A device, a pipe or a descriptor of this process (/dev/stdout may lead to a regular file that another one has open)
+/// is written to and never replaced.
+bool is_special_file(const std::string& path) {
+  for (const std::string_view special : {"/dev/std", "/dev/fd/", "/proc/"}) {
+    if (path.starts_with(special)) return true;
+  }
+  const auto status = std::filesystem::status(path);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+void write_straight(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  errno = 0;
+  std::ofstream out(path);
+  if (out) write(out);
+  out.close();
+  if (!out) cannot_write(path, std::strerror(errno));
+}
+
+/// The file behind all symbolic links, which need not exist.
+std::string behind_links(const std::string& path) {
+  constexpr int most_links = 40;  // as the kernel
+  std::filesystem::path target = path;
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(target); ++i)
+    target = target.parent_path() / std::filesystem::read_symlink(target);
+  return target.string();
+}
+
+/// A new empty file beside `target`, with its mode and owner if it exists. The name cannot be guessed, so that nobody
+/// who may write to the folder can have put a link there.
+std::string make_temporary(const std::string& target, const std::string& path) {
+  struct stat before{};
+  const bool replaces = stat(target.c_str(), &before) == 0;
+  if (replaces && access(target.c_str(), W_OK) != 0) cannot_write(path, std::strerror(errno));
+  std::random_device random;
+  for (;;) {
+    const std::string name = target + ".tmp." + std::to_string((std::uint64_t{random()} << 32) | random());
+    const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, replaces ? 0600 : 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) cannot_write(path, std::strerror(errno));
+    if (replaces) {
+      // Another's file keeps its owner only if we may give it away; its mode holds in either case.
+      if (before.st_uid != geteuid() || before.st_gid != getegid()) {
+        if (fchown(file, before.st_uid, before.st_gid) != 0) errno = 0;
+      }
+      fchmod(file, before.st_mode & 0777);
+    }
+    close(file);
+    return name;
+  }
+}
+
+}  // namespace
+
+void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  if (is_special_file(path)) {
+    write_straight(path, write);
+    return;
+  }
+  const std::string target = behind_links(path);
+  const std::string temporary = make_temporary(target, path);
+  const auto give_up = [&](const std::string& reason) {
+    std::remove(temporary.c_str());
+    cannot_write(path, reason);
+  };
+  errno = 0;
+  std::ofstream out(temporary);
+  if (!out) give_up(std::strerror(errno));
+  try {
+    write(out);
+    out.close();
+  } catch (...) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+  if (!out) give_up(std::strerror(errno));
+  if (std::rename(temporary.c_str(), target.c_str()) != 0) give_up(std::strerror(errno));
+}
+
+}  // namespace nuice::core

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/bind/arrivals.hpp"
+
+#include <algorithm>
+
+namespace nuice::mpi {
+
+void Arrivals::set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data) {
+  for (std::size_t i = 0; i < partners.size(); ++i)
+    sources_.push_back({.partner = partners[i], .index = i, .data = data[i]});
+  std::ranges::sort(sources_, {}, [](const Source& source) { return source.partner.rank; });
+  landed_.reserve(sources_.size());
+}
+
+std::size_t Arrivals::index_of(Rank source) const {
+  const auto rank_of = [](const Source& s) { return s.partner.rank; };
+  return static_cast<std::size_t>(std::ranges::lower_bound(sources_, source, {}, rank_of) - sources_.begin());
+}
+
+void Arrivals::add_receive(std::span<const Rank> sources) {
+  for (const Rank source : sources) {
+    brings_.push_back(static_cast<std::uint32_t>(index_of(source)));
+    ++sources_[brings_.back()].pieces;
+  }
+  receive_ends_.push_back(brings_.size());
+  landed_receives_.push_back(0);
+}
+
+void Arrivals::expect_pieces(Rank source, std::int64_t count) { sources_[index_of(source)].pieces += count; }
+
+void Arrivals::start() {
+  for (Source& source : sources_) source.missing = source.pieces;
+  std::ranges::fill(landed_receives_, char{0});
+  landed_.clear();
+  taken_ = 0;
+}
+
+void Arrivals::land_copied(Rank rank) {
+  const std::size_t index = index_of(rank);
+  if (index < sources_.size() && sources_[index].partner.rank == rank)
+    landed_.push_back(static_cast<std::uint32_t>(index));
+}
+
+void Arrivals::land_receive(std::size_t receive) {
+  if (landed_receives_[receive] != 0) return;
+  landed_receives_[receive] = 1;
+  const std::size_t begin = receive == 0 ? 0 : receive_ends_[receive - 1];
+  for (std::size_t i = begin; i < receive_ends_[receive]; ++i) land_piece(brings_[i]);
+}
+
+void Arrivals::land_piece(std::size_t source) {
+  if (--sources_[source].missing == 0) landed_.push_back(static_cast<std::uint32_t>(source));
+}
+
+std::optional<Arrival> Arrivals::take() {
+  if (!any()) return std::nullopt;
+  const Source& source = sources_[landed_[taken_++]];
+  return Arrival{.source = source.partner, .index = source.index, .data = source.data};
+}
+
+void Arrivals::append_missing(std::vector<Rank>& ranks) const {
+  for (const Source& source : sources_)
+    if (source.missing > 0) ranks.push_back(source.partner.rank);
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which messages of a running exchange are here as a whole.
+//
+// A message comes in one piece or in several, by itself or as parts of transfers that carry others too. It has landed when
+// all of them have, in whatever order. bind() names the pieces; the executors report what they have received. Nothing is
+// allocated after bind(). Memory: O(sources + receives).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nuice/mpi/exchange.hpp"
+
+namespace nuice::mpi {
+
+class Arrivals {
+ public:
+  // For bind().
+  /// Once, before the others. data[i]: where the message of partner i lies in the end; empty where it has no one place.
+  void set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data);
+  /// The receive that is made next brings a piece of these sources' messages.
+  void add_receive(std::span<const Rank> sources);
+  /// A message that comes in so many pieces that are reported by land_piece().
+  void expect_pieces(Rank source, std::int64_t count);
+  /// The place of a source among all by rank, for land_piece(). Requires that it is one.
+  std::size_t index_of(Rank source) const;
+
+  // For executors.
+  void start();
+  /// The message to itself, and messages without pieces, which are none of a step's.
+  void land_copied(Rank rank);
+  /// Receive i of bind()'s order is complete. Saying so again does nothing.
+  void land_receive(std::size_t receive);
+  void land_receives(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) land_receive(i);
+  }
+  bool has_landed(std::size_t receive) const { return landed_receives_[receive] != 0; }
+  void land_piece(std::size_t source);
+
+  bool any() const { return taken_ < landed_.size(); }
+  std::optional<Arrival> take();
+  /// Sources of which something is still to come.
+  void append_missing(std::vector<Rank>& ranks) const;
+
+ private:
+  struct Source {
+    Partner partner;
+    std::size_t index;  // in bind()'s order
+    std::span<std::byte> data;
+    std::int64_t pieces = 0;
+    std::int64_t missing = 0;  // of the running exchange
+  };
+  std::vector<Source> sources_;            // by ascending rank
+  std::vector<std::uint32_t> brings_;      // of all receives, one behind the other: indices of sources
+  std::vector<std::size_t> receive_ends_;  // in brings_
+  std::vector<char> landed_receives_;
+  std::vector<std::uint32_t> landed_;  // sources, in the order in which they came
+  std::size_t taken_ = 0;
+};
+
+}  // namespace nuice::mpi

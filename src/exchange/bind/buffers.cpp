@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/bind/buffers.hpp"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+template <typename Buffer>
+constexpr bool is_send = std::is_same_v<Buffer, SendBuffer>;
+
+template <typename Buffer, typename Array>
+std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> partners, Rank rank) {
+  using Byte = std::conditional_t<is_send<Buffer>, const std::byte, std::byte>;
+  const std::string who = "rank " + std::to_string(rank) + ": ";
+  if (!array.offsets.empty() && array.offsets.size() != partners.size())
+    throw Error(ErrorCode::invalid_argument, who + std::to_string(array.offsets.size()) + " offsets for " +
+                                                 std::to_string(partners.size()) + " partners");
+  std::vector<Buffer> buffers;
+  Bytes next = 0;
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    const Bytes offset = array.offsets.empty() ? next : array.offsets[i];
+    const Bytes bytes = partners[i].bytes;
+    if (offset < 0 || offset > array.bytes || bytes > array.bytes - offset)
+      throw Error(ErrorCode::invalid_argument,
+                  who + "the message of rank " + std::to_string(partners[i].rank) + ", " +
+                      std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                      ", is not inside the array of " + std::to_string(array.bytes) + " bytes");
+    buffers.push_back({array.data == nullptr ? nullptr : static_cast<Byte*>(array.data) + offset, bytes});
+    next = offset + bytes;
+  }
+  return buffers;
+}
+
+template <typename Buffer>
+void check_side(std::span<const Partner> partners, std::span<const Buffer> buffers, Rank rank) {
+  const std::string kind = is_send<Buffer> ? "send" : "receive";
+  if (buffers.size() != partners.size())
+    throw Error(ErrorCode::invalid_argument,
+                "rank " + std::to_string(rank) + " gives " + std::to_string(buffers.size()) + " " + kind +
+                    " buffers for " + std::to_string(partners.size()) + " partners");
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const auto [partner, bytes] = partners[i];
+    const bool is_null = bytes > 0 && buffers[i].data == nullptr;
+    if (!is_null && buffers[i].bytes >= bytes) continue;
+    const std::string room = "has " + std::to_string(buffers[i].bytes) + " bytes, the message has ";
+    throw Error(ErrorCode::invalid_argument,
+                (is_send<Buffer> ? pair_name(rank, partner) : pair_name(partner, rank)) + ": the " + kind +
+                    " buffer " + (is_null ? "is null" : room + std::to_string(bytes)));
+  }
+}
+
+}  // namespace
+
+std::vector<SendBuffer> buffers_in(const SendArray& array, std::span<const Partner> partners, Rank rank) {
+  return make_buffers<SendBuffer>(array, partners, rank);
+}
+
+std::vector<ReceiveBuffer> buffers_in(const ReceiveArray& array, std::span<const Partner> partners,
+                                      Rank rank) {
+  return make_buffers<ReceiveBuffer>(array, partners, rank);
+}
+
+void check_buffers(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
+  check_side(way.send_to, send, way.table.rank);
+  check_side(way.receive_from, receive, way.table.rank);
+}
+
+BufferLayout::BufferLayout(const Way& way, std::span<const SendBuffer> send,
+                           std::span<const ReceiveBuffer> receive) {
+  // MPI takes the address of what it only reads as one that it might write to, within a datatype.
+  for (std::size_t i = 0; i < send.size(); ++i)
+    send_.push_back({way.send_to[i].rank, static_cast<std::byte*>(const_cast<void*>(send[i].data))});
+  for (std::size_t i = 0; i < receive.size(); ++i)
+    receive_.push_back({way.receive_from[i].rank, static_cast<std::byte*>(receive[i].data)});
+  std::ranges::sort(send_, {}, &Place::rank);
+  std::ranges::sort(receive_, {}, &Place::rank);
+}
+
+std::byte* BufferLayout::find(const ByRank& places, Rank rank) {
+  const auto at = std::ranges::lower_bound(places, rank, {}, &Place::rank);
+  return at != places.end() && at->rank == rank ? at->at : nullptr;
+}
+
+void BufferLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {
+  places.push_back({sent_to(dst) + offset, bytes, MPI_BYTE});
+}
+
+void BufferLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
+  places.push_back({received_from(src) + offset, bytes, MPI_BYTE});
+}
+
+void set_sources(Arrivals& arrivals, std::span<const Partner> partners,
+                 std::span<const ReceiveBuffer> buffers) {
+  std::vector<std::span<std::byte>> data;
+  for (std::size_t i = 0; i < partners.size(); ++i)
+    data.emplace_back(static_cast<std::byte*>(buffers[i].data), static_cast<std::size_t>(partners[i].bytes));
+  arrivals.set_sources(partners, data);
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages in bytes: one buffer per partner, or one array for all of them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "exchange/bind/arrivals.hpp"
+#include "exchange/bind/layout.hpp"
+#include "nuice/mpi/exchange.hpp"
+
+namespace nuice::mpi {
+
+// Not collective. Both throw Error invalid_argument, which names the rank or the pair at fault.
+/// A buffer for each message inside the array.
+std::vector<SendBuffer> buffers_in(const SendArray& array, std::span<const Partner> partners, Rank rank);
+std::vector<ReceiveBuffer> buffers_in(const ReceiveArray& array, std::span<const Partner> partners,
+                                      Rank rank);
+/// That there is a buffer for every partner, with room for its message.
+void check_buffers(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
+
+class BufferLayout : public Layout {
+ public:
+  /// Of buffers that have been checked.
+  BufferLayout(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
+
+  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
+  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
+  /// Where the message to this rank is, and the one from it; null where there is none.
+  std::byte* sent_to(Rank dst) const { return find(send_, dst); }
+  std::byte* received_from(Rank src) const { return find(receive_, src); }
+
+ private:
+  struct Place {
+    Rank rank;
+    std::byte* at;
+  };
+  using ByRank = std::vector<Place>;  // ascending
+  static std::byte* find(const ByRank& places, Rank rank);
+
+  ByRank send_;
+  ByRank receive_;
+};
+
+/// Tells the arrivals who sends, and where that goes.
+void set_sources(Arrivals& arrivals, std::span<const Partner> partners,
+                 std::span<const ReceiveBuffer> buffers);
+
+}  // namespace nuice::mpi

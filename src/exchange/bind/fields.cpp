@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/bind/fields.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/collective.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+__extension__ using Wide = __int128;
+
+/// Mean bytes of a field in a message above which fields without gaps travel one by one. About where both take as long
+/// between two ranks of one machine.
+constexpr Bytes together_up_to = 65536;
+
+[[noreturn]] void fail(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
+
+std::int64_t share(std::int64_t count, Bytes offset, Bytes whole) {
+  return static_cast<std::int64_t>(static_cast<Wide>(count) * offset / whole);
+}
+
+void require_equal_numbers(const Communicator& comm, std::size_t send, std::size_t receive) {
+  const auto mine = static_cast<int>(send);
+  int first = mine;
+  broadcast(comm, &first, 1, MPI_INT, 0);
+  all_or_none(comm, [&] {
+    const std::string who = "rank " + std::to_string(comm.rank());
+    if (send != receive)
+      fail(who + " gives " + std::to_string(send) + " send fields and " + std::to_string(receive) +
+           " receive fields");
+    if (mine != first)
+      throw Error(ErrorCode::mismatch,
+                  who + " gives " + std::to_string(mine) + " fields, rank 0 gives " + std::to_string(first));
+  });
+}
+
+/// Collective. That both ends of every message have as many elements of the same size, field by field.
+void require_equal_ends(const Communicator& comm, const FieldSide& send, const FieldSide& receive, int tag) {
+  const std::size_t width = 2 * send.num_fields();
+  if (width == 0) return;
+  const auto describe = [&](const FieldSide& side) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t i = 0; i < side.partners().size(); ++i)
+      for (std::size_t f = 0; f < side.num_fields(); ++f)
+        numbers.insert(numbers.end(), {side.field(f).counts[i], side.field(f).size});
+    return numbers;
+  };
+  std::vector<std::int64_t> sent = describe(send);
+  const std::vector<std::int64_t> expected = describe(receive);
+  std::vector<std::int64_t> told(expected.size());
+  std::vector<MPI_Request> receives;
+  std::vector<MPI_Request> sends;
+  try {
+    for (std::size_t i = 0; i < receive.partners().size(); ++i)
+      if (receive.partners()[i].bytes > 0)
+        must(MPI_Irecv(told.data() + i * width, static_cast<int>(width), MPI_INT64_T,
+                       receive.partners()[i].rank, tag, comm.get(), &receives.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Irecv");
+    for (std::size_t i = 0; i < send.partners().size(); ++i)
+      if (send.partners()[i].bytes > 0)
+        must(MPI_Isend(sent.data() + i * width, static_cast<int>(width), MPI_INT64_T, send.partners()[i].rank,
+                       tag, comm.get(), &sends.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Isend");
+    must(MPI_Waitall(static_cast<int>(receives.size()), receives.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    must(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  } catch (const Error&) {
+    cancel_receives(receives);
+    throw;
+  }
+  all_or_none(comm, [&] {
+    for (std::size_t i = 0; i < told.size(); i += 2) {
+      const std::size_t partner = i / width;
+      if (receive.partners()[partner].bytes == 0) continue;
+      if (told[i] == expected[i] && told[i + 1] == expected[i + 1]) continue;
+      throw Error(ErrorCode::mismatch, receive.pair(partner) + ": field " + std::to_string((i % width) / 2) +
+                                           " has " + std::to_string(told[i]) + " elements of " +
+                                           std::to_string(told[i + 1]) + " bytes on the sender, " +
+                                           std::to_string(expected[i]) + " of " +
+                                           std::to_string(expected[i + 1]) + " bytes on the receiver");
+    }
+  });
+}
+
+/// The parts that this rank cuts from its own messages, or puts together, must be what the ranks between expect.
+void require_exact_parts(const PhaseTable& table, const Layout& layout) {
+  const auto check = [&](const Part& part, bool is_send) {
+    Places places;
+    is_send ? layout.find_to_send(part.dst, part.offset, part.bytes, places)
+            : layout.find_to_receive(part.src, part.offset, part.bytes, places);
+    Bytes bytes = 0;
+    for (const Segment& segment : places) bytes += segment.count * size_of(segment.type);
+    if (bytes != layout.scaled(part.bytes))
+      throw Error(ErrorCode::not_applicable,
+                  pair_name(part.src, part.dst) +
+                      ": the plan forwards a part of this message that ends inside "
+                      "an element");
+  };
+  for (const Part& part : table.parts) {
+    if (part.src == table.rank) check(part, true);
+    if (part.dst == table.rank) check(part, false);
+  }
+}
+
+}  // namespace
+
+template <typename AnyField>
+FieldSide::FieldSide(std::span<const Partner> partners, std::span<const AnyField> fields, bool is_send,
+                     Rank rank)
+    : partners_(partners.begin(), partners.end()), is_send_(is_send), rank_(rank) {
+  for (std::size_t i = 0; i < partners.size(); ++i) index_[partners[i].rank] = i;
+  for (const AnyField& field : fields)
+    add(const_cast<void*>(static_cast<const void*>(field.data)), field.type, field.counts, field.offsets);
+  for (std::size_t i = 0; i < partners_.size(); ++i)
+    if (partners_[i].bytes == 0 && bytes_with(i) > 0)
+      fail(pair(i) + ": " + std::to_string(bytes_with(i)) + " bytes of fields, but the plan has no message");
+}
+
+void FieldSide::add(void* data, MPI_Datatype type, std::span<const std::int64_t> counts,
+                    std::span<const std::int64_t> offsets) {
+  const std::string who = "rank " + std::to_string(rank_) + ": " + (is_send_ ? "send" : "receive") +
+                          " field " + std::to_string(fields_.size());
+  if (type == MPI_DATATYPE_NULL) fail(who + " has MPI_DATATYPE_NULL");
+  const auto wants = [&](std::size_t size, const char* what) {
+    if (size != partners_.size())
+      fail(who + " has " + std::to_string(size) + " " + what + " for " + std::to_string(partners_.size()) +
+           " partners");
+  };
+  wants(counts.size(), "counts");
+  if (!offsets.empty()) wants(offsets.size(), "offsets");
+  const Bytes size = size_of(type);
+  Field field{static_cast<std::byte*>(data), type, size, extent_of(type), {}, {}};
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] < 0 || (size > 0 && counts[i] > max_bytes / size))
+      fail(pair(i) + ": field " + std::to_string(fields_.size()) + " has " + std::to_string(counts[i]) +
+           " elements");
+    if (counts[i] > 0 && data == nullptr) fail(who + " is null");
+    field.counts.push_back(counts[i]);
+    field.offsets.push_back(offsets.empty() ? next : offsets[i]);
+    next += counts[i];
+  }
+  fields_.push_back(std::move(field));
+}
+
+Bytes FieldSide::bytes_with(std::size_t partner) const {
+  Bytes bytes = 0;
+  for (const Field& field : fields_) bytes += field.counts[partner] * field.size;
+  return bytes;
+}
+
+bool FieldSide::any_gaps() const {
+  return std::ranges::any_of(fields_, [](const Field& field) { return !are_plain_bytes(field.type); });
+}
+
+void FieldSide::find(Rank rank, Bytes offset, Bytes bytes, Places& places) const {
+  const auto found = index_.find(rank);
+  if (found == index_.end()) return;
+  const Bytes whole = partners_[found->second].bytes;
+  for (const Field& field : fields_) {
+    const std::int64_t count = field.counts[found->second];
+    const std::int64_t begin = share(count, offset, whole);
+    const std::int64_t end = share(count, offset + bytes, whole);
+    if (begin < end)
+      places.push_back(
+          {field.base + (field.offsets[found->second] + begin) * field.extent, end - begin, field.type});
+  }
+}
+
+std::string FieldSide::pair(std::size_t partner) const {
+  const Rank other = partners_[partner].rank;
+  return is_send_ ? pair_name(rank_, other) : pair_name(other, rank_);
+}
+
+FieldLayout::FieldLayout(const Communicator& comm, const Way& way, std::span<const SendField> send,
+                         std::span<const ReceiveField> receive, int tag, bool plan_forwards) {
+  all_or_none(comm, [&] {
+    send_ = std::make_unique<FieldSide>(way.send_to, send, true, comm.rank());
+    receive_ = std::make_unique<FieldSide>(way.receive_from, receive, false, comm.rank());
+  });
+  require_equal_numbers(comm, send_->num_fields(), receive_->num_fields());
+  require_equal_ends(comm, *send_, *receive_, tag);
+  int gaps = send_->any_gaps() || receive_->any_gaps() ? 1 : 0;
+  all_reduce(comm, MPI_IN_PLACE, &gaps, 1, MPI_INT, MPI_MAX);
+  any_gaps_ = gaps != 0;
+  if (!plan_forwards) return;
+  ratio_ = agree_on_ratio(comm, *send_, way.table);
+  all_or_none(comm, [&] { require_exact_parts(way.table, *this); });
+}
+
+/// Collective. For plans that forward. Throws Error not_applicable where two messages grow differently, or a part of a
+/// message cannot be cut where its elements are.
+FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const FieldSide& send,
+                                               const PhaseTable& table) {
+  constexpr Bytes none = std::numeric_limits<Bytes>::max();
+  std::array<Bytes, 4> extremes = {none, none, 0, 0};  // least fields, plan; minus the most of both
+  for (std::size_t i = 0; i < send.partners().size(); ++i) {
+    const Bytes plan = send.partners()[i].bytes;
+    if (plan == 0 || send.partners()[i].rank == table.rank) continue;
+    const Bytes fields = send.bytes_with(i);
+    const Bytes common = std::gcd(fields, plan);
+    extremes = {std::min(extremes[0], fields / common), std::min(extremes[1], plan / common),
+                std::min(extremes[2], -fields / common), std::min(extremes[3], -plan / common)};
+  }
+  all_reduce(comm, MPI_IN_PLACE, extremes.data(), 4, MPI_INT64_T, MPI_MIN);
+  const bool no_messages = extremes[0] == none;
+  if (no_messages) return {};
+  const Ratio ratio{extremes[0], extremes[1]};
+  all_or_none(comm, [&] {
+    if (ratio.fields != -extremes[2] || ratio.plan != -extremes[3])
+      throw Error(
+          ErrorCode::not_applicable,
+          "the plan forwards messages, so the fields must have the same bytes per byte of the plan in all of "
+          "them");
+    for (const Part& part : table.parts) {
+      const bool fits = part.offset % ratio.plan == 0 && part.bytes % ratio.plan == 0;
+      if (!fits)
+        throw Error(ErrorCode::not_applicable,
+                    pair_name(part.src, part.dst) +
+                        ": the plan forwards a part of this message that ends inside "
+                        "an element");
+    }
+  });
+  return ratio;
+}
+
+void FieldLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {
+  send_->find(dst, offset, bytes, places);
+}
+
+void FieldLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
+  receive_->find(src, offset, bytes, places);
+}
+
+Bytes FieldLayout::scaled(Bytes bytes) const {
+  return static_cast<Bytes>(static_cast<Wide>(bytes) * ratio_.fields / ratio_.plan);
+}
+
+bool FieldLayout::one_by_one(Rank partner, bool is_send) const {
+  const FieldSide& side = is_send ? *send_ : *receive_;
+  return !any_gaps_ && side.bytes_with_rank(partner) > together_up_to * static_cast<Bytes>(side.num_fields());
+}
+
+}  // namespace nuice::mpi

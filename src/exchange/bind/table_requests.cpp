@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/bind/table_requests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "exchange/bind/stage.hpp"
+#include "mpi/call.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+using Memory = SelfMessage::Memory;
+
+/// Both ends of a message have as many, so where there are none neither makes a request.
+bool are_empty(const Places& places) {
+  return std::ranges::all_of(
+      places, [](const Segment& place) { return place.count == 0 || size_of(place.type) == 0; });
+}
+
+/// Bytes that lie one behind the other become one segment.
+Places joined(const Places& places) {
+  Places result;
+  for (const Segment& segment : places) {
+    const bool are_bytes = segment.type == MPI_BYTE && !result.empty() && result.back().type == MPI_BYTE;
+    if (are_bytes && result.back().at + result.back().count == segment.at) {
+      result.back().count += segment.count;
+    } else {
+      result.push_back(segment);
+    }
+  }
+  return result;
+}
+
+/// Whether a message of several parts is short enough, and its parts are bytes.
+bool is_packed(const Places& places) {
+  Bytes bytes = 0;
+  for (const Segment& segment : places) {
+    if (segment.type != MPI_BYTE) return false;
+    bytes += segment.count;
+    if (bytes > packed_message_bytes) return false;
+  }
+  return places.size() > 1;
+}
+
+/// As MPI takes it. Derived types are added to `types`.
+Memory memory_of(const Places& places, Rank src, Rank dst, std::vector<Datatype>& types) {
+  try {
+    if (places.empty()) return {nullptr, 0, MPI_BYTE};
+    if (places.size() > 1) {
+      types.push_back(Datatype::of_segments(places));
+      return {MPI_BOTTOM, 1, types.back().get()};
+    }
+    Extent extent = Extent::of(places[0].count, 1 << 30, places[0].type);
+    const Memory memory{places[0].at, extent.count, extent.type.get()};
+    if (memory.type != places[0].type) types.push_back(std::move(extent.type));
+    return memory;
+  } catch (const Error& error) {
+    throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
+  }
+}
+
+/// The user may free his own types: copies of them, each once.
+class KeptTypes {
+ public:
+  explicit KeptTypes(std::vector<Datatype>& types) : types_(types) {}
+
+  MPI_Datatype kept(MPI_Datatype type) {
+    if (type == MPI_BYTE) return type;
+    for (const auto& [users, ours] : known_)
+      if (users == type) return ours;
+    types_.push_back(Datatype::copy_of(type));
+    return known_.emplace_back(type, types_.back().get()).second;
+  }
+
+ private:
+  std::vector<Datatype>& types_;
+  std::vector<std::pair<MPI_Datatype, MPI_Datatype>> known_;
+};
+
+class RequestMaker {
+ public:
+  RequestMaker(const Binding& binding, bool synchronous)
+      : binding_(binding),
+        table_(binding.table),
+        layout_(binding.layout),
+        stage_(layout_.scaled(staged_bytes(table_))),
+        synchronous_(synchronous) {}
+
+  TableRequests make() {
+    for (const PhaseEntry& entry : table_.entries) {
+      if (entry.send_partner != no_rank) add_sends(entry);
+      if (entry.recv_partner != no_rank) add_receives(entry);
+      made_.ends.push_back({made_.receives.size(), made_.sends.size()});
+    }
+    made_.stage = stage_.release();
+    return std::move(made_);
+  }
+
+ private:
+  Part scaled(const Part& part) const {
+    return {part.src, part.dst, layout_.scaled(part.offset), layout_.scaled(part.bytes)};
+  }
+
+  void places_to_send(const PhaseEntry& entry, Places& places) {
+    if (entry.send_parts.count == 0) {
+      layout_.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+      return;
+    }
+    std::vector<Block> blocks;
+    for (const Part& part : table_.parts_in(entry.send_parts)) {
+      if (part.src == table_.rank) {
+        layout_.find_to_send(part.dst, part.offset, part.bytes, places);
+        continue;
+      }
+      blocks.clear();
+      stage_.take(scaled(part), blocks);
+      for (const Block& block : blocks) places.push_back({block.at, block.bytes, MPI_BYTE});
+    }
+  }
+
+  void places_to_receive(const PhaseEntry& entry, Places& places) {
+    if (entry.recv_parts.count == 0) {
+      layout_.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+      return;
+    }
+    for (const Part& part : table_.parts_in(entry.recv_parts)) {
+      if (part.dst == table_.rank) {
+        layout_.find_to_receive(part.src, part.offset, part.bytes, places);
+        continue;
+      }
+      const Block block = stage_.put(scaled(part));
+      places.push_back({block.at, block.bytes, MPI_BYTE});
+    }
+  }
+
+  /// Whose messages, or pieces of them, this entry's receive brings to this rank.
+  std::vector<Rank> arrivals_of(const PhaseEntry& entry) const {
+    if (entry.recv_parts.count == 0) return {entry.recv_partner};
+    std::vector<Rank> sources;
+    for (const Part& part : table_.parts_in(entry.recv_parts))
+      if (part.dst == table_.rank) sources.push_back(part.src);
+    return sources;
+  }
+
+  void add_sends(const PhaseEntry& entry) {
+    Places places;
+    places_to_send(entry, places);
+    if (are_empty(places)) return;
+    const bool apart = entry.send_parts.count == 0 && layout_.one_by_one(entry.send_partner, true);
+    if (!apart) {
+      add_send(entry.send_partner, joined(places));
+      return;
+    }
+    for (const Segment& segment : places) add_send(entry.send_partner, {segment});
+  }
+
+  void add_receives(const PhaseEntry& entry) {
+    Places places;
+    places_to_receive(entry, places);
+    if (are_empty(places)) return;
+    const bool apart = entry.recv_parts.count == 0 && layout_.one_by_one(entry.recv_partner, false);
+    if (!apart) {
+      add_receive(entry.recv_partner, joined(places));
+      binding_.arrivals.add_receive(arrivals_of(entry));
+      return;
+    }
+    for (const Segment& segment : places) {
+      add_receive(entry.recv_partner, {segment});
+      binding_.arrivals.add_receive({&entry.recv_partner, 1});
+    }
+  }
+
+  void add_receive(Rank from, const Places& places) {
+    const Memory memory = memory_for(places, from, table_.rank, made_.packed_receives);
+    made_.receives.make_room();
+    MPI_Request request;
+    must(MPI_Recv_init(memory.at, memory.count, memory.type, from, binding_.tag, binding_.comm->get(),
+                       &request),
+         "MPI_Recv_init");
+    made_.receives.adopt(request);
+    made_.receive_from.push_back(from);
+  }
+
+  void add_send(Rank to, const Places& places) {
+    const Memory memory = memory_for(places, table_.rank, to, made_.packed_sends);
+    made_.sends.make_room();
+    made_.send_to.push_back(to);
+    const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
+    if (is_short && !synchronous_) {
+      made_.sends.add({memory.at, memory.count, to, binding_.tag, binding_.comm->get()});
+      return;
+    }
+    const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
+    MPI_Request request;
+    must(init(memory.at, memory.count, memory.type, to, binding_.tag, binding_.comm->get(), &request),
+         synchronous_ ? "MPI_Ssend_init" : "MPI_Send_init");
+    made_.sends.adopt(request);
+  }
+
+  /// Of a message, or if it is to be packed, of the copy that travels. Where anything is forwarded, adds to `packed`.
+  Memory memory_for(const Places& places, Rank src, Rank dst, std::vector<PackedMessage>& packed) {
+    const bool forwards = !table_.parts.empty();
+    if (!forwards) return memory_of(places, src, dst, made_.types);
+    PackedMessage& message = packed.emplace_back();
+    if (!is_packed(places)) return memory_of(places, src, dst, made_.types);
+    Bytes bytes = 0;
+    for (const Segment& segment : places) {
+      message.blocks.push_back({segment.at, segment.count});
+      bytes += segment.count;
+    }
+    message.memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+    return {message.memory.get(), static_cast<int>(bytes), MPI_BYTE};
+  }
+
+  const Binding& binding_;
+  const PhaseTable& table_;
+  const Layout& layout_;
+  Stage stage_;
+  bool synchronous_;
+  TableRequests made_;
+};
+
+}  // namespace
+
+TableRequests make_requests(const Binding& binding, bool synchronous) {
+  return RequestMaker(binding, synchronous).make();
+}
+
+TableElements list_elements(const Binding& binding) {
+  TableElements all;
+  KeptTypes types(all.types);
+  Places places;
+  const auto add_all = [&](Rank partner, std::vector<TableElements::Elements>& elements) {
+    for (const Segment& place : places)
+      if (size_of(place.type) > 0)
+        elements.push_back({partner, {place.at, place.count, types.kept(place.type)}});
+    places.clear();
+  };
+  for (const PhaseEntry& entry : binding.table.entries) {
+    if (entry.send_partner != no_rank) {
+      binding.layout.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+      add_all(entry.send_partner, all.sends);
+    }
+    if (entry.recv_partner != no_rank) {
+      binding.layout.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+      add_all(entry.recv_partner, all.receives);
+    }
+  }
+  return all;
+}
+
+std::optional<SelfMessage> make_self_message(const PhaseTable& table, const Layout& layout) {
+  const Rank rank = table.rank;
+  Places from;
+  Places to;
+  for (const Partner& source : table.sources) {
+    if (source.rank != rank) continue;
+    layout.find_to_send(rank, 0, source.bytes, from);
+    layout.find_to_receive(rank, 0, source.bytes, to);
+  }
+  if (are_empty(from)) return {};
+  SelfMessage message;
+  KeptTypes types(message.types);
+  for (Segment& segment : from) segment.type = types.kept(segment.type);
+  for (Segment& segment : to) segment.type = types.kept(segment.type);
+  message.from = memory_of(from, rank, rank, message.types);
+  message.to = memory_of(to, rank, rank, message.types);
+  return message;
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A phase table turned into MPI requests, in the order of its entries.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exchange/bind/binding.hpp"
+#include "exchange/bind/packed.hpp"
+#include "mpi/requests.hpp"
+
+namespace nuice::mpi {
+
+/// So many receives and sends from the first on.
+struct RequestCount {
+  std::size_t receives = 0;
+  std::size_t sends = 0;
+};
+
+/// The requests, and what they are made of: destroyed after them.
+struct TableRequests {
+  std::unique_ptr<std::byte[]> stage;  // what is forwarded waits here
+  std::vector<Datatype> types;
+  Requests receives;
+  Requests sends;
+  std::vector<PackedMessage> packed_receives;  // by receive; empty where nothing is forwarded
+  std::vector<PackedMessage> packed_sends;     // likewise
+  std::vector<Rank> receive_from;              // by receive
+  std::vector<Rank> send_to;                   // by send
+  std::vector<RequestCount> ends;              // by entry of the table: what was made up to it
+};
+
+/// synchronous: the sends complete only when they are being received. Tells the arrivals what each receive brings.
+TableRequests make_requests(const Binding& binding, bool synchronous);
+
+/// Elements of at least a byte that a rank sends to another or receives from it, in the order of the table, and the types
+/// that they need for as long as they are used. For tables that forward nothing.
+struct TableElements {
+  struct Elements {
+    Rank partner;
+    Segment segment;
+  };
+  std::vector<Datatype> types;
+  std::vector<Elements> sends;
+  std::vector<Elements> receives;
+};
+TableElements list_elements(const Binding& binding);
+
+/// A rank's message to itself, where it has datatypes: MPI copies it.
+struct SelfMessage {
+  struct Memory {
+    void* at;
+    int count;
+    MPI_Datatype type;
+  };
+  std::vector<Datatype> types;
+  Memory from;
+  Memory to;
+};
+/// Nothing where there is none, or it has no bytes.
+std::optional<SelfMessage> make_self_message(const PhaseTable& table, const Layout& layout);
+
+}  // namespace nuice::mpi

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchanges that go step by step, which is how most executors work. They differ in what a step is, and in what must have
+// happened before the next one begins.
+//
+//   start:   start all receives; begin the first step: start its sends
+//   advance: while the step's sends and receives are complete, and the executor lets it end: begin the next step
+//
+// Why no rank waits for ever: all receives are posted before anything else, so the sends of a rank's step p complete as soon
+// as their receivers have called start(). By induction on p, when all ranks have begun step p - 1 and wait for it, its
+// sends and receives complete, so all ranks come to step p. (Executors that start receives later, or hold steps up, have a
+// proof of their own.)
+//
+// Why pieces land where they belong: the requests of one exchange share a tag and are started, between two ranks, in the
+// same order on both sides; MPI does not let messages with the same envelope overtake each other.
+//
+// next() does the same request by request, to hand over every message as it lands (003 s.6), and to notice that nothing
+// moves. A receive of a later step may land early, since all are posted: it is handed over at once. What the steps' own
+// tests complete unseen is noted when the step ends, so start(), advance() and next() may be mixed.
+//
+// Cost: one call of MPI for a step; next(): O(requests not complete) per completion.
+#pragma once
+
+#include <vector>
+
+#include "exchange/bind/table_requests.hpp"
+#include "exchange/exec/run.hpp"
+
+namespace nuice::mpi {
+
+class Steps : public Run {
+ public:
+  /// ends: of each step, as many requests as come before its end, in the order of `requests`. may_start_at_once: a single
+  /// step may be started as a whole.
+  Steps(TableRequests requests, std::vector<RequestCount> ends, Arrivals& arrivals,
+        bool may_start_at_once = true);
+
+  void start() final;
+  bool advance(bool block) final;
+  void follow() final;
+  bool next(bool block) final;
+  std::int64_t num_events() const override { return num_events_; }
+  std::string waits_for() const override;
+  void cancel() noexcept override;
+
+ protected:
+  // What an executor may do otherwise.
+  virtual void start_receives();
+  virtual void begin_step();
+  /// Whether this rank's requests of the step are complete; block: not before they are.
+  virtual bool is_step_done(bool block);
+  /// After is_step_done(), not of the last step: whether the next one may begin; block: not before it may.
+  virtual bool may_go_on(bool /*block*/) { return true; }
+  /// is_step_done(), but may_go_on() was not.
+  virtual bool is_held_up() const { return false; }
+  /// Adds the sends that are under way to what next() waits for.
+  virtual void watch_sends();
+  /// One of those is complete.
+  virtual void take_sent(std::size_t index, MPI_Request request) { requests_.sends[index] = request; }
+
+  RequestCount step_begin() const { return step_ == 0 ? RequestCount{} : ends_[step_ - 1]; }
+  const RequestCount& step_end() const { return ends_[step_]; }
+  std::size_t step() const { return step_; }
+  void watch(MPI_Request request, bool is_send, std::size_t index);
+
+  TableRequests requests_;
+
+ private:
+  /// A request in watched_, and whose it is.
+  struct Watched {
+    bool is_send;
+    std::size_t index;
+  };
+  void lay_side_by_side();
+  void start_at_once();
+  bool are_all_done(bool block);
+  bool are_done(bool block);
+  void scatter(std::size_t begin, std::size_t end);
+  bool go_through_steps(bool block);
+  void begin_next_step();
+  int take_what_is_complete(bool block);
+
+  std::vector<RequestCount> ends_;
+  Arrivals& arrivals_;
+  bool receives_repeat_;  // some source sends several pieces: receives must be started in order
+  bool sends_repeat_;     // likewise for destinations
+  bool is_plain_;         // one step in any order, with nothing to pack: started and waited for as a whole
+  // Copies, step by step its receives and then its sends: one call of MPI takes a step. Of a plain exchange that nobody
+  // follows they are the requests.
+  std::vector<MPI_Request> both_;
+  std::vector<MPI_Request> watched_;
+  std::vector<Watched> watched_what_;
+  std::vector<int> indices_;
+
+  // of the running exchange
+  std::size_t step_ = 0;
+  bool follows_ = false;
+  std::int64_t num_events_ = 0;
+};
+
+/// The steps of this rank's busy phases. of_entries: TableRequests::ends. with_idle: all phases.
+std::vector<RequestCount> ends_of_phases(const PhaseTable& table, const std::vector<RequestCount>& of_entries,
+                                         bool with_idle);
+/// All in one step.
+std::vector<RequestCount> one_step(const std::vector<RequestCount>& of_entries);
+
+}  // namespace nuice::mpi
