@@ -150,7 +150,7 @@ class Rank {
   /// The exchange is gone already.
   [[noreturn]] void give_up(Memory& memory, const nuice::Error& error) const {
     memory.spoil();
-    const double end_s = MPI_Wtime() + 3;
+    const double end_s = MPI_Wtime() + 5;
     std::string text = std::string(nuice::error_code_name(error.code())) + ": " + error.what();
     if (what_.how != "late") say(text);
     // The others have theirs to say, and mpiexec ends all of them with the first.

@@ -136,9 +136,9 @@ class Soak {
 
   void exchange_by_plan() {
     static constexpr std::array schedulers = {"coloring", "rs_n", "ac", "lp"};
-    static constexpr std::array executors = {"async", "phased", "barrier", "credit"};
+    static constexpr std::array executors = {"async", "phased", "barrier", "pairwise", "credit"};
     const mpi::PlanOptions how = {.scheduler = schedulers[random_.below(schedulers.size())],
-                                  .executor = mpi::find_executor(executors[random_.below(executors.size())]),
+                                  .executor = executors[random_.below(executors.size())],
                                   .watchdog_s = watchdog_s_};
     mpi::Plan plan(MPI_COMM_WORLD, to_, how);
     mpi::Exchange exchange = plan.bind(send_, receive_);
