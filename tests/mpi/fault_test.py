@@ -71,7 +71,7 @@ class Faults(unittest.TestCase):
             message = f"{case}: {done.stdout}{done.stderr}"
             self.assertEqual(set(heard) - {VICTIM}, SURVIVORS, message)  # woken up to be ended
             for rank in SURVIVORS:
-                self.assertRegex(heard[rank], rf"^timeout: rank {rank} gives up after [\d.]+ s in \w+; ", message)
+                self.assertRegex(heard[rank], rf"^timeout: rank {rank} gives up after .* s in \w+; ", message)
                 self.assertRegex(heard[rank], rf"no answer from .*rank {VICTIM}", message)
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 has a fault tolerance that is known here")
