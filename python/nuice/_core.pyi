@@ -782,6 +782,21 @@ class Machine:
     def am_retry_s(self) -> float: ...
 
     @property
+    def am_entry_s(self) -> float: ...
+
+    @property
+    def exchange_saves_s(self) -> float: ...
+
+    @property
+    def control_word_s(self) -> float: ...
+
+    @property
+    def control_sum_s(self) -> float: ...
+
+    @property
+    def planning_slowdown(self) -> float: ...
+
+    @property
     def sends_at_once(self) -> int: ...
 
     @property
@@ -812,7 +827,24 @@ class Machine:
     def copies_parts(self) -> bool: ...
 
     @property
+    def async_copies(self) -> bool: ...
+
+    @property
+    def holds_while_waiting(self) -> bool: ...
+
+    @property
     def processor_moves_bytes(self) -> bool: ...
+
+def concatenation_s(machine: Machine, ranks: int) -> float:
+    """Seconds until every rank has the whole matrix of words (004 s.3)."""
+
+def discovery_s(machine: Machine, ranks: int, degree: float) -> float:
+    """
+    Seconds until every rank knows its senders, who have `degree` messages each (004 fig. 1).
+    """
+
+def control_broadcast_s(machine: Machine, num_bytes: int) -> float:
+    """Seconds of a broadcast by the control network; 0 where there is none."""
 
 def find_machine(name: str) -> Machine:
     """The shipped machine of that name, or the one in the file NAME.toml."""
