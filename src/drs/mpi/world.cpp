@@ -34,7 +34,7 @@ struct World::Door {
   std::unique_ptr<VectorSum> sum = std::make_unique<VectorSum>();
 
   Door(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
-      : comm(nuice::mpi::duplicate(parent)),
+      : comm(nuice::mpi::duplicate(parent, endpoint_options.watchdog_s)),
         endpoint(am::mpi::connect(comm->get(), options), endpoint_options),
         station(endpoint) {
     endpoint.seal();

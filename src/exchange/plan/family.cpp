@@ -6,6 +6,7 @@
 
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
 
@@ -13,9 +14,9 @@ namespace nuice::mpi {
 namespace {
 
 /// What hangs on the user's communicator.
-using Holder = std::weak_ptr<Family>;
+using Holder = std::shared_ptr<Family>;
 
-constexpr std::array form_names = {"buffers", "array", "fields", "broadcast"};
+constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none"};
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.
@@ -27,8 +28,9 @@ std::int64_t code_of(const Doing& doing) {
 
 std::string words(std::int64_t code) {
   const auto call = static_cast<std::size_t>(code % num_calls);
-  return std::string("bind(") + form_names[call / 2] + (call % 2 == 0 ? "" : ", backwards") + ") of plan " +
-         std::to_string(code / num_calls / 2);
+  const std::string whose = " of plan " + std::to_string(code / num_calls / 2);
+  if (call / 2 == static_cast<std::size_t>(Form::none)) return "the making" + whose;
+  return std::string("bind(") + form_names[call / 2] + (call % 2 == 0 ? ")" : ", backwards)") + whose;
 }
 
 }  // namespace
@@ -48,45 +50,43 @@ std::shared_ptr<Family> Family::find(MPI_Comm parent) {
   void* value = nullptr;
   int found = 0;
   must(MPI_Comm_get_attr(parent, key(), static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
-  return found != 0 ? static_cast<Holder*>(value)->lock() : nullptr;
+  return found != 0 ? *static_cast<Holder*>(value) : nullptr;
 }
 
-/// The attribute goes, with the communicator or before it.
+/// The attribute goes with the communicator.
 int Family::forget(MPI_Comm, int, void* value, void*) {
-  const std::unique_ptr<Holder> holder(static_cast<Holder*>(value));
-  if (const auto family = holder->lock()) family->parent_ = MPI_COMM_NULL;
+  delete static_cast<Holder*>(value);
   return MPI_SUCCESS;
 }
 
-std::shared_ptr<Family> Family::of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm) {
-  std::shared_ptr<Family> family = find(parent);
-  // A rank may still hold plans that others have let go.
-  int all_know_it = family != nullptr ? 1 : 0;
-  must(MPI_Allreduce(MPI_IN_PLACE, &all_know_it, 1, MPI_INT, MPI_MIN, comm->get()), "MPI_Allreduce");
-  if (all_know_it != 0) return family;
-  std::unique_ptr<Holder> holder;
-  all_or_none(*comm, [&] {
-    family = std::make_shared<Family>(parent, comm);
-    holder = std::make_unique<Holder>(family);
-  });
+std::shared_ptr<Family> Family::of(MPI_Comm parent, const Communicator& comm) {
+  if (std::shared_ptr<Family> family = find(parent)) return family;
+  auto holder = std::make_unique<Holder>(std::make_shared<Family>(comm));
+  std::shared_ptr<Family> family = *holder;
   must(MPI_Comm_set_attr(parent, key(), holder.release()), "MPI_Comm_set_attr");  // forget() deletes it
   return family;
 }
 
-Family::~Family() {
-  if (parent_ != MPI_COMM_NULL && !is_finalized()) MPI_Comm_delete_attr(parent_, key());
+void Family::expect_plan(MPI_Comm parent, double watchdog_s) {
+  check_parent(parent);
+  if (const std::shared_ptr<Family> family = find(parent))
+    family->require_same({family->num_members_ + 1, {Form::none}, false}, watchdog_s);
 }
 
-void Family::require_same(const Doing& doing) const {
-  naming_the_dead(*comm_, [&] {
+void Family::require_same(const Doing& doing, double watchdog_s) {
+  if (comm_.is_given_up())
+    throw Error(ErrorCode::state,
+                "the plans of this communicator were given up after a rank had died or not answered");
+  comm_.set_watchdog(watchdog_s);
+  naming_the_dead(comm_, [&] {
     const std::int64_t mine = code_of(doing);
     std::array<std::int64_t, 2> least = {mine, -mine};
-    must(MPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN, comm_->get()), "MPI_Allreduce");
+    all_reduce(comm_, MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN);
     if (least[0] == -least[1]) return;
     std::int64_t first = mine;
-    must(MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm_->get()), "MPI_Bcast");
-    all_or_none(*comm_, [&] {
-      const std::string who = "rank " + std::to_string(comm_->rank());
+    broadcast(comm_, &first, 1, MPI_INT64_T, 0);
+    all_or_none(comm_, [&] {
+      const std::string who = "rank " + std::to_string(comm_.rank());
       if (doing.plan_is_freed) throw Error(ErrorCode::state, who + ": " + words(mine) + ", which was freed");
       if (mine != first && words(mine) != words(first))
         throw Error(ErrorCode::mismatch, "the ranks do not do the same: " + words(first) + " on rank 0, " +

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plans of one communicator. Each has a duplicate of its own, so ranks that bind different plans would wait for each
-// other on different communicators for ever; before anything else they compare on a common one what they are about to do.
+// The plans of one communicator. Each has a duplicate of its own, so ranks that bind different plans, or of which one makes a
+// plan, would wait for each other on different communicators for ever; before anything else they compare on a common one what
+// they are about to do.
 //
-// The common one is that of the first plan. It is found by an attribute of the user's communicator, which does not keep it:
-// when the last plan goes, it goes, and the next plan begins a new family.
-// Cost: an allreduce per plan and one per bind.
+// The common one is made with the first plan, and an attribute of the user's communicator keeps it as long as that lives: so all
+// ranks have it or none has.
+// Cost: an allreduce per plan but the first and one per bind; a duplicate per communicator of the user's.
 #pragma once
 
 #include <mpi.h>
@@ -17,8 +18,8 @@
 
 namespace nuice::mpi {
 
-/// What is bound.
-enum class Form { buffers, array, fields, broadcast };
+/// What is bound; none: a plan is made.
+enum class Form { buffers, array, fields, broadcast, none };
 
 struct BindCall {
   Form form;
@@ -34,27 +35,27 @@ struct Doing {
 
 class Family {
  public:
-  /// Collective over parent; comm: the new plan's duplicate of it. The family of the plans that exist, or a new one.
-  static std::shared_ptr<Family> of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm);
-  Family(MPI_Comm parent, std::shared_ptr<const Communicator> comm)
-      : parent_(parent), comm_(std::move(comm)) {}
+  /// Collective over parent; comm: the new plan's duplicate of it. The family of the plans before, or a new one.
+  static std::shared_ptr<Family> of(MPI_Comm parent, const Communicator& comm);
+  /// Collective over parent. Throws as require_same() does unless all ranks are about to make a plan, and as Communicator() does
+  /// for a communicator that cannot have one.
+  static void expect_plan(MPI_Comm parent, double watchdog_s);
+  explicit Family(const Communicator& comm) : comm_(comm.get(), Communicator::watching) {}
   Family(const Family&) = delete;
   Family& operator=(const Family&) = delete;
-  ~Family();
 
   /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.
   std::int64_t add() { return ++num_members_; }
   /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
   /// where the plan was freed, be it on one rank.
-  void require_same(const Doing& doing) const;
+  void require_same(const Doing& doing, double watchdog_s);
 
  private:
   static int key();
   static std::shared_ptr<Family> find(MPI_Comm parent);
   static int forget(MPI_Comm parent, int key, void* value, void* extra);
 
-  MPI_Comm parent_;  // null once it is freed
-  std::shared_ptr<const Communicator> comm_;
+  Communicator comm_;
   std::int64_t num_members_ = 0;
 };
 
@@ -64,15 +65,20 @@ struct Membership {
   std::shared_ptr<Family> family;
   std::int64_t number = 0;
   bool plan_is_freed = false;
+  double watchdog_s = 0;
 
   /// Collective over parent.
-  static Membership of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm) {
-    const auto family = Family::of(parent, comm);
-    return {.family = family, .number = family->add()};
+  static Membership of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm, double watchdog_s) {
+    const auto family = Family::of(parent, *comm);
+    return {.family = family, .number = family->add(), .watchdog_s = watchdog_s};
   }
-  void require_same(const BindCall& call) const { family->require_same({number, call, plan_is_freed}); }
+  void require_same(const BindCall& call) const {
+    family->require_same({number, call, plan_is_freed}, watchdog_s);
+  }
   /// As it is after the plan was freed.
-  Membership of_freed() const { return {.family = family, .number = number, .plan_is_freed = true}; }
+  Membership of_freed() const {
+    return {.family = family, .number = number, .plan_is_freed = true, .watchdog_s = watchdog_s};
+  }
 };
 
 }  // namespace nuice::mpi
