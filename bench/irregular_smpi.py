@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nuice-lee and nuice-wolff on a simulated CM-5, beside the printed speed-ups of paper 002 (figs 31 and 32).
 
-usage: bench/irregular_smpi.py [--quick | --full] [--programs lee,wolff] [--jobs 1]
-                               [--sizes 256,512] [--widths 1,2] [--build FOLDER] [--json]
+usage: bench/irregular_smpi.py [--quick | --full] [--programs lee,wolff] [--jobs 1] [--both-syncs]
+                               [--sizes 256,512] [--widths 1,2] [--schemes AM-NC-O,...] [--ranks 16,32]
+                               [--record FILE] [--build FOLDER] [--json]
 
 The real programs run under SimGrid's SMPI: every message is simulated, and so is every look for one. What
 keeps a processor busy is told to the clock (apps/irregular/simulated.hpp):
@@ -12,10 +13,10 @@ keeps a processor busy is told to the clock (apps/irregular/simulated.hpp):
                    printed scale time over N^2, 32.4 to 33.7 us. A cell is four looks at a neighbour; a look
                    that an item carries to another rank is that rank's work (002 figs 20, 23, 25).
                    * 1.33 in the parallel programs: FITTED, to AM-NC-O of Wolff, 256 x 256, 16 ranks
-  send/receive     88 us for an empty message (001 s.1), which block both the sender and the receiver
+  send/receive     88 us for an empty message (001 s.2), which block both the sender and the receiver
                    (002 s.4.2). Asynchronous: 53 us more at each end, the interrupt: FITTED, to ASR-C-O of
                    Lee, 25 % walls, 256 x 256
-  active messages  1.6 us to send, 1.7 us to receive a packet of four words (004 s.2.2)
+  active messages  1.6 us to send, 1.7 us to receive a packet of four words (004 s.2.3)
   a look at the network interfaces   1 us, assumed
   put              as 1.6 and 1.7 us for a packet, and 7.5 us at each end to start: in 002 fig. 17 single
                    messages, which need a look each, cost as much as a put at 60 words, 15 packets
@@ -24,7 +25,7 @@ keeps a processor busy is told to the clock (apps/irregular/simulated.hpp):
   coalesced        one packet for each item, as with active messages. 002 puts two sites into a packet, but
                    sends every look over a border; ours sends active bonds, and cells not known yet
   network          1 us, no contention; barriers and reductions take their latency only, 2 to 10 us (the
-                   control network of the CM-5: 2 to 5 us, 001 s.1)
+                   control network of the CM-5: 2 to 5 us, 001 s.2)
 
 Cycles end as in 002: AM-NC-O locally in Wolff (two messages each way, fig. 27), globally in Lee (fig. 26),
 AMP-C-NO with two barriers (fig. 22). Nets of Lee are so long that they take about the printed number of
@@ -32,11 +33,15 @@ cycles (fig. 36). Clusters of Wolff are of a seed that gives about the exact mea
 cycles as fifty seeds do in the mean. Every run takes the best of a few widths, as 002 did. Needs Debian's
 libsimgrid-dev, else it is skipped.
 --quick: 256 x 256, width 1, Lee with 25 % walls. --full: N = 1024 too. Otherwise 256 and 512.
+--both-syncs: AM-NC-O and ST-NC-O with the other end of cycles as well (figs 37 and 38).
+--record FILE: appends a line for each run and leaves out those that are there already, so a long series can
+be taken up again; `nuice reproduce 002` reads such a file, python/nuice/data/002_simulated.csv.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import subprocess
@@ -175,19 +180,64 @@ def cell_seconds(folder: Path, case: Case) -> float:
     return case.printed_ms * 1e-3 * len(nets) / sum(net["visited"] for net in nets)
 
 
-def simulate(folder: Path, case: Case, name: str, widths: tuple[int, ...]) -> dict:
+def as_printed(case: Case, name: str) -> str:
+    """How 002 ended the cycles of that scheme."""
+    return getattr(SCHEMES[name], case.program)
+
+
+def simulate(folder: Path, case: Case, name: str, sync: str, widths: tuple[int, ...]) -> dict:
     """The best width, as in 002."""
     scheme = SCHEMES[name]
     costs = tuple(1e-6 * cost for cost in (scheme.message, scheme.sent, scheme.received))
-    ways = ["--schemes", LAYER.get(name, name), "--sync", getattr(scheme, case.program)]
+    ways = ["--schemes", LAYER.get(name, name), "--sync", sync]
     ways += ["--widths", ",".join(str(width) for width in widths if width <= case.size // case.ranks)]
     report = run(folder, case, case.ranks, (cell_seconds(folder, case) * PARALLEL_CELL, *costs), ways)
     # The sequential program beside it was given the same cell.
     found = {r["width"]: r.get("speed_up", r.get("speedup")) / PARALLEL_CELL for r in report["results"]}
     width = max(found, key=found.get)
+    best = next(r for r in report["results"] if r["width"] == width)
     row = {"program": case.program, "walls": case.walls, "ranks": case.ranks, "size": case.size}
-    row |= {"scheme": name, "width": width, "simulated": found[width], "printed": case.printed(name)}
-    return {**row, "ratio": row["simulated"] / row["printed"]}
+    row |= {"scheme": name, "sync": sync, "width": width, "simulated": found[width]}
+    row |= {"cycles": best.get("cycles_per_cluster", best.get("levels", 0) / NETS)}
+    row |= {"left": best.get("items_left_per_cycle"), "right": best.get("items_right_per_cycle")}
+    printed = case.printed(name) if sync == as_printed(case, name) else None
+    return {**row, "printed": printed, "ratio": row["simulated"] / printed if printed else None}
+
+
+KEY = ("program", "walls", "ranks", "size", "scheme", "sync")
+RECORDED = (*KEY, "width", "simulated", "cycles", "left", "right")
+
+
+class Record:
+    """A file with a line for each run: what is there is not run again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.rows: dict[tuple[str, ...], dict] = {}
+        if path is not None and path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+            self.rows = {tuple(row[key] for key in KEY): row for row in rows}
+
+    def find(self, case: Case, scheme: str, sync: str) -> dict | None:
+        key = (case.program, case.walls, str(case.ranks), str(case.size), scheme, sync)
+        row = self.rows.get(key)
+        if row is None:
+            return None
+        printed = case.printed(scheme) if sync == as_printed(case, scheme) else None
+        numbers = {name: float(row[name]) for name in ("simulated", "cycles", "left", "right") if row[name]}
+        known = {"ranks": case.ranks, "size": case.size, "width": int(row["width"]), "printed": printed}
+        return {**row, **numbers, **known, "ratio": numbers["simulated"] / printed if printed else None}
+
+    def add(self, row: dict) -> None:
+        if self.path is None:
+            return
+        values = [row[name] for name in RECORDED]
+        texts = [f"{v:.6g}" if isinstance(v, float) else "" if v is None else str(v) for v in values]
+        with self.path.open("a", encoding="utf-8") as file:
+            if file.tell() == 0:
+                file.write(",".join(RECORDED) + "\n")
+            file.write(",".join(texts) + "\n")
 
 
 def order(rows: list[dict]) -> dict:
@@ -204,6 +254,9 @@ def order(rows: list[dict]) -> dict:
 def line(row: dict) -> str:
     walls = f" {row['walls']} % walls" if row["walls"] else ""
     case = f"{row['program']}{walls} {row['size']} x {row['size']}, {row['ranks']} ranks"
+    if "scheme" in row and row["printed"] is None:
+        found = f"{row['scheme']:10} w = {row['width']:<3} simulated {row['simulated']:7.3f}"
+        return f"{case:38} {found}   {row['sync']}"
     if "scheme" in row:
         return (f"{case:38} {row['scheme']:10} w = {row['width']:<3} simulated {row['simulated']:7.3f}"
                 f"   printed {row['printed']:7.3f}   ratio {row['ratio']:.2f}")  # fmt: skip
@@ -211,12 +264,23 @@ def line(row: dict) -> str:
     return f"{case:38} order {found}; within a factor of {row['worst_ratio']:.2f}\n"
 
 
+def syncs(case: Case, name: str, both: bool) -> list[str]:
+    """As 002 ended them first."""
+    printed = as_printed(case, name)
+    other = {"local": "global", "global": "local"}[printed]
+    return [printed, other] if both and name in ("AM-NC-O", "ST-NC-O") else [printed]
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--both-syncs", action="store_true")
+    parser.add_argument("--record", type=Path, help="append to this file what is not there yet")
     parser.add_argument("--programs", default="lee,wolff", help="which (default both)")
+    parser.add_argument("--schemes", default=",".join(SCHEMES), help="which (default all)")
+    parser.add_argument("--ranks", default="16,32", help="which (default 16,32)")
     parser.add_argument("--sizes", help="separated by commas, instead of what the case says")
     parser.add_argument("--widths", default="1,2", help="of stripes (default 1,2)")
     parser.add_argument("--jobs", type=int, default=1, help="simulations at a time")
@@ -238,16 +302,34 @@ def main() -> int:
         Case(*key, size)
         for key in PRINTED
         for size in sizes
-        if key[0] in options.programs.split(",") and not (options.quick and key[1] == "50")
+        if key[0] in options.programs.split(",") and str(key[2]) in options.ranks.split(",")
+        if not (options.quick and key[1] == "50")
     ]
+    record = Record(options.record)
+    chosen = [name for name in SCHEMES if name in options.schemes.split(",")]
+
+    def one(case: Case, name: str, sync: str) -> dict:
+        known = record.find(case, name, sync)
+        if known is not None:
+            return known
+        row = simulate(folder, case, name, sync, widths)
+        record.add(row)
+        return row
+
     with ThreadPoolExecutor(options.jobs) as pool:
-        rows_of = [[pool.submit(simulate, folder, case, name, widths) for name in SCHEMES] for case in cases]
-        for futures in rows_of:
+        wanted = [
+            [(name, sync) for name in chosen for sync in syncs(case, name, options.both_syncs)]
+            for case in cases
+        ]
+        of_case = [
+            [pool.submit(one, case, *way) for way in ways] for case, ways in zip(cases, wanted, strict=True)
+        ]
+        for futures in of_case:
             rows = []
             for future in futures:
                 rows.append(future.result())
                 print_rows(rows[-1:], options.json, line)
-            print_rows([order(rows)], options.json, line)
+            print_rows([order([row for row in rows if row["printed"]])], options.json, line)
     return 0
 
 

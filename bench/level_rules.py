@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which level rule of RS_NH gives the phases that 004 prints? Tables 5 and 6 against many readings.
 
-The papers say that each phase has a cutoff size and that larger messages send a part (000 s.3.3, 004
-s.3.3), not how the size is chosen. Two families are tried. "of the sizes": the level is a function of the
-sizes in the phase. "room": a message may be split only if its ranks have `margin` messages fewer left than
-the busiest; the level is the largest message that may not. Printed is by how many percent phases grow over
-RS_N, and in brackets the phase bytes over those of RS_N. Matrices: 32 ranks, every one with d messages of 1
-to 32 units (table 5), and points in a square that exchange with their neighbours, the more the nearer, of
-up to 36, 99 and 276 units (as table 6: 3 to 15 messages a rank, 9 in the mean).
+The papers say that each phase has a cutoff size and that larger messages send a part (000 s.3.3, 004 s.3.3),
+not how the size is chosen. Three families are tried. "of the sizes": the level is a function of the sizes in
+the phase. "global": one level for all phases, a number of units or a function of all sizes. "room": a message
+may be split only if its ranks have `margin` messages fewer left than the busiest; the level is the largest
+message that may not. Printed is by how many percent phases grow over RS_N, and in brackets the phase bytes
+over those of RS_N. Matrices: 32 ranks, every one with d messages of 1 to 32 units (table 5), and points in a
+square that exchange with their neighbours, the more the nearer, of up to 36, 99 and 276 units (as table 6: 3
+to 15 messages a rank, 9 in the mean).
 
 usage: bench/level_rules.py [--samples 40] [--quick] [--json]
 """
@@ -51,6 +52,17 @@ def of_sizes(function):
     return lambda picks, left: function(sorted(size for _, _, size in picks))
 
 
+def everywhere(function):
+    """One level for all phases, from the sizes of all messages in ascending order."""
+
+    def rule(matrix):
+        level = function(sorted(matrix.message(k)[2] for k in range(matrix.num_messages)))
+        return lambda picks, left: level
+
+    rule.is_global = True
+    return rule
+
+
 def room(which, margin, floor=True):
     """which: the ends that must have room: "both", "sender" or "receiver"."""
 
@@ -79,6 +91,17 @@ RULES = {
     "2 medians": of_sizes(lambda s: 2 * s[len(s) // 2]),
     "upper quartile": of_sizes(lambda s: s[len(s) * 3 // 4]),
     "upper tenth": of_sizes(lambda s: s[len(s) * 9 // 10]),
+    "global, 16 units": everywhere(lambda s: 16),
+    "global, 32 units": everywhere(lambda s: 32),
+    "global, 48 units": everywhere(lambda s: 48),
+    "global, 64 units": everywhere(lambda s: 64),
+    "global, mean": everywhere(mean),
+    "global, 2 means": everywhere(lambda s: 2 * mean(s)),
+    "global, median": everywhere(lambda s: s[len(s) // 2]),
+    "global, upper quartile": everywhere(lambda s: s[len(s) * 3 // 4]),
+    "global, upper tenth": everywhere(lambda s: s[len(s) * 9 // 10]),
+    "global, 1/2 of the largest": everywhere(lambda s: s[-1] / 2),
+    "global, 3/4 of the largest": everywhere(lambda s: s[-1] * 3 / 4),
     "room of both, 2 (rs_nh)": room("both", 2),
     "room of both, 1": room("both", 1),
     "room of sender, 2": room("sender", 2),
@@ -126,7 +149,8 @@ def measure(make, rule, samples):
         matrix = make(seed)
         schedule, _ = nuice.make_schedule(matrix, "rs_n", seed)
         plain.append((schedule.num_phases, nuice.phase_bytes(schedule)))
-        ours.append(rs_nh(matrix, rule, seed))
+        level_of = rule(matrix) if getattr(rule, "is_global", False) else rule
+        ours.append(rs_nh(matrix, level_of, seed))
     more = mean(p for p, _ in ours) / mean(p for p, _ in plain) - 1
     return {"more_percent": 100 * more, "bytes_of_rs_n": mean(b for _, b in ours) / mean(b for _, b in plain)}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the #include lines of the tree and fails on one that points outward (see ARCHITECTURE.md).
+"""Reads the #include lines and the CMake files of the tree and fails on one that points outward (see ARCHITECTURE.md).
 
 usage: layering.py ROOT | layering.py --self-test
 """
@@ -65,7 +65,13 @@ HEADERS = {
     "topology": {"core/networks"},
     "exchange": {"core/serial_exchange"},
     "machine": {"plan/machine", "plan/simulate"},
-    "schedulers": {"plan/scheduler", "plan/dynamic_schedule", "plan/broadcaster", "plan/host_schedule", "plan/rows"},
+    "schedulers": {
+        "plan/scheduler",
+        "plan/dynamic_schedule",
+        "plan/broadcaster",
+        "plan/host_schedule",
+        "plan/rows",
+    },
     "advise": {"plan/advise", "plan/wisdom"},
     "mpi": {"mpi/agree"},
     "exchange/bind": {"mpi/exchange"},
@@ -92,6 +98,18 @@ MPI_LAYERS = {"mpi", "exchange/bind", "exchange/exec", "exchange/plan", "halo", 
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}
+# Targets whose name is not that of their layer.
+TARGETS = {
+    "mpi_parts": "mpi",
+    "exec": "exchange/exec",
+    "mpi": "exchange/plan",
+    "am_mpi": "am/mpi",
+    "am_ucx": "am/ucx",
+    "drs_mpi": "drs/mpi",
+}
+LAYER_CALL = re.compile(r"nuice_layer\((\w+)\s(.*?)\)", re.S)
+# What the library may take from outside of src.
+TAKEN_BY_CMAKE = {"data", "include", "src", "cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -135,8 +153,26 @@ def wrong_target(layer, target):
     return f"{layer} may not include from {owner}"
 
 
+def layer_of_target(name):
+    return TARGETS.get(name, name)
+
+
+def check_cmake(root):
+    """The link lists of the layers, and paths that leave src."""
+    for path in sorted((root / "src").rglob("CMakeLists.txt")):
+        text = path.read_text()
+        for folder in re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\w+)", text):
+            if folder not in TAKEN_BY_CMAKE:
+                yield f"{path.relative_to(root)}: src may not take files from {folder}"
+        for name, body in LAYER_CALL.findall(text):
+            layer = layer_of_target(name)
+            for linked in re.findall(r"\bnuice_(\w+)", body.partition("LINKS")[2]):
+                if layer_of_target(linked) not in ALLOWED[layer]:
+                    yield f"{path.relative_to(root)}: {layer} may not link {layer_of_target(linked)}"
+
+
 def check(root):
-    problems = []
+    problems = list(check_cmake(root))
     src = root / "src"
     for path in sources(src):
         layer = layer_of(path.parent.relative_to(src).as_posix())
@@ -183,9 +219,12 @@ def self_test():
             "src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
             "src/exchange/credit/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
+            "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n  LINKS nuice_core nuice_schedulers)\n",
+            "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",
             "bench/e.cpp": '#include "core/text/file_io.hpp"\n',
         }
         allowed = {
+            "src/core/CMakeLists.txt": "# ${PROJECT_SOURCE_DIR}/data\nnuice_layer(core SOURCES a.cpp)\n",
             "src/drs/mpi/i.cpp": '#include "mpi/gather.hpp"\n',
             "src/exchange/plan/f.cpp": '#include <mpi.h>\n#include <vector>\n#include "nuice/plan/scheduler.hpp"\n',
         }

@@ -3,7 +3,7 @@
 // receive ports, and the items are put there.
 //
 // That a port is armed before data arrives is seen to by two barriers (Sync::global, fig. 22) or by an acknowledgement
-// of each neighbour that has something to receive (Sync::local, which 002 s.5.1 mentions as the longer program).
+// of each neighbour that has something to receive (Sync::local, which 002 s.5 mentions as the longer program).
 // Cost of a level: sizes for all neighbours, a put where there are items, two barriers or a message back.
 #pragma once
 

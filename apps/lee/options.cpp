@@ -52,8 +52,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--sync", options.syncs, "ends of cycles of the schemes that have a choice: local, global")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--delta", options.delta, "levels between two looks whether all are done")
-      ->capture_default_str();
+  app.add_option(
+      "--delta", options.delta,
+      "levels between two looks whether all are done; 0.2 M where it is not given, M the distance of the "
+      "net's ends (002 s.6)");
   app.add_option("--transport", options.scheme.transport, "of active messages: best, shm, mpi, ucx")
       ->capture_default_str();
   app.add_option("--second", options.scheme.second, "transport of ST-NC-O")->capture_default_str();
@@ -89,7 +91,7 @@ std::vector<Case> interpret(Options& options) {
       irregular::SchemeOptions scheme = options.scheme;
       scheme.name = name;
       scheme.sync = irregular::find_sync(sync);
-      irregular::check(scheme, options.delta);
+      irregular::check(scheme, options.delta.value_or(1));
       if (scheme.sync == irregular::Sync::none)
         throw Error(ErrorCode::invalid_argument,
                     "--sync none: a shortest path needs levels; expected local, global");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct Options {
   std::vector<std::string> syncs = {"local", "global"};
   std::vector<std::int32_t> widths = {1, 4, 16, 64};
   irregular::SchemeOptions scheme;
-  std::int64_t delta = 16;
+  std::optional<std::int64_t> delta;  // none: 0.2 M of each net
   std::size_t poll_cells = 64;
   int reps = 3;
   bool keep_paths = true;

@@ -64,6 +64,16 @@ double barrier_time_s(MPI_Comm comm) {
   return MPI_Wtime();
 }
 
+std::int64_t delta_of(const Team& team, const Net& net) {
+  if (team.delta) return *team.delta;
+  std::int64_t distance = (std::int64_t{team.maze.rows} + team.maze.columns) / 2;
+  if (net.has_target()) {
+    distance = std::abs(std::int64_t{net.source.row} - net.target.row) +
+               std::abs(std::int64_t{net.source.column} - net.target.column);
+  }
+  return std::max<std::int64_t>(1, distance / 5);
+}
+
 bool ends_are_free(const Team& team, const Net& net) {
   const auto blocked = [&](Cell cell) {
     return team.part.mine(cell) && !can_be_reached(team.part.bytes[team.part.index(cell)]);

@@ -18,11 +18,15 @@ struct Team {
   const Maze& maze;
   Part& part;
   Wave& wave;
-  std::int64_t delta = 1;  ///< All ranks look together whether a net is done after so many levels.
+  std::optional<std::int64_t> delta;  ///< All ranks look together whether a net is done after so many levels.
   bool keep_paths = true;
   std::function<void(std::uint64_t farthest)>
       before_sweep;  ///< Called on all ranks, not timed; may be empty.
 };
+
+/// Levels between two looks: as given, or 0.2 M, M being the Manhattan distance of the net's ends (002 s.6); of half the
+/// circumference where it has no target.
+std::int64_t delta_of(const Team& team, const Net& net);
 
 /// Collective. Whether source and target are free.
 bool ends_are_free(const Team& team, const Net& net);
@@ -41,7 +45,7 @@ Route route_net(Scheme& scheme, const Team& team, const Net& net) {
   };
   team.wave.start(own(net.source, true), own(net.target, net.has_target()));
   const double begin_s = barrier_time_s(team.comm);
-  irregular::run(scheme, team.wave, team.delta);
+  irregular::run(scheme, team.wave, delta_of(team, net));
   const double expanded_s = barrier_time_s(team.comm);
   route.seconds.expansion = expanded_s - begin_s;
   route.seconds.recovery = finish_route(team, net, route);

@@ -143,10 +143,10 @@ double Report::scale_ms(const Result& result) const {
 }
 
 std::string to_text(const Report& report) {
-  std::string text =
-      fmt::format("{} maze{} of {} x {}, {} nets, {} cells reached, {} ranks, delta {}\n", report.num_mazes,
-                  report.num_mazes == 1 ? "" : "s", report.rows, report.columns, report.num_nets,
-                  report.sequential.cells, report.num_ranks, report.delta);
+  std::string text = fmt::format("{} maze{} of {} x {}, {} nets, {} cells reached, {} ranks, delta {}\n",
+                                 report.num_mazes, report.num_mazes == 1 ? "" : "s", report.rows,
+                                 report.columns, report.num_nets, report.sequential.cells, report.num_ranks,
+                                 report.delta ? std::to_string(*report.delta) : "0.2 M");
   std::map<std::string_view, int> counts;
   for (const auto& of_maze : report.routes)
     for (const Route& route : of_maze) ++counts[name_of(route.status)];
@@ -174,7 +174,7 @@ std::string to_json(const Report& report) {
   Json results = Json::array();
   for (const Result& result : report.results) results.push_back(to_json(report, result));
   const Json json = {{"ranks", report.num_ranks},
-                     {"delta", report.delta},
+                     {"delta", report.delta ? Json(*report.delta) : Json()},
                      {"right", std::ranges::all_of(report.results, &Result::right)},
                      {"sequential", to_json(report, report.sequential)},
                      {"alone", alone},

@@ -2,6 +2,7 @@
 // What nuice-lee prints.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct Report {
   int num_ranks = 1;
   std::size_t num_mazes = 0;
   std::size_t num_nets = 0;
-  std::int64_t delta = 1;
+  std::optional<std::int64_t> delta;       ///< None: 0.2 M of each net.
   std::vector<std::vector<Route>> routes;  ///< By maze and net.
   std::vector<Maze>* mazes = nullptr;
   Result sequential;

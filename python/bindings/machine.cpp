@@ -49,7 +49,12 @@ void for_each_number(Visit visit) {
            {"am_send_s", &Machine::am_send_s},
            {"am_latency_s", &Machine::am_latency_s},
            {"am_handler_s", &Machine::am_handler_s},
-           {"am_retry_s", &Machine::am_retry_s}}) {
+           {"am_retry_s", &Machine::am_retry_s},
+           {"am_entry_s", &Machine::am_entry_s},
+           {"exchange_saves_s", &Machine::exchange_saves_s},
+           {"control_word_s", &Machine::control_word_s},
+           {"control_sum_s", &Machine::control_sum_s},
+           {"planning_slowdown", &Machine::planning_slowdown}}) {
     visit(name, member);
   }
   visit("sends_at_once", &Machine::sends_at_once);
@@ -62,6 +67,8 @@ void for_each_number(Visit visit) {
   visit("buffer_limit", &Machine::buffer_limit);
   visit("memory_limit", &Machine::memory_limit);
   visit("copies_parts", &Machine::copies_parts);
+  visit("async_copies", &Machine::async_copies);
+  visit("holds_while_waiting", &Machine::holds_while_waiting);
   visit("processor_moves_bytes", &Machine::processor_moves_bytes);
 }
 
@@ -104,6 +111,12 @@ void register_machine_class(nb::module_& module) {
 
 void register_machines(nb::module_& module) {
   register_machine_class(module);
+  module.def("concatenation_s", &concatenation_s, nb::arg("machine"), nb::arg("ranks"),
+             "Seconds until every rank has the whole matrix of words (004 s.3).");
+  module.def("discovery_s", &discovery_s, nb::arg("machine"), nb::arg("ranks"), nb::arg("degree"),
+             "Seconds until every rank knows its senders, who have `degree` messages each (004 fig. 1).");
+  module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
+             "Seconds of a broadcast by the control network; 0 where there is none.");
   module.def("find_machine", &find_machine, nb::arg("name"),
              "The shipped machine of that name, or the one in the file NAME.toml.");
   module.def(

@@ -113,8 +113,7 @@ class Decision {
     const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_, options_.chunk_bytes);
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
-    candidate.planning_s =
-        candidate.planner == nullptr ? 0 : planning_s(candidate.planner->planning_cost, traits_);
+    candidate.planning_s = planning_on_s(candidate.planner, traits_, machine_);
     set_exchange(candidate, Prediction::rule, estimate.exchange_s,
                  estimate.timeouts ? timeout_uncertainty : rule_uncertainty);
   }
@@ -160,7 +159,8 @@ class Decision {
     const double transfers =
         std::max(traits_.messages, traits_.equal_sizes ? 0.0 : candidate.phases * traits_.ranks / 2);
     const bool made = candidate.planner == nullptr || schedules_.contains(candidate.planner);
-    const double make = made ? 0 : candidate.planning_s;
+    const double make =
+        made ? 0 : planning_s(candidate.planner->planning_cost, traits_);  // here, not on the machine
     if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
     if (!candidate.runner->is_simulated()) return make;
     return make + simulation_cost_s(traits_, transfers, machine_, candidate.runner->pace == Pace::at_once);

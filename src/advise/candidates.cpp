@@ -97,7 +97,10 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
 Bytes phase_cost_bytes(const Machine& machine) {
   const double fixed_s = machine.phase_s + machine.send_overhead_s + machine.start_up_s + machine.latency_s +
                          machine.receive_overhead_s;
-  return static_cast<Bytes>(std::min(fixed_s / machine.byte_s, 1e15));
+  const double packets = machine.packet_payload == 0 ? 1
+                                                     : 1 + static_cast<double>(machine.packet_header) /
+                                                               static_cast<double>(machine.packet_payload);
+  return static_cast<Bytes>(std::min(fixed_s / (machine.byte_s * packets), 1e15));
 }
 
 }  // namespace

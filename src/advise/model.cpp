@@ -18,12 +18,13 @@ constexpr double granted_gaps = 1.1;
 
 class Walk {
  public:
+  /// all_at_once: executor async.
   Walk(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
-       const AdviceOptions& options)
+       const AdviceOptions& options, bool all_at_once)
       : schedule_(schedule),
         machine_(machine),
         options_(options),
-        ports_(matrix, machine),
+        ports_(matrix, machine, all_at_once),
         ranks_(at(schedule.num_ranks())) {}
 
   bool timeouts() const { return ports_.timeouts() || overflows_; }
@@ -183,7 +184,8 @@ class Walk {
     }
     for (std::size_t i = first_; i < last_; ++i) {
       const Ends& ends = ends_[i - first_];
-      ranks_[at(ends.src)].time += machine_.send_overhead_s + packing_s(i, ends.bytes);
+      const double saved_s = is_exchange(ends) ? machine_.exchange_saves_s : 0;
+      ranks_[at(ends.src)].time += machine_.send_overhead_s - saved_s + packing_s(i, ends.bytes);
     }
   }
 
@@ -260,7 +262,7 @@ class Walk {
 
 Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
                const AdviceOptions& options) {
-  Walk walk(matrix, schedule, machine, options);
+  Walk walk(matrix, schedule, machine, options, pace == Pace::at_once);
   const auto seconds = [&] {
     if (pace == Pace::grants) return walk.granted();
     if (pace == Pace::at_once) return walk.at_once();

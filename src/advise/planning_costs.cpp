@@ -29,6 +29,15 @@ double planning_s(const PlanningCost& cost, const MatrixTraits& t) {
                  t.messages * (cost.message + cost.log * log + cost.hop * t.hops + uneven));
 }
 
+double planning_on_s(const Scheduler* planner, const Traits& traits, const Machine& machine) {
+  const double whole_s =
+      planner == nullptr ? 0 : machine.planning_slowdown * planning_s(planner->planning_cost, traits);
+  if (machine.control_word_s == 0) return whole_s;
+  const auto ranks = static_cast<Rank>(traits.ranks);
+  if (planner != nullptr && planner->gathers) return whole_s + concatenation_s(machine, ranks);
+  return whole_s / traits.ranks + discovery_s(machine, ranks, traits.degree);
+}
+
 // After bench/planning_costs.py --simulation. Where many messages are under way at once and share links, or a port for both
 // ways, each begin and end of one changes the rates of others.
 double rule_cost_s(const Traits& t, double candidates) {

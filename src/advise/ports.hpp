@@ -31,7 +31,8 @@ struct Ends {
 
 class Ports {
  public:
-  Ports(const CommMatrix& matrix, const Machine& machine)
+  /// all_at_once: executor async.
+  Ports(const CommMatrix& matrix, const Machine& machine, bool all_at_once)
       : machine_(machine),
         out_(at(matrix.num_ranks())),
         in_(out_.size()),
@@ -41,7 +42,7 @@ class Ports {
         busy_(out_.size()),
         slow_(out_.size(), 1),
         link_(static_cast<std::size_t>(machine.topology->num_links())) {
-    if (machine.memory_slowdown > 1) find_slow_ranks(matrix);
+    if (machine.memory_slowdown > 1) find_slow_ranks(matrix, all_at_once);
   }
 
   double wire_s(Bytes bytes) const {
@@ -80,14 +81,16 @@ class Ports {
     return free = std::max(free, begin) + seconds;
   }
 
-  void find_slow_ranks(const CommMatrix& matrix) {
+  void find_slow_ranks(const CommMatrix& matrix, bool all_at_once) {
     std::vector<double> bytes(slow_.size());
     for (MessageId id = 0; id < matrix.num_messages(); ++id) {
       bytes[at(matrix.src(id))] += static_cast<double>(matrix.bytes(id));
       bytes[at(matrix.dst(id))] += static_cast<double>(matrix.bytes(id));
     }
     for (std::size_t rank = 0; rank < slow_.size(); ++rank) {
-      if (bytes[rank] > static_cast<double>(machine_.memory_limit)) slow_[rank] = machine_.memory_slowdown;
+      const double held = bytes[rank] * (all_at_once && machine_.async_copies ? 2 : 1);
+      const auto limit = static_cast<double>(machine_.memory_limit);
+      if (held > limit) slow_[rank] = 1 + (machine_.memory_slowdown - 1) * (1 - limit / held);
     }
   }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/partners.hpp"
 #include "exchange/kept.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/serial_exchange.hpp"
@@ -40,6 +41,8 @@ void check_partners(const std::vector<Partner>& partners, Rank num_ranks, const 
   const bool in_range =
       std::ranges::all_of(partners, [&](const Partner& p) { return p.rank >= 0 && p.rank < num_ranks; });
   if (!ascending || !in_range) fail(ErrorCode::mismatch, what + " are not ranks in ascending order");
+  if (std::ranges::any_of(partners, [](const Partner& p) { return p.bytes < 0; }))
+    fail(ErrorCode::mismatch, what + " have messages of fewer than 0 bytes");
 }
 
 void check_parts(const PhaseTable& table, Rank num_ranks) {
@@ -55,8 +58,7 @@ void check_parts(const PhaseTable& table, Rank num_ranks) {
     return inside(entry.send_parts) && inside(entry.recv_parts);
   });
   if (!real || !fits)
-    fail(ErrorCode::mismatch,
-         "the parts of rank " + std::to_string(table.rank) + " are not parts of messages");
+    fail(ErrorCode::mismatch, "the parts of " + rank_name(table.rank) + " are not parts of messages");
 }
 
 void check_tables(Tables tables) {
@@ -78,29 +80,6 @@ void check_tables(Tables tables) {
         (!table.entries.empty() && table.entries.back().phase >= table.num_phases))
       fail(ErrorCode::mismatch, "the entries of rank " + std::to_string(rank) +
                                     " are not in ascending phases below " + std::to_string(table.num_phases));
-  }
-}
-
-/// One buffer per partner, each with room for what is exchanged with it.
-template <typename Buffer>
-void check_buffers(const std::vector<Partner>& partners, const std::vector<Buffer>& buffers, Rank rank,
-                   bool sends) {
-  const std::string kind = sends ? "send" : "receive";
-  if (buffers.size() != partners.size())
-    fail(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + " has " +
-                                          std::to_string(buffers.size()) + " " + kind + " buffers for " +
-                                          std::to_string(partners.size()) + " partners");
-  for (std::size_t i = 0; i < partners.size(); ++i) {
-    const Bytes bytes = partners[i].bytes;
-    const bool usable = bytes >= 0 && buffers[i].bytes >= bytes && (bytes == 0 || buffers[i].data != nullptr);
-    if (usable) continue;
-    const std::string pair = sends ? pair_name(rank, partners[i].rank) : pair_name(partners[i].rank, rank);
-    if (bytes < 0) fail(ErrorCode::mismatch, pair + ": a message of " + std::to_string(bytes) + " bytes");
-    if (bytes > 0 && buffers[i].data == nullptr)
-      fail(ErrorCode::invalid_argument, pair + ": the " + kind + " buffer is null");
-    fail(ErrorCode::invalid_argument, pair + ": the " + kind + " buffer has " +
-                                          std::to_string(buffers[i].bytes) + " bytes, the message has " +
-                                          std::to_string(bytes));
   }
 }
 
@@ -300,8 +279,8 @@ void exchange_serially(Tables tables, SendBuffers send, ReceiveBuffers receive) 
                                           std::to_string(receive.size()) + " ranks");
   check_tables(tables);
   for (std::size_t rank = 0; rank < tables.size(); ++rank) {
-    check_buffers(tables[rank].destinations, send[rank], static_cast<Rank>(rank), true);
-    check_buffers(tables[rank].sources, receive[rank], static_cast<Rank>(rank), false);
+    core::check_buffers({static_cast<Rank>(rank), true}, tables[rank].destinations, std::span(send[rank]));
+    core::check_buffers({static_cast<Rank>(rank), false}, tables[rank].sources, std::span(receive[rank]));
   }
   SerialExchange(tables, send, receive).run();
 }

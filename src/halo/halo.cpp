@@ -98,14 +98,14 @@ std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fi
     bound->pattern = pattern;
     bound->info = plan->info();
     bound->movement = movement_of(*pattern, fields, bytes);
-    std::byte* const messages = bound->movement.messages.data();
+    std::vector<std::byte>& messages = bound->movement.messages;
     for (std::size_t f = 0; f < fields.size(); ++f) {
       const auto& [with_needers, offsets, with_owners] = bytes[f];
       if constexpr (is_scatter) {
         send.push_back({fields[f].ghosts, MPI_BYTE, with_owners, {}});
-        receive.push_back({messages, MPI_BYTE, with_needers, offsets});
+        receive.push_back({messages.data(), MPI_BYTE, with_needers, offsets});
       } else {
-        send.push_back({messages, MPI_BYTE, with_needers, offsets});
+        send.push_back({messages.data(), MPI_BYTE, with_needers, offsets});
         receive.push_back({fields[f].ghosts, MPI_BYTE, with_owners, {}});
       }
     }

@@ -158,6 +158,6 @@ Ownership Ownership::function(std::vector<GlobalIndex> owned, std::function<Rank
   return ownership;
 }
 
-Ownership Ownership::list(std::vector<GlobalIndex> owned) { return {Kind::list, std::move(owned)}; }
+Ownership Ownership::list(std::vector<GlobalIndex> owned) { return Ownership(Kind::list, std::move(owned)); }
 
 }  // namespace nuice::mpi

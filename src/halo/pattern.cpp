@@ -11,6 +11,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/text/names.hpp"
 #include "halo/owner_finder.hpp"
 #include "mpi/agree.hpp"
 #include "nuice/core/error.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 void require_local_index(std::size_t num_entries, Rank rank) {
   if (num_entries <= static_cast<std::size_t>(std::numeric_limits<LocalIndex>::max())) return;
-  throw Error(ErrorCode::limit, "rank " + std::to_string(rank) + " has " + std::to_string(num_entries) +
+  throw Error(ErrorCode::limit, rank_name(rank) + " has " + std::to_string(num_entries) +
                                     " entries, owned and ghosts; 2^31 - 1 is the most");
 }
 
@@ -62,9 +63,9 @@ EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
     for (const GlobalIndex index : requests.list(p)) {
       const LocalIndex local = pattern.find(index);
       if (local < 0 || local >= pattern.num_owned)
-        throw Error(ErrorCode::mismatch, "rank " + std::to_string(requests.ranks[p]) +
-                                             " needs global index " + std::to_string(index) + " from rank " +
-                                             std::to_string(rank) + ", which does not own it");
+        throw Error(ErrorCode::mismatch, rank_name(requests.ranks[p]) + " needs global index " +
+                                             std::to_string(index) + " from rank " + std::to_string(rank) +
+                                             ", which does not own it");
       needers.values.push_back(local);
     }
   return needers;

@@ -18,7 +18,8 @@ double least_wire(const Machine& machine, Bytes bytes) {
 
 /// What a single message costs besides its bytes.
 double least_overhead(const Machine& machine) {
-  return machine.send_overhead_s + machine.start_up_s + machine.latency_s + machine.receive_overhead_s;
+  return machine.send_overhead_s - machine.exchange_saves_s + machine.start_up_s + machine.latency_s +
+         machine.receive_overhead_s;
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ inline constexpr Key keys[] = {
     {"processor", "async_send", key_kinds::Seconds{&Machine::async_send_s}},
     {"processor", "phase", key_kinds::Seconds{&Machine::phase_s}},
     {"processor", "idle_phase", key_kinds::Seconds{&Machine::idle_phase_s}},
+    {"processor", "exchange_saves", key_kinds::Seconds{&Machine::exchange_saves_s}},
     {"processor", "barrier", key_kinds::Seconds{&Machine::barrier_s}},
     {"processor", "barrier_level", key_kinds::Seconds{&Machine::barrier_level_s}},
     {"port", "bandwidth", key_kinds::PerByte{&Machine::byte_s, true}},
@@ -66,6 +67,7 @@ inline constexpr Key keys[] = {
     {"port", "duplex", key_kinds::OneOfDuplex{}},
     {"port", "processor_moves_bytes", key_kinds::Flag{&Machine::processor_moves_bytes}},
     {"network", "switching", key_kinds::OneOfSwitching{}},
+    {"network", "holds_while_waiting", key_kinds::Flag{&Machine::holds_while_waiting}},
     {"network", "packet_payload", key_kinds::Size{&Machine::packet_payload}},
     {"network", "packet_header", key_kinds::Size{&Machine::packet_header}},
     {"receiver", "loss_per_sender", key_kinds::Number{&Machine::loss_per_sender, 0}},
@@ -80,10 +82,15 @@ inline constexpr Key keys[] = {
     {"memory", "buffer_limit", key_kinds::Size{&Machine::buffer_limit}},
     {"memory", "limit", key_kinds::Size{&Machine::memory_limit}},
     {"memory", "slowdown", key_kinds::Number{&Machine::memory_slowdown, 1}},
+    {"memory", "async_copies", key_kinds::Flag{&Machine::async_copies}},
     {"active_message", "send", key_kinds::Seconds{&Machine::am_send_s}},
     {"active_message", "latency", key_kinds::Seconds{&Machine::am_latency_s}},
     {"active_message", "handler", key_kinds::Seconds{&Machine::am_handler_s}},
     {"active_message", "retry", key_kinds::Seconds{&Machine::am_retry_s}},
+    {"active_message", "entry", key_kinds::Seconds{&Machine::am_entry_s}},
+    {"control", "word", key_kinds::Seconds{&Machine::control_word_s}},
+    {"control", "sum", key_kinds::Seconds{&Machine::control_sum_s}},
+    {"planning", "slowdown", key_kinds::Number{&Machine::planning_slowdown, 0}},
 };
 
 }  // namespace nuice::machine

@@ -49,6 +49,9 @@ Fault find_fault(const Machine& m) {
   if (m.queue_senders > 0 && m.timeout_s <= 0) {
     return {"receiver", "queue_senders", "queue_senders needs a timeout above 0"};
   }
+  if (m.exchange_saves_s > m.send_overhead_s) {
+    return {"processor", "exchange_saves", "exchange_saves is above send_overhead, of which it is a part"};
+  }
   if (m.memory_slowdown < 1) return {"memory", "slowdown", "slowdown is below 1"};
   if (m.memory_slowdown > 1 && m.memory_limit == max_bytes)
     return {"memory", "slowdown", "slowdown needs a limit"};

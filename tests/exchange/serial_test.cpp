@@ -218,7 +218,7 @@ TEST_F(WrongBuffers, MissingRank) {
 }
 TEST_F(WrongBuffers, MissingBuffer) {
   receive[2].pop_back();
-  expect_invalid("rank 2 has 1 receive buffers for 2 partners");
+  expect_invalid("rank 2 gives 1 receive buffers for 2 partners");
 }
 TEST_F(WrongBuffers, NullSend) {
   send[0][0].data = nullptr;

@@ -170,6 +170,7 @@ TEST(WriteMachine, AnyMachineReadsBackToTheLastBit) {
       if (const auto* f = std::get_if<Flag>(&key.what)) any.*f->member = random.below(2) == 1;
     }
     any.packet_payload += 1;
+    any.exchange_saves_s = any.send_overhead_s * random.unit();
     any.duplex = static_cast<Duplex>(random.below(3));
     any.switching = static_cast<Switching>(random.below(2));
     expect_reads_back(any);

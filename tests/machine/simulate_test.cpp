@@ -183,13 +183,79 @@ TEST(Simulate, UnexpectedMessagesAreCopied) {
   expect_close(simulate(matrix, schedule, machine).seconds, 2 * 10e-6 + 11'000e-6);
 }
 
-TEST(Simulate, TooMuchMemorySlowsThePort) {
+TEST(Simulate, WhatDoesNotFitIntoMemoryIsSlower) {
   Machine machine = plain("crossbar:4");
-  machine.memory_limit = 1999;
+  machine.memory_limit = 1500;
   machine.memory_slowdown = 3;
-  expect_close(run(shift(4, 1, 1000), machine).seconds, 10e-6 + 3000e-6);
+  expect_close(run(shift(4, 1, 1000), machine).seconds, 10e-6 + 1500e-6);  // a quarter three times slower
   machine.memory_limit = 2000;
   expect_close(run(shift(4, 1, 1000), machine).seconds, 10e-6 + 1000e-6);
+}
+
+TEST(Simulate, WhatIsUnderWayAtOnceIsHeldTwice) {
+  Machine machine = plain("crossbar:4");
+  machine.memory_limit = 2000;
+  machine.memory_slowdown = 3;
+  machine.async_copies = true;
+  const CommMatrix matrix = shift(4, 1, 1000);
+  expect_close(run(matrix, machine, "ac", "async").seconds, 10e-6 + 2000e-6);  // half of 4000
+  expect_close(run(matrix, machine, "ac", "phased").seconds, 10e-6 + 1000e-6);
+  machine.memory_limit = 4000;
+  expect_close(run(matrix, machine, "ac", "async").seconds, 10e-6 + 1000e-6);
+  machine.am_send_s = 1e-6;
+  machine.memory_limit = 1500;  // drs_n has posted all its receives: 1000 out, 1000 in, twice
+  const double slow = simulate_drs_n(matrix, machine, {}).seconds;
+  machine.memory_limit = 3000;
+  expect_close(slow - simulate_drs_n(matrix, machine, {}).seconds, 1000e-6);
+}
+
+TEST(Simulate, TwoThatExchangeSaveAPartOfTheirOverhead) {
+  Machine machine = plain("crossbar:4");
+  machine.send_overhead_s = 300e-6;
+  machine.exchange_saves_s = 100e-6;
+  const CommMatrix exchange = messages(4, {{0, 1, 1000}, {1, 0, 1000}});
+  const CommMatrix ring = shift(4, 1, 1000);
+  for (const char* const executor : {"phased", "pairwise"}) {
+    expect_close(run(exchange, machine, "lp", executor).seconds, 200e-6 + 10e-6 + 1000e-6);
+    expect_close(run(ring, machine, "rs_n", executor).seconds, 300e-6 + 10e-6 + 1000e-6);
+  }
+  machine.exchange_saves_s = 301e-6;
+  EXPECT_ERROR(run(ring, machine), ErrorCode::invalid_argument, {"exchange_saves"});
+}
+
+TEST(Simulate, ACircuitMayHoldLinksWhileItWaits) {
+  // 2 -> 3 is on its way; 0 -> 3 has the links 0-1 and 1-2 and waits for 2-3; 1 -> 2 needs one of these.
+  const CommMatrix matrix = messages(4, {{0, 3, 1000}, {1, 2, 1000}, {2, 3, 1000}});
+  Schedule schedule(4);
+  schedule.begin_phase();
+  schedule.add_whole(matrix, 2);
+  schedule.begin_phase();
+  schedule.add_whole(matrix, 0);
+  schedule.begin_phase();
+  schedule.add_whole(matrix, 1);
+  Machine machine = plain("mesh:4");
+  machine.switching = Switching::circuit;
+  machine.receives_at_once = 1;
+  expect_close(simulate(matrix, schedule, machine).seconds, 10e-6 + 2000e-6);
+  machine.holds_while_waiting = true;
+  const Simulation held = simulate(matrix, schedule, machine);
+  expect_close(held.seconds, 10e-6 + 3000e-6);
+  EXPECT_EQ(held.link_contention, 2U);
+}
+
+TEST(Machine, TheControlNetworkTakesAWordAtATime) {
+  Machine machine = plain("crossbar:32");
+  machine.send_overhead_s = 100e-6;
+  EXPECT_EQ(control_broadcast_s(machine, 1000), 0);
+  const double by_messages = concatenation_s(machine, 32);  // 5 rounds, 31 rows of 128 bytes in all
+  expect_close(by_messages, 5 * 110e-6 + 31 * 128e-6);
+  expect_close(discovery_s(machine, 32, 4), 5 * 110e-6 + 124e-6 + 4 * 110e-6);
+  machine.control_word_s = 6e-6;
+  machine.control_sum_s = 10e-6;
+  machine.am_entry_s = 25e-6;
+  expect_close(concatenation_s(machine, 32), 32 * 32 * 6e-6);
+  expect_close(discovery_s(machine, 32, 4), 32 * 10e-6 + 4 * 25e-6);
+  expect_close(control_broadcast_s(machine, 1001), 251 * 6e-6);
 }
 
 TEST(Simulate, AProcessorThatMovesBytesCannotDoBoth) {

@@ -114,8 +114,8 @@ TEST(Errors, ASchedulerThatCannotIsRefused) {
 TEST(Errors, ASchedulerThatForwardsNeedsPhases) {
   test::expect_same_error(
       ErrorCode::not_applicable,
-      "rex forwards messages over other ranks, which takes phases one after the other: use the executor "
-      "phased",
+      "rex forwards messages over other ranks, which takes phases one after the other: use an executor "
+      "that has phases (phased, barrier, pairwise",
       [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = "async"}); });
 }
 

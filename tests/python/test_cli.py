@@ -10,6 +10,7 @@ import pytest
 import nuice
 from matrices import plan_with
 from nuice import Piece, Transfer
+from nuice.reproduce import meshes
 
 MATRIX = nuice.random_regular(8, 3, unit_bytes=100, max_units=9, seed=1)
 
@@ -30,7 +31,14 @@ def test_list(nuice_command) -> None:
     assert "\x1b" not in text.out
     result = nuice_command("list", "--json").json()
     assert [s["name"] for s in result["schedulers"]] == [s.name for s in nuice.schedulers()]
-    assert [p["name"] for p in result["patterns"]] == ["random", "density", "airfoil"]
+    assert [p["name"] for p in result["patterns"]] == [
+        "random",
+        "density",
+        "airfoil",
+        "euler",
+        "cg",
+        "partition",
+    ]
     assert [k["syntax"] for k in result["topologies"]] == [k.syntax for k in nuice.topology_kinds()]
     for row in (*nuice.schedulers(), *nuice.topology_kinds()):
         assert row.summary in text.out  # wide enough: nothing is folded without a terminal
@@ -125,6 +133,33 @@ def test_generate_airfoil_shows_the_papers_figures_for_32_parts(nuice_command) -
     assert "004 s.5" in text
     for printed in ("15", "9.25", "36", "14.2", "genetic algorithm"):
         assert printed in text
+
+
+def test_generate_the_papers_patterns(nuice_command, tmp_path: Path) -> None:
+    """As `nuice reproduce` has them; 001 table 12 prints 44 % of all pairs for Euler 2K, 9 % for CG."""
+    words = ["generate", "euler", "--ranks", "32", "--points", "2800", "-o", "e.mtx", "--json"]
+    result = nuice_command(*words).json()
+    assert 0.35 < result["messages"] / (32 * 31) < 0.5
+    assert nuice.load_matrix_market(tmp_path / "e.mtx") == meshes.euler(2800, 0)
+    result = nuice_command("generate", "cg", "-o", "c.mtx", "--json").json()
+    assert result["ranks"] == 32 and 0.08 < result["messages"] / (32 * 31) < 0.1
+    result = nuice_command(
+        "generate", "cg", "--grid", "8x8x8", "--boxes", "2x2x2", "-o", "c.mtx", "--json"
+    ).json()
+    assert (result["ranks"], result["messages"]) == (8, 24)  # three neighbours each
+    result = nuice_command(
+        "generate", "partition", "--points", "2800", "--unit", "1", "-o", "p.mtx", "--json"
+    ).json()
+    assert result["max_degree"] == 15  # 004 s.5
+    for wrong, words in (
+        ("three numbers", ["cg", "--grid", "8x8"]),
+        ("more parts than it has points", ["cg", "--grid", "8x8x8", "--boxes", "16x1x1"]),
+        ("2800, 9428, 53961", ["partition", "--points", "3000"]),
+        ("8 at least", ["euler", "--ranks", "32", "--points", "200"]),
+    ):
+        done = nuice_command("generate", *words, "-o", "wrong.mtx")
+        assert done.status == 2 and wrong in done.err, done.err
+        assert not (tmp_path / "wrong.mtx").exists()
 
 
 def test_show(nuice_command, matrix_file: Path, tmp_path: Path) -> None:

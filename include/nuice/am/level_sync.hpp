@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Level synchronisation with neighbours only (002 s.5.4: each rank tells its neighbours that a level's messages are
+// Level synchronisation with neighbours only (002 s.5: each rank tells its neighbours that a level's messages are
 // all sent; no global reduction).
 //
 //   am::LevelSync levels(ep, neighbours);

@@ -54,7 +54,8 @@ class Ownership {
  private:
   friend class OwnerFinder;
   enum class Kind : int { ranges, array, function, list };
-  Ownership(Kind kind, std::vector<GlobalIndex> owned = {}) : kind_(kind), owned_(std::move(owned)) {}
+  explicit Ownership(Kind kind, std::vector<GlobalIndex> owned = {})
+      : kind_(kind), owned_(std::move(owned)) {}
   Kind kind_;
   std::vector<GlobalIndex> owned_;
   std::vector<GlobalIndex> begins_;

@@ -31,6 +31,7 @@ enum class Duplex {
 enum class Switching {
   packet,   ///< Messages share ports and links, max-min fair.
   circuit,  ///< A message holds every link of its route from its first byte to its last; others wait.
+            ///< It takes them all at once, or one by one (Machine::holds_while_waiting).
 };
 
 /// "full", "paired", "half"; "packet", "circuit". By name: throw Error invalid_argument that lists the known ones.
@@ -59,6 +60,7 @@ struct Machine {
   double async_send_s = 0;        ///< For every message sent by the executor async and by DRS_N, besides.
   double phase_s = 0;             ///< For every phase in which the rank has something to do.
   double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
+  double exchange_saves_s = 0;    ///< What two ranks that exchange in a phase each save of send_overhead_s.
   double barrier_s = 0;           ///< A barrier takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
   double barrier_level_s = 0;     ///< ... from the last rank's arrival.
 
@@ -72,6 +74,8 @@ struct Machine {
 
   // The network between the ports.
   Switching switching = Switching::packet;
+  bool holds_while_waiting =
+      false;                 ///< Circuits: a header takes its links one by one and keeps them while it waits.
   Bytes packet_payload = 0;  ///< 0: no packets, wire(n) = n.
   Bytes packet_header = 0;
 
@@ -92,8 +96,10 @@ struct Machine {
   double copy_byte_s = 0;  ///< Copying a byte: of a message that came before its receive was posted, or ...
   bool copies_parts = false;       ///< ... also when packing and unpacking transfers of several pieces.
   Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
-  Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; above it ...
-  double memory_slowdown = 1;      ///< ... its port is so many times slower. At least 1.
+  Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; what is above it ...
+  double memory_slowdown = 1;      ///< ... takes its port so many times as long. At least 1.
+  bool async_copies =
+      false;  ///< What `async` has under way and drs_n is to receive lies in the system's buffers too.
 
   // Active messages, for DRS_N.
   double am_send_s = 0;     ///< The sender's processor.
@@ -101,10 +107,31 @@ struct Machine {
   double am_handler_s =
       0;  ///< The receiver's processor, which stops what it is doing; at most half of the time.
   double am_retry_s = 0;  ///< A refused rank of DRS_N waits so long before its next inquiry.
+  double am_entry_s = 0;  ///< Sending one and taking one by interrupt, together: an entry of Generate_Recv.
+
+  // A control network, which serves all ranks at once, a word of four bytes at a time. 0: none.
+  double control_word_s = 0;  ///< A word from one rank to all.
+  double control_sum_s = 0;   ///< The sum over all ranks of a word of each.
+
+  // Planning.
+  double planning_slowdown =
+      1;  ///< A processor plans so many times slower than that of docs/measurements.md.
 };
 
 /// Bytes on the wire for a transfer of `bytes`.
 Bytes wire_bytes(const Machine& machine, Bytes bytes);
+
+/// Until every rank has all `ranks` rows of `ranks` words (004 s.3): by the control network ranks^2 words one after the
+/// other; else by recursive doubling over the ports, ceil(log2(ranks)) messages of doubling length.
+double concatenation_s(const Machine& machine, Rank ranks);
+
+/// Until every rank knows its senders (Generate_Recv, 004 fig. 1), where each has `degree` messages: a vector sum, by the
+/// control network or as recursive halving, and `degree` active messages out and in. On machines without active messages these
+/// cost what a short message costs.
+double discovery_s(const Machine& machine, Rank ranks, double degree);
+
+/// A broadcast by the control network, whatever the number of ranks; 0 where there is none.
+double control_broadcast_s(const Machine& machine, Bytes bytes);
 
 /// Throws Error invalid_argument for a machine that cannot be: without a topology, a negative time, a byte that takes
 /// none, a header without packets, a queue without a timeout. Machines from files have been through this.

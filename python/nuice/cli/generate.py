@@ -10,6 +10,7 @@ import typer
 
 from .. import _core
 from .._core import CommMatrix
+from ..errors import Error
 from ..files import OutputFiles
 from . import output
 from .options import AsJson, MatrixOutput, MaxUnits, Seed, UnitBytes, whole_number
@@ -103,6 +104,82 @@ def airfoil(
     result["figures"] = airfoil_figures(matrix, unit)
     result["paper"] = paper_figures(points) if parts == PAPER_PARTS else None
     output.report(as_json, result, lambda console: _show_airfoil(console, result))
+
+
+Points = Annotated[int, typer.Option(min=8, metavar="N", help="Points of the mesh.")]
+
+
+@generate.command(epilog="nuice generate euler --points 2800 --ranks 32 -o euler.mtx")
+def euler(
+    ranks: Ranks,
+    file: MatrixOutput,
+    points: Points = 2800,
+    unit: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a point.")] = 20,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """The halo of a mesh of tetrahedra cut by coordinates: the Euler solvers of 001 table 12 and of 000.
+
+    Points lie at random in a cube (Delaunay); parts stand on the ranks in no order. 20 bytes are five
+    unknowns in single precision.
+    """
+    from ..reproduce import meshes
+
+    if points < 8 * ranks:
+        raise Error(f"{points} points for {ranks} ranks: a part needs 8 at least", "invalid_argument")
+    matrix = meshes.euler(points, seed, ranks, unit)
+    _write("euler", matrix, {"points": points, "unit_bytes": unit, "seed": seed}, file, as_json)
+
+
+@generate.command(epilog="nuice generate cg --grid 32x32x16 --boxes 16x2x1 -o cg.mtx")
+def cg(
+    file: MatrixOutput,
+    grid: Annotated[str, typer.Option(metavar="AxBxC", help="Points along each side.")] = "32x32x16",
+    boxes: Annotated[str, typer.Option(metavar="AxBxC", help="Ranks along each side.")] = "16x2x1",
+    unit: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a point.")] = 4,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """The halo of a seven-point Laplacian on a grid: the conjugate gradients of 001 table 12."""
+    from ..reproduce import meshes
+
+    sides, cuts = _three(grid, "--grid"), _three(boxes, "--boxes")
+    if any(cut > side for side, cut in zip(sides, cuts, strict=True)):
+        raise Error(
+            f"--boxes {boxes} cuts a side of --grid {grid} into more parts than it has points",
+            "invalid_argument",
+        )
+    matrix = meshes.conjugate_gradients(seed, sides, cuts, unit)
+    _write("cg", matrix, {"grid": grid, "boxes": boxes, "unit_bytes": unit, "seed": seed}, file, as_json)
+
+
+@generate.command(epilog="nuice generate partition --points 53961 --unit 256 -o partition.mtx")
+def partition(
+    file: MatrixOutput,
+    points: Annotated[int, typer.Option(metavar="N", help="2800, 9428 or 53961.")] = 2800,
+    unit: UnitBytes = 1024,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """A halo on 32 ranks with the numbers that 004 s.5 prints of its partitions of airfoil meshes.
+
+    Most, fewest and mean number and length of messages. Its meshes are lost; `airfoil` makes one, which METIS
+    cuts into parts with fewer neighbours.
+    """
+    from ..reproduce import patterns
+
+    if points not in patterns.mesh_sizes():
+        known = ", ".join(map(str, patterns.mesh_sizes()))
+        raise Error(f"--points {points}: 004 prints the numbers of {known}", "invalid_argument")
+    matrix = patterns.like_mesh(points, unit, seed)
+    _write("partition", matrix, {"points": points, "unit_bytes": unit, "seed": seed}, file, as_json)
+
+
+def _three(text: str, option: str) -> tuple[int, int, int]:
+    words = text.split("x")
+    if len(words) != 3 or not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise Error(f"{option} {text}: three numbers are expected, as 32x32x16", "invalid_argument")
+    return int(words[0]), int(words[1]), int(words[2])
 
 
 def _write(pattern: str, matrix: CommMatrix, settings: dict[str, Any], file: Path, as_json: bool) -> None:

@@ -15,6 +15,9 @@ PATTERNS = (
     ("random", "every rank sends and receives the same number of messages", "003 fig. 7"),
     ("density", "every pair of ranks has a message with a given probability", "001 s.4"),
     ("airfoil", "halo of a partitioned mesh around a NACA 0012 profile", "004 s.5, 001"),
+    ("euler", "halo of a mesh of tetrahedra cut by coordinates", "001 table 12, 000 fig. 14"),
+    ("cg", "halo of a seven-point Laplacian cut into boxes", "001 table 12"),
+    ("partition", "halo with the printed numbers of 004's airfoil meshes", "004 s.5"),
 )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from .. import reproduce as reproduction
 from ..files import OutputFiles
 from . import output
-from .options import AsJson, Plot
+from .options import AsJson
 
 
 def reproduce(
@@ -25,7 +26,12 @@ def reproduce(
     summary: Annotated[
         bool, typer.Option("--summary", help="One line per table instead of its numbers.")
     ] = False,
-    plot: Plot = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE|DIR", help="One picture, or one for each table and figure in a folder."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Regenerate the papers' tables and figures in simulation, beside the printed numbers.
@@ -40,22 +46,39 @@ def reproduce(
         result: dict[str, Any] = {"names": chosen}
         output.report(as_json, result, lambda console: console.print("\n".join(chosen)))
         return 0
+    folder = plot if plot is not None and (plot.is_dir() or not plot.suffix) else None
     with OutputFiles() as out:
-        picture = out.picture(plot)
+        picture = None if folder else out.picture(plot)
         results = list(reproduction.reproduce(chosen, quick=quick))
-        if picture:
-            from ..plots import save_figure
-            from ..plots.reproduced import draw_reproductions
-
-            save_figure(draw_reproductions(results), picture)
+        _draw(results, picture, folder)
     result = {
         "quick": quick,
+        "total": reproduction.summary_of(results),
         "overall": _overall(results),
-        "tables": [r.figures() for r in results],
+        "fitted_to": reproduction.fits(),
+        "tables": [{"name": r.name, "title": r.title} | r.summary() for r in results]
+        if summary
+        else [r.figures() | {"summary": r.summary()} for r in results],
         "plot": str(plot) if plot else None,
     }
     output.report(as_json, result, lambda console: _show(console, results, result, summary))
     return 0
+
+
+def _draw(results: list[reproduction.Reproduction], picture: Any, folder: Path | None) -> None:
+    if picture is None and folder is None:
+        return
+    from ..plots import save_figure
+    from ..plots.reproduced import draw_reproductions, drawable
+
+    if picture is not None:
+        save_figure(draw_reproductions(results), picture)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for found in results:
+        if drawable(found):
+            with OutputFiles() as out:
+                save_figure(draw_reproductions([found]), out.picture(folder / f"{found.name}.png"))
 
 
 def _overall(results: list[reproduction.Reproduction]) -> dict[str, Any] | None:
@@ -90,6 +113,19 @@ def _show(
             f"median error {_percent(overall['median_error_predicted'])}; "
             f"{_share(overall['pairs_ordered_as_printed'], overall['pairs_apart'])} pairs ordered as printed"
         )
+    total = result["total"]
+    console.print(
+        f"in total: {total['cells']} cells, median error {_percent(total['median_error'])} "
+        f"({_percent(total['median_error_predicted'])} of those that nothing was fitted to); "
+        f"{_share(total['pairs_in_order'], total['pairs'])} pairs ordered as printed, of pairs within 10 % "
+        f"{_share(total['close_pairs_in_order'], total['close_pairs'])}; "
+        f"{_share(total['claims_held'], total['claims'])} claims hold"
+    )
+    for found in results if summary else ():
+        for claim in found.claims:
+            if not claim.holds:
+                console.print(f"  does not hold: {found.name}: {claim.text}: {claim.reason}")
+    console.print(_fits_table(result["fitted_to"]))
     if result["plot"]:
         console.print(f"picture: {result['plot']}")
 
@@ -102,6 +138,8 @@ def _show_one(console: Any, found: reproduction.Reproduction) -> None:
     for claim in found.claims:
         console.print(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text}")
         console.print(f"    {claim.seen}")
+        if not claim.holds and claim.reason:
+            console.print(f"    why: {claim.reason}")
     for note in found.notes:
         console.print(f"  note: {note}")
     console.print()
@@ -156,7 +194,26 @@ def _summary_table(results: list[reproduction.Reproduction]) -> Any:
     return output.table(("table", "what", "cells", "median error", "ordered as printed"), rows, left=2)
 
 
-def _percent(share: float) -> str:
+def _fits_table(fits: list[dict[str, Any]]) -> Any:
+    """What is fitted to what; all else is prediction."""
+    rows = [
+        (
+            fit["machine"],
+            fit["parameters"],
+            f"{fit['table']}: {fit['columns']}",
+            str(fit["cells"]),
+            _percent(fit["median_error"]),
+            _percent(fit["leave_one_out"]),
+        )
+        for fit in fits
+    ]
+    head = ("machine", "fitted parameters", "to", "cells", "median error", "leave one out")
+    return output.table(head, rows, left=3)
+
+
+def _percent(share: float | None) -> str:
+    if share is None:
+        return "-"
     return f"{100 * share:.1f} %"
 
 
@@ -166,6 +223,7 @@ def _share(right: int, total: int) -> str:
 
 def register(app: typer.Typer) -> None:
     epilog = (
-        "nuice reproduce --summary\n\nnuice reproduce 003-table2 004 --json\n\nnuice reproduce --plot all.png"
+        "nuice reproduce --summary\n\nnuice reproduce 003-table2 004 --json\n\nnuice reproduce --plot "
+        "pictures"
     )
     app.command("reproduce", epilog=epilog)(reproduce)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Error
-from ..reproduce.report import Cell, Part, Reproduction
+from ..reproduce.report import Cell, Curves, Part, Reproduction
 from .style import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -19,14 +19,38 @@ _ACROSS = 3
 def draw_reproductions(results: Sequence[Reproduction]) -> Figure:
     """One picture per table and group of rows (all keys but the last), the last key along the x axis."""
     panels = [panel for result in results for panel in _panels(result)]
-    if not panels:
-        raise Error("nothing to draw: the figures asked for have claims, no printed numbers")
-    down = -(-len(panels) // _ACROSS)
-    figure = new_figure(5 * min(_ACROSS, len(panels)), 3.6 * down)
+    curves = [(result.name, found) for result in results for found in result.curves]
+    if not panels and not curves:
+        raise Error("nothing to draw: what was asked for has claims only")
+    count = len(panels) + len(curves)
+    across, down = min(_ACROSS, count), -(-count // _ACROSS)
+    figure = new_figure(5 * across, 3.6 * down)
     for place, (title, part, cells) in enumerate(panels, 1):
-        _draw(figure.add_subplot(down, min(_ACROSS, len(panels)), place), title, part, cells)
+        _draw(figure.add_subplot(down, across, place), title, part, cells)
+    for place, (name, found) in enumerate(curves, len(panels) + 1):
+        _draw_curves(figure.add_subplot(down, across, place), name, found)
     figure.suptitle("marks: printed, lines: simulated")
     return figure
+
+
+def drawable(result: Reproduction) -> bool:
+    """Whether there is more than claims."""
+    return bool(result.curves) or any(_panels(result))
+
+
+def _draw_curves(axes: Any, name: str, curves: Curves) -> None:
+    for index, (label, points) in enumerate(curves.lines.items()):
+        x, y = zip(*points, strict=True)
+        style = "-" if index < len(COLOURS) else "--"
+        axes.plot(x, y, style, color=COLOURS[index % len(COLOURS)], linewidth=1.2, marker=".", label=label)
+    if curves.log:
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+    axes.set_title(f"{name}: {curves.title}", fontsize=9)
+    axes.set_xlabel(curves.x, fontsize=8)
+    axes.set_ylabel(curves.y, fontsize=8)
+    axes.tick_params(labelsize=8)
+    axes.legend(fontsize=7, frameon=False)
 
 
 def _panels(result: Reproduction) -> list[tuple[str, Part, list[Cell]]]:
@@ -51,7 +75,8 @@ def _draw(axes: Any, title: str, part: Part, cells: list[Cell]) -> None:
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(x, [cell.printed for cell in of_column], "o", color=colour, markersize=4)
         axes.plot(x, [cell.ours for cell in of_column], "-", color=colour, linewidth=1.2, label=column)
-    axes.set_xscale("log", base=2)
+    if not any(isinstance(cell.row[-1][1], str) for cell in cells):
+        axes.set_xscale("log", base=2)
     if all(cell.printed > 0 and cell.ours > 0 for cell in cells):
         axes.set_yscale("log")
     axes.set_title(title, fontsize=9)

@@ -11,19 +11,24 @@ this computer. Everything takes about a minute; quick=True a few rows and matric
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
+from .. import papers
 from ..errors import Error
-from . import paper000, paper001, paper003, paper004
+from . import paper000, paper001, paper001_broadcast, paper002, paper003, paper004
 from .report import (
     APART,
     LARGEST_IN_BAR,
     Cell,
     Claim,
+    Curves,
     Part,
     Reproduction,
     in_bar,
     median_error,
     ordered_pairs,
+    summary_of,
 )
 from .runs import Lab
 
@@ -32,9 +37,11 @@ __all__ = [
     "LARGEST_IN_BAR",
     "Cell",
     "Claim",
+    "Curves",
     "Lab",
     "Part",
     "Reproduction",
+    "fits",
     "in_bar",
     "in_the_bars",
     "median_error",
@@ -42,6 +49,7 @@ __all__ = [
     "ordered_pairs",
     "reproduce",
     "select",
+    "summary_of",
 ]
 
 SEEDS, QUICK_SEEDS = 10, 1
@@ -55,15 +63,27 @@ _ALL: dict[str, Callable[[Lab, bool], Reproduction]] = {
     "000-fig15": paper000.figure15,
     "000-fig16": paper000.figure16,
     "000-fig17": paper000.figure17,
+    "000-s7": paper000.section7,
     "001-fig5": paper001.figure5,
     "001-fig6": paper001.figure6,
     "001-fig7": paper001.figure7,
     "001-fig8": paper001.figure8,
     "001-table5": paper001.table5,
-    "001-fig10": paper001.figure10,
-    "001-fig11": paper001.figure11,
+    "001-fig10": paper001_broadcast.figure10,
+    "001-fig11": paper001_broadcast.figure11,
     "001-table11": paper001.table11,
     "001-table12": paper001.table12,
+    "002-fig14": paper002.figure14,
+    "002-fig15": paper002.figure15,
+    "002-fig16": paper002.figure16,
+    "002-fig17": paper002.figure17,
+    "002-fig18": paper002.figure18,
+    "002-fig31": paper002.figure31,
+    "002-fig32": paper002.figure32,
+    "002-fig35": paper002.figure35,
+    "002-fig36": paper002.figure36,
+    "002-fig37": paper002.figure37,
+    "002-fig38": paper002.figure38,
     "003-fig1": paper003.figure1,
     "003-table1": paper003.table1,
     "003-table2": paper003.table2,
@@ -107,6 +127,11 @@ def reproduce(
     chosen = select(wanted)
     at_work = lab or Lab(QUICK_SEEDS if quick else SEEDS)
     return (_ALL[name](at_work, quick) for name in chosen)
+
+
+def fits() -> list[dict[str, Any]]:
+    """What the machines are fitted to, by bench/fit_machines.py; all other cells are predictions."""
+    return papers.rows(Path(__file__).parent.parent / "data" / "fits.csv")
 
 
 def in_the_bars(results: Iterable[Reproduction]) -> list[Cell]:

@@ -39,17 +39,23 @@ def euler(points: int, seed: int, ranks: int = RANKS, unit_bytes: int = EULER_BY
     return halo_of_edges(edges, _at_random(ranks, seed)[part], ranks, unit_bytes)
 
 
-def conjugate_gradients(seed: int) -> CommMatrix:
-    """The ghosts of a product with the matrix."""
-    number = np.arange(np.prod(CG_GRID)).reshape(CG_GRID)
-    edges, part = [], np.zeros(CG_GRID, dtype=np.int64)
-    for axis, (side, boxes) in enumerate(zip(CG_GRID, CG_BOXES, strict=True)):
+def conjugate_gradients(
+    seed: int,
+    grid: tuple[int, int, int] = CG_GRID,
+    boxes: tuple[int, int, int] = CG_BOXES,
+    unit_bytes: int = CG_BYTES,
+) -> CommMatrix:
+    """The ghosts of a product with the seven-point Laplacian on a grid cut into boxes, a rank each."""
+    ranks = int(np.prod(boxes))
+    number = np.arange(np.prod(grid)).reshape(grid)
+    edges, part = [], np.zeros(grid, dtype=np.int64)
+    for axis, (side, cuts) in enumerate(zip(grid, boxes, strict=True)):
         along = np.moveaxis(number, axis, 0)
         edges.append(np.stack([along[:-1].ravel(), along[1:].ravel()], axis=1))
-        box = np.arange(side) * boxes // side
-        part = part * boxes + box.reshape([-1 if a == axis else 1 for a in range(3)])
-    owner = _at_random(RANKS, seed)[part.ravel()]
-    return halo_of_edges(np.concatenate(edges), owner, RANKS, CG_BYTES)
+        box = np.arange(side) * cuts // side
+        part = part * cuts + box.reshape([-1 if a == axis else 1 for a in range(3)])
+    owner = _at_random(ranks, seed)[part.ravel()]
+    return halo_of_edges(np.concatenate(edges), owner, ranks, unit_bytes)
 
 
 def _at_random(ranks: int, seed: int) -> NDArray[np.int64]:

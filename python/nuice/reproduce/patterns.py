@@ -60,11 +60,19 @@ def from_pairs(ranks: int, pairs: Sequence[tuple[int, int]], num_bytes: int) -> 
 
 
 @cache
+def _mesh_rows() -> dict[int, dict[str, str]]:
+    lines = [line for line in _MESHES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {int(row["points"]): row for row in csv.DictReader(lines)}
+
+
+def mesh_sizes() -> list[int]:
+    """Of the meshes whose numbers 004 s.5 prints."""
+    return list(_mesh_rows())
+
+
 def mesh_numbers(points: int) -> dict[str, float]:
     """What 004 s.5 prints for the mesh with that many points: numbers and lengths of messages per part."""
-    lines = [line for line in _MESHES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    rows = {int(row["points"]): row for row in csv.DictReader(lines)}
-    return {key: float(value) for key, value in rows[points].items()}
+    return {key: float(value) for key, value in _mesh_rows()[points].items()}
 
 
 def like_mesh(points: int, unit_bytes: int, seed: int, ranks: int = RANKS) -> CommMatrix:

@@ -3,8 +3,8 @@
 
 Two figures sum up a table. *Error*: the median over its cells of |ours / printed - 1|. *Order*: of all
 pairs of columns in a row whose printed numbers differ by more than 10 % (of the smaller), the share that
-has the printed order in ours too. Claims are for figures whose numbers are not printed: a sentence, and
-whether it holds in simulation.
+has the printed order in ours too; pairs that are closer are counted apart. Claims are sentences of the paper,
+and whether they hold in simulation; one that does not says for which physical reason.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 APART = 0.10  # printed numbers that are closer than this have no order
+LEVEL = 1.03  # curves nearer than this cannot be told apart in a figure: neither is ahead
 LARGEST_IN_BAR = 32 * 1024  # bytes: larger messages met the memory of the real machine
 
 
@@ -43,6 +44,18 @@ class Claim:
     text: str
     holds: bool
     seen: str  # the numbers behind the verdict
+    reason: str = ""  # why it does not hold, if it does not
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What a figure shows and ours of it: drawn, not counted."""
+
+    title: str
+    x: str
+    y: str
+    lines: dict[str, Sequence[tuple[float, float]]]
+    log: bool = True  # both axes
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,15 @@ class Reproduction:
     parts: Sequence[Part] = ()
     claims: Sequence[Claim] = ()
     notes: Sequence[str] = field(default=())
+    curves: Sequence[Curves] = field(default=())
+
+    def counted(self) -> list[Cell]:
+        """The cells that count: those of all parts but times of this computer."""
+        return [cell for part in self.parts if not part.timed_here for cell in part.cells]
+
+    def summary(self) -> dict[str, Any]:
+        """The figures that sum it up, for JSON."""
+        return summary_of([self])
 
     def figures(self) -> dict[str, Any]:
         """For JSON."""
@@ -77,9 +99,30 @@ class Reproduction:
             "name": self.name,
             "title": self.title,
             "parts": [_part_figures(part) for part in self.parts],
-            "claims": [{"text": c.text, "holds": c.holds, "seen": c.seen} for c in self.claims],
+            "claims": [_claim_figures(claim) for claim in self.claims],
             "notes": list(self.notes),
         }
+
+
+def summary_of(results: Sequence[Reproduction]) -> dict[str, Any]:
+    """Over all counted cells, pairs and claims."""
+    cells = [cell for result in results for cell in result.counted()]
+    parts = [part for result in results for part in result.parts if not part.timed_here]
+    pairs = [part.order() for part in parts]
+    close = [ordered_pairs(part.cells, close=True) for part in parts]
+    claims = [claim for result in results for claim in result.claims]
+    return {
+        "cells": len(cells),
+        "fitted_cells": sum(cell.fitted for cell in cells),
+        "median_error": median_error(cells),
+        "median_error_predicted": median_error(cell for cell in cells if not cell.fitted),
+        "pairs": sum(total for _, total in pairs),
+        "pairs_in_order": sum(right for right, _ in pairs),
+        "close_pairs": sum(total for _, total in close),
+        "close_pairs_in_order": sum(right for right, _ in close),
+        "claims": len(claims),
+        "claims_held": sum(claim.holds for claim in claims),
+    }
 
 
 def median_error(cells: Iterable[Cell]) -> float | None:
@@ -87,15 +130,17 @@ def median_error(cells: Iterable[Cell]) -> float | None:
     return median(errors) if errors else None
 
 
-def ordered_pairs(cells: Iterable[Cell]) -> tuple[int, int]:
-    """(pairs ordered as printed, pairs printed more than 10 % apart), within rows."""
+def ordered_pairs(cells: Iterable[Cell], close: bool = False) -> tuple[int, int]:
+    """(pairs ordered as printed, pairs printed more than 10 % apart), within rows. close: those nearer than "
+    "that."""
     rows: dict[Any, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.row, []).append(cell)
     right = total = 0
     for row in rows.values():
         for a, b in combinations(row, 2):
-            if abs(a.printed - b.printed) <= APART * min(a.printed, b.printed):
+            is_close = abs(a.printed - b.printed) <= APART * min(a.printed, b.printed)
+            if is_close != close or a.printed == b.printed:
                 continue
             total += 1
             right += (a.printed < b.printed) == (a.ours < b.ours)
@@ -105,6 +150,11 @@ def ordered_pairs(cells: Iterable[Cell]) -> tuple[int, int]:
 def in_bar(cells: Iterable[Cell]) -> list[Cell]:
     """Predicted cells with messages up to 32 KiB."""
     return [cell for cell in cells if not cell.large and not cell.fitted]
+
+
+def _claim_figures(claim: Claim) -> dict[str, Any]:
+    figures = {"text": claim.text, "holds": claim.holds, "seen": claim.seen}
+    return figures if claim.holds else {**figures, "reason": claim.reason}
 
 
 def _part_figures(part: Part) -> dict[str, Any]:

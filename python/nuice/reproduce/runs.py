@@ -84,6 +84,16 @@ class Lab:
         """The mean over matrices make(0), make(1), ..."""
         return sum(self.run(machine, algorithm, make(seed), seed) for seed in range(self.seeds)) / self.seeds
 
+    def planning_ms(self, machine: str, algorithm: str, matrix: CommMatrix) -> float:
+        """Of a node of that machine, by the adviser's formula. AC plans nothing; for LP a node looks at its
+        own row only (004 s.3.2): its share of what planning the whole matrix takes."""
+        if algorithm in ("ac", "drs_n"):
+            return 0.0
+        on = self.machine(machine)
+        links = on if _core.find_scheduler(algorithm).needs_topology else None
+        whole = 1e3 * on.planning_slowdown * _core.planning_cost_s(matrix, algorithm, links)
+        return whole / matrix.num_ranks if algorithm == "lp" else whole
+
     def mean_phases(self, algorithm: str, make: Callable[[int], CommMatrix]) -> float:
         made = (_core.make_schedule(make(seed), algorithm, seed)[0].num_phases for seed in range(self.seeds))
         return sum(made) / self.seeds
@@ -104,7 +114,8 @@ def fitted_costs(variant: str) -> dict[str, float]:
     fields = {"send_overhead_us": "send_overhead_s", "receive_overhead_us": "receive_overhead_s"}
     fields["byte_us"] = "byte_s"
     costs = {field: 1e-6 * row[name] for name, field in fields.items() if row[name] is not None}
-    return costs | {"async_send_s": 0.0}
+    bare = {"async_send_s": 0.0, "exchange_saves_s": 0.0} if "send_overhead_s" in costs else {}
+    return costs | bare
 
 
 @cache

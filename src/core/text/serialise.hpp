@@ -116,8 +116,7 @@ std::string to_bytes(const Values&... values) {
 /// Requires what to_bytes() has made of values of these types.
 template <typename... Values>
 void from_bytes(std::span<const char> bytes, Values&... values) {
-  Reader reader(bytes);
-  (reader(values), ...);
+  [](Reader reader, Values&... all) { (reader(all), ...); }(Reader(bytes), values...);
 }
 
 }  // namespace nuice::core

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/text/names.hpp"
 #include "mpi/call.hpp"
 #include "nuice/core/error.hpp"
 
@@ -56,8 +57,7 @@ void RmaRun::make_requests() {
       if (result.second != MPI_BYTE) types_.push_back(std::move(extent.type));
       return result;
     } catch (const Error& error) {
-      throw Error(error.code(),
-                  "rank " + std::to_string(src) + " -> rank " + std::to_string(dst) + ": " + error.what());
+      throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
     }
   };
   receives_.reserve(cargo_.in.size());

@@ -64,10 +64,14 @@ void check_destinations(const Communicator& comm, std::span<const Partner> desti
 
 void require_phases_to_forward(const std::string& who, const Executor& executor) {
   if (executor.has_phases()) return;
-  throw Error(
-      ErrorCode::not_applicable,
-      who + " forwards messages over other ranks, which takes phases one after the other: use the executor " +
-          std::string(default_executor) + ", not " + std::string(executor.name));
+  std::string some;
+  for (const Executor& row : executors())
+    if (row.on_mpi && row.has_phases()) some += (some.empty() ? "" : ", ") + std::string(row.name);
+  throw Error(ErrorCode::not_applicable, who +
+                                             " forwards messages over other ranks, which takes phases one "
+                                             "after the other: use an executor that has "
+                                             "phases (" +
+                                             some + "), not " + std::string(executor.name));
 }
 
 void Plan::State::describe(const PlanOptions& options) {

@@ -90,21 +90,42 @@ void Network::enter(TransferId id, double now) {
 }
 
 bool Network::may_enter(TransferId id, double now) {
-  Journey& journey = journeys_[id];
-  Port& receiver = ports_[at(journey.dst)];
-  if (!has_room(machine_.receives_at_once, receiver.receiving)) {
-    if (!std::exchange(journey.counted_node, true)) ++counts_.node_contention;
-    block(id, receiver.to_receive, now);
-    return false;
-  }
+  if (holds_while_waiting()) return takes_links(id, now) && receiver_has_room(id, now);
+  if (!receiver_has_room(id, now)) return false;
   if (!circuits()) return true;
   for (const LinkId link : routes_of_[id]) {
     if (wires_[at(link)].free > 0) continue;
-    if (!std::exchange(journey.counted_link, true)) ++counts_.link_contention;
-    block(id, wires_[at(link)].waiting, now);
+    wait_for_link(id, link, now);
     return false;
   }
   return true;
+}
+
+bool Network::receiver_has_room(TransferId id, double now) {
+  Journey& journey = journeys_[id];
+  Port& receiver = ports_[at(journey.dst)];
+  if (has_room(machine_.receives_at_once, receiver.receiving)) return true;
+  if (!std::exchange(journey.counted_node, true)) ++counts_.node_contention;
+  block(id, receiver.to_receive, now);
+  return false;
+}
+
+/// One after the other along the route; what it has it keeps while it waits for the next.
+bool Network::takes_links(TransferId id, double now) {
+  for (std::size_t& held = journeys_[id].held; held < routes_of_[id].size(); ++held) {
+    const LinkId link = routes_of_[id][held];
+    if (wires_[at(link)].free == 0) {
+      wait_for_link(id, link, now);
+      return false;
+    }
+    --wires_[at(link)].free;
+  }
+  return true;
+}
+
+void Network::wait_for_link(TransferId id, LinkId link, double now) {
+  if (!std::exchange(journeys_[id].counted_link, true)) ++counts_.link_contention;
+  block(id, wires_[at(link)].waiting, now);
 }
 
 void Network::block(TransferId id, std::deque<TransferId>& waiting, double now) {
@@ -115,7 +136,7 @@ void Network::block(TransferId id, std::deque<TransferId>& waiting, double now) 
 void Network::begin(TransferId id, double now) {
   Journey& journey = journeys_[id];
   note_contention(id);
-  if (circuits()) {
+  if (circuits() && !holds_while_waiting()) {
     for (const LinkId link : routes_of_[id]) --wires_[at(link)].free;
   }
   ++ports_[at(journey.dst)].receiving;

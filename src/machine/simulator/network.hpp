@@ -4,7 +4,8 @@
 //
 //   submit -> [queue of the send port] -> start-up -> [queue of the receiver or of a link] -> bytes -> Watcher::left
 //
-// All waiting is first come, first served. A circuit takes its links all at once or none.
+// All waiting is first come, first served. A circuit takes its links all at once or none; or one by one before the
+// receiver's port, if the machine says so (holds_while_waiting).
 #pragma once
 
 #include <cstdint>
@@ -64,6 +65,7 @@ class Network {
     bool together = false;
     bool counted_node = false;
     bool counted_link = false;
+    std::size_t held = 0;  // links of its route that it holds before it begins; holds_while_waiting only
     bool blocked = false;
     FlowId flow = -1;
     std::uint32_t version = 0;  // of the event that says when it ends
@@ -98,6 +100,9 @@ class Network {
   void take_port(TransferId id, double now);
   void enter(TransferId id, double now);
   bool may_enter(TransferId id, double now);
+  bool receiver_has_room(TransferId id, double now);
+  bool takes_links(TransferId id, double now);
+  void wait_for_link(TransferId id, LinkId link, double now);
   bool turned_away(TransferId id, double now);
   void begin(TransferId id, double now);
   void list_resources(TransferId id);
@@ -111,6 +116,7 @@ class Network {
   static void move_bytes(Journey& journey, double now);
   void reschedule(TransferId id);
   bool circuits() const { return machine_.switching == Switching::circuit; }
+  bool holds_while_waiting() const { return circuits() && machine_.holds_while_waiting; }
 
   const Machine& machine_;
   Rank num_ranks_;

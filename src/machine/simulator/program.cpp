@@ -75,9 +75,9 @@ class Writer {
     work(machine_.post_receive_s * static_cast<double>(receives.size()));
     for (const TransferId id : receives) add(OpKind::post, id);
   }
-  void send(TransferId id) {
+  void send(TransferId id, double saved_s = 0) {
     if (program_.moves[id].missing > 0) add(OpKind::wait_parts, id);
-    work(send_s_ + program_.moves[id].packing_s);
+    work(send_s_ - saved_s + program_.moves[id].packing_s);
     add(OpKind::launch, id);
   }
   void send(std::span<const TransferId> sends, bool blocking) {
@@ -144,12 +144,17 @@ class Compiler {
 
   void write_phase(Writer& writer, Rank rank, std::span<const TransferId> out,
                    std::span<const TransferId> in) {
-    if (pace_ == Pace::pairs && is_exchange(out, in)) {
+    const bool exchange = is_exchange(out, in);
+    if (pace_ == Pace::pairs && exchange) {
       write_exchange(writer, rank, out.front(), in.front());
       return;
     }
     writer.post(in);
-    writer.send(out, blocking_sends_);
+    if (exchange) {
+      writer.send(out.front(), machine_.exchange_saves_s);
+    } else {
+      writer.send(out, blocking_sends_);
+    }
     writer.add(OpKind::wait_all);
   }
 
@@ -163,13 +168,13 @@ class Compiler {
       program_.moves[out].together = true;
       writer.add(OpKind::meet, meeting_of(out, in, rank, partner));
       writer.post({&in, 1});
-      writer.send(out);
+      writer.send(out, machine_.exchange_saves_s);
     } else if (rank < partner) {
       writer.post({&in, 1});
       writer.add(OpKind::wait_all);
-      writer.send(out);
+      writer.send(out, machine_.exchange_saves_s);
     } else {
-      writer.send(out);
+      writer.send(out, machine_.exchange_saves_s);
       writer.add(OpKind::wait_all);
       writer.post({&in, 1});
     }

@@ -33,6 +33,11 @@ Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
   return sum;
 }
 
+/// What the system holds besides the user's buffers (Machine::async_copies).
+struct Copies {
+  bool out = false;  // all sends are under way at once
+  bool in = false;   // all receives are posted at once
+};
 Pace simulated_pace(std::string_view executor) {
   const Executor& row = find_executor(executor);
   if (row.needs_schedule() && row.is_simulated()) return row.pace;
@@ -44,14 +49,18 @@ Pace simulated_pace(std::string_view executor) {
                                                "\" cannot be simulated with a schedule; " + known + " can");
 }
 
-/// By rank: how many times slower its port is because its messages do not fit into its memory.
-std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine) {
+/// By rank: how many times slower its port is on average because a part of its messages does not fit into its memory.
+std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, Copies copies) {
+  const double out_times = copies.out && machine.async_copies ? 2 : 1;
+  const double in_times = copies.in && machine.async_copies ? 2 : 1;
+  const auto limit = static_cast<double>(machine.memory_limit);
   std::vector<double> result;
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    const Bytes out = bytes_of(matrix, matrix.sent_by(rank));
-    const Bytes in = bytes_of(matrix, matrix.received_by(rank));
-    const bool fits = out <= machine.memory_limit && in <= machine.memory_limit - out;
-    result.push_back(fits ? 1 : machine.memory_slowdown);
+    const auto out = static_cast<double>(bytes_of(matrix, matrix.sent_by(rank)));
+    const auto in = static_cast<double>(bytes_of(matrix, matrix.received_by(rank)));
+    const double held = out * out_times + in * in_times;
+    const double above = held > limit ? 1 - limit / held : 0;
+    result.push_back(1 + (machine.memory_slowdown - 1) * above);
   }
   return result;
 }
@@ -77,8 +86,9 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
     throw Error(ErrorCode::mismatch, "the schedule has " + std::to_string(schedule.num_ranks()) +
                                          " ranks, the matrix " + std::to_string(matrix.num_ranks()));
   }
+  const bool all_at_once = pace == Pace::at_once;
   Engine engine(machine, machine::compile(matrix, schedule, machine, pace, options.blocking_sends),
-                slowdowns(matrix, machine), options.record_timeline);
+                slowdowns(matrix, machine, {.out = all_at_once, .in = all_at_once}), options.record_timeline);
   std::vector<Bytes> delivered(matrix.num_messages());
   Simulation result = engine.run([&](TransferId id) {
     const Transfer transfer = schedule.transfer(id);
@@ -117,7 +127,8 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
     parts[leader] = {id, program.moves[leader].bytes};
     parts[id] = {id, program.moves[id].bytes};
   }
-  Engine engine(machine, std::move(program), slowdowns(matrix, machine), options.record_timeline);
+  Engine engine(machine, std::move(program), slowdowns(matrix, machine, {.in = true}),
+                options.record_timeline);
   engine.set_handshakes({.to_send = std::move(to_send),
                          .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s),
                          .listing = listing,

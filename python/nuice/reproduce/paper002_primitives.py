@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""002, figures 14 to 18: what a message costs in each paradigm, one way and as a circular shift both ways.
+
+No points are printed: claims. Costs are those with which bench/irregular_smpi.py simulates the programs: an
+empty message of send/receive 88 us (001 s.2), an interrupt 53 us at each end (fitted to one figure of Lee);
+a packet of four words 1.6 us to send and 1.7 us to take (004 s.2.3), a put 7.5 us to start at each end (from
+where the curves of fig. 17 are said to cross), a look at the network 1 us (assumed), Strata 0.2 us less at
+each end. A packet taken by interrupt: 28.3 us, sending included (004 table 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .report import Claim, Curves, Reproduction
+from .runs import Lab
+
+SIZES = (4, 8, 16, 32, 64, 128, 256)  # words
+SENT, TAKEN, LOOK, NETWORK = 1.6, 1.7, 1.0, 1.0  # us
+STRATA = 0.2
+MESSAGE, INTERRUPT, PUT = 88.0, 53.0, 7.5
+ENTRY = 28.3
+POLL_EVERY = 5
+
+Cost = Callable[[int], float]  # us for so many words
+
+
+def packets(words: int) -> int:
+    return -(-words // 4)
+
+
+def _stream(words: int, each: float = SENT + TAKEN) -> float:
+    """One way: packets follow each other as fast as the slower end."""
+    return each + (packets(words) - 1) * max(SENT, TAKEN) + NETWORK
+
+
+ONE_WAY: dict[str, Cost] = {
+    "synchronous": lambda w: MESSAGE + _stream(w),
+    "asynchronous": lambda w: MESSAGE + 2 * INTERRUPT + _stream(w),
+    "CMAML": _stream,
+    "Strata": lambda w: _stream(w) - STRATA,
+    "put": lambda w: 2 * PUT + _stream(w),
+}
+BY_INTERRUPT: dict[str, Cost] = {
+    "CMAML, interrupt": lambda w: packets(w) * ENTRY + NETWORK,
+    "put, interrupt": lambda w: 2 * PUT + _stream(w) + ENTRY - SENT - TAKEN,
+}
+
+
+def _shift(words: int, packet: float, start: float = 0.0) -> float:
+    """Both ways: every node sends and takes twice as many packets."""
+    return 2 * (start + packets(words) * packet) + NETWORK
+
+
+def polled(words: int, every: int) -> float:
+    """CMAML's RPC does not look at the network by itself: after so many packets the program does."""
+    return _shift(words, SENT + TAKEN + LOOK / every)
+
+
+SHIFT: dict[str, Cost] = {
+    "synchronous": lambda w: _shift(w, SENT + TAKEN, MESSAGE),
+    "asynchronous": lambda w: _shift(w, SENT + TAKEN, MESSAGE + 2 * INTERRUPT),
+    "CMAML": lambda w: _shift(w, SENT + TAKEN + LOOK),
+    "Strata": lambda w: _shift(w, SENT + TAKEN - 2 * STRATA + LOOK),
+    "put": lambda w: _shift(w, SENT + TAKEN, 2 * PUT),
+}
+
+
+def _curves(title: str, costs: dict[str, Cost]) -> Curves:
+    lines = {name: [(float(w), cost(w)) for w in SIZES] for name, cost in costs.items()}
+    return Curves(title, "words", "us", lines)
+
+
+def _everywhere(text: str, low: Sequence[Cost], high: Sequence[Cost]) -> Claim:
+    """Whether all of `low` are below all of `high`, at every size."""
+    right = all(max(c(w) for c in low) < min(c(w) for c in high) for w in SIZES)
+    seen = "; ".join(
+        f"{w} words: {max(c(w) for c in low):.1f} and {min(c(w) for c in high):.1f} us" for w in (4, 64, 256)
+    )
+    return Claim(text, right, seen)
+
+
+def figure14(lab: Lab, quick: bool) -> Reproduction:
+    one = ONE_WAY
+    slopes = [one[name](256) - one[name](128) for name in one]
+    claims = [
+        _everywhere(
+            "active messages, Strata's and CMAML's, are the fastest",
+            [one["Strata"], one["CMAML"]],
+            [one["synchronous"], one["asynchronous"], one["put"]],
+        ),
+        Claim(
+            "all paradigms have the same slope",
+            max(slopes) < 1.01 * min(slopes),
+            ", ".join(f"{slope / 128:.3f}" for slope in slopes) + " us a word",
+        ),
+        Claim(
+            "the difference between Strata and CMAML is very small",
+            one["CMAML"](16) - one["Strata"](16) < 0.1 * one["CMAML"](16),
+            f"{one['CMAML'](16):.1f} and {one['Strata'](16):.1f} us for 16 words",
+        ),
+        Claim(
+            "short messages by send/receive: the software takes more than the data",
+            one["synchronous"](4) > 2 * (one["synchronous"](4) - MESSAGE),
+            f"{MESSAGE:.0f} of {one['synchronous'](4):.1f} us for 4 words",
+        ),
+    ]
+    return Reproduction(
+        "002-fig14", "one-to-one messages", claims=claims, curves=[_curves("one-to-one", one)]
+    )
+
+
+def figure15(lab: Lab, quick: bool) -> Reproduction:
+    costs = {name: ONE_WAY[name] for name in ("CMAML", "put")} | BY_INTERRUPT
+    claims = [
+        _everywhere(
+            "active messages: polling is cheaper than the interrupt",
+            [costs["CMAML"]],
+            [costs["CMAML, interrupt"]],
+        ),
+        _everywhere("put: polling is cheaper than the interrupt", [costs["put"]], [costs["put, interrupt"]]),
+        Claim(
+            "many active messages by interrupt cost more than one put by interrupt",
+            costs["CMAML, interrupt"](256) > costs["put, interrupt"](256),
+            f"256 words: {costs['CMAML, interrupt'](256):.0f} and {costs['put, interrupt'](256):.0f} us",
+        ),
+    ]
+    return Reproduction(
+        "002-fig15", "interrupt and polling", claims=claims, curves=[_curves("interrupt and polling", costs)]
+    )
+
+
+def figure16(lab: Lab, quick: bool) -> Reproduction:
+    ways = {f"F = {f}": (lambda w, f=f: polled(w, f)) for f in (1, 5, 10)}
+    ways["F = M"] = lambda w: polled(w, packets(w))
+    at_256 = {name: cost(256) for name, cost in ways.items()}
+    seen = ", ".join(f"{name} {time:.0f}" for name, time in at_256.items()) + " us (256 words)"
+    claims = [
+        Claim(
+            "polling after every packet (F = 1) is the worst",
+            max(at_256, key=at_256.__getitem__) == "F = 1",
+            seen,
+        ),
+        Claim(
+            "F = 5 is the best",
+            min(at_256, key=at_256.__getitem__) == "F = 5",
+            seen,
+            "fewer looks are always cheaper in ours: packets that wait in the network and block others, "
+            "which s.4.4 names as the reason to poll, are not in these costs, and nothing printed says what "
+            "they cost",
+        ),
+    ]
+    return Reproduction("002-fig16", "how often to poll", claims=claims, curves=[_curves("polling", ways)])
+
+
+def figure17(lab: Lab, quick: bool) -> Reproduction:
+    costs = {name: SHIFT[name] for name in ("CMAML", "Strata", "put")}
+    claims = [
+        _everywhere("Strata's active messages before CMAML's", [costs["Strata"]], [costs["CMAML"]]),
+        Claim(
+            "short messages: active messages before put",
+            costs["CMAML"](16) < costs["put"](16),
+            f"16 words: {costs['CMAML'](16):.1f} and {costs['put'](16):.1f} us",
+        ),
+        Claim(
+            "long messages: put before CMAML's active messages",
+            costs["put"](256) < costs["CMAML"](256),
+            f"256 words: {costs['put'](256):.0f} and {costs['CMAML'](256):.0f} us",
+        ),
+    ]
+    note = "where the curves cross, at 60 and 100 words, was used for the start of a put and Strata's share"
+    return Reproduction(
+        "002-fig17",
+        "circular shift by active messages",
+        claims=claims,
+        notes=[note],
+        curves=[_curves("shift", costs)],
+    )
+
+
+def figure18(lab: Lab, quick: bool) -> Reproduction:
+    active = [SHIFT[name] for name in ("CMAML", "Strata", "put")]
+    claims = [
+        _everywhere(
+            "active messages before send/receive", active, [SHIFT["synchronous"], SHIFT["asynchronous"]]
+        ),
+        _everywhere(
+            "asynchronous send/receive is slower than synchronous",
+            [SHIFT["synchronous"]],
+            [SHIFT["asynchronous"]],
+        ),
+    ]
+    return Reproduction(
+        "002-fig18", "circular shift, all paradigms", claims=claims, curves=[_curves("shift", SHIFT)]
+    )
