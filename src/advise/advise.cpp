@@ -262,8 +262,9 @@ void require_options(const AdviceOptions& options) {
   const auto fail = [](const std::string& reason) { throw Error(ErrorCode::invalid_argument, reason); };
   if (options.reuse < 1) fail("a plan is used at least once: reuse is 0");
   if (options.predict_by == Prediction::measurement) fail("advise() cannot measure: see with_measurements()");
-  if (options.budget_s && !(*options.budget_s >= 0)) fail("the budget for deciding is negative or no number");
-  if (!(options.machine_uncertainty >= 0)) fail("the machine's uncertainty is negative or no number");
+  if (options.budget_s && !(*options.budget_s >= 0))
+    fail("the budget for deciding is negative or not a number");
+  if (!(options.machine_uncertainty >= 0)) fail("the machine's uncertainty is negative or not a number");
   if (options.chunk_bytes < 1 || options.window_bytes < 1) fail("chunks and windows have at least 1 byte");
 }
 
