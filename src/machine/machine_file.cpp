@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Machines from TOML: the reader. What it accepts, it accepts by being in keys.hpp.
 #include <cmath>
-#include <fstream>
-#include <sstream>
+#include <optional>
 
-#include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "machine/keys.hpp"
 #include "machine/quantity.hpp"
 #include "machine/valid.hpp"
@@ -177,10 +176,6 @@ Machine parse_machine(std::string_view text, const std::string& name) {
   return machine;
 }
 
-Machine load_machine(const std::string& path) {
-  std::ostringstream text;
-  text << core::open_for_reading(path).rdbuf();
-  return parse_machine(text.str(), path);
-}
+Machine load_machine(const std::string& path) { return parse_machine(core::read_text(path), path); }
 
 }  // namespace nuice

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "nuice/core/random.hpp"
 #include "schedulers/rows.hpp"
 
@@ -72,6 +73,7 @@ Schedule make_gm(const Problem& problem) {
   std::vector<PhaseId> phase_of(matrix.num_messages());
   PhaseId phase = 0;
   for (MessageId left = matrix.num_messages(); left > 0; ++phase) {
+    check_interrupt();
     Rank src = static_cast<Rank>(random.below(static_cast<std::uint64_t>(num_ranks)));
     for (Rank visited = 0; visited < num_ranks; ++visited, src = src + 1 == num_ranks ? 0 : src + 1) {
       MessageId id = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/text_io.hpp"
 
@@ -204,7 +205,7 @@ void write_schedule(std::ostream& out, const ScheduleRecord& record, const CommM
 }
 
 ScheduleRecord load_schedule(const std::string& path, const CommMatrix& matrix) {
-  std::ifstream in = core::open_for_reading(path);
+  core::UnpackedFile in(path);
   return read_schedule(in, path, matrix);
 }
 

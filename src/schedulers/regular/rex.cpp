@@ -14,6 +14,7 @@
 #include <bit>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -89,6 +90,7 @@ Schedule make_rex(const Problem& problem) {
   forwarding.reserve(num_pieces);
   if (core < num_ranks) forwarding.step([&](Rank at, Rank) { return home(at); });
   for (Rank half = core / 2; half > 0; half /= 2) {
+    check_interrupt();
     forwarding.step([&](Rank at, Rank dst) { return ((at ^ home(dst)) & half) != 0 ? at ^ half : at; });
   }
   if (core < num_ranks) forwarding.step([&](Rank at, Rank dst) { return home(dst) == at ? dst : at; });
