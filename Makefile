@@ -96,6 +96,7 @@ test-all: test
 	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
+
 # Each target of tests/fuzz for SECONDS (60), TARGET=NAME for one of them; inputs that fail are left in build/fuzz-failed.
 SECONDS ?= 60
 FUZZ_TARGETS = $(patsubst tests/fuzz/targets/%.cpp,%,$(wildcard tests/fuzz/targets/$(or $(TARGET),*).cpp))

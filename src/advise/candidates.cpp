@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "am/first_error.hpp"
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "nuice/am/drs.hpp"
 #include "nuice/am/endpoint.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/core/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "machine/simulator/engine.hpp"
 #include "machine/simulator/program.hpp"
 #include "nuice/core/error.hpp"
