@@ -7,7 +7,7 @@
  3. 003 table 2, column CGM, d = 4              -> byte and message in the package
  4. 003 table 2, column AC, d = 4 and 8         -> asynchronous protocol, loss of a receiver that also sends
  5. 003 table 3, column LP                      -> what two ranks that exchange save
- 6. 003 table 3, column AC, 64 KiB              -> how much slower a node without memory is
+ 6. 003 table 3, 64 KiB                         -> what fits into a node, how much slower the rest is
  7. 004 table 3                                 -> the control network, an active message by interrupt
  8. 003 tables 2 and 3, scheduling of CGM       -> how much slower a node plans
  9. 001 table 11, columns LS and PS (cm5-sync)  -> a message of synchronous sends
@@ -154,13 +154,17 @@ class Fits:
         ), self.known
 
     def memory(self):
-        cells = self.uniform("ac", lambda row: row["degree"] in (16, 24) and row["bytes"] == 65536)
-        names = ("memory_slowdown",)
+        def of_memory(row):
+            return row["degree"] in (16, 24) and row["bytes"] == 65536
+
+        cells = [cell for a in ("ac", "lp", "gm", "cgm") for cell in self.uniform(a, of_memory)]
+        names = ("memory_limit", "memory_slowdown")
 
         def apply(machine, x):
-            return machine.replace(memory_slowdown=max(1.0, float(x[0])))
+            return machine.replace(memory_limit=round(x[0]), memory_slowdown=max(1.0, float(x[1])))
 
-        return Step(6, "cm5-32", "003 table 3", names, (2.0,), (1,), apply, cells, "AC, 64 KiB"), self.known
+        step = Step(6, "cm5-32", "003 table 3", names, (2.5, 2.3), (2.0**20, 1), apply, cells, "all, 64 KiB")
+        return step, self.known
 
     def control(self):
         rows = papers.table("004_table3")

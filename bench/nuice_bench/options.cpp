@@ -155,6 +155,12 @@ void settle(const CLI::App& app, Options& options, BroadcastProblem broadcast,
   options.broadcast = std::move(broadcast);
 }
 
+/// If asked for, also where the command line cannot be parsed.
+std::string error_object(int argc, const char* const* argv, ErrorCode code, std::string_view message) {
+  const bool json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+  return json ? error_json(code, message) : "";
+}
+
 void add_method_option(CLI::App& app, std::vector<std::string>& words) {
   app.add_option(
          "--schedulers", words,
@@ -251,12 +257,6 @@ void add_drs_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_flag("--receive-lists", options.receive_lists,
                "time the ways to learn who sends what (concatenate, count, quiesce) instead of exchanges");
-}
-
-/// If asked for, also where the command line cannot be parsed.
-std::string error_object(int argc, const char* const* argv, ErrorCode code, std::string_view message) {
-  const bool json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
-  return json ? error_json(code, message) : "";
 }
 
 }  // namespace

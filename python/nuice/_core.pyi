@@ -497,6 +497,18 @@ class Scheduler:
     def randomized(self) -> bool:
         """Whether the seed matters."""
 
+    @property
+    def alias_of(self) -> str:
+        """
+        The row with the same algorithm under its first name; empty for that one.
+        """
+
+    @property
+    def gathers(self) -> bool:
+        """
+        Whether every rank needs the whole matrix, or its own sends and receives are enough.
+        """
+
     def why_not(self, matrix: CommMatrix, seed: int = 0, phase_cost_bytes: int = 16384, topology: Topology | None = None) -> str:
         """Empty if applicable, otherwise the reason in one sentence."""
 
@@ -507,6 +519,12 @@ def schedulers() -> list[Scheduler]:
 
 def find_scheduler(name: str) -> Scheduler:
     """The row with that name; nuice.Error lists the known names."""
+
+def load_rows(path: str | os.PathLike) -> None:
+    """
+    Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python runs. It
+    runs with all rights of this process: load none that you do not trust. Raises nuice.Error.
+    """
 
 def make_schedule(matrix: CommMatrix, scheduler: str, seed: int = 0, phase_cost_bytes: int = 16384, topology: Topology | None = None, prefer_pairs: bool = False) -> tuple[Schedule, float]:
     """
@@ -764,6 +782,21 @@ class Machine:
     def am_retry_s(self) -> float: ...
 
     @property
+    def am_entry_s(self) -> float: ...
+
+    @property
+    def exchange_saves_s(self) -> float: ...
+
+    @property
+    def control_word_s(self) -> float: ...
+
+    @property
+    def control_sum_s(self) -> float: ...
+
+    @property
+    def planning_slowdown(self) -> float: ...
+
+    @property
     def sends_at_once(self) -> int: ...
 
     @property
@@ -794,7 +827,24 @@ class Machine:
     def copies_parts(self) -> bool: ...
 
     @property
+    def async_copies(self) -> bool: ...
+
+    @property
+    def holds_while_waiting(self) -> bool: ...
+
+    @property
     def processor_moves_bytes(self) -> bool: ...
+
+def concatenation_s(machine: Machine, ranks: int) -> float:
+    """Seconds until every rank has the whole matrix of words (004 s.3)."""
+
+def discovery_s(machine: Machine, ranks: int, degree: float) -> float:
+    """
+    Seconds until every rank knows its senders, who have `degree` messages each (004 fig. 1).
+    """
+
+def control_broadcast_s(machine: Machine, num_bytes: int) -> float:
+    """Seconds of a broadcast by the control network; 0 where there is none."""
 
 def find_machine(name: str) -> Machine:
     """The shipped machine of that name, or the one in the file NAME.toml."""
@@ -877,12 +927,52 @@ class Simulation:
         Timeline: rank, activity (index into ACTIVITIES), peer, bytes, phase, by interval.
         """
 
+class Executor:
+    """A row of the table of executors."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+
+    @property
+    def source(self) -> str:
+        """Paper and section."""
+
+    @property
+    def needs(self) -> list[str]:
+        """Guarantees of the schedules that it carries out."""
+
+    @property
+    def on_mpi(self) -> bool:
+        """Whether plans on MPI have it."""
+
+    @property
+    def is_simulated(self) -> bool: ...
+
+    @property
+    def needs_schedule(self) -> bool: ...
+
+    @property
+    def without_scheduler(self) -> str:
+        """
+        What stands in the place of a scheduler's name where it needs no schedule.
+        """
+
+    def __repr__(self) -> str: ...
+
+def executors() -> list[Executor]:
+    """All rows, in a fixed order."""
+
+def find_executor(name: str) -> Executor:
+    """The row with that name; nuice.Error lists the known names."""
+
 ACTIVITIES: tuple = ...
 
 def simulate_schedule(matrix: CommMatrix, schedule: Schedule, machine: Machine, executor: str = 'phased', blocking_sends: bool = True, timeline: bool = False) -> Simulation:
-    """
-    Runs a schedule on a machine. Executors: async, phased, barrier, pairwise.
-    """
+    """Runs a schedule on a machine, with an executor that is_simulated."""
 
 def simulate_drs_n_on(matrix: CommMatrix, machine: Machine, seed: int = 0, retry_delay_s: float | None = None, timeline: bool = False, when_busy: str = 'refuse', early_bytes: int = 0) -> Simulation:
     """

@@ -89,7 +89,8 @@ class Ports {
     }
     for (std::size_t rank = 0; rank < slow_.size(); ++rank) {
       const double held = bytes[rank] * (all_at_once && machine_.async_copies ? 2 : 1);
-      if (held > static_cast<double>(machine_.memory_limit)) slow_[rank] = machine_.memory_slowdown;
+      const auto limit = static_cast<double>(machine_.memory_limit);
+      if (held > limit) slow_[rank] = 1 + (machine_.memory_slowdown - 1) * (1 - limit / held);
     }
   }
 

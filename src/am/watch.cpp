@@ -18,7 +18,7 @@
 
 #include "am/endpoint_state.hpp"
 #include "am/noting_failure.hpp"
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {
@@ -137,7 +137,8 @@ void Endpoint::fail(const Error& error, std::exception_ptr why) noexcept {
   if (has_failed_) return;
   watch_->failure = std::move(why);
   has_failed_ = true;
-  if (error.code() != ErrorCode::state) tell_of_failure(error);  // in a loop-back run all know that another has failed
+  if (error.code() != ErrorCode::state)
+    tell_of_failure(error);  // in a loop-back run all know that another has failed
 }
 
 /// Who has died may be known a moment after a call has failed for it.

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "core/link_use.hpp"
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "core/text/violation_text.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/interrupt.hpp"

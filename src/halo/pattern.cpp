@@ -11,7 +11,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/names.hpp"
+#include "core/text/names.hpp"
 #include "halo/owner_finder.hpp"
 #include "mpi/agree.hpp"
 #include "nuice/core/error.hpp"

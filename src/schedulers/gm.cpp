@@ -9,7 +9,7 @@
 // The figure scans all n columns of a row in every phase, which is what CGM improves. Entries that are zero or
 // scheduled are passed over either way, so only the others are kept here, each row in the order of the scan: the
 // same schedules from 4 bytes per message instead of n^2 bits. Cost: O(phases * messages) at worst, O(d ln d) for a
-// row in the mean, and moving up the rest of the row for every message; phases are between the maximum degree and
+// row on average, and moving up the rest of the row for every message; phases are between the maximum degree and
 // twice that minus one.
 #include <algorithm>
 #include <span>

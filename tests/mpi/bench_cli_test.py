@@ -118,7 +118,7 @@ class CommandLine(Bench):
         options = ("--schedulers", "rex,rex:barrier,rex:async,kpbs", "--reps", "2", "--phase-cost-bytes", "7")
         lines = self.lines(4, "--matrix", self.matrix, *options)
         self.assertEqual([line["verified"] for line in lines], [True, True, None, True])
-        self.assertIn("use the executor phased or barrier", lines[2]["refused"])
+        self.assertIn("use an executor that has phases (phased, barrier", lines[2]["refused"])
         self.assertEqual({line["phase_cost_bytes"] for line in lines}, {7})
 
     def test_broadcasts(self):

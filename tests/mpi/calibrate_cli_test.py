@@ -97,7 +97,7 @@ class CalibrateThenChoose(unittest.TestCase):
     def test_wrong_command_lines(self):
         for ranks, arguments, text in (
             (1, (), "two ranks"),
-            (2, ("--topology", "star:3"), "star:3"),
+            (2, ("--topology", "star:3"), "unknown topology"),
             (3, ("--topology", "crossbar:2"), "crossbar:2"),
         ):
             done = run(ranks, CALIBRATE, *arguments)

@@ -141,7 +141,7 @@ def test_generate_airfoil_shows_the_papers_figures_for_32_parts(nuice_command) -
 
 
 def test_generate_the_papers_patterns(nuice_command, tmp_path: Path) -> None:
-    """As `nuice reproduce` has them: 001 table 12 prints 44 % of all pairs for Euler 2K, 9 % for the CG problem."""
+    """As `nuice reproduce` has them; 001 table 12 prints 44 % of all pairs for Euler 2K, 9 % for CG."""
     words = ["generate", "euler", "--ranks", "32", "--points", "2800", "-o", "e.mtx", "--json"]
     result = nuice_command(*words).json()
     assert 0.35 < result["messages"] / (32 * 31) < 0.5

@@ -76,7 +76,7 @@ def test_the_command(nuice_command, tmp_path, matrix) -> None:
     assert [f["inquiries"] for f in forms[1:]] == [matrix.num_messages] * 2
     early = nuice.simulate_drs_n(matrix, "cm5-32", when_busy="list", early_bytes=2000)
     assert early.delivered.tolist() == matrix.bytes.tolist() and forms[2]["seconds"] == early.seconds
-    with pytest.raises(nuice.Error, match="when_busy is 'ask'"):
+    with pytest.raises(nuice.Error, match='"ask"; known: refuse, list'):
         nuice.simulate_drs_n(matrix, "cm5-32", when_busy="ask")
     words = ["--machine", "ethernet-1g", "--schedulers", "ac,rs_n", "--plot", "m.png"]
     table = nuice_command("simulate", "m.mtx", *words)

@@ -158,7 +158,7 @@ TEST_F(WisdomTest, AHostileFileIsNotBelieved) {
       hostile([](WisdomEntry& e) { e.scheduler = "no_such"; }),
       hostile([](WisdomEntry& e) { e.scheduler = std::string(2000, 'x'); }),
       hostile([](WisdomEntry& e) { e.scheduler = "rs_n\n\xff\xfe"; }),
-      hostile([](WisdomEntry& e) { e.executor = "pairwise"; }),
+      hostile([](WisdomEntry& e) { e.executor = "handshake"; }),
       hostile([](WisdomEntry& e) { e.measured_s = 0; }),
       hostile([](WisdomEntry& e) { e.measured_s = -1; }),
       hostile([](WisdomEntry& e) { e.measured_s = std::numeric_limits<double>::quiet_NaN(); }),

@@ -61,7 +61,7 @@ struct Machine {
   double phase_s = 0;             ///< For every phase in which the rank has something to do.
   double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
   double exchange_saves_s = 0;    ///< What two ranks that exchange in a phase each save of send_overhead_s.
-  double barrier_s = 0;           ///< A barrier takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
+  double barrier_s = 0;           ///< Waiting for all ranks takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
   double barrier_level_s = 0;     ///< ... from the last rank's arrival.
 
   // The port of a rank.
@@ -96,8 +96,8 @@ struct Machine {
   double copy_byte_s = 0;  ///< Copying a byte: of a message that came before its receive was posted, or ...
   bool copies_parts = false;       ///< ... also when packing and unpacking transfers of several pieces.
   Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
-  Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; above it ...
-  double memory_slowdown = 1;      ///< ... its port is so many times slower. At least 1.
+  Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; what is above it ...
+  double memory_slowdown = 1;      ///< ... takes its port so many times as long. At least 1.
   bool async_copies =
       false;  ///< What `async` has under way and drs_n is to receive lies in the system's buffers too.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An event-driven simulator: how long a schedule takes on a machine, and where the time goes.
 //
-//   const Simulation run = simulate(matrix, schedule, find_machine("cm5-32"), {.executor = "phased"});
+//   const Simulation run = simulate(matrix, schedule, find_machine("cm5-32"), {.executor = "pairwise"});
 //   run.seconds, run.ranks[3].idle_s, run.link_contention
 //
 // Deterministic: the same arguments give the same result; events at the same time are taken in the order of their ids.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/plan/machine.hpp"
 
@@ -22,7 +23,7 @@ namespace nuice {
 
 struct SimulationOptions {
   /// A name of executors() (nuice/core/executor.hpp), which says by its pace what a rank waits for.
-  std::string executor = "phased";
+  std::string executor{default_executor};
   bool blocking_sends =
       true;  ///< A rank waits for its send to leave before the next one; otherwise it queues all.
   bool record_timeline = false;  ///< Fills Simulation::timeline.
@@ -55,7 +56,7 @@ struct DrsOptions {
 
 enum class Activity {
   software,   ///< The processor works: overheads, copies, inquiries.
-  waiting,    ///< The processor waits: for a partner, a port, a message, a barrier.
+  waiting,    ///< The processor waits: for a partner, a port, a message, all ranks.
   sending,    ///< The send port is held: start-up and bytes on the way out.
   blocked,    ///< The send port is held, but links or the receiver are busy.
   receiving,  ///< Bytes come in.

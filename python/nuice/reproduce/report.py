@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 APART = 0.10  # printed numbers that are closer than this have no order
+LEVEL = 1.03  # curves nearer than this cannot be told apart in a figure: neither is ahead
 LARGEST_IN_BAR = 32 * 1024  # bytes: larger messages met the memory of the real machine
 
 

@@ -84,7 +84,7 @@ class ScheduleReader {
     const std::string_view word = word_after(key);
     T value{};
     if (!core::parse_number(word, value, base) || std::cmp_less(value, 0)) {
-      lines_.fail("\"" + std::string(word) + "\" is no number for \"" + std::string(key) + "\"");
+      lines_.fail("\"" + std::string(word) + "\" is not a number for \"" + std::string(key) + "\"");
     }
     return value;
   }

@@ -6,18 +6,16 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/partners.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-template <typename Buffer>
-constexpr bool is_send = std::is_same_v<Buffer, SendBuffer>;
-
 template <typename Buffer, typename Array>
 std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> partners, Rank rank) {
-  using Byte = std::conditional_t<is_send<Buffer>, const std::byte, std::byte>;
-  const std::string who = "rank " + std::to_string(rank) + ": ";
+  using Byte = std::conditional_t<std::is_same_v<Buffer, SendBuffer>, const std::byte, std::byte>;
+  const std::string who = rank_name(rank) + ": ";
   if (!array.offsets.empty() && array.offsets.size() != partners.size())
     throw Error(ErrorCode::invalid_argument, who + std::to_string(array.offsets.size()) + " offsets for " +
                                                  std::to_string(partners.size()) + " partners");
@@ -37,24 +35,6 @@ std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> pa
   return buffers;
 }
 
-template <typename Buffer>
-void check_side(std::span<const Partner> partners, std::span<const Buffer> buffers, Rank rank) {
-  const std::string kind = is_send<Buffer> ? "send" : "receive";
-  if (buffers.size() != partners.size())
-    throw Error(ErrorCode::invalid_argument,
-                "rank " + std::to_string(rank) + " gives " + std::to_string(buffers.size()) + " " + kind +
-                    " buffers for " + std::to_string(partners.size()) + " partners");
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const auto [partner, bytes] = partners[i];
-    const bool is_null = bytes > 0 && buffers[i].data == nullptr;
-    if (!is_null && buffers[i].bytes >= bytes) continue;
-    const std::string room = "has " + std::to_string(buffers[i].bytes) + " bytes, the message has ";
-    throw Error(ErrorCode::invalid_argument,
-                (is_send<Buffer> ? pair_name(rank, partner) : pair_name(partner, rank)) + ": the " + kind +
-                    " buffer " + (is_null ? "is null" : room + std::to_string(bytes)));
-  }
-}
-
 }  // namespace
 
 std::vector<SendBuffer> buffers_in(const SendArray& array, std::span<const Partner> partners, Rank rank) {
@@ -67,8 +47,8 @@ std::vector<ReceiveBuffer> buffers_in(const ReceiveArray& array, std::span<const
 }
 
 void check_buffers(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
-  check_side(way.send_to, send, way.table.rank);
-  check_side(way.receive_from, receive, way.table.rank);
+  core::check_buffers({way.table.rank, true}, way.send_to, send);
+  core::check_buffers({way.table.rank, false}, way.receive_from, receive);
 }
 
 BufferLayout::BufferLayout(const Way& way, std::span<const SendBuffer> send,

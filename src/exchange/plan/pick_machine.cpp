@@ -2,6 +2,7 @@
 // Only rank 0 looks at its environment and its files; the others get the text. So all ranks have the same machine, and
 // ranks on hosts without the file have it too.
 #include "exchange/plan/pick_machine.hpp"
+#include "mpi/collective.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -56,7 +57,7 @@ bool all_on_one_host(const Communicator& comm) {
   const int code = MPI_Comm_size(host, &size);
   must(MPI_Comm_free(&host), "MPI_Comm_free");
   must(code, "MPI_Comm_size");
-  must(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
+  all_reduce(comm, MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN);
   return size == comm.num_ranks();
 }
 

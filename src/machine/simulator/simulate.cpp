@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "machine/simulator/engine.hpp"
 #include "machine/simulator/program.hpp"
 #include "nuice/core/error.hpp"
@@ -49,17 +49,18 @@ Pace simulated_pace(std::string_view executor) {
                                                "\" cannot be simulated with a schedule; " + known + " can");
 }
 
-/// By rank: how many times slower its port is because its messages do not fit into its memory.
+/// By rank: how many times slower its port is on average because a part of its messages does not fit into its memory.
 std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, Copies copies) {
-  const Bytes out_times = copies.out && machine.async_copies ? 2 : 1;
-  const Bytes in_times = copies.in && machine.async_copies ? 2 : 1;
+  const double out_times = copies.out && machine.async_copies ? 2 : 1;
+  const double in_times = copies.in && machine.async_copies ? 2 : 1;
+  const auto limit = static_cast<double>(machine.memory_limit);
   std::vector<double> result;
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    const Bytes out = bytes_of(matrix, matrix.sent_by(rank));
-    const Bytes in = bytes_of(matrix, matrix.received_by(rank));
-    const bool out_fits = out <= machine.memory_limit / out_times;
-    const bool fits = out_fits && in <= (machine.memory_limit - out * out_times) / in_times;
-    result.push_back(fits ? 1 : machine.memory_slowdown);
+    const auto out = static_cast<double>(bytes_of(matrix, matrix.sent_by(rank)));
+    const auto in = static_cast<double>(bytes_of(matrix, matrix.received_by(rank)));
+    const double held = out * out_times + in * in_times;
+    const double above = held > limit ? 1 - limit / held : 0;
+    result.push_back(1 + (machine.memory_slowdown - 1) * above);
   }
   return result;
 }
