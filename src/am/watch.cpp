@@ -147,7 +147,10 @@ void Endpoint::give_up_after(const Error& error) {
   if (error.code() == ErrorCode::mpi && !has_failed_)
     for (const double end_s = seconds() + news_time_s; dead.empty() && seconds() < end_s; sched_yield())
       dead = transport_->dead_ranks();
-  give_up(error.code(), error.what() + (dead.empty() ? std::string() : "; dead: " + names_of(dead)));
+  if (!dead.empty()) give_up(error.code(), std::string(error.what()) + "; dead: " + names_of(dead));
+  const std::vector<Rank> silent = in_progress_ || has_failed_ ? std::vector<Rank>() : silent_ranks();
+  give_up(error.code(),
+          error.what() + (silent.empty() ? std::string() : "; no answer from " + names_of(silent)));
 }
 
 void Endpoint::tell_of_failure(const Error& error) noexcept {
