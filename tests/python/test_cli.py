@@ -155,7 +155,7 @@ def test_generate_the_papers_patterns(nuice_command, tmp_path: Path) -> None:
     result = nuice_command(
         "generate", "partition", "--points", "2800", "--unit", "1", "-o", "p.mtx", "--json"
     ).json()
-    assert result["max_degree"] == 15  # 004 s.5
+    assert result["max_degree"] <= 15 and abs(result["messages"] - 32 * 9.25) <= 2  # 004 s.5
     for wrong, words in (
         ("three numbers", ["cg", "--grid", "8x8"]),
         ("more parts than it has points", ["cg", "--grid", "8x8x8", "--boxes", "16x1x1"]),

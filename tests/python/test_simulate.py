@@ -40,7 +40,7 @@ def test_a_changed_copy_of_a_machine(matrix) -> None:
     assert slower.byte_s == 2 * machine.byte_s
     assert (slower.topology, slower.duplex, slower.num_ranks) == ("crossbar:16", "full", 16)
     assert machine.duplex == "half"
-    for wrong in ({"byte_s": -1.0}, {"speed": 3}, {"duplex": "both"}, {"packet_header": 4}):
+    for wrong in ({"byte_s": -1.0}, {"speed": 3}, {"duplex": "both"}, {"packet_payload": 0}):
         with pytest.raises(nuice.Error):
             machine.replace(**wrong)
 

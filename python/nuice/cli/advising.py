@@ -169,7 +169,7 @@ def _show_map(console: Any, regions: RegionMap, result: dict[str, Any]) -> None:
     rows = [[str(degree), *row] for degree, row in zip(regions.degrees, regions.winner, strict=True)]
     console.print(output.table(["d", *sizes], rows, left=1 + len(sizes)))
     console.print("Used once, CGM costs no more than LP up to d =")
-    columns = ["bytes", "003 s.5.1, printed rule", "simulated, S as printed", "simulated, S of today"]
+    columns = ["bytes", "003 s.5.1, printed rule", "simulated, S as printed", "simulated, S of the machine"]
     cells = [
         [
             str(line["bytes"]),
