@@ -17,6 +17,11 @@ function(nuice_mpi_environment)
   set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=^ofi OMPI_MCA_osc=^ucx
     OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
+  if(NUICE_SANITIZE)
+    # The patcher replaces code that the sanitizer has replaced.
+    set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT
+      OMPI_MCA_memory=^patcher LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
+  endif()
   set_tests_properties(${ARGN} PROPERTIES RUN_SERIAL TRUE)
 endfunction()
 
@@ -29,6 +34,9 @@ function(nuice_mpi_test name)
   target_link_libraries(${name} PRIVATE nuice_mpi ${arg_LINKS} GTest::gtest MPI::MPI_CXX)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
   nuice_compile_options(${name})
+  if(NUICE_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0)  # as nuice_unit_test() does
+  endif()
   foreach(ranks IN LISTS arg_RANKS)
     set(test ${name}_${ranks})
     add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)

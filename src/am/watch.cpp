@@ -18,7 +18,7 @@
 
 #include "am/endpoint_state.hpp"
 #include "am/noting_failure.hpp"
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {
@@ -137,7 +137,8 @@ void Endpoint::fail(const Error& error, std::exception_ptr why) noexcept {
   if (has_failed_) return;
   watch_->failure = std::move(why);
   has_failed_ = true;
-  if (error.code() != ErrorCode::state) tell_of_failure(error);  // in a loop-back run all know that another has failed
+  if (error.code() != ErrorCode::state)
+    tell_of_failure(error);  // in a loop-back run all know that another has failed
 }
 
 /// Who has died may be known a moment after a call has failed for it.
@@ -146,7 +147,10 @@ void Endpoint::give_up_after(const Error& error) {
   if (error.code() == ErrorCode::mpi && !has_failed_)
     for (const double end_s = seconds() + news_time_s; dead.empty() && seconds() < end_s; sched_yield())
       dead = transport_->dead_ranks();
-  give_up(error.code(), error.what() + (dead.empty() ? std::string() : "; dead: " + names_of(dead)));
+  if (!dead.empty()) give_up(error.code(), std::string(error.what()) + "; dead: " + names_of(dead));
+  const std::vector<Rank> silent = in_progress_ || has_failed_ ? std::vector<Rank>() : silent_ranks();
+  give_up(error.code(),
+          error.what() + (silent.empty() ? std::string() : "; no answer from " + names_of(silent)));
 }
 
 void Endpoint::tell_of_failure(const Error& error) noexcept {

@@ -1,37 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "nuice/mpi/agree.hpp"
+#include "mpi/agree.hpp"
 
 #include <climits>
 
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::mpi {
 namespace {
 
+// On a communicator of the user's MPI's own, which nothing watches.
+void all_reduce(MPI_Comm comm, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op) {
+  must(MPI_Allreduce(in, out, count, type, op, comm), "MPI_Allreduce");
+}
+void broadcast(MPI_Comm comm, void* data, int count, MPI_Datatype type, Rank root) {
+  must(MPI_Bcast(data, count, type, root, comm), "MPI_Bcast");
+}
+Rank place_in(MPI_Comm comm) { return rank_in(comm); }
+Rank place_in(const Communicator& comm) { return comm.rank(); }
+
 /// Collective. That rank's text, on all ranks.
-void broadcast_text(MPI_Comm comm, std::string& text, Rank root) {
+template <typename Comm>
+void broadcast_text(const Comm& comm, std::string& text, Rank root) {
   auto length = static_cast<int>(text.size());
-  must(MPI_Bcast(&length, 1, MPI_INT, root, comm), "MPI_Bcast");
+  broadcast(comm, &length, 1, MPI_INT, root);
   text.resize(static_cast<std::size_t>(length));
-  must(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm), "MPI_Bcast");
+  broadcast(comm, text.data(), length, MPI_CHAR, root);
 }
 
-}  // namespace
-
-void agree(MPI_Comm comm, const Outcome& mine) {
+template <typename Comm>
+void agree_on(const Comm& comm, const Outcome& mine) {
   const int nobody = INT_MAX;
-  const int offer = mine ? rank_in(comm) : nobody;
+  const int offer = mine ? place_in(comm) : nobody;
   int lowest = nobody;
-  must(MPI_Allreduce(&offer, &lowest, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  all_reduce(comm, &offer, &lowest, 1, MPI_INT, MPI_MIN);
   if (lowest == nobody) return;
   int code = offer == lowest ? static_cast<int>(mine->code()) : 0;
   std::string text = offer == lowest ? mine->what() : "";
-  must(MPI_Bcast(&code, 1, MPI_INT, lowest, comm), "MPI_Bcast");
+  broadcast(comm, &code, 1, MPI_INT, lowest);
   broadcast_text(comm, text, lowest);
   throw Error(static_cast<ErrorCode>(code), text);
 }
 
+}  // namespace
+
+void agree(MPI_Comm comm, const Outcome& mine) { agree_on(comm, mine); }
+void agree(const Communicator& comm, const Outcome& mine) { agree_on(comm, mine); }
+
 std::string text_of_rank_0(MPI_Comm comm, std::string text) {
+  broadcast_text(comm, text, 0);
+  return text;
+}
+
+std::string text_of_rank_0(const Communicator& comm, std::string text) {
   broadcast_text(comm, text, 0);
   return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice/mpi/agree.hpp on the library's own communicators.
+// nuice/mpi/agree.hpp on the library's own communicators, which may watch (collective.hpp).
 #pragma once
 
 #include <string>
@@ -10,15 +10,13 @@
 
 namespace nuice::mpi {
 
-inline void agree(const Communicator& comm, const Outcome& mine) { agree(comm.get(), mine); }
+void agree(const Communicator& comm, const Outcome& mine);
 
 template <typename Step>
 void all_or_none(const Communicator& comm, Step&& step) {
-  agree(comm.get(), attempt(comm.rank(), std::forward<Step>(step)));
+  agree(comm, attempt(comm.rank(), std::forward<Step>(step)));
 }
 
-inline std::string text_of_rank_0(const Communicator& comm, std::string text) {
-  return text_of_rank_0(comm.get(), std::move(text));
-}
+std::string text_of_rank_0(const Communicator& comm, std::string text);
 
 }  // namespace nuice::mpi

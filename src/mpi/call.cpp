@@ -22,4 +22,8 @@ bool is_finalized() {
   return finalized != 0;
 }
 
+void require_running(const char* call) {
+  if (is_finalized()) throw Error(ErrorCode::state, std::string(call) + " after MPI_Finalize");
+}
+
 }  // namespace nuice::mpi

@@ -22,5 +22,7 @@ inline void must(int code, const char* call) {
 
 /// Whether MPI calls are allowed no more: destructors then leave MPI's objects alone.
 bool is_finalized();
+/// Throws Error state after MPI_Finalize, where MPI itself would end the program.
+void require_running(const char* call);
 
 }  // namespace nuice::mpi

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicator.hpp"
 
+#include <memory>
+
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/failure.hpp"
+#include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
-namespace {
-
 void check_parent(MPI_Comm parent) {
   int initialized = 0;
   must(MPI_Initialized(&initialized), "MPI_Initialized");
@@ -17,8 +20,6 @@ void check_parent(MPI_Comm parent) {
   must(MPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
   if (inter != 0) throw Error(ErrorCode::invalid_argument, "the communicator is an intercommunicator");
 }
-
-}  // namespace
 
 /// MPI keeps it with MPI_COMM_WORLD.
 int largest_tag() {
@@ -32,20 +33,50 @@ int largest_tag() {
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag) {
   constexpr int tags_each = 2;
   const bool has_more = last_tag - next_tag >= 2 * tags_each - 1;
-  if (!has_more) comm = std::make_shared<const Communicator>(comm->get());
+  if (!has_more) comm = std::make_shared<const Communicator>(comm->get(), comm->watchdog_s());
   next_tag = has_more ? next_tag + tags_each : 0;
 }
 
 Communicator::Communicator(MPI_Comm parent) {
   check_parent(parent);
   must(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+  learn_place();
+}
+
+/// Where MPI leaves the new communicator: on the heap, as it may do so when nobody waits any more.
+Communicator::Communicator(MPI_Comm parent, double watchdog_s)
+    : watches_deaths_(tells_of_deaths()), watchdog_s_(watchdog_s) {
+  check_parent(parent);
+  auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  MPI_Request request = MPI_REQUEST_NULL;
+  must(MPI_Comm_idup(parent, made.get(), &request), "MPI_Comm_idup");
+  try {
+    wait_for_duplicate(parent, request, watchdog_s, watches_deaths_);
+  } catch (...) {
+    (void)made.release();
+    throw;
+  }
+  comm_ = *made;
+  learn_place();
+  watches_ = true;  // until all know better
+  int any = watches_deaths_ || watchdog_s > 0 ? 1 : 0;
+  all_reduce(*this, MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX);
+  watches_ = any != 0;
+}
+
+Communicator::Communicator(MPI_Comm parent, Watching) : watches_(true), watches_deaths_(tells_of_deaths()) {
+  must(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+  learn_place();
+}
+
+void Communicator::learn_place() {
   must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   must(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   must(MPI_Comm_size(comm_, &num_ranks_), "MPI_Comm_size");
 }
 
 Communicator::~Communicator() {
-  if (!is_finalized()) MPI_Comm_free(&comm_);
+  if (!is_given_up_ && !is_finalized()) MPI_Comm_free(&comm_);
 }
 
 }  // namespace nuice::mpi

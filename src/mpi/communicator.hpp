@@ -15,6 +15,13 @@ class Communicator {
   /// Collective. Throws Error state before MPI_Init or after MPI_Finalize, invalid_argument for MPI_COMM_NULL
   /// and for an intercommunicator.
   explicit Communicator(MPI_Comm parent);
+  /// Collective. One whose collective operations (collective.hpp) watch, as this does: for deaths, where MPI tells of them, and
+  /// for so many seconds without an end; 0: no limit. Throws also mpi, with the names of the dead, and timeout.
+  Communicator(MPI_Comm parent, double watchdog_s);
+  /// Collective. One that watches, whatever its limit: set_watchdog().
+  static constexpr struct Watching {
+  } watching{};
+  Communicator(MPI_Comm parent, Watching);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   ~Communicator();
@@ -22,18 +29,38 @@ class Communicator {
   MPI_Comm get() const { return comm_; }
   Rank rank() const { return rank_; }
   Rank num_ranks() const { return num_ranks_; }
+  /// The same on all ranks: some rank has a limit, or MPI tells of deaths.
+  bool watches() const { return watches_; }
+  bool watches_deaths() const { return watches_deaths_; }
+  double watchdog_s() const { return watchdog_s_; }
+  /// Not collective. Something is left on it that nobody waits for: MPI keeps it.
+  void give_up() const { is_given_up_ = true; }
+  bool is_given_up() const { return is_given_up_; }
+  /// Not collective: the limit of this rank's operations from now on.
+  void set_watchdog(double seconds) { watchdog_s_ = seconds; }
 
  private:
+  void learn_place();
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank rank_ = 0;
   Rank num_ranks_ = 0;
+  bool watches_ = false;
+  bool watches_deaths_ = false;
+  double watchdog_s_ = 0;
+  mutable bool is_given_up_ = false;
 };
+
+/// Throws Error as Communicator() does.
+void check_parent(MPI_Comm parent);
 
 /// The largest that MPI allows: at least 32,767.
 int largest_tag();
+/// The largest for exchanges: the two above are for roll calls (wait.cpp).
+inline int last_exchange_tag() { return largest_tag() - 2; }
 
 /// Collective. Goes on to the tags of the next exchange, which are next_tag and the one behind it. When there are no more, comm
 /// becomes a duplicate of itself, whose tags are all free: exchanges that hold the old one never meet a new one's messages.
-void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag = largest_tag());
+void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag = last_exchange_tag());
 
 }  // namespace nuice::mpi

@@ -60,8 +60,6 @@ std::vector<Rank> soon_known_dead(MPI_Comm comm) {
   return dead;
 }
 
-void revoke(MPI_Comm comm) { MPIX_Comm_revoke(comm); }
-
 }  // namespace
 #else
 bool tells_of_deaths() { return false; }
@@ -69,7 +67,6 @@ bool tells_of_deaths() { return false; }
 namespace {
 std::vector<Rank> known_dead(MPI_Comm) { return {}; }
 std::vector<Rank> soon_known_dead(MPI_Comm) { return {}; }
-void revoke(MPI_Comm) {}
 }  // namespace
 #endif
 
@@ -84,21 +81,15 @@ Error naming(const Error& error, const std::vector<Rank>& dead) {
 }  // namespace
 
 std::vector<Rank> dead_ranks(const Communicator& comm) { return known_dead(comm.get()); }
+std::vector<Rank> dead_ranks(MPI_Comm comm) { return known_dead(comm); }
 
 Error with_dead_ranks(const Error& error, const Communicator& comm) {
   return error.code() == ErrorCode::mpi ? naming(error, soon_known_dead(comm.get())) : error;
 }
 
-Error after_a_death(const Error& error, const Communicator& comm) {
-  if (error.code() != ErrorCode::mpi) return error;
-  const std::vector<Rank> dead = soon_known_dead(comm.get());
-  if (!dead.empty()) revoke(comm.get());
-  return naming(error, dead);
-}
-
-std::shared_ptr<const Communicator> duplicate(MPI_Comm parent) {
+std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s) {
   try {
-    return std::make_shared<const Communicator>(parent);
+    return std::make_shared<const Communicator>(parent, watchdog_s);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::mpi) throw;
     throw naming(error, soon_known_dead(parent));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/core/error.hpp"
 
@@ -18,24 +18,22 @@ bool tells_of_deaths();
 /// Not collective. The ranks that MPI knows to be dead; none where it does not tell. Where it does, every rank hears of it,
 /// within milliseconds and inside calls of MPI. A few function calls.
 std::vector<Rank> dead_ranks(const Communicator& comm);
+std::vector<Rank> dead_ranks(MPI_Comm comm);
 
 /// Not collective. The error of MPI with the ranks that have died; other errors as they are.
 Error with_dead_ranks(const Error& error, const Communicator& comm);
-/// Not collective. The error of MPI with the ranks that have died, as far as MPI tells: the fault tolerance of Open MPI does
-/// (mpiexec --with-ft ulfm). Then the communicator is revoked: every call on it fails on all ranks, so nobody waits for one
-/// that has given up. Other errors as they are. For planning and binding: an exchange that was under way might not survive it
-/// (Open MPI 5.0.11 then ended the program at times: "Send error after request freed").
-Error after_a_death(const Error& error, const Communicator& comm);
-/// Collective. A duplicate of the user's communicator. An error names the dead, but leaves that as it is.
-std::shared_ptr<const Communicator> duplicate(MPI_Comm parent);
+/// Collective. A duplicate of the user's communicator that watches. An error names the dead, but leaves that as it is.
+std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s);
 
-/// Runs what communicates over comm. Errors leave it as after_a_death() says.
+/// Runs what communicates over comm. Errors leave it with the names of the dead. Nobody else waits for one that gives up: all look
+/// for deaths themselves (collective.hpp), so nothing is revoked, which other exchanges might not survive (Open MPI 5.0.11 then
+/// ended the program at times: "Send error after request freed").
 template <typename Act>
-decltype(auto) naming_the_dead(const Communicator& comm, Act&& act) {
+decltype(auto) naming_dead_ranks(const Communicator& comm, Act&& act) {
   try {
     return act();
   } catch (const Error& error) {
-    throw after_a_death(error, comm);
+    throw with_dead_ranks(error, comm);
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
-#include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/requests.hpp"
 
 namespace nuice::mpi {
@@ -39,8 +39,8 @@ std::vector<int> begins_of(const std::vector<int>& counts) {
 /// Collective. An item is `width` values one behind the other, which travel as they lie in memory: all ranks run the same
 /// program. On rank `root`, or on all ranks if that is no_rank; nothing on the others.
 template <typename T>
-Items<T> gather(const Communicator& comm, std::span<const T> mine, int width, Rank root = no_rank) {
-  static_assert(sizeof(T) % 8 == 0 && std::is_trivially_copyable_v<T>);
+Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int width, Rank root = no_rank) {
+  static_assert(sizeof(T) % sizeof(std::int64_t) == 0 && std::is_trivially_copyable_v<T>);
   const bool everywhere = root == no_rank;
   const bool is_here = everywhere || comm.rank() == root;
   const std::size_t num_mine = mine.size() / static_cast<std::size_t>(width);
@@ -52,22 +52,18 @@ Items<T> gather(const Communicator& comm, std::span<const T> mine, int width, Ra
     if (is_here) counts.resize(static_cast<std::size_t>(comm.num_ranks()));
   });
   const int count = static_cast<int>(num_mine);
-  everywhere
-      ? must(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm.get()), "MPI_Allgather")
-      : must(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, root, comm.get()), "MPI_Gather");
+  everywhere ? all_gather(comm, &count, 1, MPI_INT, counts.data())
+             : gather(comm, &count, 1, MPI_INT, counts.data(), root);
   Items<T> items;
   all_or_none(comm, [&] {
     if (!is_here) return;
     items.begin = begins_of(counts);
     items.all.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(items.begin.back()));
   });
-  const Datatype item = Datatype::contiguous(width * static_cast<int>(sizeof(T)) / 8, MPI_INT64_T);
-  everywhere ? must(MPI_Allgatherv(mine.data(), count, item.get(), items.all.data(), counts.data(),
-                                   items.begin.data(), item.get(), comm.get()),
-                    "MPI_Allgatherv")
-             : must(MPI_Gatherv(mine.data(), count, item.get(), items.all.data(), counts.data(),
-                                items.begin.data(), item.get(), root, comm.get()),
-                    "MPI_Gatherv");
+  const Datatype item =
+      Datatype::contiguous(width * static_cast<int>(sizeof(T) / sizeof(std::int64_t)), MPI_INT64_T);
+  everywhere ? all_gather_v(comm, mine.data(), item.get(), items.all.data(), counts, items.begin)
+             : gather_v(comm, mine.data(), count, item.get(), items.all.data(), counts, items.begin, root);
   return items;
 }
 
@@ -85,14 +81,14 @@ std::vector<Message> messages_of(Rank src, std::span<const Partner> row) {
 }  // namespace
 
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width) {
-  Items<std::int64_t> items = gather(comm, mine, width);
+  Items<std::int64_t> items = gather_items(comm, mine, width);
   return {.width = width, .values = std::move(items.all), .begin = std::move(items.begin)};
 }
 
 CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root) {
   std::vector<Message> mine;
   all_or_none(comm, [&] { mine = messages_of(comm.rank(), row); });
-  const Items<Message> messages = gather(comm, std::span<const Message>(mine), 1, root);
+  const Items<Message> messages = gather_items(comm, std::span<const Message>(mine), 1, root);
   CommMatrix matrix;
   all_or_none(comm, [&] {
     if (root == no_rank || comm.rank() == root)

@@ -13,6 +13,7 @@
 #include "core/text/serialise.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 
 namespace nuice::mpi {
 
@@ -24,7 +25,7 @@ void share_from_rank_0(const Communicator& comm, Values&... values) {
     std::array<std::byte, (sizeof(Values) + ...)> bytes;
     std::byte* at = bytes.data();
     ((std::memcpy(at, &values, sizeof values), at += sizeof values), ...);
-    must(MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, comm.get()), "MPI_Bcast");
+    broadcast(comm, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0);
     at = bytes.data();
     ((std::memcpy(&values, at, sizeof values), at += sizeof values), ...);
   } else {

@@ -309,7 +309,8 @@ TEST(Auto, ErrorsAgree) {
                     [&] { plan({.automatic = {.machine = "cm7"}}); });
   expect_same_error(ErrorCode::io, "no-such.toml",
                     [&] { plan({.automatic = {.machine = "/no-such.toml"}}); });
-  expect_same_error(ErrorCode::invalid_argument, "option auto.reuse is 0, below 1", [&] { plan({.automatic = {.reuse = 0}}); });
+  expect_same_error(ErrorCode::invalid_argument, "option auto.reuse is 0, below 1",
+                    [&] { plan({.automatic = {.reuse = 0}}); });
   const Folder folder;
   folder.write("bad.toml", "topology = \"crossbar:9\"\n[port]\nbandwidth = \"0 MB/s\"\n");
   expect_same_error(ErrorCode::parse, "bad.toml:3",

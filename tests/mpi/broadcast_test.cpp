@@ -161,8 +161,7 @@ TEST(BroadcastErrors, OptionsThatDifferNameTwoRanksAndBothValues) {
   const auto expect = [&](const std::string& text, const BroadcastOptions& by_last_rank,
                           const BroadcastOptions& by_others = {.group = {{0, 1}}}) {
     const bool is_last = test::world_rank() == n - 1;
-    expect_refused(ErrorCode::mismatch, "option " + text + " on " + last,
-                   is_last ? by_last_rank : by_others);
+    expect_refused(ErrorCode::mismatch, "option " + text + " on " + last, is_last ? by_last_rank : by_others);
   };
   expect("root differs: 0 on rank 0, 1", {.root = 1, .group = {{0, 1}}});
   expect("bytes differs: 0 on rank 0, 9", {.bytes = 9, .group = {{0, 1}}});

@@ -132,9 +132,10 @@ TEST(Errors, AnotherPlanOnOneRankIsNoHang) {
   MPI_Comm_dup(MPI_COMM_WORLD, &mine);
   Plan a(mine, ring());
   Plan b(mine, ring());
-  test::expect_same_error(ErrorCode::mismatch,
-                          "bind(buffers) of plan 1 on rank 0, bind(buffers) of plan 2 on rank " + std::to_string(last),
-                          [&] { test::BoundPlan(is_last ? b : a); });
+  test::expect_same_error(
+      ErrorCode::mismatch,
+      "bind(buffers) of plan 1 on rank 0, bind(buffers) of plan 2 on rank " + std::to_string(last),
+      [&] { test::BoundPlan(is_last ? b : a); });
   test::expect_same_error(
       ErrorCode::mismatch, "bind(array) of plan 2 on rank 0, bind(fields) of plan 1",
       [&] { is_last ? a.bind(no_fields, no_fields_back) : b.bind(mpi::SendArray{}, mpi::ReceiveArray{}); });
@@ -146,6 +147,28 @@ TEST(Errors, AnotherPlanOnOneRankIsNoHang) {
   bound.exchange.start();
   bound.exchange.wait();
   test::BoundPlan other(b);
+}
+
+TEST(Errors, MakingAPlanWhereOthersBindIsNoHang) {
+  if (test::world_size() < 2) return;
+  const Rank last = test::world_size() - 1;
+  const bool is_last = test::world_rank() == last;
+  MPI_Comm mine = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+  Plan first(mine, ring());
+  const std::string who = " on rank " + std::to_string(last);
+  const auto make = [&] { Plan second(mine, ring()); };
+  const auto bind = [&] { test::BoundPlan bound(first); };
+  test::expect_same_error(ErrorCode::mismatch,
+                          "bind(buffers) of plan 1 on rank 0, the making of plan 2" + who,
+                          [&] { is_last ? make() : bind(); });
+  test::expect_same_error(ErrorCode::mismatch,
+                          "the making of plan 2 on rank 0, bind(buffers) of plan 1" + who,
+                          [&] { is_last ? bind() : make(); });
+  first.free();  // on some rank it may live on: the others are met all the same
+  Plan second(mine, ring());
+  test::BoundPlan bound(second);
+  MPI_Comm_free(&mine);
 }
 
 TEST(Errors, WrongCommunicatorsAreRefused) {

@@ -6,8 +6,8 @@
 //   HOW      pause    rank 1 is stopped (SIGSTOP) for a second; all exchanges must complete and be right
 //            freeze   it is stopped for good
 //            kill     it dies (SIGKILL) between two exchanges
-//            plan     it dies before its next Plan
-//            bind     it dies before its next bind()
+//            plan     it dies before its next Plan; plan_freeze: it is stopped there for good
+//            bind     it dies before its next bind(); bind_freeze
 //            late     it dies, and rank 3 begins its exchange when the others have already given theirs up and taken their
 //                     memory back, which must stay as it is then
 //   PATTERN  all      everybody sends to everybody
@@ -138,18 +138,19 @@ class Rank {
   }
 
   void suffer(const std::string& how) const {
-    if (rank_ != victim || how != what_.how) return;
+    const bool freezes = what_.how.ends_with("freeze");
+    if (rank_ != victim || (how != what_.how && how + "_freeze" != what_.how)) return;
     if (how == "pause") {
       pause_for_a_second();
     } else {
-      raise(how == "freeze" ? SIGSTOP : SIGKILL);
+      raise(freezes ? SIGSTOP : SIGKILL);
     }
   }
 
   /// The exchange is gone already.
   [[noreturn]] void give_up(Memory& memory, const nuice::Error& error) const {
     memory.spoil();
-    const double end_s = MPI_Wtime() + 3;
+    const double end_s = MPI_Wtime() + 5;
     std::string text = std::string(nuice::error_code_name(error.code())) + ": " + error.what();
     if (what_.how != "late") say(text);
     // The others have theirs to say, and mpiexec ends all of them with the first.
@@ -159,7 +160,7 @@ class Rank {
       usleep(1000);
     }
     if (what_.how == "late") say((memory.is_spoilt() ? "" : "written to: ") + text);
-    if (what_.how == "freeze") MPI_Abort(MPI_COMM_WORLD, 1);
+    if (what_.how.ends_with("freeze")) MPI_Abort(MPI_COMM_WORLD, 1);
     _exit(0);  // MPI_Finalize would wait for the dead
   }
 

@@ -42,11 +42,11 @@ class Faults(unittest.TestCase):
             self.assertEqual(heard, {rank: "done" for rank in range(RANKS)}, case)
 
     def test_the_watchdog_leads_to_the_rank_at_fault(self):
-        cases = ["freeze/async/all/1", "freeze/phased/ring/1", "freeze/barrier/all/1", "freeze/credit/all/1"]
+        cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/barrier/all/2", "freeze/credit/all/2"]
         options = []
         if IS_OPENMPI_5:  # with that option it does not end all ranks when one dies
             options = ["--continuous"]
-            cases += ["kill/phased/all/1", "kill/credit/ring/1"]
+            cases += ["kill/phased/all/2", "kill/credit/ring/2"]
         done, said = run(cases, *options)
         for case, heard in said.items():
             message = f"{case}: {done.stdout}{done.stderr}"
@@ -61,6 +61,18 @@ class Faults(unittest.TestCase):
                 for _ in range(RANKS):
                     blamed |= set().union(*(waits_for.get(named, set()) for named in blamed))
                 self.assertIn(VICTIM, blamed, message)
+
+    def test_planning_and_binding_are_watched(self):
+        cases = ["plan_freeze/phased/all/2", "bind_freeze/barrier/all/2"]
+        if IS_OPENMPI_5:
+            cases += ["plan/async/all/2", "bind/credit/all/2"]
+        done, said = run(cases, *(["--continuous"] if IS_OPENMPI_5 else []))
+        for case, heard in said.items():
+            message = f"{case}: {done.stdout}{done.stderr}"
+            self.assertEqual(set(heard) - {VICTIM}, SURVIVORS, message)  # woken up to be ended
+            for rank in SURVIVORS:
+                self.assertRegex(heard[rank], rf"^timeout: rank {rank} gives up after .* s in \w+; ", message)
+                self.assertRegex(heard[rank], rf"no answer from .*rank {VICTIM}", message)
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 has a fault tolerance that is known here")
     def test_a_rank_that_dies_is_named_without_a_watchdog(self):

@@ -18,6 +18,17 @@ bool refuses_plans() {
   return false;
 }
 
+template <typename Act>
+bool refuses(const char* what, Act&& act) {
+  try {
+    act();
+  } catch (const nuice::Error& error) {
+    if (error.code() == nuice::ErrorCode::state) return true;
+  }
+  std::fprintf(stderr, "%s is not refused after MPI_Finalize\n", what);
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -38,6 +49,11 @@ int main(int argc, char** argv) {
   exchange->wait();
   MPI_Finalize();
   good = good && in == 7 && refuses_plans();
+  good = refuses("bind()", [&] { (void)plan->bind(send, receive); }) && good;
+  good = refuses("bind() backwards",
+                 [&] { (void)plan->bind(send, receive, nuice::mpi::Direction::backwards); }) &&
+         good;
+  good = refuses("start()", [&] { exchange->start(); }) && good;
   exchange.reset();
   plan.reset();
   if (!good) std::fputs("finalize_test failed\n", stderr);

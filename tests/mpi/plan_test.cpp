@@ -56,7 +56,8 @@ TEST(Plan, MadeOnRankZeroFailsEverywhere) {
   mpi::PlanOptions options{.scheduler = "rs_nl", .planning = mpi::Planning::root};
   test::expect_same_error(ErrorCode::not_applicable, "", [&] { plan_for(some_matrix(), options); });
   options.topology = "star:3";
-  test::expect_same_error(ErrorCode::invalid_argument, "unknown topology", [&] { plan_for(some_matrix(), options); });
+  test::expect_same_error(ErrorCode::invalid_argument, "unknown topology",
+                          [&] { plan_for(some_matrix(), options); });
   options = {.scheduler = "rex", .executor = "async", .planning = mpi::Planning::root};
   test::expect_same_error(ErrorCode::not_applicable, "rex forwards",
                           [&] { plan_for(some_matrix(), options); });

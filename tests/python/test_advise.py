@@ -93,7 +93,7 @@ def test_the_command(nuice_main, matrix_file: Path) -> None:
         (("--machine", "cm5-32"), "FILE.mtx, or --map"),
         (("m.mtx", "--map", "--machine", "cm5-32"), "FILE.mtx, or --map"),
         (("m.mtx", "--plot", "a.png", "--machine", "cm5-32"), "--map"),
-        (("m.mtx", "--machine", "cm5-32", "--candidates", ","), "names no candidate"),
+        (("m.mtx", "--machine", "cm5-32", "--candidates", ","), "no name in it"),
         (("m.mtx", "--machine", "cm5-32", "--reuse", "0"), "0 is not in 1"),
         (("m.mtx", "--machine", "testbed-fast.toml"), "testbed-fast.toml"),
         (("--map", "--machine", "testbed-fast", "--ranks", "17"), "17"),

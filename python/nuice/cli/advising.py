@@ -16,7 +16,7 @@ from ..advising import advise as find_advice
 from ..errors import Error
 from ..files import OutputFiles
 from . import output
-from .options import AsJson, Plot, Seed, whole_number
+from .options import AsJson, Plot, Seed, names_in, whole_number
 
 
 def advise(
@@ -80,10 +80,7 @@ def _names(text: str, machine: _core.Machine, region: bool) -> list[str] | None:
         return None
     if text == "mpi":
         return _core.mpi_candidates(machine)
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise Error("--candidates names no candidate")
-    return names
+    return names_in("--candidates", text)
 
 
 def _advise(

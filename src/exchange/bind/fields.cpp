@@ -8,6 +8,7 @@
 
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -28,7 +29,7 @@ std::int64_t share(std::int64_t count, Bytes offset, Bytes whole) {
 void require_equal_numbers(const Communicator& comm, std::size_t send, std::size_t receive) {
   const auto mine = static_cast<int>(send);
   int first = mine;
-  must(MPI_Bcast(&first, 1, MPI_INT, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, &first, 1, MPI_INT, 0);
   all_or_none(comm, [&] {
     const std::string who = "rank " + std::to_string(comm.rank());
     if (send != receive)
@@ -186,7 +187,7 @@ FieldLayout::FieldLayout(const Communicator& comm, const Way& way, std::span<con
   require_equal_numbers(comm, send_->num_fields(), receive_->num_fields());
   require_equal_ends(comm, *send_, *receive_, tag);
   int gaps = send_->any_gaps() || receive_->any_gaps() ? 1 : 0;
-  must(MPI_Allreduce(MPI_IN_PLACE, &gaps, 1, MPI_INT, MPI_MAX, comm.get()), "MPI_Allreduce");
+  all_reduce(comm, MPI_IN_PLACE, &gaps, 1, MPI_INT, MPI_MAX);
   any_gaps_ = gaps != 0;
   if (!plan_forwards) return;
   ratio_ = agree_on_ratio(comm, *send_, way.table);
@@ -207,7 +208,7 @@ FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const F
     extremes = {std::min(extremes[0], fields / common), std::min(extremes[1], plan / common),
                 std::min(extremes[2], -fields / common), std::min(extremes[3], -plan / common)};
   }
-  must(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 4, MPI_INT64_T, MPI_MIN, comm.get()), "MPI_Allreduce");
+  all_reduce(comm, MPI_IN_PLACE, extremes.data(), 4, MPI_INT64_T, MPI_MIN);
   const bool no_messages = extremes[0] == none;
   if (no_messages) return {};
   const Ratio ratio{extremes[0], extremes[1]};

@@ -156,6 +156,7 @@ Exchange::~Exchange() { State::release(std::move(state_)); }
 Exchange::State& Exchange::state() const {
   if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
   if (state_->broken) throw Error(ErrorCode::state, "the exchange was given up after an error");
+  require_running("a call of an exchange");
   return *state_;
 }
 

@@ -10,6 +10,7 @@
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -81,7 +82,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     for (std::size_t i = 0; i < way.receive_from.size(); ++i)
       if (comes_over_port(way.receive_from[i].rank)) bytes += layout.received().bytes_with(i);
     hold_all = bytes <= windows.of(is_backwards) ? 1 : 0;
-    must(MPI_Allreduce(MPI_IN_PLACE, &hold_all, 1, MPI_INT, MPI_MIN, comm->get()), "MPI_Allreduce");
+    all_reduce(*comm, MPI_IN_PLACE, &hold_all, 1, MPI_INT, MPI_MIN);
   }
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
@@ -100,9 +101,10 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
 template <typename Bind>
 Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
   if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  require_running("bind()");
   plan->member.require_same(call);
   const auto kept = plan->comm;
-  return naming_the_dead(*kept, [&] {
+  return naming_dead_ranks(*kept, [&] {
     const std::vector<Partner>& sources = plan->table.sources;
     if (call.direction == Direction::forwards)
       return bind(*plan, Way{plan->table, plan->destinations, sources}, false);

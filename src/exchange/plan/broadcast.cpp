@@ -11,10 +11,11 @@
 
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/exec/steps.hpp"
-#include "exchange/plan/family.hpp"
 #include "exchange/plan/options.hpp"
+#include "exchange/plan/plan_group.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"
@@ -71,7 +72,8 @@ BroadcastSchedule make_checked(Rank num_ranks, const BroadcastOptions& options) 
   std::ranges::sort(group);
   if (std::ssize(group) > num_ranks)
     throw Error(ErrorCode::invalid_argument, "the group has " + std::to_string(group.size()) +
-                                                 " members, there are " + std::to_string(num_ranks) + " ranks");
+                                                 " members, there are " + std::to_string(num_ranks) +
+                                                 " ranks");
   if (!options.group)
     for (Rank rank = 0; rank < num_ranks; ++rank) group.push_back(rank);
   BroadcastSchedule schedule = make_broadcast(options.broadcaster, num_ranks, options.root, group);
@@ -108,7 +110,7 @@ void check_buffer(const BroadcastTable& table, const void* buffer, Bytes room, B
 
 void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& options) {
   const double begin_s = MPI_Wtime();
-  member = Membership::of(parent, comm);
+  member = Membership::of(parent, comm, 0);
   NamedValues values;
   all_or_none(*comm, [&] { values = values_of(options); });
   require_equal_values(*comm, values);
@@ -124,21 +126,23 @@ void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& opt
             .num_steps = table.num_steps};
   });
   double plan_s = MPI_Wtime() - begin_s;
-  must(MPI_Allreduce(MPI_IN_PLACE, &plan_s, 1, MPI_DOUBLE, MPI_MAX, comm->get()), "MPI_Allreduce");
+  all_reduce(*comm, MPI_IN_PLACE, &plan_s, 1, MPI_DOUBLE, MPI_MAX);
   info.plan_s = plan_s;
 }
 
 BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = duplicate(parent);
-  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, options); });
+  PlanGroup::expect_plan(parent, 0);
+  state_->comm = duplicate(parent, 0);
+  naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, options); });
 }
 
 Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
   if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  require_running("bind()");
   state_->member.require_same({Form::broadcast});
   const auto kept = state_->comm;
-  return naming_the_dead(*kept, [&] { return state_->bind(buffer, room); });
+  return naming_dead_ranks(*kept, [&] { return state_->bind(buffer, room); });
 }
 
 /// The receive, if there is one, and the sends of the steps.

@@ -4,6 +4,7 @@
 // A rank that is through may begin the next call while another still receives from any source in this one. Calls
 // therefore use two tags in turn: nobody comes two calls ahead, as each has a step that all ranks must take part in.
 #include "exchange/plan/discover.hpp"
+#include "mpi/collective.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +38,7 @@ Discovery chosen(Discovery way, Rank num_ranks) {
 
 void require_equal_ways(const Communicator& comm, Discovery mine) {
   auto first = static_cast<int>(mine);
-  must(MPI_Bcast(&first, 1, MPI_INT, 0, comm.get()), "MPI_Bcast");
+  broadcast(comm, &first, 1, MPI_INT, 0);
   all_or_none(comm, [&] {
     if (discovery_name(mine) == "unknown")
       throw Error(ErrorCode::invalid_argument,
@@ -65,7 +66,7 @@ std::vector<Partner> by_gather(const Communicator& comm, std::span<const Partner
 Partner receive_one(const Communicator& comm, int tag) {
   std::int64_t bytes = 0;
   MPI_Status status;
-  must(MPI_Recv(&bytes, 1, MPI_INT64_T, MPI_ANY_SOURCE, tag, comm.get(), &status), "MPI_Recv");
+  receive(comm, &bytes, 1, MPI_INT64_T, MPI_ANY_SOURCE, tag, &status);
   return {status.MPI_SOURCE, bytes};
 }
 
@@ -73,8 +74,7 @@ std::vector<Partner> by_count(const Communicator& comm, std::span<const Partner>
   std::vector<int> ones(static_cast<std::size_t>(comm.num_ranks()), 0);
   for (const Partner& to : row) ones[static_cast<std::size_t>(to.rank)] = 1;
   int incoming = 0;
-  must(MPI_Reduce_scatter_block(ones.data(), &incoming, 1, MPI_INT, MPI_SUM, comm.get()),
-       "MPI_Reduce_scatter_block");
+  reduce_scatter(comm, ones.data(), &incoming, MPI_INT, MPI_SUM);
   std::vector<MPI_Request> sends(row.size(), MPI_REQUEST_NULL);
   for (std::size_t i = 0; i < row.size(); ++i)
     must(MPI_Isend(&row[i].bytes, 1, MPI_INT64_T, row[i].rank, tag, comm.get(), &sends[i]), "MPI_Isend");

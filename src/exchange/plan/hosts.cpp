@@ -12,6 +12,7 @@
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/host_schedule.hpp"
 
@@ -48,7 +49,7 @@ std::vector<Rank> ranks_that_share_memory(const Communicator& comm) {
   Rank lowest = comm.rank();
   must(MPI_Bcast(&lowest, 1, MPI_INT32_T, 0, host.get()), "MPI_Bcast");
   std::vector<Rank> host_of(static_cast<std::size_t>(comm.num_ranks()));
-  must(MPI_Allgather(&lowest, 1, MPI_INT32_T, host_of.data(), 1, MPI_INT32_T, comm.get()), "MPI_Allgather");
+  all_gather(comm, &lowest, 1, MPI_INT32_T, host_of.data());
   return host_of;
 }
 
@@ -94,7 +95,7 @@ Bytes Plan::State::bytes_over_port(std::span<const Partner> partners) const {
 void Plan::State::see_what_windows_hold() {
   std::array<int, 2> hold = {bytes_over_port(table.sources) <= windows.forwards ? 1 : 0,
                              bytes_over_port(table.destinations) <= windows.backwards ? 1 : 0};
-  must(MPI_Allreduce(MPI_IN_PLACE, hold.data(), 2, MPI_INT, MPI_MIN, comm->get()), "MPI_Allreduce");
+  all_reduce(*comm, MPI_IN_PLACE, hold.data(), 2, MPI_INT, MPI_MIN);
   windows.hold_all_forwards = hold[0] != 0;
   windows.hold_all_backwards = hold[1] != 0;
 }
@@ -108,7 +109,7 @@ void Plan::State::share_window_of(Rank host_number) {
   must(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, host.get()), "MPI_Allreduce");
   // Both ends of a message must cut it alike, so the fullest host decides for all.
   double most = sums[2];
-  must(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm->get()), "MPI_Allreduce");
+  all_reduce(*comm, MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX);
   const Bytes window = windows.forwards;
   if (most > 1) {
     const Bytes share = window / static_cast<Bytes>(most);

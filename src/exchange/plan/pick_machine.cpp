@@ -2,13 +2,12 @@
 // Only rank 0 looks at its environment and its files; the others get the text. So all ranks have the same machine, and
 // ranks on hosts without the file have it too.
 #include "exchange/plan/pick_machine.hpp"
+#include "mpi/collective.hpp"
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -28,18 +27,12 @@ struct Found {
   std::string sentence;
 };
 
-std::string contents_of(const std::string& path) {
-  std::ostringstream text;
-  text << core::open_for_reading(path).rdbuf();
-  return text.str();
-}
-
 /// By the name of a shipped one or a file.
 Found by_name(const std::string& name, const std::string& sentence) {
   for (const ShippedMachine& shipped : shipped_machines())
     if (shipped.name == name) return {name, std::string(shipped.text), sentence};
   if (!name.ends_with(".toml")) (void)find_machine(name);  // throws, with the known names
-  return {name, contents_of(name), sentence};
+  return {name, core::read_text(name), sentence};
 }
 
 Found look_for(const PlanOptions& options, bool one_host) {
@@ -64,7 +57,7 @@ bool all_on_one_host(const Communicator& comm) {
   const int code = MPI_Comm_size(host, &size);
   must(MPI_Comm_free(&host), "MPI_Comm_free");
   must(code, "MPI_Comm_size");
-  must(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
+  all_reduce(comm, MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN);
   return size == comm.num_ranks();
 }
 

@@ -16,6 +16,7 @@
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/gather.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -96,9 +97,7 @@ void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, c
 
 void Plan::State::agree_on_times() {
   std::array<double, 4> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s};
-  must(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
-                     comm->get()),
-       "MPI_Allreduce");
+  all_reduce(*comm, MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX);
   info.gather_s = times[0];
   info.choose_s = times[1];
   info.schedule_s = times[2];
@@ -141,7 +140,7 @@ PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
 
 void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
                            const PlanOptions& given) {
-  member = Membership::of(parent, comm);
+  member = Membership::of(parent, comm, given.watchdog_s);
   const PlanOptions options = agree_on_options(given);
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(*comm, [&] {
@@ -176,8 +175,9 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = duplicate(parent);
-  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
+  PlanGroup::expect_plan(parent, options.watchdog_s);
+  state_->comm = duplicate(parent, options.watchdog_s);
+  naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
 }
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}

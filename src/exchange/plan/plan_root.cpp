@@ -73,7 +73,7 @@ std::int64_t learn_size(const Communicator& comm, SliceBlock& block) {
     });
     if (block.has(root)) size = block.sizes.front();
   } else if (block.has(comm.rank())) {
-    must(MPI_Recv(&size, 1, MPI_INT64_T, root, size_tag, comm.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+    receive(comm, &size, 1, MPI_INT64_T, root, size_tag);
   }
   return size;
 }
@@ -88,9 +88,7 @@ void receive_slice(const Communicator& comm, SliceBlock& block, std::span<char> 
     if (block.has(root)) std::ranges::copy(block.slices.front(), mine.begin());
   } else if (block.has(comm.rank())) {
     const Extent extent = Extent::of(std::ssize(mine));
-    must(MPI_Recv(mine.data(), extent.count, extent.type.get(), root, slice_tag, comm.get(),
-                  MPI_STATUS_IGNORE),
-         "MPI_Recv");
+    receive(comm, mine.data(), extent.count, extent.type.get(), root, slice_tag);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/plan/trial.hpp"
+#include "mpi/collective.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -63,15 +64,13 @@ void Trial::run_round(std::size_t first) {
   for (std::size_t turn = 0; turn < runners_.size(); ++turn) {
     const std::size_t i = (first + turn) % runners_.size();
     if (runners_[i].is_out) continue;
-    must(MPI_Barrier(comm_.get()), "MPI_Barrier");
+    synchronise(comm_);
     const double begin_s = MPI_Wtime();
     runners_[i].exchange.start();
     runners_[i].exchange.wait();
     times[i] = std::max(clock_s, MPI_Wtime() - begin_s);
   }
-  must(MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
-                     comm_.get()),
-       "MPI_Allreduce");
+  all_reduce(comm_, MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX);
   for (std::size_t i = 0; i < runners_.size(); ++i)
     if (!runners_[i].is_out) runners_[i].times_s.push_back(times[i]);
 }

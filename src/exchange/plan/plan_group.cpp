@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/plan/plan_group.hpp"
+
+#include <array>
+#include <string>
+
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/failure.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// What hangs on the user's communicator.
+using Holder = std::shared_ptr<PlanGroup>;
+
+constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none"};
+constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
+
+/// What a rank is about to do, as a number.
+std::int64_t code_of(const PendingCall& pending) {
+  const auto form = static_cast<std::int64_t>(pending.call.form);
+  const auto direction = static_cast<std::int64_t>(pending.call.direction);
+  return (2 * pending.member + (pending.plan_is_freed ? 1 : 0)) * num_calls + 2 * form + direction;
+}
+
+std::string words(std::int64_t code) {
+  const auto call = static_cast<std::size_t>(code % num_calls);
+  const std::string whose = " of plan " + std::to_string(code / num_calls / 2);
+  if (call / 2 == static_cast<std::size_t>(Form::none)) return "the making" + whose;
+  return std::string("bind(") + form_names[call / 2] + (call % 2 == 0 ? ")" : ", backwards)") + whose;
+}
+
+}  // namespace
+
+/// One for the process, as long as MPI is there.
+int PlanGroup::key() {
+  static const int made = [] {
+    int key = MPI_KEYVAL_INVALID;
+    must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &PlanGroup::forget, &key, nullptr),
+         "MPI_Comm_create_keyval");
+    return key;
+  }();
+  return made;
+}
+
+std::shared_ptr<PlanGroup> PlanGroup::find(MPI_Comm parent) {
+  void* value = nullptr;
+  int found = 0;
+  must(MPI_Comm_get_attr(parent, key(), static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
+  return found != 0 ? *static_cast<Holder*>(value) : nullptr;
+}
+
+/// The attribute goes with the communicator.
+int PlanGroup::forget(MPI_Comm, int, void* value, void*) {
+  delete static_cast<Holder*>(value);
+  return MPI_SUCCESS;
+}
+
+std::shared_ptr<PlanGroup> PlanGroup::of(MPI_Comm parent, const Communicator& comm) {
+  if (std::shared_ptr<PlanGroup> group = find(parent)) return group;
+  auto holder = std::make_unique<Holder>(std::make_shared<PlanGroup>(comm));
+  std::shared_ptr<PlanGroup> group = *holder;
+  must(MPI_Comm_set_attr(parent, key(), holder.release()), "MPI_Comm_set_attr");  // forget() deletes it
+  return group;
+}
+
+void PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
+  check_parent(parent);
+  if (const std::shared_ptr<PlanGroup> group = find(parent))
+    group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
+}
+
+void PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
+  if (comm_.is_given_up())
+    throw Error(ErrorCode::state,
+                "the plans of this communicator were given up after a rank had died or not answered");
+  comm_.set_watchdog(watchdog_s);
+  naming_dead_ranks(comm_, [&] {
+    const std::int64_t mine = code_of(pending);
+    std::array<std::int64_t, 2> least = {mine, -mine};
+    all_reduce(comm_, MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN);
+    if (least[0] == -least[1]) return;
+    std::int64_t first = mine;
+    broadcast(comm_, &first, 1, MPI_INT64_T, 0);
+    all_or_none(comm_, [&] {
+      const std::string who = "rank " + std::to_string(comm_.rank());
+      if (pending.plan_is_freed)
+        throw Error(ErrorCode::state, who + ": " + words(mine) + ", which was freed");
+      if (mine != first && words(mine) != words(first))
+        throw Error(ErrorCode::mismatch, "the ranks do not do the same: " + words(first) + " on rank 0, " +
+                                             words(mine) + " on " + who +
+                                             " (plans are counted in the order in which they were made)");
+    });
+  });
+  if (pending.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plans of one communicator. Each has a duplicate of its own, so ranks that bind different plans, or of which one makes a
+// plan, would wait for each other on different communicators for ever; before anything else they compare on a common one what
+// they are about to do.
+//
+// The common one is made with the first plan, and an attribute of the user's communicator keeps it as long as that lives: so all
+// ranks have it or none has.
+// Cost: an allreduce per plan but the first and one per bind; a duplicate per communicator of the user's.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "mpi/communicator.hpp"
+#include "nuice/mpi/exchange.hpp"
+
+namespace nuice::mpi {
+
+/// What is bound; none: a plan is made.
+enum class Form { buffers, array, fields, broadcast, none };
+
+struct BindCall {
+  Form form;
+  Direction direction = Direction::forwards;
+};
+
+/// What a rank is about to do with a plan.
+struct PendingCall {
+  std::int64_t member;  // the plan's number
+  BindCall call;
+  bool plan_is_freed;
+};
+
+class PlanGroup {
+ public:
+  /// Collective over parent; comm: the new plan's duplicate of it. The group of the plans before, or a new one.
+  static std::shared_ptr<PlanGroup> of(MPI_Comm parent, const Communicator& comm);
+  /// Collective over parent. Throws as require_same() does unless all ranks are about to make a plan, and as Communicator() does
+  /// for a communicator that cannot have one.
+  static void expect_plan(MPI_Comm parent, double watchdog_s);
+  explicit PlanGroup(const Communicator& comm) : comm_(comm.get(), Communicator::watching) {}
+  PlanGroup(const PlanGroup&) = delete;
+  PlanGroup& operator=(const PlanGroup&) = delete;
+
+  /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.
+  std::int64_t add() { return ++num_members_; }
+  /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
+  /// where the plan was freed, be it on one rank.
+  void require_same(const PendingCall& pending, double watchdog_s);
+
+ private:
+  static int key();
+  static std::shared_ptr<PlanGroup> find(MPI_Comm parent);
+  static int forget(MPI_Comm parent, int key, void* value, void* extra);
+
+  Communicator comm_;
+  std::int64_t num_members_ = 0;
+};
+
+/// A plan's place among the others. It keeps it when it is freed, so that a rank that binds it all the same is heard by the
+/// others.
+struct Membership {
+  std::shared_ptr<PlanGroup> group;
+  std::int64_t number = 0;
+  bool plan_is_freed = false;
+  double watchdog_s = 0;
+
+  /// Collective over parent.
+  static Membership of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm, double watchdog_s) {
+    const auto group = PlanGroup::of(parent, *comm);
+    return {.group = group, .number = group->add(), .watchdog_s = watchdog_s};
+  }
+  void require_same(const BindCall& call) const {
+    group->require_same({number, call, plan_is_freed}, watchdog_s);
+  }
+  /// As it is after the plan was freed.
+  Membership of_freed() const {
+    return {.group = group, .number = number, .plan_is_freed = true, .watchdog_s = watchdog_s};
+  }
+};
+
+}  // namespace nuice::mpi

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who gives up asks all others: those that wait here too answer, so that only ranks that are gone, stopped or elsewhere are
+// named. Nothing is waited for but answer_time_s.
+#include "mpi/wait.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/support/watchdog.hpp"
+#include "mpi/call.hpp"
+#include "mpi/failure.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+constexpr double answer_time_s = 0.05;
+/// Of the limit, for the time between two looks: on a machine with more to do than cores the ranks come to the many steps of a
+/// collective operation late, and nobody is at fault.
+constexpr double most_of_limit = 0.01;
+/// MPI's own tests give the core away where there are more ranks than cores (Open MPI); elsewhere that only costs turns.
+constexpr int tests_per_yield = 256;
+/// Before that nobody asks, and looking for questions would cost what it waits for.
+constexpr double quick_s = 0.001;
+
+/// Empty messages, on tags that nothing else uses: the largest two.
+class RollCall {
+ public:
+  explicit RollCall(const Communicator& comm)
+      : comm_(comm), question_(largest_tag()), answer_(largest_tag() - 1) {}
+
+  /// Answers who has asked.
+  void answer() {
+    for (MPI_Status status; has_come(question_, status);) {
+      take(status);
+      send(status.MPI_SOURCE, answer_);
+    }
+  }
+  /// Those of the others that do not answer.
+  std::vector<Rank> silent_ranks() {
+    std::vector<char> is_present(static_cast<std::size_t>(comm_.num_ranks()), 0);
+    is_present[static_cast<std::size_t>(comm_.rank())] = 1;
+    for (Rank other = 0; other < comm_.num_ranks(); ++other)
+      if (other != comm_.rank()) send(other, question_);
+    for (const double end_s = MPI_Wtime() + answer_time_s; MPI_Wtime() < end_s; std::this_thread::yield()) {
+      answer();
+      for (MPI_Status status; has_come(answer_, status);) {
+        take(status);
+        is_present[static_cast<std::size_t>(status.MPI_SOURCE)] = 1;
+      }
+    }
+    std::vector<Rank> silent;
+    for (Rank rank = 0; rank < comm_.num_ranks(); ++rank)
+      if (is_present[static_cast<std::size_t>(rank)] == 0) silent.push_back(rank);
+    return silent;
+  }
+
+ private:
+  bool has_come(int tag, MPI_Status& status) const {
+    int flag = 0;
+    return MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_.get(), &flag, &status) == MPI_SUCCESS && flag != 0;
+  }
+  void take(MPI_Status& status) const {
+    MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_.get(), MPI_STATUS_IGNORE);
+  }
+  /// One that cannot be reached will not answer.
+  void send(Rank to, int tag) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, comm_.get(), &request) == MPI_SUCCESS)
+      MPI_Request_free(&request);
+  }
+
+  const Communicator& comm_;
+  int question_, answer_;
+};
+
+std::string me(const Communicator& comm) { return "rank " + std::to_string(comm.rank()) + " gives up"; }
+
+[[noreturn]] void time_out(const Communicator& comm, RollCall& roll, double seconds, const char* call) {
+  const std::vector<Rank> silent = roll.silent_ranks();
+  throw Error(ErrorCode::timeout,
+              me(comm) + " after " + std::to_string(seconds) + " s in " + call +
+                  (silent.empty() ? "; all ranks answer" : "; no answer from " + names_of(silent)));
+}
+
+}  // namespace
+
+void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_Status* status) {
+  if (!comm.watches()) {
+    must(MPI_Wait(&request, status), call);
+    return;
+  }
+  RollCall roll(comm);
+  QuietTime quiet;
+  const double begin_s = MPI_Wtime();
+  try {
+    for (int tests = 1;; ++tests) {
+      int done = 0;
+      must(MPI_Test(&request, &done, status), call);
+      if (done != 0) return;
+      const double now_s = MPI_Wtime();
+      if (now_s - begin_s < quick_s) continue;
+      if (comm.watches_deaths() && !dead_ranks(comm).empty()) throw Error(ErrorCode::mpi, me(comm));
+      roll.answer();
+      quiet.look(0, now_s, comm.watchdog_s() * most_of_limit);
+      if (comm.watchdog_s() > 0 && quiet.seconds() >= comm.watchdog_s())
+        time_out(comm, roll, quiet.seconds(), call);
+      if (tests % tests_per_yield == 0) std::this_thread::yield();
+    }
+  } catch (...) {
+    comm.give_up();
+    throw;
+  }
+}
+
+void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths) {
+  QuietTime quiet;
+  for (int done = 0, tests = 1;; ++tests) {
+    must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
+    if (done != 0) return;
+    if (watches_deaths && !dead_ranks(parent).empty())
+      throw Error(ErrorCode::mpi, "this rank gives up in MPI_Comm_idup");
+    quiet.look(0, MPI_Wtime(), watchdog_s * most_of_limit);
+    if (watchdog_s > 0 && quiet.seconds() >= watchdog_s)
+      throw Error(ErrorCode::timeout, "this rank gives up after " + std::to_string(quiet.seconds()) +
+                                          " s in MPI_Comm_idup: not all ranks of the communicator come");
+    if (tests % tests_per_yield == 0) std::this_thread::yield();
+  }
+}
+
+}  // namespace nuice::mpi

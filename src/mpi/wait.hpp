@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting for a request that ends when a rank dies or does not answer.
+#pragma once
+
+#include <mpi.h>
+
+#include "mpi/communicator.hpp"
+
+namespace nuice::mpi {
+
+/// Waits for an operation on comm. Where comm watches, throws Error mpi when a rank has died, as far as MPI tells, and Error
+/// timeout, naming the ranks that do not answer, after its watchdog_s; the operation is then still under way, and the
+/// communicator given up. Other ranks that wait here answer meanwhile.
+void wait(const Communicator& comm, MPI_Request& request, const char* call,
+          MPI_Status* status = MPI_STATUS_IGNORE);
+
+/// The same for the making of a communicator, on which nobody can be asked yet: nobody is named but the dead.
+void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths);
+
+}  // namespace nuice::mpi

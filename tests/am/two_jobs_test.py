@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two jobs with shared memory on one host at once, of one user and of two, do not disturb each other.
+
+usage: two_jobs_test.py AM_MPI_TEST MPIEXEC NUMPROC_FLAG
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, MPIEXEC, FLAG = sys.argv[1:4]
+COMMAND = [MPIEXEC, FLAG, "2", PROGRAM, "--gtest_brief=1", "--gtest_filter=*shm_*Put*:*shm_ReplyStorm*:SharedMemory.*"]
+NOBODY = 65534
+
+
+def start(user=None):
+    """The job, with a home of its own."""
+    home = tempfile.mkdtemp()
+    words = COMMAND
+    if user is not None:
+        os.chown(home, user, user)
+        words = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *COMMAND]
+    environment = os.environ | {"HOME": home, "TMPDIR": home}
+    process = subprocess.Popen(
+        words, env=environment, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return process, home
+
+
+class TwoJobs(unittest.TestCase):
+    def expect_success(self, jobs):
+        for process, home in jobs:
+            said, _ = process.communicate(timeout=150)
+            shutil.rmtree(home, ignore_errors=True)
+            self.assertEqual(process.returncode, 0, said)
+
+    def test_of_one_user(self):
+        self.expect_success([start(), start()])
+
+    def test_of_two_users(self):
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs root and setpriv, to be another user")
+        can_read = subprocess.run(
+            ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "test", "-x", PROGRAM]
+        )
+        if can_read.returncode != 0:
+            self.skipTest("another user may not read this folder")
+        self.expect_success([start(), start(NOBODY)])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
