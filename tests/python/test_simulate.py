@@ -123,9 +123,10 @@ def three_to_one() -> nuice.CommMatrix:
 def test_refusals_of_terabytes_are_counted_and_not_simulated() -> None:
     """Once this never ended: one refusal after the other, for 1e5 s of a CM-5."""
     begin = time.monotonic()
-    run = nuice.simulate_drs_n(three_to_one(), "cm5-32")
+    machine = nuice.find_machine("cm5-32").replace(memory_slowdown=1.0)  # else its memory is what counts
+    run = nuice.simulate_drs_n(three_to_one(), machine)
     assert run.refusals > 10**9
-    assert 1 < run.seconds / nuice.port_bound_s(three_to_one(), nuice.find_machine("cm5-32")) < 1.5
+    assert 1 < run.seconds / nuice.port_bound_s(three_to_one(), machine) < 1.5
     advice = nuice.advise(three_to_one(), "cm5-32", budget_s=0.01)
     assert advice.deciding_s < 0.02
     assert nuice.advise(three_to_one(), "cm5-32", predict_by="simulation").choice.total_s > 0
