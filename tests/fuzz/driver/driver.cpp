@@ -7,6 +7,7 @@
 // An input that ends the program is left as FOLDER/TARGET-failed (default: the current folder), one that takes longer than
 // 10 s too. Where the target is compiled with -fsanitize-coverage=trace-pc (preset fuzz), inputs that reach new edges join
 // the corpus. The last line counts the inputs.
+#include <sys/time.h>
 #include <unistd.h>
 #include <csignal>
 #include <cstring>
@@ -63,7 +64,8 @@ void save_current() {
 }
 
 void end_by_signal(int number) {
-  std::fprintf(stderr, number == SIGALRM ? "fuzz: an input takes too long\n" : "fuzz: ended by a signal\n");
+  std::fprintf(stderr, number == SIGALRM || number == SIGPROF ? "fuzz: an input takes too long\n"
+                                                              : "fuzz: ended by a signal\n");
   save_current();
   _exit(1);
 }
@@ -133,7 +135,10 @@ std::vector<std::string> read_corpus(const std::vector<std::string>& names) {
 
 void run_one(std::string input) {
   current = std::move(input);
-  alarm(most_seconds_for_an_input);
+  // Of the processor: the machine may have other work. Ten times that by the clock, for one that waits.
+  const itimerval limit{{0, 0}, {most_seconds_for_an_input, 0}};
+  setitimer(ITIMER_PROF, &limit, nullptr);
+  alarm(10 * most_seconds_for_an_input);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(current.data()), current.size());
 }
 
@@ -158,6 +163,8 @@ int run(const Options& options) {
     ++runs;
   }
   alarm(0);
+  const itimerval none{};
+  setitimer(ITIMER_PROF, &none, nullptr);
   std::printf("%llu inputs in %.1f s, %zu given, %zu found, %zu edges\n",
               static_cast<unsigned long long>(runs), seconds(), num_given, inputs.size() - num_given,
               coverage.num_seen());
@@ -204,6 +211,6 @@ int main(int argc, char** argv) {
   const Options options = options_of(argc, argv);
   failed_path = options.save + "/" + std::filesystem::path(argv[0]).filename().string() + "-failed";
   if (&__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(save_current);
-  for (const int number : {SIGALRM, SIGABRT}) std::signal(number, end_by_signal);
+  for (const int number : {SIGALRM, SIGPROF, SIGABRT}) std::signal(number, end_by_signal);
   return run(options);
 }
