@@ -108,7 +108,7 @@ def test_level_rules() -> None:
     figures = quick("level_rules.py")
     assert len(figures) == 28 * 6
     for f in figures:
-        assert 0.5 < f["bytes_of_rs_n"] < 1
+        assert 0.5 < f["bytes_of_rs_n"] < 1.05  # a global level may cost more than it saves
         assert f["more_percent"] < 15 or f["rule"] != "room of both, 2 (rs_nh)"
 
 
