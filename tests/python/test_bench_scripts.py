@@ -48,15 +48,25 @@ def test_unequal_sizes() -> None:
 def test_fit_machines() -> None:
     """The shipped machine has the values that the fit finds."""
     done = subprocess.run(
-        [sys.executable, BENCH / "fit_machines.py", "--json", "--check"],
+        [
+            sys.executable,
+            BENCH / "fit_machines.py",
+            "--json",
+            "--check",
+            "--no-leave-one-out",
+            "--seeds",
+            "5",
+        ],
         capture_output=True,
         text=True,
         timeout=240,
     )
     assert done.returncode == 0, done.stdout
-    found = {line["name"]: line["value"] for line in map(json.loads, done.stdout.splitlines())}
-    assert found["byte_s"] == pytest.approx(nuice.find_machine("cm5-32").byte_s, rel=0.02)
-    assert {"loss_per_sender", "async_send_s", "raw.send_overhead_s"} <= found.keys()
+    steps = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [step["step"] for step in steps] == list(range(1, 11))
+    package = next(step for step in steps if step["columns"] == "CGM, d = 4")
+    assert package["parameters"]["byte_s"] == pytest.approx(nuice.find_machine("cm5-32").byte_s, rel=0.02)
+    assert all(step["median_error"] < 0.15 for step in steps)
 
 
 def test_advise() -> None:
@@ -96,9 +106,9 @@ def test_coloring() -> None:
 
 def test_level_rules() -> None:
     figures = quick("level_rules.py")
-    assert len(figures) == 17 * 6
+    assert len(figures) == 28 * 6
     for f in figures:
-        assert 0.5 < f["bytes_of_rs_n"] < 1
+        assert 0.5 < f["bytes_of_rs_n"] < 1.05  # a global level may cost more than it saves
         assert f["more_percent"] < 15 or f["rule"] != "room of both, 2 (rs_nh)"
 
 
