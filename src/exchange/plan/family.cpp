@@ -67,10 +67,16 @@ std::shared_ptr<Family> Family::of(MPI_Comm parent, const Communicator& comm) {
   return family;
 }
 
-void Family::expect_plan(MPI_Comm parent, double watchdog_s) {
+std::shared_ptr<Family> Family::expect_plan(MPI_Comm parent, double watchdog_s) {
   check_parent(parent);
-  if (const std::shared_ptr<Family> family = find(parent))
-    family->require_same({family->num_members_ + 1, {Form::none}, false}, watchdog_s);
+  std::shared_ptr<Family> family = find(parent);
+  if (family) family->require_same({family->num_members_ + 1, {Form::none}, false}, watchdog_s);
+  return family;
+}
+
+std::shared_ptr<const Communicator> Family::duplicate_for_plan(MPI_Comm parent, double watchdog_s) {
+  const std::shared_ptr<Family> family = expect_plan(parent, watchdog_s);
+  return duplicate(parent, watchdog_s, family ? &family->comm_ : nullptr);
 }
 
 void Family::require_same(const Doing& doing, double watchdog_s) {

@@ -175,8 +175,7 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
     : state_(std::make_unique<State>()) {
-  Family::expect_plan(parent, options.watchdog_s);
-  state_->comm = duplicate(parent, options.watchdog_s);
+  state_->comm = Family::duplicate_for_plan(parent, options.watchdog_s);
   naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
 }
 
