@@ -3,6 +3,7 @@
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
 #   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root)
+#   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/fuzzing.md)
 #   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/measurements.md on this machine
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
@@ -12,7 +13,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-all test-fast testbed bench bench-peers lint format clean
+.PHONY: setup build demo test test-all test-fast fuzz testbed bench bench-peers lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -21,8 +22,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
 SETUP_STAMP := .venv/.setup-done
-CXX_SOURCES := $(shell find include src bench apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
-PYTHON_SOURCES := $(shell find include src python cmake -type f -not -name '*.py' 2>/dev/null) \
+CXX_SOURCES := $(shell find include src data bench apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+PYTHON_SOURCES := $(shell find include src data python cmake -type f -not -name '*.py' 2>/dev/null) \
   CMakeLists.txt pyproject.toml
 # The stamp is not enough when another MPI is asked for than .venv was made for.
 ifneq ($(shell cat .venv/.nuice-mpi 2>/dev/null),$(MPI_KIND))
@@ -93,6 +94,16 @@ test-all: test
 	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
+
+# Each target of tests/fuzz for SECONDS (60), TARGET=NAME for one of them; inputs that fail are left in build/fuzz-failed.
+SECONDS ?= 60
+FUZZ_TARGETS = $(patsubst tests/fuzz/targets/%.cpp,%,$(wildcard tests/fuzz/targets/$(or $(TARGET),*).cpp))
+fuzz: $(SETUP_STAMP)
+	cmake --preset fuzz >/dev/null
+	cmake --build --preset fuzz --target $(FUZZ_TARGETS:%=fuzz_%)
+	@mkdir -p build/fuzz-failed
+	@printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=max_allocation_size_mb=1024:hard_rss_limit_mb=3072 xargs -P $(JOBS) -I{} sh -c \
+	  'echo "{}: $$(build/fuzz/tests/fuzz/fuzz_{} --seconds $(SECONDS) --save build/fuzz-failed --seed $(or $(SEED),1) tests/fuzz/corpus/{} 2>&1)"'
 
 bench: build
 	$(BIN)/python bench/planning.py

@@ -30,7 +30,7 @@ keeps a processor busy is told to the clock (apps/irregular/simulated.hpp):
 Cycles end as in 002: AM-NC-O locally in Wolff (two messages each way, fig. 27), globally in Lee (fig. 26),
 AMP-C-NO with two barriers (fig. 22). Nets of Lee are so long that they take about the printed number of
 cycles (fig. 36). Clusters of Wolff are of a seed that gives about the exact mean size, and about as many
-cycles as fifty seeds do in the mean. Every run takes the best of a few widths, as 002 did. Needs Debian's
+cycles as fifty seeds do on average. Every run takes the best of a few widths, as 002 did. Needs Debian's
 libsimgrid-dev, else it is skipped.
 --quick: 256 x 256, width 1, Lee with 25 % walls. --full: N = 1024 too. Otherwise 256 and 512.
 --both-syncs: AM-NC-O and ST-NC-O with the other end of cycles as well (figs 37 and 38).
@@ -138,7 +138,7 @@ class Case:
             return ["--size", str(self.size), "--delta", str(self.size // 20), *words]
         nearest, farthest = ENDS[self.walls, self.size]
         layout = ["--walls", "0.25"] if self.walls == "25" else ["--walls", "0.5", "--layout", "blocks"]
-        # delta = 0.2 M, and M is 0.5 N in the mean
+        # delta = 0.2 M, and M is 0.5 N on average
         words = ["--size", str(self.size), *layout, "--nets", str(NETS), "--delta", str(self.size // 10)]
         return [*words, "--no-alone", "--nearest", str(nearest), "--farthest", str(farthest)]
 

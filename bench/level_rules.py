@@ -9,7 +9,7 @@ may be split only if its ranks have `margin` messages fewer left than the busies
 message that may not. Printed is by how many percent phases grow over RS_N, and in brackets the phase bytes
 over those of RS_N. Matrices: 32 ranks, every one with d messages of 1 to 32 units (table 5), and points in a
 square that exchange with their neighbours, the more the nearer, of up to 36, 99 and 276 units (as table 6: 3
-to 15 messages a rank, 9 in the mean).
+to 15 messages a rank, 9 on average).
 
 usage: bench/level_rules.py [--samples 40] [--quick] [--json]
 """

@@ -196,7 +196,7 @@ def print_tables(figures, series):
     for s in series:
         console.print(
             f"{s['matrix']}, {s['series_entries']:,} mixed changes: phases above the maximum degree "
-            f"{s['worst_above']} at most, {s['mean_above']:.2f} in the mean; in the end {s['phases']}, "
+            f"{s['worst_above']} at most, {s['mean_above']:.2f} on average; in the end {s['phases']}, "
             f"maximum degree {s['max_degree']}"
         )
 

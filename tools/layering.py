@@ -53,6 +53,7 @@ HEADERS = {
         "core/error",
         "core/executor",
         "core/hosts",
+        "core/interrupt",
         "core/outcome",
         "core/phase_table",
         "core/random",

@@ -48,13 +48,16 @@ int main_with_mpi(const Parsed& parsed) {
   print(stderr, parsed.err);
   if (!parsed.options) return parsed.exit_code;
   if (mpi::world_size() < 2) {
-    print(stderr, "nuice-am-bench: messages need two ranks: use mpiexec -n 2 nuice-am-bench\n");
+    const std::string complaint = "messages need two ranks: use mpiexec -n 2 nuice-am-bench";
+    print(stderr, "nuice-am-bench: " + complaint + "\n");
+    if (parsed.options->json) print(stdout, error_json(ErrorCode::invalid_argument, complaint));
     return 2;
   }
   try {
     run(*parsed.options);
   } catch (const Error& error) {
     std::fprintf(stderr, "nuice-am-bench: rank %d: %s\n", mpi::world_rank(), error.what());
+    if (parsed.options->json) print(stdout, error_json(error.code(), error.what()));
     MPI_Abort(MPI_COMM_WORLD, 1);  // the others may wait for this rank
   }
   return 0;

@@ -2,8 +2,11 @@
 #include "nuice_am_bench/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
+#include "nuice/core/error.hpp"
 #include "nuice/mpi/am.hpp"
 
 namespace nuice::am_bench {
@@ -62,6 +65,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     std::ostringstream out;
     std::ostringstream err;
     const int code = app.exit(error, out, err);
+    if (code != 0 && std::find(argv, argv + argc, std::string_view("--json")) != argv + argc)
+      out << error_json(ErrorCode::invalid_argument, error.what());
     return {std::nullopt, out.str(), err.str(), code == 0 ? 0 : usage_error};
   }
 }

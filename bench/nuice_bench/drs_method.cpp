@@ -19,7 +19,7 @@ class DrsMethod : public Method {
     how.seed = options.seed;
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin_s = MPI_Wtime();
-    const std::vector<Partner> sources = world_.receive_list(payload.send.partners);
+    const std::vector<Partner> sources = world_.sources(payload.send.partners);
     const double learned_s = MPI_Wtime();
     check(sources, payload);
     const double before_bind_s = MPI_Wtime();

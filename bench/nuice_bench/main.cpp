@@ -35,8 +35,9 @@ void print(std::FILE* file, const std::string& text) {
   if (mpi::world_rank() == 0) std::fputs(text.c_str(), file);
 }
 
-int fail(int exit_code, const Error& error) {
+int fail(int exit_code, const Error& error, const Options& options) {
   print(stderr, "nuice-bench: " + std::string(error.what()) + "\n");
+  if (options.json) print(stdout, error_json(error.code(), error.what()));
   return exit_code;
 }
 
@@ -76,12 +77,12 @@ int main_with_mpi(int argc, const char* const* argv) {
     check_ranks(*parsed.options);
     if (!parsed.options->broadcast) input = read_input(parsed.options->matrix);
   } catch (const Error& error) {
-    return fail(2, error);
+    return fail(2, error, *parsed.options);
   }
   try {
     run_and_report(*parsed.options, input);
   } catch (const Error& error) {
-    return fail(1, error);
+    return fail(1, error, *parsed.options);
   }
   return 0;
 }

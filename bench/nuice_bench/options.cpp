@@ -155,6 +155,12 @@ void settle(const CLI::App& app, Options& options, BroadcastProblem broadcast,
   options.broadcast = std::move(broadcast);
 }
 
+/// If asked for, also where the command line cannot be parsed.
+std::string error_object(int argc, const char* const* argv, ErrorCode code, std::string_view message) {
+  const bool json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+  return json ? error_json(code, message) : "";
+}
+
 void add_method_option(CLI::App& app, std::vector<std::string>& words) {
   app.add_option(
          "--schedulers", words,
@@ -286,9 +292,11 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     std::ostringstream out;
     std::ostringstream err;
     const int code = app.exit(error, out, err);
+    if (code != 0) out << error_object(argc, argv, ErrorCode::invalid_argument, error.what());
     return {std::nullopt, out.str(), err.str(), code == 0 ? 0 : usage_error};
   } catch (const Error& error) {
-    return {std::nullopt, {}, "nuice-bench: " + std::string(error.what()) + "\n", usage_error};
+    return {std::nullopt, error_object(argc, argv, error.code(), error.what()),
+            "nuice-bench: " + std::string(error.what()) + "\n", usage_error};
   }
 }
 

@@ -40,7 +40,7 @@ struct Askers {
 
   std::vector<Partner> sources(std::span<const Partner> destinations, const Way& way) {
     const Learn* const learn = std::get_if<Learn>(&way.how);
-    return learn != nullptr ? world.receive_list(destinations, *learn)
+    return learn != nullptr ? world.sources(destinations, *learn)
                             : discoverer.sources(destinations, std::get<Discovery>(way.how));
   }
 };
@@ -64,7 +64,7 @@ std::string json_line(const Setting& setting, const Way& way, const ExchangeTime
                                        {"ranks", setting.num_ranks},
                                        {"messages", setting.input.num_messages},
                                        {"max_degree", setting.input.bounds.max_degree},
-                                       {"receive_list", way.name},
+                                       {"sources", way.name},
                                        {"transport", transport},
                                        {"reps", setting.options.reps},
                                        {"seconds_median", time.median_s},

@@ -5,8 +5,8 @@
 //   mpiexec -n N nuice-calibrate --save              where the planner's "auto" looks for it
 //   mpiexec -n N nuice-calibrate -o my.toml --reps 51
 //
-// Exit code, the same on all ranks: 0 done; 1 a measurement failed or the file cannot be written; 2 bad command line or
-// too few ranks.
+// Exit code, the same on all ranks: 0 done; 1 a measurement failed; 2 bad command line, too few ranks, or a file that cannot
+// be written.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -28,7 +29,7 @@
 namespace nuice::calibrate {
 namespace {
 
-constexpr int usage_error = 2;
+constexpr int bad_input = 2;
 
 struct Options {
   Settings settings;
@@ -42,6 +43,13 @@ void print(std::FILE* file, const std::string& text) {
   if (mpi::world_rank() != 0) return;
   std::fputs(text.c_str(), file);
   std::fflush(file);
+}
+
+/// Says so and returns the exit code.
+int refuse(const Error& error, bool json) {
+  print(stderr, "nuice-calibrate: " + std::string(error.what()) + "\n");
+  if (json) print(stdout, error_json(error.code(), error.what()));
+  return bad_input;
 }
 
 /// Nothing if there is nothing to do but to exit with `code`.
@@ -79,12 +87,13 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, int
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream err;
-    code = app.exit(error, out, err) == 0 ? 0 : usage_error;
+    code = app.exit(error, out, err) == 0 ? 0 : bad_input;
     print(stdout, out.str());
     print(stderr, err.str());
+    if (code != 0 && std::find(argv, argv + argc, std::string_view("--json")) != argv + argc)
+      print(stdout, error_json(ErrorCode::invalid_argument, error.what()));
   } catch (const Error& error) {
-    code = usage_error;
-    print(stderr, "nuice-calibrate: " + std::string(error.what()) + "\n");
+    code = refuse(error, options.json);
   }
   return std::nullopt;
 }
@@ -111,7 +120,6 @@ Place find_place(Rank ranks) {
 }
 
 void write_file(const std::string& path, const Machine& machine, const std::vector<MachineNote>& notes) {
-  if (path.empty()) throw Error(ErrorCode::io, "there is no home to save the machine in: use -o FILE");
   const auto folder = std::filesystem::path(path).parent_path();
   std::error_code trouble;
   if (!folder.empty()) std::filesystem::create_directories(folder, trouble);
@@ -132,9 +140,20 @@ int deliver(const Options& options, const Calibration& calibration, const Place&
     }
     return 0;
   } catch (const Error& error) {
-    print(stderr, "nuice-calibrate: " + std::string(error.what()) + "\n");
-    return 1;
+    return refuse(error, options.json);
   }
+}
+
+/// What can be known before anything is measured. Throws Error.
+void require_possible(const Options& options, Rank num_ranks, bool one_host) {
+  if (num_ranks < 2)
+    throw Error(ErrorCode::invalid_argument, "messages need two ranks: use mpiexec -n 2 nuice-calibrate");
+  if (const std::string& topology = options.settings.topology; !topology.empty()) {
+    const std::string too_small = why_too_small(*make_topology(topology), num_ranks);
+    if (!too_small.empty()) throw Error(ErrorCode::mismatch, too_small);
+  }
+  if (options.save && calibrated_machine_path(one_host).empty())
+    throw Error(ErrorCode::io, "there is no home to save the machine in: use -o FILE");
 }
 
 int main_with_mpi(int argc, const char* const* argv) {
@@ -143,19 +162,15 @@ int main_with_mpi(int argc, const char* const* argv) {
     const auto options = parse_command_line(argc, argv, code);
     if (!options) return code;
     MpiLab lab(options->patience_s);
-    if (lab.num_ranks() < 2) {
-      print(stderr, "nuice-calibrate: messages need two ranks: use mpiexec -n 2 nuice-calibrate\n");
-      return usage_error;
-    }
-    const std::string& topology = options->settings.topology;
-    const std::string too_small =
-        topology.empty() ? "" : why_too_small(*make_topology(topology), lab.num_ranks());
-    if (!too_small.empty()) {
-      print(stderr, "nuice-calibrate: " + too_small + "\n");
-      return usage_error;
-    }
-    const Calibration calibration = calibrate(lab, options->settings);
     const Place place = find_place(lab.num_ranks());
+    try {
+      require_possible(*options, lab.num_ranks(), place.hosts == 1);
+    } catch (const Error& error) {
+      code = refuse(error, options->json);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);  // homes may differ
+    if (code != 0) return code;
+    const Calibration calibration = calibrate(lab, options->settings);
     if (mpi::world_rank() == 0) code = deliver(*options, calibration, place);
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return code;

@@ -25,6 +25,7 @@
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"
 #include "nuice/core/hosts.hpp"
+#include "nuice/core/interrupt.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/patterns.hpp"
 #include "nuice/core/phase_table.hpp"

@@ -21,7 +21,7 @@ Advice advise_with(const CommMatrix& matrix, const Machine& machine, std::uint64
       .seed = seed,
       .predict_by = predict_by ? std::optional(find_prediction(*predict_by)) : std::nullopt,
       .budget_s = budget_s};
-  const nb::gil_scoped_release release;
+  const Interruptible interruptible;
   return advise(matrix, machine, options);
 }
 

@@ -8,6 +8,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/interrupt.hpp"
 
 namespace nuice::python {
 
@@ -36,8 +38,29 @@ void register_machine(nb::module_& module);
 void register_broadcast(nb::module_& module);
 void register_advise(nb::module_& module);
 
-/// Releases the interpreter lock for the whole call: for functions that touch no Python object.
-using without_gil = nb::call_guard<nb::gil_scoped_release>;
+/// Releases the interpreter lock, and lets a signal (Ctrl-C) end what runs meanwhile: the exception of its handler comes out
+/// of the call. Not for calls that change an object in place.
+class Interruptible {
+ public:
+  Interruptible() : check_([this] { look_for_signals(); }) {}
+
+ private:
+  void look_for_signals() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    const std::int64_t tick = now.tv_sec * 20 + now.tv_nsec / 50'000'000;
+    if (std::exchange(last_look_, tick) == tick) return;
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+
+  nb::gil_scoped_release release_;
+  std::int64_t last_look_ = 0;  // in twentieths of a second
+  InterruptCheck check_;
+};
+
+/// For the whole call: for functions that touch no Python object and change none.
+using without_gil = nb::call_guard<Interruptible>;
 
 using IntArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 using IntTable = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;

@@ -77,7 +77,7 @@ void register_check(nb::module_& module) {
       [](const CommMatrix& matrix, const Schedule& schedule, const std::vector<std::string>& guarantees,
          const Topology* topology) {
         const unsigned flags = guarantee_flags(guarantees);
-        const nb::gil_scoped_release release;
+        const Interruptible interruptible;
         return check(matrix, schedule, flags, topology);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("guarantees") = std::vector<std::string>{},

@@ -17,7 +17,11 @@ void register_error(nb::module_&) {
     } catch (const Error& error) {
       // Looked up at every error: the class is written in Python, and this module must not keep it alive.
       const nb::object type = nb::module_::import_("nuice.errors").attr("Error");
-      const nb::object instance = type(error.what(), error_code_name(error.code()));
+      // Names of files need not be UTF-8.
+      const std::string_view text = error.what();
+      const nb::object message = nb::steal(
+          PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+      const nb::object instance = type(message, error_code_name(error.code()));
       PyErr_SetObject(type.ptr(), instance.ptr());
     }
   });

@@ -215,7 +215,7 @@ void register_machine(nb::module_& module) {
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
          const std::string& executor, bool blocking_sends, bool timeline) {
         const SimulationOptions options{executor, blocking_sends, timeline};
-        const nb::gil_scoped_release release;
+        const Interruptible interruptible;
         return simulate(matrix, schedule, machine, options);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
@@ -227,7 +227,7 @@ void register_machine(nb::module_& module) {
          std::optional<double> retry_delay_s, bool timeline, const std::string& when_busy,
          Bytes early_bytes) {
         const DrsOptions options{seed, retry_delay_s, timeline, find_when_busy(when_busy), early_bytes};
-        const nb::gil_scoped_release release;
+        const Interruptible interruptible;
         return simulate_drs_n(matrix, machine, options);
       },
       nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = nb::none(),

@@ -52,7 +52,7 @@ CommMatrix from_triples(Rank num_ranks, const std::vector<Triple>& triples) {
 CommMatrix from_arrays(Rank num_ranks, const InputArray& src, const InputArray& dst,
                        const InputArray& bytes) {
   const std::vector<Message> entries = to_messages(src, dst, bytes);
-  const nb::gil_scoped_release release;
+  const Interruptible interruptible;
   return CommMatrix::from_messages(num_ranks, entries);
 }
 

@@ -80,7 +80,7 @@ void register_update(nb::module_& module) {
            nb::arg("bytes").noconvert(), "As apply, from three int64 arrays of equal length.")
       .def("set", &DynamicSchedule::set, nb::arg("src"), nb::arg("dst"), nb::arg("bytes"),
            "apply() of one entry.")
-      .def("compact", &DynamicSchedule::compact, without_gil(),
+      .def("compact", &DynamicSchedule::compact, nb::call_guard<nb::gil_scoped_release>(),
            "As many phases as the maximum degree now. Returns the number of messages moved.");
   register_views(live);
 }

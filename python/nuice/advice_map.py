@@ -122,7 +122,7 @@ class BreakEven:
 
     printed: the rule of 003 s.5.1 with constants from its tables, and S of a CM-5 node; for 32 ranks of
     cm5-32 only.
-    model: exchanges simulated, the same S. today: the same with S of this adviser (a computer of now).
+    model: exchanges simulated, the same S. today: the same with S as the adviser has it for the machine.
     """
 
     bytes: int

@@ -6,7 +6,7 @@
 
 #include "advise/candidates.hpp"
 #include "advise/reasons.hpp"
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/advise.hpp"
 

@@ -21,6 +21,7 @@
 #include "advise/planning_costs.hpp"
 #include "advise/reasons.hpp"
 #include "advise/rule.hpp"
+#include "advise/used_links.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/simulate.hpp"
@@ -163,7 +164,10 @@ class Decision {
         made ? 0 : planning_s(candidate.planner->planning_cost, traits_);  // here, not on the machine
     if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
     if (!candidate.runner->is_simulated()) return make;
-    return make + simulation_cost_s(traits_, transfers, machine_, candidate.runner->pace == Pace::at_once);
+    const double walk =
+        simulation_cost_s(traits_, transfers, machine_, candidate.runner->pace == Pace::at_once);
+    const bool is_refused = candidate.runner->pace == Pace::inquiries;
+    return make + walk + (is_refused ? refusals_cost_s(traits_, machine_, candidate.exchange_s) : 0);
   }
 
   /// Whether it can have the least total, if another one needs `best_s`: not if it would be dearer at the bound.
@@ -262,8 +266,9 @@ void require_options(const AdviceOptions& options) {
   const auto fail = [](const std::string& reason) { throw Error(ErrorCode::invalid_argument, reason); };
   if (options.reuse < 1) fail("a plan is used at least once: reuse is 0");
   if (options.predict_by == Prediction::measurement) fail("advise() cannot measure: see with_measurements()");
-  if (options.budget_s && !(*options.budget_s >= 0)) fail("the budget for deciding is negative or no number");
-  if (!(options.machine_uncertainty >= 0)) fail("the machine's uncertainty is negative or no number");
+  if (options.budget_s && !(*options.budget_s >= 0))
+    fail("the budget for deciding is negative or not a number");
+  if (!(options.machine_uncertainty >= 0)) fail("the machine's uncertainty is negative or not a number");
   if (options.chunk_bytes < 1 || options.window_bytes < 1) fail("chunks and windows have at least 1 byte");
 }
 
@@ -278,7 +283,9 @@ Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOpti
   if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty()) {
     throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
   }
-  return advice::Decision(matrix, machine, options).make(std::move(candidates));
+  Machine seen = machine;
+  seen.topology = advice::with_used_links(machine.topology, matrix.num_ranks());
+  return advice::Decision(matrix, seen, options).make(std::move(candidates));
 }
 
 }  // namespace nuice

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice {
@@ -52,7 +52,7 @@ const Executor& suiting_executor(const Scheduler& scheduler, const Machine& mach
   return executor_with(only_at_once ? Pace::at_once : pace_of_phases(machine, false));
 }
 
-/// "rs_n:phased", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
+/// "rs_n:credit", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
 Entry parse(std::string_view name, const Machine& machine) {
   const auto fail = [&](const std::string& reason) {
     throw Error(ErrorCode::invalid_argument, "candidate \"" + std::string(name) + "\": " + reason);

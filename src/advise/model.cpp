@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "advise/ports.hpp"
+#include "nuice/core/interrupt.hpp"
 
 namespace nuice::advice {
 namespace {
@@ -34,6 +35,7 @@ class Walk {
     for (Processor& rank : ranks_) rank.time = machine_.post_receive_s * rank.receives;
     const double send_s = machine_.send_overhead_s + machine_.async_send_s;
     for (const std::size_t id : by_turn()) {
+      check_interrupt();
       const Ends ends = ends_of(id);
       Processor& src = ranks_[at(ends.src)];
       Processor& dst = ranks_[at(ends.dst)];
@@ -53,6 +55,7 @@ class Walk {
 
   double in_phases(bool barriers, bool pairs) {
     for (PhaseId phase = 0; phase < schedule_.num_phases(); ++phase) {
+      check_interrupt();
       begin_phase(phase);
       for (std::size_t i = first_; i < last_; ++i) fly_in_phase(i, pairs && machine_.duplex != Duplex::full);
       for (std::size_t i = first_; i < last_; ++i) end_in_phase(ends_[i - first_]);

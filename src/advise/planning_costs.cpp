@@ -5,6 +5,7 @@
 
 #include "nuice/core/executor.hpp"
 #include "nuice/plan/advise.hpp"
+#include "nuice/plan/simulate.hpp"
 
 namespace nuice {
 namespace advice {
@@ -56,6 +57,20 @@ double simulation_cost_s(const Traits& t, double transfers, const Machine& machi
     flow_ns = shares_links ? (half ? 170 : 60) : (half ? 50 : 8);
   }
   return (20000 + transfers * (700 + 200 * t.hops + flow_ns * transfers)) * 1e-9;
+}
+
+/// Up to a million or so are simulated one by one, later some windows of them for each message (simulate.hpp). A few are in
+/// simulation_cost_s() already.
+double refusals_cost_s(const Traits& t, const Machine& machine, double exchange_s) {
+  constexpr double refusal_ns = 500;
+  constexpr double few = 1e5;
+  constexpr double window = 3 * 4096;
+  const double inquiry_s =
+      machine.am_send_s + 2 * machine.am_latency_s + 2 * machine.am_handler_s + machine.am_retry_s;
+  const double refusals = inquiry_s > 0 ? t.ranks * exchange_s / inquiry_s : 0;
+  const double most =
+      static_cast<double>(default_refusals_one_by_one) + t.messages * std::max(window, 3 * 16 * t.ranks);
+  return std::max(0.0, std::min(refusals, most) - few) * refusal_ns * 1e-9;
 }
 
 }  // namespace advice

@@ -22,5 +22,7 @@ double rule_cost_s(const Traits& traits, double candidates);
 double model_cost_s(const Traits& traits, double transfers);
 /// all_at_once: of an executor that waits for nothing.
 double simulation_cost_s(const Traits& traits, double transfers, const Machine& machine, bool all_at_once);
+/// What refused inquiries add to that for DRS_N, in an exchange of about so many seconds.
+double refusals_cost_s(const Traits& traits, const Machine& machine, double exchange_s);
 
 }  // namespace nuice::advice

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "am/first_error.hpp"
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "nuice/am/endpoint.hpp"
 
 namespace nuice::am {

@@ -18,7 +18,7 @@
 
 #include "am/endpoint_state.hpp"
 #include "am/noting_failure.hpp"
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {

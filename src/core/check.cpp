@@ -15,9 +15,10 @@
 #include <utility>
 
 #include "core/link_use.hpp"
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "core/text/violation_text.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/interrupt.hpp"
 
 namespace nuice {
 namespace {
@@ -331,6 +332,7 @@ std::optional<Violation> check_phases(const CommMatrix& matrix, const Schedule& 
   Holdings holdings(matrix);
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer& transfer : schedule.transfers(phase)) {
+      check_interrupt();
       if (auto violation = check_transfer(phase, transfer, matrix, guarantees, ports, holdings))
         return violation;
     }

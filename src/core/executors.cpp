@@ -2,7 +2,7 @@
 // The table of executors. To add one: a row here; for MPI also a file and a row in src/exchange/exec.
 #include <array>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "nuice/core/executor.hpp"
 
 namespace nuice {

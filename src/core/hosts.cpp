@@ -20,7 +20,7 @@ Rank parse_number(std::string_view word, std::string_view text) {
   Rank number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc{} || end != word.data() + word.size() || number < 0)
-    fail(text, "\"" + std::string(word) + "\" is no number of a host or of ranks");
+    fail(text, "\"" + std::string(word) + "\" is not a number of a host or of ranks");
   return number;
 }
 

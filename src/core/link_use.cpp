@@ -5,6 +5,7 @@
 
 #include "core/text/violation_text.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/interrupt.hpp"
 
 namespace nuice::core {
 
@@ -16,6 +17,7 @@ void require_ranks(const Topology& topology, Rank num_ranks) {
 }
 
 std::optional<Violation> LinkUse::find_contention(const Schedule& schedule, PhaseId phase) {
+  check_interrupt();
   collect_crossings(schedule, phase);
   const std::size_t none = crossings_.size();
   std::size_t first = none;

@@ -29,38 +29,38 @@ void check_options(const Options& options) {
                 "could keep a list (WhenBusy::list)");
 }
 
-Cargo make_cargo(const Place& place, std::span<const Partner> destinations, std::span<const Partner> sources,
-                 std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
-                 std::uint64_t seed) {
+Messages make_messages(const Place& place, std::span<const Partner> destinations,
+                       std::span<const Partner> sources, std::span<const SendBuffer> send,
+                       std::span<const ReceiveBuffer> receive, std::uint64_t seed) {
   const core::Side outgoing{place.rank, true};
   const core::Side incoming{place.rank, false};
   core::check_partners(outgoing, place.num_ranks, destinations);
   core::check_partners(incoming, place.num_ranks, sources);
   core::check_buffers(outgoing, destinations, send);
   core::check_buffers(incoming, sources, receive);
-  Cargo cargo;
+  Messages messages;
   for (std::size_t i = 0; i < send.size(); ++i) {
     const std::span data(static_cast<const std::byte*>(send[i].data),
                          static_cast<std::size_t>(destinations[i].bytes));
     if (destinations[i].rank == place.rank) {
-      cargo.self_from = data;
+      messages.self_from = data;
     } else if (!data.empty()) {
-      cargo.out.push_back({destinations[i].rank, data});
+      messages.out.push_back({destinations[i].rank, data});
     }
   }
   for (std::size_t i = 0; i < receive.size(); ++i) {
     const std::span data(static_cast<std::byte*>(receive[i].data),
                          static_cast<std::size_t>(sources[i].bytes));
     if (sources[i].rank == place.rank) {
-      cargo.self_to = data;
+      messages.self_to = data;
     } else if (!data.empty()) {
-      cargo.in.push_back({sources[i].rank, data});
+      messages.in.push_back({sources[i].rank, data});
     }
   }
-  std::ranges::sort(cargo.in, {}, &Cargo::Incoming::src);
+  std::ranges::sort(messages.in, {}, &Messages::Incoming::src);
   Random random(mix64(seed) + static_cast<std::uint64_t>(place.rank));
-  random.shuffle(std::span(cargo.out));
-  return cargo;
+  random.shuffle(std::span(messages.out));
+  return messages;
 }
 
 Balance balance(const Place& place, std::span<const Partner> destinations, std::span<const Partner> sources) {

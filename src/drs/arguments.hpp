@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank gives to receive_list() and bind(), checked and brought into shape. Nothing here communicates.
+// What a rank gives to sources() and bind(), checked and brought into shape. Nothing here communicates.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ void check_options(const Options& options);
 
 /// The messages with their memory, the outgoing ones in random order. Throws Error invalid_argument for sources as
 /// above, and for a buffer that is missing or too small.
-Cargo make_cargo(const Place& place, std::span<const Partner> destinations, std::span<const Partner> sources,
-                 std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
-                 std::uint64_t seed);
+Messages make_messages(const Place& place, std::span<const Partner> destinations,
+                       std::span<const Partner> sources, std::span<const SendBuffer> send,
+                       std::span<const ReceiveBuffer> receive, std::uint64_t seed);
 
 /// Numbers that add up to 0 over all ranks, as good as never otherwise, if every rank's sources are what the others
 /// send to it.

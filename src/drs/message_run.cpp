@@ -10,30 +10,30 @@
 
 namespace nuice::drs {
 
-MessageRun::MessageRun(const std::shared_ptr<void>& keeps_alive, Station::State& station,
-                       std::uint32_t number, Cargo cargo, const Options& options)
-    : Run(keeps_alive, station.crew, std::move(cargo), options),
-      station_(station),
+MessageRun::MessageRun(const std::shared_ptr<void>& keeps_alive, Exchanger::State& exchanger,
+                       std::uint32_t number, Messages messages, const Options& options)
+    : Run(keeps_alive, exchanger.active, std::move(messages), options),
+      exchanger_(exchanger),
       number_(number),
-      listed_(cargo_.in.size()),
-      listed_for_next_(cargo_.in.size()),
-      to_send_(cargo_.out.size()),
-      is_sent_(cargo_.out.size(), 0) {
-  ports_.reserve(cargo_.in.size());
-  granted_.reserve(cargo_.in.size());
-  for (std::uint32_t i = 0; i < cargo_.in.size(); ++i)
-    ports_.push_back(station_.endpoint.open_port(cargo_.in[i].data,
-                                                 static_cast<Bytes>(cargo_.in[i].data.size()),
-                                                 [this, i](am::Context&) { arrived(i); }));
-  if (station_.runs.size() <= number_) station_.runs.resize(number_ + 1, nullptr);
-  station_.runs[number_] = this;
+      listed_(messages_.in.size()),
+      listed_for_next_(messages_.in.size()),
+      to_send_(messages_.out.size()),
+      is_sent_(messages_.out.size(), 0) {
+  ports_.reserve(messages_.in.size());
+  granted_.reserve(messages_.in.size());
+  for (std::uint32_t i = 0; i < messages_.in.size(); ++i)
+    ports_.push_back(exchanger_.endpoint.open_port(messages_.in[i].data,
+                                                   static_cast<Bytes>(messages_.in[i].data.size()),
+                                                   [this, i](am::Context&) { arrived(i); }));
+  if (exchanger_.runs.size() <= number_) exchanger_.runs.resize(number_ + 1, nullptr);
+  exchanger_.runs[number_] = this;
   if (options_.when_busy == WhenBusy::refuse) options_.early_bytes = 0;
 }
 
 // Closing a port may make progress, and an exchange that was given up may still be told of data.
 MessageRun::~MessageRun() {
-  const am::Mask mask(station_.endpoint);
-  station_.runs[number_] = nullptr;
+  const am::Mask mask(exchanger_.endpoint);
+  exchanger_.runs[number_] = nullptr;
   listed_.clear();
   ports_.clear();
 }
@@ -42,8 +42,8 @@ void MessageRun::begin() {
   if (round_ > 1)
     for (am::Port& port : ports_) port.rearm();
   locked_ = false;
-  to_arrive_ = cargo_.in.size();
-  unsent_ = cargo_.out.size();
+  to_arrive_ = messages_.in.size();
+  unsent_ = messages_.out.size();
   std::ranges::fill(is_sent_, 0);
   std::swap(listed_, listed_for_next_);
 }
@@ -61,17 +61,17 @@ bool MessageRun::step(am::FirstError& held) {
 void MessageRun::ask_next() {
   const int message = next_to_ask();
   if (message < 0) return;
-  const Cargo::Outgoing& out = cargo_.out[static_cast<std::size_t>(message)];
+  const Messages::Outgoing& out = messages_.out[static_cast<std::size_t>(message)];
   asking_ = true;
   ++counters_.inquiries;
-  station_.endpoint.send(
-      out.dst, station_.inquiry_handler,
+  exchanger_.endpoint.send(
+      out.dst, exchanger_.inquiry_handler,
       Inquiry{number_, static_cast<std::uint32_t>(message), round_, static_cast<Bytes>(out.data.size())});
 }
 
 void MessageRun::take_answer(const Answer& answer) {
-  if (answer.round != round_ || answer.slot >= cargo_.out.size())
-    throw Error(ErrorCode::mismatch, "rank " + std::to_string(station_.endpoint.rank()) +
+  if (answer.round != round_ || answer.slot >= messages_.out.size())
+    throw Error(ErrorCode::mismatch, "rank " + std::to_string(exchanger_.endpoint.rank()) +
                                          " was answered a question that it did not ask");
   if (answer.reply != Reply::granted_later) asking_ = false;
   if (answer.reply != Reply::refused) {
@@ -85,8 +85,8 @@ void MessageRun::take_answer(const Answer& answer) {
 // The receiver waits for all of this, whatever a handler throws between the steps.
 void MessageRun::send_granted(am::FirstError& held) {
   const Granted granted = to_send_.pop();
-  const Cargo::Outgoing& out = cargo_.out[granted.message];
-  am::Endpoint& endpoint = station_.endpoint;
+  const Messages::Outgoing& out = messages_.out[granted.message];
+  am::Endpoint& endpoint = exchanger_.endpoint;
   --unsent_;
   // In two parts, so that the receiver sees when it may let the next one in.
   const std::size_t last = std::min(static_cast<std::size_t>(options_.early_bytes), out.data.size());
@@ -96,22 +96,22 @@ void MessageRun::send_granted(am::FirstError& held) {
   is_sent_[granted.message] = 1;
   ++num_moved_;
   if (options_.when_busy == WhenBusy::refuse)
-    held.of([&] { endpoint.send(out.dst, station_.release_handler, Release{round_, number_}); });
+    held.of([&] { endpoint.send(out.dst, exchanger_.release_handler, Release{round_, number_}); });
 }
 
 void MessageRun::append_waited_for(std::vector<Rank>& ranks) const {
-  for (std::size_t i = 0; i < cargo_.out.size(); ++i)
-    if (is_sent_[i] == 0) ranks.push_back(cargo_.out[i].dst);
-  for (std::size_t i = 0; i < cargo_.in.size(); ++i)
-    if (!ports_[i].complete()) ranks.push_back(cargo_.in[i].src);
+  for (std::size_t i = 0; i < messages_.out.size(); ++i)
+    if (is_sent_[i] == 0) ranks.push_back(messages_.out[i].dst);
+  for (std::size_t i = 0; i < messages_.in.size(); ++i)
+    if (!ports_[i].complete()) ranks.push_back(messages_.in[i].src);
 }
 
 std::uint32_t MessageRun::source_index(Rank src, Bytes bytes) const {
-  const auto found = std::ranges::lower_bound(cargo_.in, src, {}, &Cargo::Incoming::src);
-  if (found != cargo_.in.end() && found->src == src && std::cmp_equal(found->data.size(), bytes))
-    return static_cast<std::uint32_t>(found - cargo_.in.begin());
+  const auto found = std::ranges::lower_bound(messages_.in, src, {}, &Messages::Incoming::src);
+  if (found != messages_.in.end() && found->src == src && std::cmp_equal(found->data.size(), bytes))
+    return static_cast<std::uint32_t>(found - messages_.in.begin());
   throw Error(ErrorCode::mismatch, "rank " + std::to_string(src) + " -> rank " +
-                                       std::to_string(station_.endpoint.rank()) + ": " +
+                                       std::to_string(exchanger_.endpoint.rank()) + ": " +
                                        std::to_string(bytes) + " bytes are not expected");
 }
 
@@ -147,20 +147,20 @@ void MessageRun::take_inquiry(am::Context& from, const Inquiry& inquiry) {
                                          std::to_string(inquiry.round) + " of an exchange that is in round " +
                                          std::to_string(round_));
   if (begun && is_free()) {
-    from.reply(station_.answer_handler, grant(asked, Reply::granted));
+    from.reply(exchanger_.answer_handler, grant(asked, Reply::granted));
     return;
   }
   if (options_.when_busy == WhenBusy::list) (begun ? listed_ : listed_for_next_).push(asked);
   Answer no = answer(inquiry.slot, Reply::refused);
   no.round = inquiry.round;
-  from.reply(station_.answer_handler, no);
+  from.reply(exchanger_.answer_handler, no);
 }
 
 void MessageRun::grant_listed() {
   while (!listed_.empty() && is_free()) {
     const Asked asked = listed_.pop();
-    station_.endpoint.send(cargo_.in[asked.source].src, station_.answer_handler,
-                           grant(asked, Reply::granted_later));
+    exchanger_.endpoint.send(messages_.in[asked.source].src, exchanger_.answer_handler,
+                             grant(asked, Reply::granted_later));
   }
 }
 

@@ -18,8 +18,8 @@
 #include <memory>
 #include <vector>
 
+#include "drs/exchanger_state.hpp"
 #include "drs/run.hpp"
-#include "drs/station_state.hpp"
 #include "nuice/am/port.hpp"
 
 namespace nuice::drs {
@@ -47,8 +47,8 @@ class Queue {
 
 class MessageRun : public Run {
  public:
-  MessageRun(const std::shared_ptr<void>& keeps_alive, Station::State& station, std::uint32_t number,
-             Cargo cargo, const Options& options);
+  MessageRun(const std::shared_ptr<void>& keeps_alive, Exchanger::State& exchanger, std::uint32_t number,
+             Messages messages, const Options& options);
   ~MessageRun() override;
 
   bool step(am::FirstError& held) override;
@@ -65,11 +65,11 @@ class MessageRun : public Run {
  private:
   /// An inquiry that waits.
   struct Asked {
-    std::uint32_t source;  // index in cargo_.in
+    std::uint32_t source;  // index in messages_.in
     std::uint32_t slot;    // of the sender
   };
   struct Granted {
-    std::uint32_t message;  // index in cargo_.out
+    std::uint32_t message;  // index in messages_.out
     am::PortRef port;
   };
 
@@ -82,9 +82,9 @@ class MessageRun : public Run {
   void ask_next();
   void send_granted(am::FirstError& held);
 
-  Station::State& station_;
+  Exchanger::State& exchanger_;
   std::uint32_t number_;
-  std::vector<am::Port> ports_;  // by index in cargo_.in
+  std::vector<am::Port> ports_;  // by index in messages_.in
 
   // As a receiver, in this round:
   bool locked_ = false;                 // refuse
@@ -97,7 +97,7 @@ class MessageRun : public Run {
   Queue<Granted> to_send_;
   bool asking_ = false;
   std::size_t unsent_ = 0;
-  std::vector<char> is_sent_;  // by index in cargo_.out; in this round
+  std::vector<char> is_sent_;  // by index in messages_.out; in this round
 };
 
 }  // namespace nuice::drs

@@ -28,7 +28,7 @@ bool is_over_after_step(Run& run, am::FirstError& held) {
 }  // namespace
 
 // The mask: handlers change the runs too, and with interrupts or a progress thread on they may come at any time.
-void Crew::step(am::FirstError& held) {
+void ActiveRuns::step(am::FirstError& held) {
   const am::Mask mask(*endpoint);
   if (endpoint->in_handler()) throw Error(ErrorCode::state, "test() or wait() was called inside a handler");
   held.of([this] { endpoint->poll(); });
@@ -43,7 +43,7 @@ void Crew::step(am::FirstError& held) {
   }
 }
 
-void Crew::check_watchdog(bool is_first) {
+void ActiveRuns::check_watchdog(bool is_first) {
   const double limit_s = endpoint->options().watchdog_s;
   if (limit_s == 0) return;
   const am::Mask mask(*endpoint);
@@ -59,36 +59,36 @@ void Crew::check_watchdog(bool is_first) {
                      names_of(ranks));
 }
 
-Run::Run(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options)
+Run::Run(std::shared_ptr<void> keeps_alive, ActiveRuns& active, Messages messages, const Options& options)
     : keeps_alive_(std::move(keeps_alive)),
-      crew_(crew),
-      cargo_(std::move(cargo)),
+      active_(active),
+      messages_(std::move(messages)),
       options_(options),
-      waiting_(cargo_.out.size()),
-      not_before_(options.delay_us > 0 ? cargo_.out.size() : 0) {
-  crew_.running.reserve(crew_.num_bound + 1);
-  ++crew_.num_bound;
+      waiting_(messages_.out.size()),
+      not_before_(options.delay_us > 0 ? messages_.out.size() : 0) {
+  active_.running.reserve(active_.num_bound + 1);
+  ++active_.num_bound;
 }
 
 Run::~Run() {
-  std::erase(crew_.running, this);
-  --crew_.num_bound;
+  std::erase(active_.running, this);
+  --active_.num_bound;
 }
 
 void Run::start() {
-  if (!cargo_.self_to.empty())
-    std::memcpy(cargo_.self_to.data(), cargo_.self_from.data(), cargo_.self_to.size());
-  const am::Mask mask(*crew_.endpoint);  // for handlers the round begins at once
-  broken_ = true;                        // until all below has gone well
+  if (!messages_.self_to.empty())
+    std::memcpy(messages_.self_to.data(), messages_.self_from.data(), messages_.self_to.size());
+  const am::Mask mask(*active_.endpoint);  // for handlers the round begins at once
+  broken_ = true;                          // until all below has gone well
   ++round_;
   std::iota(waiting_.begin(), waiting_.end(), 0U);
   first_waiting_ = 0;
   num_waiting_ = waiting_.size();
   std::ranges::fill(not_before_, Clock::time_point{});
-  counters_.messages += cargo_.out.size();
+  counters_.messages += messages_.out.size();
   begin();
-  crew_.running.push_back(this);
-  crew_.quiet.restart();
+  active_.running.push_back(this);
+  active_.quiet.restart();
   complete_ = false;
   started_ = true;
   broken_ = false;
@@ -98,8 +98,8 @@ bool Run::advance(bool block) {
   am::FirstError held;
   try {
     for (bool is_first = true; !complete_ && (is_first || block); is_first = false) {
-      crew_.step(held);
-      if (!complete_) crew_.check_watchdog(is_first);
+      active_.step(held);
+      if (!complete_) active_.check_watchdog(is_first);
     }
   } catch (const am::TransportError&) {
     broken_ = true;
@@ -107,7 +107,7 @@ bool Run::advance(bool block) {
   }
   if (failure_) {
     broken_ = true;
-    if (held.is_there()) crew_.endpoint->throw_later(held.take());
+    if (held.is_there()) active_.endpoint->throw_later(held.take());
     std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   if (block || !held.is_there())
@@ -122,21 +122,21 @@ void Run::finish_quietly() noexcept {
     advance(true);
   } catch (...) {
     // A destructor has nobody to tell; a handler's error is still one for the next poll.
-    if (!broken_ && !started_) crew_.endpoint->throw_later(std::current_exception());
+    if (!broken_ && !started_) active_.endpoint->throw_later(std::current_exception());
   }
 }
 
 /// After a failure others may still read and write, and what is collective would wait for them: it is left as it is.
-void Run::let_go(std::unique_ptr<Run> run) noexcept {
+void Run::release(std::unique_ptr<Run> run) noexcept {
   if (!run) return;
   run->finish_quietly();
-  if (!run->is_over() && run->crew_.endpoint->has_failed()) {
+  if (!run->is_over() && run->active_.endpoint->has_failed()) {
     [[maybe_unused]] const Run* const left = run.release();
   }
 }
 
 Counters Run::counters() const {
-  const am::Mask mask(*crew_.endpoint);
+  const am::Mask mask(*active_.endpoint);
   return counters_;
 }
 
@@ -166,12 +166,12 @@ Exchange::Exchange(Exchange&&) noexcept = default;
 
 Exchange& Exchange::operator=(Exchange&& other) noexcept {
   if (this == &other) return *this;
-  Run::let_go(std::move(run_));
+  Run::release(std::move(run_));
   run_ = std::move(other.run_);
   return *this;
 }
 
-Exchange::~Exchange() { Run::let_go(std::move(run_)); }
+Exchange::~Exchange() { Run::release(std::move(run_)); }
 
 Run& Exchange::run() const {
   if (!run_) throw Error(ErrorCode::state, "the exchange was freed");
@@ -200,7 +200,7 @@ void Exchange::free() {
   if (!run_) return;
   if (run_->is_started() && !run_->is_broken())
     throw Error(ErrorCode::state, "free(): the exchange is under way; wait for it first");
-  Run::let_go(std::move(run_));
+  Run::release(std::move(run_));
 }
 
 }  // namespace nuice::drs

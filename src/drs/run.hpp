@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "am/first_error.hpp"
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "nuice/am/drs.hpp"
 #include "nuice/am/endpoint.hpp"
 
@@ -22,7 +22,7 @@ namespace nuice::drs {
 class Run;
 
 /// The exchanges of a rank that are under way. All come forward together, so that they may be waited for in any order.
-struct Crew {
+struct ActiveRuns {
   am::Endpoint* endpoint = nullptr;
   std::vector<Run*> running;
   std::size_t num_bound = 0;  // running has room for all of them, so that start() does not allocate
@@ -36,7 +36,7 @@ struct Crew {
 };
 
 /// Messages to and from other ranks, none of them empty, and the one to itself.
-struct Cargo {
+struct Messages {
   struct Outgoing {
     Rank dst;
     std::span<const std::byte> data;
@@ -53,7 +53,7 @@ struct Cargo {
 
 class Run {
  public:
-  Run(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options);
+  Run(std::shared_ptr<void> keeps_alive, ActiveRuns& active, Messages messages, const Options& options);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   virtual ~Run();
@@ -62,7 +62,7 @@ class Run {
   /// True when complete; block: not before. What handlers throw meanwhile is thrown at the end.
   bool advance(bool block);
   void finish_quietly() noexcept;
-  static void let_go(std::unique_ptr<Run> run) noexcept;  // what destroying an exchange does
+  static void release(std::unique_ptr<Run> run) noexcept;  // what destroying an exchange does
   /// One step; true when this rank's part is complete. What handlers throw is held; whatever else it throws ends the
   /// run.
   virtual bool step(am::FirstError& held) = 0;
@@ -89,8 +89,8 @@ class Run {
   void ask_again_later(std::uint32_t message);
 
   std::shared_ptr<void> keeps_alive_;  // destroyed last
-  Crew& crew_;
-  Cargo cargo_;
+  ActiveRuns& active_;
+  Messages messages_;
   Options options_;
   Counters counters_;
   std::uint64_t round_ = 0;  // counts the starts

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "machine/catalogue.hpp"
 #include "nuice/plan/machine.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "machine/keys.hpp"
 #include "nuice/core/error.hpp"
 

@@ -152,7 +152,7 @@ void reduce_scatter(const Communicator& comm, const void* in, void* out, MPI_Dat
   result.to(out);
 }
 
-void barrier(const Communicator& comm) {
+void synchronise(const Communicator& comm) {
   if (!comm.watches()) {
     must(MPI_Barrier(comm.get()), "MPI_Barrier");
     return;

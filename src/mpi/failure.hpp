@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/core/error.hpp"
 
@@ -30,7 +30,7 @@ std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s
 /// for deaths themselves (collective.hpp), so nothing is revoked, which other exchanges might not survive (Open MPI 5.0.11 then
 /// ended the program at times: "Send error after request freed").
 template <typename Act>
-decltype(auto) naming_the_dead(const Communicator& comm, Act&& act) {
+decltype(auto) naming_dead_ranks(const Communicator& comm, Act&& act) {
   try {
     return act();
   } catch (const Error& error) {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"

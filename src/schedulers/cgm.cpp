@@ -10,6 +10,7 @@
 // destinations (003 s.4); always at most twice the maximum degree minus one phases. 8 bytes per message.
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/graph/compressed_rows.hpp"
 #include "schedulers/rows.hpp"
 
@@ -24,6 +25,7 @@ Schedule make_compact_masking(const Problem& problem) {
                                 0);  // phase + 1 in which a receiver was last taken
   PhaseId phase = 0;
   for (MessageId left = matrix.num_messages(); left > 0; ++phase) {
+    check_interrupt();
     Rank src = static_cast<Rank>(random.below(static_cast<std::uint64_t>(num_ranks)));
     for (Rank visited = 0; visited < num_ranks; ++visited, src = src + 1 == num_ranks ? 0 : src + 1) {
       for (MessageId& id : rows.row(src)) {

@@ -24,6 +24,7 @@
 #include <limits>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/graph/sized_ports.hpp"
 #include "schedulers/rows.hpp"
 
@@ -100,6 +101,7 @@ Coloring::Coloring(const CommMatrix& matrix) : ports_(matrix) {
 std::vector<PhaseId> Coloring::run() {
   std::vector<PhaseId> phase_of(ports_.num_messages());
   while (num_left() > 0) {
+    check_interrupt();
     phase_ = steeper_end();
     match();
     take_phase(phase_of);
@@ -175,6 +177,7 @@ void Coloring::match_idle_senders() {
 
 /// Breadth first along alternating paths, to a port without a message or to one that may give its message up.
 bool Coloring::find_message_for(Port root) {
+  check_interrupt();
   ++search_;
   queue_.assign(1, root);
   for (std::size_t next = 0; next < queue_.size(); ++next) {

@@ -9,12 +9,13 @@
 // The figure scans all n columns of a row in every phase, which is what CGM improves. Entries that are zero or
 // scheduled are passed over either way, so only the others are kept here, each row in the order of the scan: the
 // same schedules from 4 bytes per message instead of n^2 bits. Cost: O(phases * messages) at worst, O(d ln d) for a
-// row in the mean, and moving up the rest of the row for every message; phases are between the maximum degree and
+// row on average, and moving up the rest of the row for every message; phases are between the maximum degree and
 // twice that minus one.
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "nuice/core/random.hpp"
 #include "schedulers/rows.hpp"
 
@@ -72,6 +73,7 @@ Schedule make_gm(const Problem& problem) {
   std::vector<PhaseId> phase_of(matrix.num_messages());
   PhaseId phase = 0;
   for (MessageId left = matrix.num_messages(); left > 0; ++phase) {
+    check_interrupt();
     Rank src = static_cast<Rank>(random.below(static_cast<std::uint64_t>(num_ranks)));
     for (Rank visited = 0; visited < num_ranks; ++visited, src = src + 1 == num_ranks ? 0 : src + 1) {
       MessageId id = 0;

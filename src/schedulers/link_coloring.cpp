@@ -24,6 +24,7 @@
 #include <optional>
 #include <utility>
 
+#include "nuice/core/interrupt.hpp"
 #include "nuice/core/random.hpp"
 #include "schedulers/graph/packing.hpp"
 #include "schedulers/rows.hpp"
@@ -44,6 +45,7 @@ PhaseId phase_bound(const CommMatrix& matrix, const Packing& packing) {
 void pack_first_fit(Packing& packing, std::span<const MessageId> order) {
   packing.clear();
   for (const MessageId id : order) {
+    check_interrupt();
     PhaseId phase = 0;
     const auto free = packing.free_phases(id);
     const auto word = std::ranges::find_if(free, [](std::uint64_t bits) { return bits != 0; });
@@ -89,6 +91,7 @@ class Ejection {
   bool remove_phase() {
     outside_ = packing_.dissolve_smallest_phase();
     while (!outside_.empty()) {
+      check_interrupt();
       if (work_left_ < 0) return false;
       const MessageId id = outside_.back();
       outside_.pop_back();

@@ -16,6 +16,7 @@
 
 #include "core/by_size.hpp"
 #include "nuice/core/bounds.hpp"
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -91,6 +92,7 @@ Schedule make_lpt(const Problem& problem) {
   }
   std::vector<PhaseId> phase_of(matrix.num_messages(), not_yet);
   for (const MessageId id : core::ids_by_size(matrix)) {
+    check_interrupt();
     const auto [src, dst, bytes] = matrix.message(id);
     const PhaseId phase = senders.look_at(src, matrix.sent_by(src), phase_of, [&](auto sender) {
       return receivers.look_at(dst, matrix.received_by(dst), phase_of,

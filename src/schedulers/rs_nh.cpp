@@ -26,6 +26,7 @@
 #include <ranges>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "nuice/core/random.hpp"
 #include "schedulers/graph/routes.hpp"
 #include "schedulers/rows.hpp"
@@ -233,6 +234,7 @@ Schedule make_by_level(const Problem& problem, Links* links) {
   // Room for the parts too: memory that is not used takes addresses only, but growing would copy everything.
   schedule.reserve(matrix.num_messages() + std::size_t{matrix.num_messages()} / 4);
   for (MessageId left = matrix.num_messages(); left > 0;) {
+    check_interrupt();
     const auto first = static_cast<Rank>(random.below(static_cast<std::uint64_t>(matrix.num_ranks())));
     const std::vector<Pick>& picks = partners.pick(rows, first);
     const Bytes level = choose_level(rows, links, picks);

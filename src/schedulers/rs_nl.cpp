@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/graph/compressed_rows.hpp"
 #include "schedulers/graph/routes.hpp"
 #include "schedulers/rows.hpp"
@@ -74,6 +75,7 @@ class RandomScheduling {
 
   Schedule run() {
     for (; left_ > 0; ++num_phases_) {
+      check_interrupt();
       phase_.begin();
       const auto first = static_cast<Rank>(random_.below(static_cast<std::uint64_t>(matrix_.num_ranks())));
       if (!mate_.empty()) for_rows(first, [this](Rank src) { take_pair(src); });

@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "nuice/core/error.hpp"
 #include "schedulers/rows.hpp"
 

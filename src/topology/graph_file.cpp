@@ -12,6 +12,7 @@
 #include <span>
 
 #include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "nuice/core/error.hpp"
 #include "topology/graph.hpp"
 #include "topology/host_list.hpp"
@@ -118,7 +119,7 @@ class GraphFileReader {
 
 Made make_from_file(const Spec& spec) {
   if (spec.arguments.empty()) spec.fail("the name of the file is missing");
-  std::ifstream in = core::open_for_reading(spec.arguments);
+  core::UnpackedFile in(spec.arguments);
   return GraphFileReader(in, spec.arguments).read().build(spec, spec.arguments);
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "topology/kinds.hpp"
 
 namespace nuice {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "nuice/core/error.hpp"
 #include "topology/graph.hpp"
 #include "topology/host_list.hpp"
@@ -200,7 +201,7 @@ class Cluster {
 };
 
 Names read_hosts(const std::string& path, const Cluster& cluster) {
-  std::ifstream in = core::open_for_reading(path);
+  core::UnpackedFile in(path);
   core::LineReader lines(in, path);
   Names hosts;
   for (std::string line; lines.next(line);) {
@@ -236,7 +237,7 @@ Made make_from_slurm(const Spec& spec) {
       spec.fail("\"" + std::string(parts[i]) + "\" is neither hosts=FILE nor thin=T");
     }
   }
-  std::ifstream in = core::open_for_reading(path);
+  core::UnpackedFile in(path);
   const Cluster cluster(SlurmReader(in, path).read());
   const Names host_of_rank = hosts_path.empty() ? cluster.hosts() : read_hosts(hosts_path, cluster);
   return cluster.with_ranks(host_of_rank, thinning).build(spec, hosts_path.empty() ? path : hosts_path);

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "nuice/core/check.hpp"
+#include "nuice/core/networks.hpp"
 #include "nuice/core/patterns.hpp"
 #include "nuice/plan/simulate.hpp"
 #include "support/throws.hpp"
@@ -216,6 +218,23 @@ TEST(Advise, EverySchedulerHasAPlanningCost) {
     EXPECT_GT(planning_cost_s(small, row.name), 0) << row.name;
     EXPECT_GT(planning_cost_s(large, row.name), planning_cost_s(small, row.name)) << row.name;
   }
+}
+
+// Eight ranks were once advised for a minute on a torus of a million.
+TEST(Advise, TimeDoesNotGrowWithTheMachine) {
+  const CommMatrix matrix = random_regular(8, 5, {1000, 8}, 2);
+  Machine machine = find_machine("ethernet-10g");
+  std::vector<std::string> texts;
+  for (const std::string_view topology : {"torus:16x16", "torus:1024x1024"}) {
+    machine.topology = make_topology(topology);
+    const auto begin = std::chrono::steady_clock::now();
+    Advice advice = advise(matrix, machine, {.predict_by = Prediction::simulation});
+    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 5);
+    advice.topology.clear();
+    texts.push_back(to_json(advice));
+  }
+  // The first eight ranks of both are neighbours on one ring: nothing else differs.
+  EXPECT_EQ(texts[0], texts[1]);
 }
 
 }  // namespace

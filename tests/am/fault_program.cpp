@@ -216,7 +216,7 @@ class Ranks {
     const Memory all = memory();
     drs::mpi::World world(comm_, transport(), options());
     const drs::mpi::Learn ways[] = {drs::mpi::Learn::count, drs::mpi::Learn::quiesce};
-    rounds([&](int i) { (void)world.receive_list(all.partners, ways[i % 2]); });
+    rounds([&](int i) { (void)world.sources(all.partners, ways[i % 2]); });
   }
 
   Case what_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "core/watchdog.hpp"
+#include "core/support/watchdog.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/loopback.hpp"
 #include "nuice/am/port.hpp"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nuice-cg beside SciPy."""
 
+import json
+
 import numpy as np
 import scipy.io
 import scipy.sparse as sparse
@@ -152,6 +154,13 @@ class Refuses(ProgramTest):
         self.assert_refused(
             "a.mtx:2: 3 rows and 7 columns; a symmetric matrix is square", 0, "--matrix", "a.mtx"
         )
+
+    def test_an_error_is_an_object_with_json(self):
+        for words in (("--matrix", "none.mtx"), ("--no-such-option",)):
+            done = self.start(2, *words, "--json")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            (line,) = done.stdout.splitlines()
+            self.assertIn(json.loads(line)["error"]["code"], ("io", "invalid_argument"))
 
     def test_files_that_cannot_be_written(self):
         self.assert_refused("no/x.txt", 2, "--solution", "no/x.txt", "--reps", 0)

@@ -14,7 +14,7 @@
 
 namespace nuice::test {
 
-/// bind() of a Station or a World.
+/// bind() of a Exchanger or a World.
 using Bind = std::function<drs::Exchange(std::span<const Partner>, std::span<const Partner>,
                                          std::span<const SendBuffer>, std::span<const ReceiveBuffer>,
                                          const drs::Options&)>;

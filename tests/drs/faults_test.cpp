@@ -19,7 +19,7 @@ class Rogue {
  public:
   explicit Rogue(std::unique_ptr<am::Transport> transport, int poll_every)
       : endpoint(std::move(transport), {.poll_every = poll_every}),
-        station(endpoint),
+        exchanger(endpoint),
         trouble_(endpoint.on<am::Nothing>("trouble", [this](am::Context&, const am::Nothing&) {
           ++thrown;
           throw std::runtime_error("trouble");
@@ -43,12 +43,12 @@ class Rogue {
   }
   Bind binder() {
     return [this](auto destinations, auto sources, auto send, auto receive, const drs::Options& options) {
-      return station.bind(destinations, sources, send, receive, options);
+      return exchanger.bind(destinations, sources, send, receive, options);
     };
   }
 
   am::Endpoint endpoint;
-  drs::Station station;
+  drs::Exchanger exchanger;
   int thrown = 0;
   int caught = 0;
 
@@ -105,14 +105,14 @@ TEST(DrsFaults, CollectiveCallsKeepHandlersErrorsForTheNextPoll) {
     const Rank rank = rogue.rank();
     for (int round = 0; round < 3; ++round) {
       rogue.trouble_all(2);
-      EXPECT_EQ(rogue.station.receive_list(drs_row(named.matrix, rank)), drs_column(named.matrix, rank));
+      EXPECT_EQ(rogue.exchanger.sources(drs_row(named.matrix, rank)), drs_column(named.matrix, rank));
       rogue.trouble_all(2);
       const std::vector<Partner> wrong = {{rank >= 2 ? 7 : 0, 1}};
-      expect_error([&] { rogue.station.receive_list(wrong); }, ErrorCode::invalid_argument,
+      expect_error([&] { rogue.exchanger.sources(wrong); }, ErrorCode::invalid_argument,
                    {"rank 2 -> rank 7"});
       rogue.trouble_all(2);
       const std::vector<Partner> none;
-      expect_error([&] { rogue.station.bind(none, wrong, {}, std::vector<ReceiveBuffer>(1), {}); },
+      expect_error([&] { rogue.exchanger.bind(none, wrong, {}, std::vector<ReceiveBuffer>(1), {}); },
                    ErrorCode::invalid_argument, {"rank"});
       rogue.trouble_all(2);
       BoundDrs bound(named.matrix, rank, rogue.binder(), {});
@@ -126,16 +126,16 @@ TEST(DrsFaults, AStationMayEndBeforeTheLastReleaseComes) {
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     am::run_loopback({.num_ranks = 3, .seed = seed}, [&](std::unique_ptr<am::Transport> transport) {
       am::Endpoint endpoint(am::with_chaos(std::move(transport), {.seed = seed, .delay = 0.8}));
-      auto station = std::make_unique<drs::Station>(endpoint);
+      auto exchanger = std::make_unique<drs::Exchanger>(endpoint);
       endpoint.seal();
       const Bind bind = [&](auto to, auto from, auto send, auto receive, const drs::Options& options) {
-        return station->bind(to, from, send, receive, options);
+        return exchanger->bind(to, from, send, receive, options);
       };
       BoundDrs bound(drs_matrices(3).at(2).matrix, endpoint.rank(), bind, {});
       bound.exchange.start();
       bound.exchange.wait();
       bound.exchange.free();
-      station.reset();
+      exchanger.reset();
       endpoint.quiesce();
     });
 }
@@ -143,12 +143,12 @@ TEST(DrsFaults, AStationMayEndBeforeTheLastReleaseComes) {
 TEST(DrsFaults, AHandlerMayNotWait) {
   am::run_loopback({.num_ranks = 1}, [](std::unique_ptr<am::Transport> transport) {
     am::Endpoint endpoint(std::move(transport));
-    drs::Station station(endpoint);
+    drs::Exchanger exchanger(endpoint);
     drs::Exchange* bound = nullptr;
     const auto wait =
         endpoint.on<am::Nothing>("wait", [&](am::Context&, const am::Nothing&) { bound->wait(); });
     endpoint.seal();
-    drs::Exchange exchange = station.bind({}, {}, {}, {});
+    drs::Exchange exchange = exchanger.bind({}, {}, {}, {});
     bound = &exchange;
     exchange.start();
     endpoint.send(0, wait, {});
@@ -172,14 +172,14 @@ void expect_rounds(TurnOn&& turn_on) {
   const CommMatrix matrix = random_density(3, 0.9, {.unit_bytes = 300, .max_units = 20}, 4);
   am::run_loopback({.num_ranks = 3, .concurrent = true}, [&](std::unique_ptr<am::Transport> transport) {
     am::Endpoint endpoint(std::move(transport));
-    drs::Station station(endpoint);
+    drs::Exchanger exchanger(endpoint);
     endpoint.seal();
     const Bind bind = [&](auto to, auto from, auto send, auto receive, const drs::Options& options) {
-      return station.bind(to, from, send, receive, options);
+      return exchanger.bind(to, from, send, receive, options);
     };
     const auto on = turn_on(endpoint);
     for (const drs::Options& options : every_way) {
-      EXPECT_EQ(station.receive_list(drs_row(matrix, endpoint.rank())), drs_column(matrix, endpoint.rank()));
+      EXPECT_EQ(exchanger.sources(drs_row(matrix, endpoint.rank())), drs_column(matrix, endpoint.rank()));
       BoundDrs bound(matrix, endpoint.rank(), bind, options);
       for (unsigned round = 0; round < 8; ++round) {
         bound.exchange.start();
@@ -198,10 +198,10 @@ void expect_questions_at_a_start(TurnOn&& turn_on) {
   const CommMatrix matrix = CommMatrix::from_messages(2, {{{0, 0, 8'000'000}, {1, 0, 100}}});
   am::run_loopback({.num_ranks = 2, .concurrent = true}, [&](std::unique_ptr<am::Transport> transport) {
     am::Endpoint endpoint(std::move(transport));
-    drs::Station station(endpoint);
+    drs::Exchanger exchanger(endpoint);
     endpoint.seal();
     const Bind bind = [&](auto to, auto from, auto send, auto receive, const drs::Options& options) {
-      return station.bind(to, from, send, receive, options);
+      return exchanger.bind(to, from, send, receive, options);
     };
     BoundDrs bound(matrix, endpoint.rank(), bind, {});
     const auto on = turn_on(endpoint);

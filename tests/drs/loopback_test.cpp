@@ -13,8 +13,8 @@ namespace {
 
 enum class Net { in_turn, chaos, concurrent };
 
-/// One rank's program: rank, number of ranks, station.
-using Program = std::function<void(Rank, Rank, drs::Station&)>;
+/// One rank's program: rank, number of ranks, exchanger.
+using Program = std::function<void(Rank, Rank, drs::Exchanger&)>;
 
 void run_ranks(Rank num_ranks, Net net, std::uint64_t seed, const Program& program) {
   const am::LoopbackOptions options{
@@ -22,16 +22,16 @@ void run_ranks(Rank num_ranks, Net net, std::uint64_t seed, const Program& progr
   am::run_loopback(options, [&](std::unique_ptr<am::Transport> transport) {
     if (net == Net::chaos) transport = am::with_chaos(std::move(transport), {.seed = seed});
     am::Endpoint endpoint(std::move(transport));
-    drs::Station station(endpoint);
+    drs::Exchanger exchanger(endpoint);
     endpoint.seal();
-    program(endpoint.rank(), endpoint.num_ranks(), station);
+    program(endpoint.rank(), endpoint.num_ranks(), exchanger);
     endpoint.quiesce();
   });
 }
 
-Bind binder(drs::Station& station) {
-  return [&station](auto destinations, auto sources, auto send, auto receive, const drs::Options& options) {
-    return station.bind(destinations, sources, send, receive, options);
+Bind binder(drs::Exchanger& exchanger) {
+  return [&exchanger](auto destinations, auto sources, auto send, auto receive, const drs::Options& options) {
+    return exchanger.bind(destinations, sources, send, receive, options);
   };
 }
 
@@ -55,8 +55,8 @@ class Drs : public testing::TestWithParam<std::tuple<Net, Way, Rank>> {
   static void run(const std::function<void(Rank, Rank, const Bind&, const drs::Options&)>& body) {
     const auto& [net, way, num_ranks] = GetParam();
     const drs::Options& options = way.options;
-    run_ranks(num_ranks, net, 7, [&](Rank rank, Rank size, drs::Station& station) {
-      body(rank, size, binder(station), options);
+    run_ranks(num_ranks, net, 7, [&](Rank rank, Rank size, drs::Exchanger& exchanger) {
+      body(rank, size, binder(exchanger), options);
     });
   }
 };
@@ -90,8 +90,8 @@ std::size_t most_begun(const drs::Options& options, std::uint64_t seed) {
   for (Rank src = 1; src < n; ++src) messages.push_back({src, 0, 60'000 + src});
   const CommMatrix matrix = CommMatrix::from_messages(n, messages);
   std::size_t most = 0;
-  run_ranks(n, Net::in_turn, seed, [&](Rank rank, Rank, drs::Station& station) {
-    BoundDrs bound(matrix, rank, binder(station), options);
+  run_ranks(n, Net::in_turn, seed, [&](Rank rank, Rank, drs::Exchanger& exchanger) {
+    BoundDrs bound(matrix, rank, binder(exchanger), options);
     bound.exchange.start();
     while (!bound.exchange.test()) {
       std::size_t begun = 0;
@@ -122,8 +122,8 @@ TEST(DrsCounters, AHotReceiverRefuses) {
   for (const Way& way : ways()) {
     std::mutex mutex;
     drs::Counters sum;
-    run_ranks(8, Net::in_turn, 1, [&](Rank rank, Rank, drs::Station& station) {
-      BoundDrs bound(matrix, rank, binder(station), way.options);
+    run_ranks(8, Net::in_turn, 1, [&](Rank rank, Rank, drs::Exchanger& exchanger) {
+      BoundDrs bound(matrix, rank, binder(exchanger), way.options);
       for (int round = 0; round < 3; ++round) {
         bound.exchange.start();
         bound.exchange.wait();
@@ -142,9 +142,9 @@ TEST(DrsCounters, AHotReceiverRefuses) {
 
 TEST(DrsReceiveList, IsTheColumn) {
   for (const Net net : {Net::in_turn, Net::chaos, Net::concurrent})
-    run_ranks(7, net, 5, [&](Rank rank, Rank size, drs::Station& station) {
+    run_ranks(7, net, 5, [&](Rank rank, Rank size, drs::Exchanger& exchanger) {
       for (const auto& [name, matrix] : drs_matrices(size))
-        EXPECT_EQ(station.receive_list(drs_row(matrix, rank)), drs_column(matrix, rank)) << name;
+        EXPECT_EQ(exchanger.sources(drs_row(matrix, rank)), drs_column(matrix, rank)) << name;
     });
 }
 
@@ -155,9 +155,9 @@ void expect_throws(ErrorCode code, const std::string& part, const std::function<
 using Partners = std::vector<Partner>;
 
 TEST(DrsErrors, OfReceiveListsAreThoseOfAllRanks) {
-  run_ranks(3, Net::in_turn, 2, [&](Rank rank, Rank, drs::Station& station) {
+  run_ranks(3, Net::in_turn, 2, [&](Rank rank, Rank, drs::Exchanger& exchanger) {
     const auto expect = [&](Rank at_fault, const Partners& wrong, ErrorCode code, const std::string& text) {
-      expect_throws(code, text, [&] { station.receive_list(rank == at_fault ? wrong : Partners{}); });
+      expect_throws(code, text, [&] { exchanger.sources(rank == at_fault ? wrong : Partners{}); });
     };
     expect(2, {{3, 1}}, ErrorCode::invalid_argument, "rank 2 -> rank 3: there are 3 ranks");
     expect(1, {{0, -5}}, ErrorCode::invalid_argument, "rank 1 -> rank 0: the size is negative: -5");
@@ -169,25 +169,25 @@ TEST(DrsErrors, OfReceiveListsAreThoseOfAllRanks) {
 /// Rank 0 has a message of 100 bytes for rank 1.
 class Pair {
  public:
-  Pair(Rank rank, drs::Station& station) : rank_(rank), station_(station), memory_(200) {}
+  Pair(Rank rank, drs::Exchanger& exchanger) : rank_(rank), exchanger_(exchanger), memory_(200) {}
 
   drs::Exchange bind(Bytes room, Bytes expected, const drs::Options& options = {}) {
     const Partners to = rank_ == 0 ? Partners{{1, 100}} : Partners{};
     const Partners from = rank_ == 1 && expected > 0 ? Partners{{0, expected}} : Partners{};
     const std::vector<SendBuffer> send(to.size(), SendBuffer{memory_.data(), room});
     const std::vector<ReceiveBuffer> receive(from.size(), ReceiveBuffer{memory_.data(), 100});
-    return station_.bind(to, from, send, receive, options);
+    return exchanger_.bind(to, from, send, receive, options);
   }
 
  private:
   Rank rank_;
-  drs::Station& station_;
+  drs::Exchanger& exchanger_;
   std::vector<std::byte> memory_;
 };
 
 TEST(DrsErrors, OfBindAreThoseOfAllRanks) {
-  run_ranks(3, Net::in_turn, 2, [&](Rank rank, Rank, drs::Station& station) {
-    Pair pair(rank, station);
+  run_ranks(3, Net::in_turn, 2, [&](Rank rank, Rank, drs::Exchanger& exchanger) {
+    Pair pair(rank, exchanger);
     const auto expect = [&](ErrorCode code, const std::string& text, Bytes room, Bytes expected,
                             const drs::Options& options) {
       expect_throws(code, text, [&] { pair.bind(room, expected, options); });
@@ -209,8 +209,8 @@ TEST(DrsErrors, OfBindAreThoseOfAllRanks) {
 }
 
 TEST(DrsErrors, CallsOutOfOrder) {
-  run_ranks(2, Net::in_turn, 2, [&](Rank rank, Rank, drs::Station& station) {
-    Pair pair(rank, station);
+  run_ranks(2, Net::in_turn, 2, [&](Rank rank, Rank, drs::Exchanger& exchanger) {
+    Pair pair(rank, exchanger);
     drs::Exchange exchange = pair.bind(100, 100);
     expect_throws(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });
     exchange.start();

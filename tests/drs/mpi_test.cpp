@@ -67,7 +67,7 @@ TEST(DrsReceiveLists, AreTheColumnInEveryWay) {
   for (int round = 0; round < 3; ++round)
     for (const auto& [name, matrix] : drs_matrices(world_size()))
       for (const Learn way : {Learn::concatenate, Learn::count, Learn::quiesce})
-        EXPECT_EQ(world.receive_list(drs_row(matrix, world_rank()), way), drs_column(matrix, world_rank()))
+        EXPECT_EQ(world.sources(drs_row(matrix, world_rank()), way), drs_column(matrix, world_rank()))
             << name << ", " << world_of::learn_name(way);
 }
 
@@ -79,7 +79,7 @@ TEST(DrsReceiveLists, FailOnAllRanksInEveryWay) {
   for (const Learn way : {Learn::concatenate, Learn::count, Learn::quiesce})
     expect_same_error(ErrorCode::invalid_argument,
                       "rank " + std::to_string(last) + " -> rank " + std::to_string(world_size()),
-                      [&] { world.receive_list(mine, way); });
+                      [&] { world.sources(mine, way); });
 }
 
 TEST(DrsErrorsOnMpi, AreThoseOfAllRanks) {
@@ -102,7 +102,7 @@ TEST(DrsErrorsOnMpi, AreThoseOfAllRanks) {
   }
   world.free();
   world.free();
-  expect_error(ErrorCode::state, "freed", [&] { world.receive_list({}); });
+  expect_error(ErrorCode::state, "freed", [&] { world.sources({}); });
   expect_same_error(ErrorCode::invalid_argument, "MPI_COMM_NULL", [] { world_of::World(MPI_COMM_NULL); });
 }
 

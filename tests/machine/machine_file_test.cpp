@@ -85,6 +85,7 @@ TEST_P(WrongFile, IsRefusedWithItsLine) {
 INSTANTIATE_TEST_SUITE_P(
     All, WrongFile,
     testing::Values(
+        Wrong{"[port]", "[,port]", "expected bare key"},
         Wrong{"start_up = ", "startup = ",
               "bad.toml:4: no key of [message] is called 'startup'; known: start_up"},
         Wrong{"[message]", "[massage]", "no section is called [massage]; known: [message]"},

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <tuple>
 
+#include "nuice/core/interrupt.hpp"
 #include "nuice/nuice.hpp"
 #include "support/throws.hpp"
 
@@ -571,6 +573,81 @@ TEST(Simulate, NothingTakesNoTime) {
   const CommMatrix matrix = messages(4, {});
   EXPECT_EQ(simulate(matrix, make_schedule(matrix, "ac"), plain("crossbar:4")).seconds, 0);
   EXPECT_EQ(port_bound_s(matrix, plain("crossbar:4")), 0);
+}
+
+/// Ranks 1 to 3 send rank 0 so many bytes each, on a CM-5 whose ranks ask again and again.
+CommMatrix three_to_one(Bytes bytes) { return messages(4, {{1, 0, bytes}, {2, 0, bytes}, {3, 0, bytes}}); }
+
+TEST(Repeats, AreCountedAsTheyWouldHaveCome) {
+  const Machine machine = find_machine("cm5-32");
+  for (const Bytes bytes : {Bytes{5'000'000}, Bytes{20'000'000}}) {
+    const CommMatrix matrix = three_to_one(bytes);
+    const Simulation exact = simulate_drs_n(matrix, machine, {.refusals_one_by_one = ~0ULL});
+    const Simulation counted = simulate_drs_n(matrix, machine, {.refusals_one_by_one = 0});
+    ASSERT_GT(exact.refusals, 100'000U);
+    EXPECT_NEAR(counted.seconds / exact.seconds, 1, 1e-6);
+    const auto refusals = static_cast<double>(exact.refusals);
+    EXPECT_NEAR(static_cast<double>(counted.refusals) / refusals, 1, 1e-4);
+    EXPECT_NEAR(static_cast<double>(counted.inquiries) / static_cast<double>(exact.inquiries), 1, 1e-4);
+    EXPECT_EQ(counted.delivered, exact.delivered);
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      const RankTimes& a = counted.ranks[rank];
+      const RankTimes& b = exact.ranks[rank];
+      EXPECT_NEAR(a.finished_s, b.finished_s, 1e-5 * exact.seconds) << rank;
+      EXPECT_NEAR(a.software_s, b.software_s, 1e-4 * exact.seconds) << rank;
+      EXPECT_NEAR(a.waiting_s, b.waiting_s, 1e-4 * exact.seconds) << rank;
+      EXPECT_NEAR(a.idle_s, b.idle_s, 1e-4 * exact.seconds) << rank;
+    }
+  }
+}
+
+TEST(Repeats, OfManyRanksWithSeveralDestinations) {
+  const Machine machine = find_machine("cm5-32");
+  std::vector<Message> many;
+  for (Rank src = 0; src < 8; ++src)
+    for (Rank dst = 0; dst < 8; ++dst)
+      if (src != dst) many.push_back({src, dst, 3'000'000 + 100'000 * ((src * 7 + dst * 3) % 11)});
+  const CommMatrix matrix = messages(8, many);
+  const Simulation exact = simulate_drs_n(matrix, machine, {.refusals_one_by_one = ~0ULL});
+  const Simulation counted = simulate_drs_n(matrix, machine, {.refusals_one_by_one = 0});
+  ASSERT_GT(exact.refusals, 100'000U);
+  EXPECT_NEAR(counted.seconds / exact.seconds, 1, 2e-2);  // another rank may come first at a lock
+  EXPECT_EQ(counted.delivered, exact.delivered);
+}
+
+TEST(Repeats, OfTerabytesEnd) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Machine cm5 = find_machine("cm5-32");
+  const Simulation run = simulate_drs_n(three_to_one(Bytes{1} << 40), cm5);
+  EXPECT_GE(run.seconds, port_bound_s(three_to_one(Bytes{1} << 40), cm5));
+  EXPECT_GT(run.refusals, 1'000'000'000U);
+  Machine slow = cm5;
+  slow.start_up_s = 1e6;
+  EXPECT_GT(simulate_drs_n(three_to_one(1000), slow).seconds, 3e6);
+  slow.start_up_s = 1e12;  // an inquiry no longer takes time beside it
+  EXPECT_EQ(code_of([&] { simulate_drs_n(three_to_one(1000), slow); }), ErrorCode::limit);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 60);
+}
+
+// The same of a full queue, which turns senders away.
+TEST(Repeats, OfTimeouts) {
+  Machine machine = plain("crossbar:4");
+  machine.queue_senders = 1;
+  machine.queue = 1000;
+  machine.timeout_s = 1e-6;
+  const CommMatrix matrix = three_to_one(Bytes{1} << 40);
+  const Schedule at_once = make_schedule(matrix, "ac");
+  const Simulation run = simulate(matrix, at_once, machine, {.executor = "async"});
+  EXPECT_NEAR(run.seconds / (3.0 * static_cast<double>(Bytes{1} << 40) * machine.byte_s), 1, 1e-2);
+  EXPECT_GT(run.timeouts, 1'000'000'000U);
+}
+
+TEST(Interrupts, EndASimulation) {
+  struct Stopped {};
+  const InterruptCheck check([calls = 0]() mutable {
+    if (++calls == 1000) throw Stopped();
+  });
+  EXPECT_THROW(simulate_drs_n(three_to_one(20'000'000), find_machine("cm5-32")), Stopped);
 }
 
 }  // namespace

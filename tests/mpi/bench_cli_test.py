@@ -56,6 +56,12 @@ class Bench(unittest.TestCase):
 
 
 class CommandLine(Bench):
+    def test_an_error_is_an_object_too(self):
+        for words in (("--matrix", "none.mtx"), ("--no-such-option",)):
+            done = run(2, *words, "--json")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(json.loads(done.stdout)["error"]["code"], ("io", "invalid_argument"))
+
     def test_json_has_one_object_per_method(self):
         methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async"
         methods += ",alltoallv,neighbor,isend,persistent,nbx"

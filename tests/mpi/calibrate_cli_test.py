@@ -27,9 +27,18 @@ THREE_RANKS = """%%MatrixMarket matrix coordinate integer general
 """
 
 
-def run(ranks: int, program: str, *arguments: str) -> subprocess.CompletedProcess:
+def run(
+    ranks: int, program: str, *arguments: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess:
     command = [*MPIEXEC, str(ranks), program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
 
 
 class CalibrateThenChoose(unittest.TestCase):
@@ -95,6 +104,18 @@ class CalibrateThenChoose(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(text, done.stderr)
         self.assertIn("--save", run(1, CALIBRATE, "--help").stdout)
+
+    def test_errors_are_objects_with_json_and_exit_with_2(self):
+        quick = ("--reps", "3", "--patience", "0", "--json")
+        done = run(1, CALIBRATE, *quick)
+        self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]), (2, "invalid_argument"))
+        done = run(2, CALIBRATE, *quick, "-o", "/proc/no/such.toml")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(json.loads(done.stdout.splitlines()[-1])["error"]["code"], "io")
+        homeless = {"HOME": "", "XDG_CONFIG_HOME": ""}
+        done = run(2, CALIBRATE, *quick, "--save", environment=homeless)
+        self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]), (2, "io"))
+        self.assertIn("no home", done.stderr)
 
 
 if __name__ == "__main__":

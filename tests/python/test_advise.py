@@ -93,7 +93,7 @@ def test_the_command(nuice_main, matrix_file: Path) -> None:
         (("--machine", "cm5-32"), "FILE.mtx, or --map"),
         (("m.mtx", "--map", "--machine", "cm5-32"), "FILE.mtx, or --map"),
         (("m.mtx", "--plot", "a.png", "--machine", "cm5-32"), "--map"),
-        (("m.mtx", "--machine", "cm5-32", "--candidates", ","), "names no candidate"),
+        (("m.mtx", "--machine", "cm5-32", "--candidates", ","), "no name in it"),
         (("m.mtx", "--machine", "cm5-32", "--reuse", "0"), "0 is not in 1"),
         (("m.mtx", "--machine", "testbed-fast.toml"), "testbed-fast.toml"),
         (("--map", "--machine", "testbed-fast", "--ranks", "17"), "17"),
@@ -141,6 +141,7 @@ def test_break_even_is_near_the_printed_rule() -> None:
     assert abs(small.printed - small.model) <= 3
     assert small.printed <= middle.printed <= large.printed
     assert small.model <= middle.model <= large.model
-    assert all(line.model <= line.today for line in lines)  # planning costs next to nothing now
+    # Counting that the matrix must get to all nodes, CGM does not pay for short messages used once.
+    assert [line.today for line in lines][:2] == [0, 0]
     constants = advice_map.paper_constants()
     assert constants.c1 > constants.c3 > 1  # "C1 and C3 are some constants": CGM gains with long messages

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import nuice
+from conftest import COMMAND
 from matrices import plan_with
 from nuice import Piece, Transfer
 from nuice.reproduce import meshes
@@ -150,7 +155,7 @@ def test_generate_the_papers_patterns(nuice_command, tmp_path: Path) -> None:
     result = nuice_command(
         "generate", "partition", "--points", "2800", "--unit", "1", "-o", "p.mtx", "--json"
     ).json()
-    assert result["max_degree"] == 15  # 004 s.5
+    assert result["max_degree"] <= 15 and abs(result["messages"] - 32 * 9.25) <= 2  # 004 s.5
     for wrong, words in (
         ("three numbers", ["cg", "--grid", "8x8"]),
         ("more parts than it has points", ["cg", "--grid", "8x8x8", "--boxes", "16x1x1"]),
@@ -370,3 +375,77 @@ def test_a_failed_run_keeps_the_old_file(nuice_command, matrix_file: Path, tmp_p
 def test_file_names_are_printed_as_they_are(nuice_command, tmp_path: Path) -> None:
     nuice.save_matrix_market(tmp_path / "[red]x.mtx", MATRIX)
     assert nuice_command("show", "[red]x.mtx").out.startswith("[red]x.mtx\n")
+
+
+def in_shell(line: str, tmp_path: Path, timeout_s: float = 60) -> subprocess.CompletedProcess[bytes]:
+    """What bash makes of it; `nuice` is the installed command."""
+    path = f"{COMMAND.parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=timeout_s,
+        env={**os.environ, "PATH": path},
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "complaint"),
+    [
+        ("nuice show $'\\xff.mtx'", 2, rb"nuice: \xff.mtx: No such file"),
+        ("nuice list --json >/dev/full", 2, b"No space left"),
+        ("nuice list >/dev/full", 2, b"No space left"),
+        ("nuice show none.mtx --json >/dev/full", 2, b"none.mtx: No such file"),
+        ("nuice show none.mtx --json 2>/dev/full >/dev/full", 2, b""),
+        ("nuice list >&-", 2, b"nuice: stdout is closed"),
+        ("nuice list --json >&-", 2, b"nuice: stdout is closed"),
+        ("nuice show none.mtx 2>&-", 2, b""),
+        ("nuice list >/dev/null 2>&-", 0, b""),
+        ("nuice list | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 0, b""),
+        ("nuice show --help | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 0, b""),
+        ("nuice list --json | true; exit ${PIPESTATUS[0]}", 0, b""),
+        ("nuice compare a.mtx --schedulers ,", 2, b"--schedulers ',': no name in it"),
+        ("nuice simulate a.mtx --machine cm5-32 --schedulers ,", 2, b"no name in it"),
+        ("nuice plan a.mtx -o /proc/x", 2, b"nuice: /proc/x: cannot be written: "),
+        ("nuice show <(cat a.mtx)", 0, b""),
+        ("nuice show <(gzip <a.mtx)", 0, b""),
+    ],
+)
+def test_whatever_happens_to_the_streams(
+    line: str, status: int, complaint: bytes, matrix_file: Path, tmp_path: Path
+) -> None:
+    done = in_shell(line, tmp_path)
+    assert (done.returncode, b"Traceback" in done.stderr) == (status, False), done.stderr
+    assert complaint in done.stderr
+    assert bool(complaint) or done.stderr.count(b"\n") == 0
+    assert done.stderr.count(b"\n") <= 1
+
+
+def test_a_name_that_is_not_utf8_is_told_as_json(tmp_path: Path) -> None:
+    done = in_shell("nuice show $'\\xff.mtx' --json", tmp_path)
+    assert json.loads(done.stdout)["error"]["code"] == "io"
+
+
+def test_a_pipe_that_nobody_writes_to_is_an_error(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    refused = nuice_command("compare", "a.mtx", "--topology", "file:pipe", timeout_s=40)
+    assert refused.status == 2
+    assert "pipe: no program writes to this pipe" in refused.err
+
+
+def test_headers_that_promise_too_much_are_refused(nuice_command, tmp_path: Path) -> None:
+    (tmp_path / "b.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer general\n2147483647 2147483647 0\n"
+    )
+    refused = nuice_command("show", "b.mtx", "--json")
+    assert (refused.status, refused.json()["error"]["code"]) == (2, "limit")
+    assert "b.mtx:2: 2147483647 rows" in refused.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may replace a device")
+def test_devices_are_written_to_and_stay(nuice_command, tmp_path: Path) -> None:
+    """Once root's `-o /dev/null` made it a regular file. The device here is one of our own."""
+    os.mknod(tmp_path / "null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    words = ("generate", "random", "--ranks", "4", "--degree", "2")
+    assert nuice_command(*words, "-o", "null").status == 0
+    assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)

@@ -66,6 +66,7 @@ def test_fitted_cells_say_so(quick) -> None:
             columns.setdefault(name, set()).update(c.column for c in part.cells if c.fitted)
     assert {name: found for name, found in columns.items() if found} == {
         "001-table5": {"bex"},
+        "001-table11": {"ls", "ps"},
         "001-table12": {"gs"},
         "002-fig31": {"AM-NC-O"},
         "002-fig32": {"ASR-C-O"},

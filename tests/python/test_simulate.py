@@ -3,6 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
 import pytest
 
 import nuice
@@ -31,7 +40,7 @@ def test_a_changed_copy_of_a_machine(matrix) -> None:
     assert slower.byte_s == 2 * machine.byte_s
     assert (slower.topology, slower.duplex, slower.num_ranks) == ("crossbar:16", "full", 16)
     assert machine.duplex == "half"
-    for wrong in ({"byte_s": -1.0}, {"speed": 3}, {"duplex": "both"}, {"packet_header": 4}):
+    for wrong in ({"byte_s": -1.0}, {"speed": 3}, {"duplex": "both"}, {"packet_payload": 0}):
         with pytest.raises(nuice.Error):
             machine.replace(**wrong)
 
@@ -105,3 +114,71 @@ def test_unknown_names_are_refused(nuice_main, tmp_path, matrix, options) -> Non
     done = nuice_main("simulate", "m.mtx", *options)
     assert done.status == 2
     assert "known:" in done.err
+
+
+def three_to_one() -> nuice.CommMatrix:
+    return nuice.from_dense([[0, 0, 0, 1 << 40]] * 3 + [[0] * 4])
+
+
+def test_refusals_of_terabytes_are_counted_and_not_simulated() -> None:
+    """Once this never ended: one refusal after the other, for 1e5 s of a CM-5."""
+    begin = time.monotonic()
+    run = nuice.simulate_drs_n(three_to_one(), "cm5-32")
+    assert run.refusals > 10**9
+    assert 1 < run.seconds / nuice.port_bound_s(three_to_one(), nuice.find_machine("cm5-32")) < 1.5
+    advice = nuice.advise(three_to_one(), "cm5-32", budget_s=0.01)
+    assert advice.deciding_s < 0.02
+    assert nuice.advise(three_to_one(), "cm5-32", predict_by="simulation").choice.total_s > 0
+    assert time.monotonic() - begin < 60
+
+
+@pytest.mark.parametrize("call", ["simulate_drs_n", "plan", "advise", "load"])
+def test_ctrl_c_ends_what_takes_long(call: str, tmp_path: Path) -> None:
+    """Within a second of the signal, by the exception that Python's handler raises."""
+    script = f"""
+import signal, sys, threading, time, nuice
+dense = [[0 if i == j else 1 << 30 for j in range(64)] for i in range(64)]
+def simulate_drs_n():
+    nuice.simulate_drs_n(nuice.from_dense(dense), "cm5-256")
+def plan():
+    matrix = nuice.random_regular(2048, 300, unit_bytes=1000, max_units=1000, seed=3)
+    for name in ("birkhoff", "slices", "kpbs", "lpt", "coloring_by_size") * 100:
+        nuice.plan(matrix, name)
+def advise():
+    matrix = nuice.random_regular(256, 100, unit_bytes=1000, max_units=1000, seed=3)
+    for _ in range(1000):
+        nuice.advise(matrix, "cm5-256", predict_by="simulation")
+def load():
+    nuice.load_matrix_market({str(tmp_path / "long.mtx")!r})
+print("ready", flush=True)
+try:
+    {call}()
+    sys.exit(1)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    if call == "load":
+        os.mkfifo(tmp_path / "long.mtx")
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    if call == "load":
+        threading.Thread(target=feed_comments, args=(tmp_path / "long.mtx",), daemon=True).start()
+    time.sleep(1.0)
+    assert process.poll() is None
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 7
+    assert time.monotonic() - begin < 1.5  # on a machine with other work
+    process.stdout.close()
+
+
+def feed_comments(path: Path) -> None:
+    with contextlib.suppress(BrokenPipeError), open(path, "w") as feed:
+        feed.write("%%MatrixMarket matrix coordinate integer general\n")
+        while True:
+            feed.write("% a comment\n" * 1000)

@@ -185,7 +185,7 @@ class Soak {
   void exchange_by_drs() {
     const drs::Options how = {.when_busy =
                                   random_.below(2) == 0 ? drs::WhenBusy::refuse : drs::WhenBusy::list};
-    const std::vector<Partner> sources = world_->receive_list(to_);
+    const std::vector<Partner> sources = world_->sources(to_);
     drs::Exchange exchange = world_->bind(to_, sources, send_, receive_, how);
     exchange.start();
     exchange.wait();

@@ -93,6 +93,13 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
                {"m.mtx", "rank 0 -> rank 1", "twice"});
 }
 
+TEST(Errors, AreOneLineWhateverTheyQuote) {
+  const Error error(ErrorCode::parse, "unknown \"a\nb\x1b[31m\"");
+  EXPECT_STREQ(error.what(), "unknown \"a\\x0ab\\x1b[31m\"");
+  EXPECT_EQ(error_json(ErrorCode::io, "a\"\\\xff"),
+            "{\"error\": {\"code\": \"io\", \"message\": \"a\\\"\\\\\\u00ff\"}}\n");
+}
+
 TEST(MatrixMarket, ReadsWhatOtherProgramsWrite) {
   const CommMatrix expected = test::matrix_of(2, {{0, 1, 5}});
   EXPECT_EQ(read("\xEF\xBB\xBF%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 2 5\n"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables of names: rows can be added, none can be taken twice, and an unknown name lists the known ones.
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,10 +3,10 @@
 // There is no table and no planning: before a rank sends a message it asks the receiver, which lets one in at a time.
 //
 //   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));      // nuice/mpi/drs.hpp does this much for you
-//   drs::Station station(ep);                              // registers its handlers: before seal(), on every rank
+//   drs::Exchanger exchanger(ep);                              // registers its handlers: before seal(), on every rank
 //   ep.seal();
-//   std::vector<Partner> sources = station.receive_list(destinations);      // who sends how much to this rank
-//   drs::Exchange exchange = station.bind(destinations, sources, send, receive);
+//   std::vector<Partner> sources = exchanger.sources(destinations);      // who sends how much to this rank
+//   drs::Exchange exchange = exchanger.bind(destinations, sources, send, receive);
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
 //   exchange.free();
 //
@@ -58,13 +58,13 @@ struct Counters {
   std::uint64_t refusals = 0;   ///< Inquiries that found the receiver busy, or not yet in this round.
 };
 
-class Run;    // internal
-struct Crew;  // internal
+class Run;          // internal
+struct ActiveRuns;  // internal
 
 /// Messages bound to buffers. After every start() there must be one wait(), or test() until it returns true.
 /// Guaranteed: a rank takes one message of an exchange at a time (but for early_bytes); the others wait at their
 /// senders. Nothing is promised between exchanges that overlap. These may be started and waited for in any order,
-/// as every call makes progress for all exchanges of the station.
+/// as every call makes progress for all exchanges of the exchanger.
 class Exchange {
  public:
   Exchange(Exchange&&) noexcept;
@@ -98,19 +98,19 @@ class Exchange {
 
 /// What the ranks of an endpoint need to exchange on the fly. The endpoint must outlive it and its exchanges.
 /// Interruptible and ProgressThread (am/progress.hpp) may be on: all calls mask themselves.
-class Station {
+class Exchanger {
  public:
   /// Registers handlers: on every rank, before seal().
-  explicit Station(am::Endpoint& endpoint);
-  Station(Station&&) noexcept;
-  ~Station();
+  explicit Exchanger(am::Endpoint& endpoint);
+  Exchanger(Exchanger&&) noexcept;
+  ~Exchanger();
 
   /// Collective. Who sends how many bytes to this rank, by ascending rank, itself included, zero bytes not:
   /// Generate_Recv with one active message per entry. In place of the paper's vector sum, which costs O(num_ranks),
   /// quiescence says when all have come: O(messages of this rank) and a few reductions. nuice/mpi/drs.hpp has the
   /// paper's way and the gathered matrix too.
   /// Throws Error as nuice::mpi::Plan does for destinations: invalid_argument, limit.
-  std::vector<Partner> receive_list(std::span<const Partner> destinations);
+  std::vector<Partner> sources(std::span<const Partner> destinations);
 
   /// Collective. send[i] belongs to destinations[i], receive[i] to sources[i]; the memory must stay valid until
   /// Exchange::free(). Any number of exchanges may be bound. Cost: three reductions, and a port per source.

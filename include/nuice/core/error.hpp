@@ -24,9 +24,14 @@ enum class ErrorCode : int {
 /// Name of a code as it appears in `--json` output, e.g. "invalid_argument".
 std::string_view error_code_name(ErrorCode code);
 
+/// What programs print in the place of their result when --json is asked for, on one line:
+/// {"error": {"code": "io", "message": "a.mtx: No such file or directory"}}. Bytes that are not ASCII text are escaped.
+std::string error_json(ErrorCode code, std::string_view message);
+
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// Control characters, which a message may quote from a file, are written as \\x0a and the like: what() is one line.
+  Error(ErrorCode code, const std::string& message);
   ErrorCode code() const noexcept { return code_; }
 
  private:

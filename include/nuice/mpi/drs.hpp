@@ -2,7 +2,7 @@
 // DRS_N and Generate_Recv between the ranks of a communicator.
 //
 //   drs::mpi::World world(MPI_COMM_WORLD);
-//   std::vector<Partner> sources = world.receive_list(destinations);
+//   std::vector<Partner> sources = world.sources(destinations);
 //   drs::Exchange exchange = world.bind(destinations, sources, send, receive, {.lock = drs::Lock::rma});
 //   for (...) { exchange.start(); exchange.wait(); }
 //   exchange.free();
@@ -46,10 +46,10 @@ class World {
 
   std::string transport_name() const;
 
-  /// Collective; Station::receive_list, with a choice of ways.
-  std::vector<Partner> receive_list(std::span<const Partner> destinations, Learn way = Learn::count);
+  /// Collective; Exchanger::sources, with a choice of ways.
+  std::vector<Partner> sources(std::span<const Partner> destinations, Learn way = Learn::count);
 
-  /// Collective; Station::bind, and Lock::rma too, which makes a window of 8 bytes per rank and needs the receiver to
+  /// Collective; Exchanger::bind, and Lock::rma too, which makes a window of 8 bytes per rank and needs the receiver to
   /// be inside MPI now and then, where the network has no atomic operations of its own. Throws also Error mpi, and
   /// not_applicable for Lock::rma with WhenBusy::list.
   Exchange bind(std::span<const Partner> destinations, std::span<const Partner> sources,
@@ -61,9 +61,9 @@ class World {
   void free();
 
  private:
-  struct Door;
-  Door& door() const;
-  std::shared_ptr<Door> door_;
+  struct State;
+  State& state() const;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace nuice::drs::mpi

@@ -46,8 +46,8 @@ Prediction find_prediction(std::string_view name);
 struct AdviceOptions {
   /// R: how often the plan will be used. At least 1.
   std::uint64_t reuse = 100;
-  /// "SCHEDULER:EXECUTOR", or "SCHEDULER" for the executor that suits the machine. Executors: those of the simulator
-  /// (async, phased, barrier, pairwise), credit, and handshake, which only "drs_n" has. Empty: all_candidates(machine).
+  /// "SCHEDULER:EXECUTOR", or "SCHEDULER" for the executor that suits the machine: names of nuice::executors(). Those that
+  /// need no schedule go with one name only ("drs_n:handshake"). Empty: all_candidates(machine).
   std::vector<std::string> candidates = {};
   std::uint64_t seed = 0;  ///< Of schedulers and of drs_n.
   /// Predict all candidates this way, whatever it costs (rule, model or simulation). Without it the work of deciding

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An event-driven simulator: how long a schedule takes on a machine, and where the time goes.
 //
-//   const Simulation run = simulate(matrix, schedule, find_machine("cm5-32"), {.executor = "phased"});
+//   const Simulation run = simulate(matrix, schedule, find_machine("cm5-32"), {.executor = "pairwise"});
 //   run.seconds, run.ranks[3].idle_s, run.link_contention
 //
 // Deterministic: the same arguments give the same result; events at the same time are taken in the order of their ids.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/executor.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/plan/machine.hpp"
 
@@ -22,7 +23,7 @@ namespace nuice {
 
 struct SimulationOptions {
   /// A name of executors() (nuice/core/executor.hpp), which says by its pace what a rank waits for.
-  std::string executor = "phased";
+  std::string executor{default_executor};
   bool blocking_sends =
       true;  ///< A rank waits for its send to leave before the next one; otherwise it queues all.
   bool record_timeline = false;  ///< Fills Simulation::timeline.
@@ -39,6 +40,9 @@ std::string_view when_busy_name(DrsWhenBusy when_busy);
 /// By name. Throws Error invalid_argument that lists the known names.
 DrsWhenBusy find_when_busy(std::string_view name);
 
+/// After so many refusals in a run (a second or so), those that come alike are counted and not simulated.
+inline constexpr std::uint64_t default_refusals_one_by_one = std::uint64_t{1} << 20;
+
 struct DrsOptions {
   std::uint64_t seed = 0;  ///< Draws every rank's order of destinations.
   std::optional<double> retry_delay_s =
@@ -46,11 +50,13 @@ struct DrsOptions {
   bool record_timeline = false;
   DrsWhenBusy when_busy = DrsWhenBusy::refuse;
   Bytes early_bytes = 0;  ///< `list` only: the next is granted when at most so many bytes are still to come.
+  /// Up to so many refusals are simulated one by one. A timeline has a gap where they were not.
+  std::uint64_t refusals_one_by_one = default_refusals_one_by_one;
 };
 
 enum class Activity {
   software,   ///< The processor works: overheads, copies, inquiries.
-  waiting,    ///< The processor waits: for a partner, a port, a message, a barrier.
+  waiting,    ///< The processor waits: for a partner, a port, a message, all ranks.
   sending,    ///< The send port is held: start-up and bytes on the way out.
   blocked,    ///< The send port is held, but links or the receiver are busy.
   receiving,  ///< Bytes come in.
@@ -103,7 +109,7 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
 /// the receiver by an active message; refused, it tries its next destination. Beyond the paper (DrsWhenBusy::list) the
 /// receiver keeps the refused in a list. A message of more than early_bytes then counts as two transfers.
 /// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, invalid_argument for
-/// early_bytes below 0.
+/// early_bytes below 0, limit if an inquiry takes so little beside the rest that a double cannot tell.
 Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options = {});
 
 /// No execution of any schedule is faster: the most bytes through a port, at the port's speed, plus what one message

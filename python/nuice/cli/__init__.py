@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command `nuice`. Exit codes: 0 done, 1 a plan or an exchange is wrong, 2 bad input, 130 interrupted.
+"""The command `nuice`. Exit codes: 0 done, 1 a plan or an exchange is wrong, 2 bad input or a result that
+could not be written, 130 interrupted.
 
 With --json, stdout gets exactly one JSON object, also on errors: {"error": {"code": ..., "message": ...}}.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import sys
@@ -20,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     as_json = "--json" in words
+    if not _have_streams():
+        return 2
     try:
         status = app(words, prog_name="nuice", standalone_mode=False)
         sys.stdout.flush()
@@ -29,18 +34,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:  # wrong options or arguments
         message = error.format_message() or "a command is missing"
         return _fail(f"{message} (nuice --help)", "invalid_argument", as_json)
-    except BrokenPipeError:  # the reader of our output has gone: not our error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):  # our output's reader has gone (rich exits then): not our error
+        _give_up_stdout()
         return 0
+    except MemoryError:
+        return _fail("there is not enough memory for that", "limit", as_json)
     except OSError as error:
         return _fail(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "), "io", as_json)
     except (KeyboardInterrupt, typer.Abort):
         return 130
 
 
+def _have_streams() -> bool:
+    """False if stdout is closed: no result could be told, and files that we open would take its place."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - for the rest of the program
+    if sys.stdout is None:
+        print("nuice: stdout is closed; for no output: >/dev/null", file=sys.stderr)
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
+    return True
+
+
 def _fail(message: str, code: str, as_json: bool) -> int:
     line = " ".join(message.split())
-    print(f"nuice: {line}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"nuice: {line}", file=sys.stderr)
     if as_json:
-        print(json.dumps({"error": {"code": code, "message": line}}))
+        try:
+            print(json.dumps({"error": {"code": code, "message": line}}), flush=True)
+        except OSError:
+            _give_up_stdout()
+    else:
+        _give_up_stdout_if_full()
     return 2
+
+
+def _give_up_stdout_if_full() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _give_up_stdout()
+
+
+def _give_up_stdout() -> None:
+    """What is still to be written cannot be: Python would complain of it at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

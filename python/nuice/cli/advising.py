@@ -16,7 +16,7 @@ from ..advising import advise as find_advice
 from ..errors import Error
 from ..files import OutputFiles
 from . import output
-from .options import AsJson, Plot, Seed, whole_number
+from .options import AsJson, Plot, Seed, names_in, whole_number
 
 
 def advise(
@@ -80,10 +80,7 @@ def _names(text: str, machine: _core.Machine, region: bool) -> list[str] | None:
         return None
     if text == "mpi":
         return _core.mpi_candidates(machine)
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise Error("--candidates names no candidate")
-    return names
+    return names_in("--candidates", text)
 
 
 def _advise(
@@ -172,7 +169,7 @@ def _show_map(console: Any, regions: RegionMap, result: dict[str, Any]) -> None:
     rows = [[str(degree), *row] for degree, row in zip(regions.degrees, regions.winner, strict=True)]
     console.print(output.table(["d", *sizes], rows, left=1 + len(sizes)))
     console.print("Used once, CGM costs no more than LP up to d =")
-    columns = ["bytes", "003 s.5.1, printed rule", "simulated, S as printed", "simulated, S of today"]
+    columns = ["bytes", "003 s.5.1, printed rule", "simulated, S as printed", "simulated, S of the machine"]
     cells = [
         [
             str(line["bytes"]),

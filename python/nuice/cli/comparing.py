@@ -13,7 +13,7 @@ from ..files import OutputFiles
 from ..planning import Comparison
 from ..planning import compare as compare_all
 from . import output
-from .options import AsJson, MatrixFile, PhaseCostBytes, Plot, Seed, TopologySpec
+from .options import AsJson, MatrixFile, PhaseCostBytes, Plot, Seed, TopologySpec, names_in
 
 
 def compare(
@@ -37,9 +37,7 @@ def compare(
     that share a link wait for each other; their bound is that of the ports or of the busiest link.
     Exit code 1 if a schedule is wrong.
     """
-    names = (
-        [name.strip() for name in schedulers.split(",") if name.strip()] if schedulers is not None else None
-    )
+    names = None if schedulers is None else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:
         picture = out.picture(plot)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from .._core import DEFAULT_PHASE_COST_BYTES, MAX_BYTES
+from ..errors import Error
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
@@ -25,6 +26,14 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
         return value
 
     return parse
+
+
+def names_in(option: str, text: str) -> list[str]:
+    """The names between the commas, at least one."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise Error(f"{option} '{text}': no name in it")
+    return names
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]

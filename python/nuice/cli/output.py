@@ -26,9 +26,13 @@ def console(to_stderr: bool = False) -> Console:
     """No colours without a terminal; and no markup, which a file name could look like."""
     from rich.console import Console
 
+    class Quiet(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # main() knows what to do; rich would exit with 1
+
     stream = sys.stderr if to_stderr else sys.stdout
     width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
-    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+    return Quiet(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
 def table(

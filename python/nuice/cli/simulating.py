@@ -12,7 +12,7 @@ from .. import _core
 from ..files import OutputFiles
 from ..simulation import DRS_FORMS, EARLY_BYTES, Prediction, predict
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed
+from .options import AsJson, MatrixFile, Plot, Seed, names_in
 
 
 def simulate(
@@ -44,7 +44,7 @@ def simulate(
     The bound is the busiest port's bytes at the port's speed; no execution is faster. Exit code 1 if a
     schedule is wrong.
     """
-    names = None if schedulers == "all" else [n.strip() for n in schedulers.split(",") if n.strip()]
+    names = None if schedulers == "all" else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)
     target = _core.find_machine(machine)
     with OutputFiles() as out:

@@ -29,7 +29,7 @@ def draw_reproductions(results: Sequence[Reproduction]) -> Figure:
         _draw(figure.add_subplot(down, across, place), title, part, cells)
     for place, (name, found) in enumerate(curves, len(panels) + 1):
         _draw_curves(figure.add_subplot(down, across, place), name, found)
-    figure.suptitle("marks: printed, lines: simulated")
+    figure.suptitle("marks: printed, lines: simulated" if panels else "simulated; the paper prints no points")
     return figure
 
 

@@ -141,7 +141,7 @@ def in_the_bars(results: Iterable[Reproduction]) -> list[Cell]:
         for result in results
         if result.name in IN_THE_BARS
         for part in result.parts
-        if part.unit == "ms" and not part.timed_here
+        if part.title.startswith("cost of the exchange")
         for cell in part.cells
         if not cell.large
     ]

@@ -105,6 +105,7 @@ def table11(lab: Lab, quick: bool) -> Reproduction:
         lambda row, a: lab.mean_ms(
             MACHINE, a, lambda seed: patterns.density(row["density"], row["bytes"], seed)
         ),
+        fitted=lambda row, column: column in ("ls", "ps"),
     )
     part = Part("cost of the exchange", "ms", found)
     times = {
@@ -112,6 +113,9 @@ def table11(lab: Lab, quick: bool) -> Reproduction:
     }
     claims = [claim for row, time in times.items() for claim in _claims_of_table11(dict(row), time)]
     return Reproduction("001-table11", "random patterns on a 32-node CM-5, synchronous sends", [part], claims)
+
+
+CLOSE = "printed are BS and PS within 0.3 % of each other; ours are means over ten patterns of our own"
 
 
 def _claims_of_table11(row: dict[str, int], times: dict[str, float]) -> list[Claim]:
@@ -123,6 +127,9 @@ def _claims_of_table11(row: dict[str, int], times: dict[str, float]) -> list[Cla
     if row["density"] > 50:
         better = max(times["ps"], times["bs"]) < times["gs"]
         claims.append(Claim(f"{where}: GS is slower than PS and BS", better, seen))
+        claims.append(
+            Claim(f"{where}: BS is the fastest", min(times, key=times.__getitem__) == "bs", seen, CLOSE)
+        )
     near = abs(times["ps"] / times["bs"] - 1) < 0.12
     claims.append(Claim(f"{where}: PS and BS are comparable (within 12 %, as printed)", near, seen))
     return claims

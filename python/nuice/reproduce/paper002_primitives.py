@@ -20,6 +20,7 @@ SENT, TAKEN, LOOK, NETWORK = 1.6, 1.7, 1.0, 1.0  # us
 STRATA = 0.2
 MESSAGE, INTERRUPT, PUT = 88.0, 53.0, 7.5
 ENTRY = 28.3
+IN_THE_NETWORK = 10  # packets
 POLL_EVERY = 5
 
 Cost = Callable[[int], float]  # us for so many words
@@ -53,8 +54,16 @@ def _shift(words: int, packet: float, start: float = 0.0) -> float:
 
 
 def polled(words: int, every: int) -> float:
-    """CMAML's RPC does not look at the network by itself: after so many packets the program does."""
-    return _shift(words, SENT + TAKEN + LOOK / every)
+    """CMAML's RPC looks at the network only where it cannot send; the program after `every` packets each way.
+
+    The network takes ten packets of what goes to a node (s.4.1 and the note to s.6); the two neighbours send
+    2 * every between two looks. Where that is more, a send fails, looks, and finds the network empty then.
+    """
+    each_way = packets(words)
+    every = min(every, each_way)
+    blocked = -(-2 * every // IN_THE_NETWORK) - 1
+    looks = each_way / every * (1 + 2 * max(0, blocked))
+    return _shift(words, SENT + TAKEN) + LOOK * looks
 
 
 SHIFT: dict[str, Cost] = {
@@ -141,14 +150,7 @@ def figure16(lab: Lab, quick: bool) -> Reproduction:
             max(at_256, key=at_256.__getitem__) == "F = 1",
             seen,
         ),
-        Claim(
-            "F = 5 is the best",
-            min(at_256, key=at_256.__getitem__) == "F = 5",
-            seen,
-            "fewer looks are always cheaper in ours: packets that wait in the network and block others, "
-            "which s.4.4 names as the reason to poll, are not in these costs, and nothing printed says what "
-            "they cost",
-        ),
+        Claim("F = 5 is the best", min(at_256, key=at_256.__getitem__) == "F = 5", seen),
     ]
     return Reproduction("002-fig16", "how often to poll", claims=claims, curves=[_curves("polling", ways)])
 

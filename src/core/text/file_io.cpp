@@ -14,6 +14,8 @@
 #include <random>
 #include <streambuf>
 
+#include "nuice/core/interrupt.hpp"
+
 namespace nuice::core {
 namespace {
 
@@ -22,6 +24,7 @@ constexpr std::size_t longest_line = std::size_t{1} << 26;
 }  // namespace
 
 bool LineReader::next(std::string& line) {
+  check_interrupt();
   if (!get_line(line)) return false;
   if (++line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
   if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -46,7 +49,7 @@ bool LineReader::get_line(std::string& line) {
 int LineReader::next_character(std::streambuf& from) const {
   try {
     return from.sbumpc();
-  } catch (const std::exception& error) {  // a disk's error, a damaged packed file
+  } catch (const std::ios_base::failure& error) {  // a disk's error, a damaged packed file
     fail(ErrorCode::io, std::string("cannot be read further: ") + error.what());
   }
 }
@@ -66,14 +69,6 @@ std::vector<std::string_view> split_words(std::string_view line) {
     begin = line.find_first_not_of(blanks, end);
   }
   return words;
-}
-
-std::ifstream open_for_reading(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw Error(ErrorCode::io, path + ": is a directory");
-  errno = 0;
-  std::ifstream in(path);
-  if (!in) throw Error(ErrorCode::io, path + ": " + std::strerror(errno));
-  return in;
 }
 
 namespace {

@@ -47,9 +47,6 @@ bool parse_number(std::string_view word, T& value, Base... base) {
   return true;
 }
 
-/// Opens for reading; throws Error io with the system's reason.
-std::ifstream open_for_reading(const std::string& path);
-
 /// Calls write with a stream to a new file beside `path`, then renames it to `path`.
 /// On any failure the new file is removed, `path` is as it was, and Error io is thrown.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/text_io.hpp"
 
@@ -83,7 +84,7 @@ class ScheduleReader {
     const std::string_view word = word_after(key);
     T value{};
     if (!core::parse_number(word, value, base) || std::cmp_less(value, 0)) {
-      lines_.fail("\"" + std::string(word) + "\" is no number for \"" + std::string(key) + "\"");
+      lines_.fail("\"" + std::string(word) + "\" is not a number for \"" + std::string(key) + "\"");
     }
     return value;
   }
@@ -204,7 +205,7 @@ void write_schedule(std::ostream& out, const ScheduleRecord& record, const CommM
 }
 
 ScheduleRecord load_schedule(const std::string& path, const CommMatrix& matrix) {
-  std::ifstream in = core::open_for_reading(path);
+  core::UnpackedFile in(path);
   return read_schedule(in, path, matrix);
 }
 

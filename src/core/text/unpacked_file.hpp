@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file to read from, unpacked on the way if gzip has packed it; known by its first bytes and not by its name.
+// A file to read from, unpacked on the way if gzip has packed it, which its first bytes say and not its name. Also a
+// pipe, if some program writes to it.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@ namespace nuice::core {
 
 class UnpackedFile : public std::istream {
  public:
-  /// Throws Error io with the system's reason. A damaged file is bad() where the damage begins.
+  /// Throws Error io with the system's reason; for a pipe to which nobody writes, after 10 s. What cannot be read or
+  /// unpacked later comes out of the stream buffer as std::ios_base::failure, for which LineReader has the words.
   explicit UnpackedFile(const std::string& path);
 
  private:
@@ -32,5 +34,8 @@ class UnpackedFile : public std::istream {
   };
   Buffer buffer_;
 };
+
+/// All of a file of text that people write. Throws Error as UnpackedFile, io where it cannot be read, limit above 64 MiB.
+std::string read_text(const std::string& path);
 
 }  // namespace nuice::core

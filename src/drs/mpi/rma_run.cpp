@@ -39,14 +39,15 @@ std::int64_t Words::compare_and_swap(Rank rank, std::int64_t expected, std::int6
   return before;
 }
 
-RmaRun::RmaRun(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options)
-    : Run(std::move(keeps_alive), crew, std::move(cargo), options) {}
+RmaRun::RmaRun(std::shared_ptr<void> keeps_alive, ActiveRuns& active, Messages messages,
+               const Options& options)
+    : Run(std::move(keeps_alive), active, std::move(messages), options) {}
 
 RmaRun::~RmaRun() = default;
 
 void RmaRun::connect(MPI_Comm parent) {
   comm_ = std::make_unique<const nuice::mpi::Communicator>(parent);
-  locks_ = std::make_unique<Words>(comm_->get(), *crew_.endpoint);
+  locks_ = std::make_unique<Words>(comm_->get(), *active_.endpoint);
 }
 
 void RmaRun::make_requests() {
@@ -60,15 +61,15 @@ void RmaRun::make_requests() {
       throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
     }
   };
-  receives_.reserve(cargo_.in.size());
-  sends_.reserve(cargo_.out.size());
+  receives_.reserve(messages_.in.size());
+  sends_.reserve(messages_.out.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  for (const Cargo::Incoming& in : cargo_.in) {
+  for (const Messages::Incoming& in : messages_.in) {
     const auto [count, type] = extent_of(in.data.size(), in.src, comm_->rank());
     must(MPI_Recv_init(in.data.data(), count, type, in.src, 0, comm_->get(), &request), "MPI_Recv_init");
     receives_.adopt(request);
   }
-  for (const Cargo::Outgoing& out : cargo_.out) {
+  for (const Messages::Outgoing& out : messages_.out) {
     const auto [count, type] = extent_of(out.data.size(), comm_->rank(), out.dst);
     must(MPI_Ssend_init(out.data.data(), count, type, out.dst, 0, comm_->get(), &request), "MPI_Ssend_init");
     sends_.adopt(request);
@@ -100,7 +101,7 @@ void RmaRun::try_next() {
   const auto index = static_cast<std::size_t>(message);
   const auto is_free = static_cast<std::int64_t>(2 * round_);
   ++counters_.inquiries;
-  if (locks_->compare_and_swap(cargo_.out[index].dst, is_free, is_free + 1) == is_free) {
+  if (locks_->compare_and_swap(messages_.out[index].dst, is_free, is_free + 1) == is_free) {
     sends_.start(index, index + 1);
     sending_ = message;
   } else {
@@ -114,7 +115,7 @@ void RmaRun::release() {
   if (!sends_.test(index, index + 1)) return;
   const auto is_free = static_cast<std::int64_t>(2 * round_);
   // Finds another word only if the receiver has gone on to the next round.
-  (void)locks_->compare_and_swap(cargo_.out[index].dst, is_free + 1, is_free);
+  (void)locks_->compare_and_swap(messages_.out[index].dst, is_free + 1, is_free);
   is_sent_[index] = 1;
   ++num_moved_;
   sending_ = -1;
@@ -123,9 +124,9 @@ void RmaRun::release() {
 
 void RmaRun::append_waited_for(std::vector<Rank>& ranks) const {
   for (std::size_t i = 0; i < is_sent_.size(); ++i)
-    if (is_sent_[i] == 0) ranks.push_back(cargo_.out[i].dst);
+    if (is_sent_[i] == 0) ranks.push_back(messages_.out[i].dst);
   if (all_arrived_) return;
-  for (const Cargo::Incoming& in : cargo_.in) ranks.push_back(in.src);
+  for (const Messages::Incoming& in : messages_.in) ranks.push_back(in.src);
 }
 
 /// After an error of MPI nothing more can be expected of the others, nor may they wait for this rank.
@@ -133,7 +134,7 @@ bool RmaRun::step(am::FirstError& /*held*/) {
   try {
     return step_in_mpi();
   } catch (const Error& error) {
-    crew_.endpoint->give_up_after(error);
+    active_.endpoint->give_up_after(error);
   }
 }
 

@@ -44,7 +44,7 @@ class Words {
 class RmaRun : public Run {
  public:
   /// Does not communicate.
-  RmaRun(std::shared_ptr<void> keeps_alive, Crew& crew, Cargo cargo, const Options& options);
+  RmaRun(std::shared_ptr<void> keeps_alive, ActiveRuns& active, Messages messages, const Options& options);
   ~RmaRun() override;
 
   /// Collective, once, before the first start(): communicator and window.
@@ -72,7 +72,7 @@ class RmaRun : public Run {
   int sending_ = -1;            // the message that is on its way, or -1
   bool all_arrived_ = false;
   std::size_t unsent_ = 0;
-  std::vector<char> is_sent_;  // by index in cargo_.out; in this round
+  std::vector<char> is_sent_;  // by index in messages_.out; in this round
 };
 
 }  // namespace nuice::drs::mpi

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "drs/arguments.hpp"
+#include "drs/exchanger_state.hpp"
 #include "drs/mpi/rma_run.hpp"
-#include "drs/station_state.hpp"
 #include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
@@ -27,21 +27,21 @@ struct VectorSum {
 }  // namespace
 
 /// Destroyed by the last that needs it.
-struct World::Door {
+struct World::State {
   std::shared_ptr<const nuice::mpi::Communicator> comm;
   am::Endpoint endpoint;
-  Station station;
+  Exchanger exchanger;
   std::unique_ptr<VectorSum> sum = std::make_unique<VectorSum>();
 
-  Door(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
+  State(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
       : comm(nuice::mpi::duplicate(parent, endpoint_options.watchdog_s)),
         endpoint(am::mpi::connect(comm->get(), options), endpoint_options),
-        station(endpoint) {
+        exchanger(endpoint) {
     endpoint.seal();
   }
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
-  ~Door() {
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
     if (nuice::mpi::is_finalized()) return;
     try {
       endpoint.quiesce();
@@ -67,18 +67,18 @@ std::vector<Partner> column_of_gathered(const nuice::mpi::Communicator& comm,
 }
 
 /// 004 fig. 1, step 2: how many entries this rank will receive.
-int num_entries(const nuice::mpi::Communicator& comm, Station::State& station, VectorSum& sum,
+int num_entries(const nuice::mpi::Communicator& comm, Exchanger::State& exchanger, VectorSum& sum,
                 std::span<const Partner> destinations) {
   sum.mask.assign(static_cast<std::size_t>(comm.num_ranks()), 0);
   for (const auto& [dst, bytes] : destinations) sum.mask[static_cast<std::size_t>(dst)] = bytes > 0 ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
   must(MPI_Ireduce_scatter_block(sum.mask.data(), &sum.count, 1, MPI_INT, MPI_SUM, comm.get(), &request),
        "MPI_Ireduce_scatter_block");
-  station.wait_until([&] {
+  exchanger.wait_until([&] {
     int done = 0;
     const int code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS)
-      station.endpoint.give_up_after(Error(ErrorCode::mpi, nuice::mpi::error_text(code, "MPI_Test")));
+      exchanger.endpoint.give_up_after(Error(ErrorCode::mpi, nuice::mpi::error_text(code, "MPI_Test")));
     return done != 0;
   });
   return sum.count;
@@ -99,50 +99,50 @@ std::string_view learn_name(Learn way) {
 }
 
 World::World(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
-    : door_(std::make_shared<Door>(parent, options, endpoint_options)) {}
+    : state_(std::make_shared<State>(parent, options, endpoint_options)) {}
 World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 World::~World() = default;
 
-World::Door& World::door() const {
-  if (!door_) throw Error(ErrorCode::state, "the world was freed");
-  return *door_;
+World::State& World::state() const {
+  if (!state_) throw Error(ErrorCode::state, "the world was freed");
+  return *state_;
 }
 
-void World::free() { door_.reset(); }
+void World::free() { state_.reset(); }
 
-std::string World::transport_name() const { return door().endpoint.transport_name(); }
+std::string World::transport_name() const { return state().endpoint.transport_name(); }
 
-std::vector<Partner> World::receive_list(std::span<const Partner> destinations, Learn way) {
-  Door& all = door();
-  if (way == Learn::quiesce) return all.station.receive_list(destinations);
-  Station::State& station = all.station.state();
-  const Collective call(station);
-  station.agree([&] { check_destinations(station.place(), destinations); });
+std::vector<Partner> World::sources(std::span<const Partner> destinations, Learn way) {
+  State& all = state();
+  if (way == Learn::quiesce) return all.exchanger.sources(destinations);
+  Exchanger::State& exchanger = all.exchanger.state();
+  const Collective call(exchanger);
+  exchanger.agree([&] { check_destinations(exchanger.place(), destinations); });
   if (way == Learn::concatenate) return column_of_gathered(*all.comm, destinations);
-  const auto expected = static_cast<std::size_t>(num_entries(*all.comm, station, *all.sum, destinations));
-  station.send_entries(destinations);
-  station.wait_until([&] { return station.entries.size() >= expected; });
-  return station.take_entries();
+  const auto expected = static_cast<std::size_t>(num_entries(*all.comm, exchanger, *all.sum, destinations));
+  exchanger.send_entries(destinations);
+  exchanger.wait_until([&] { return exchanger.entries.size() >= expected; });
+  return exchanger.take_entries();
 }
 
 Exchange World::bind(std::span<const Partner> destinations, std::span<const Partner> sources,
                      std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                      const Options& options) {
-  const Door& all = door();
-  Station::State& station = all.station.state();
-  const Collective call(station);
-  station.check_options(options);
+  const State& all = state();
+  Exchanger::State& exchanger = all.exchanger.state();
+  const Collective call(exchanger);
+  exchanger.check_options(options);
   if (options.lock == Lock::message)
-    return bind_messages(door_, station, destinations, sources, send, receive, options);
+    return bind_messages(state_, exchanger, destinations, sources, send, receive, options);
   std::unique_ptr<RmaRun> run;
-  station.agree([&] {
-    Cargo cargo = make_cargo(station.place(), destinations, sources, send, receive, options.seed);
-    run = std::make_unique<RmaRun>(door_, station.crew, std::move(cargo), options);
+  exchanger.agree([&] {
+    Messages messages = make_messages(exchanger.place(), destinations, sources, send, receive, options.seed);
+    run = std::make_unique<RmaRun>(state_, exchanger.active, std::move(messages), options);
   });
-  station.check_sources(destinations, sources);
+  exchanger.check_sources(destinations, sources);
   run->connect(all.comm->get());
-  station.agree([&] { run->make_requests(); });
+  exchanger.agree([&] { run->make_requests(); });
   return Exchange(std::move(run));
 }
 

@@ -2,7 +2,7 @@
 // The executors that run on MPI. To add one: run.hpp.
 #include <array>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "exchange/exec/rows.hpp"
 
 namespace nuice::mpi {

@@ -104,7 +104,7 @@ Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
   require_running("bind()");
   plan->member.require_same(call);
   const auto kept = plan->comm;
-  return naming_the_dead(*kept, [&] {
+  return naming_dead_ranks(*kept, [&] {
     const std::vector<Partner>& sources = plan->table.sources;
     if (call.direction == Direction::forwards)
       return bind(*plan, Way{plan->table, plan->destinations, sources}, false);

@@ -11,8 +11,8 @@
 
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/exec/steps.hpp"
-#include "exchange/plan/family.hpp"
 #include "exchange/plan/options.hpp"
+#include "exchange/plan/plan_group.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
@@ -132,8 +132,8 @@ void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& opt
 
 BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = Family::duplicate_for_plan(parent, 0);
-  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, options); });
+  state_->comm = PlanGroup::duplicate_for_plan(parent, 0);
+  naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, options); });
 }
 
 Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
@@ -141,7 +141,7 @@ Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
   require_running("bind()");
   state_->member.require_same({Form::broadcast});
   const auto kept = state_->comm;
-  return naming_the_dead(*kept, [&] { return state_->bind(buffer, room); });
+  return naming_dead_ranks(*kept, [&] { return state_->bind(buffer, room); });
 }
 
 /// The receive, if there is one, and the sends of the steps.

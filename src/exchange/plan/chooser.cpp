@@ -236,7 +236,7 @@ class Plan::State::Chooser {
   Plan plan_of(const Candidate& candidate) {
     auto state = std::make_unique<State>();
     state->comm = state_.comm;
-    state->member = {state_.member.family, state_.member.family->add()};
+    state->member = {state_.member.group, state_.member.group->add()};
     state->destinations = state_.destinations;
     state->find_hosts(options_);
     state->make(assignment(candidate), options_);

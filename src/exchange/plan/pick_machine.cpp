@@ -6,10 +6,8 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "core/text/file_io.hpp"
+#include "core/text/unpacked_file.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -29,18 +27,12 @@ struct Found {
   std::string sentence;
 };
 
-std::string contents_of(const std::string& path) {
-  std::ostringstream text;
-  text << core::open_for_reading(path).rdbuf();
-  return text.str();
-}
-
 /// By the name of a shipped one or a file.
 Found by_name(const std::string& name, const std::string& sentence) {
   for (const ShippedMachine& shipped : shipped_machines())
     if (shipped.name == name) return {name, std::string(shipped.text), sentence};
   if (!name.ends_with(".toml")) (void)find_machine(name);  // throws, with the known names
-  return {name, contents_of(name), sentence};
+  return {name, core::read_text(name), sentence};
 }
 
 Found look_for(const PlanOptions& options, bool one_host) {

@@ -175,8 +175,8 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = Family::duplicate_for_plan(parent, options.watchdog_s);
-  naming_the_dead(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
+  state_->comm = PlanGroup::duplicate_for_plan(parent, options.watchdog_s);
+  naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
 }
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -11,7 +11,7 @@
 
 #include "exchange/bind/layout.hpp"
 #include "exchange/exec/exchange_state.hpp"
-#include "exchange/plan/family.hpp"
+#include "exchange/plan/plan_group.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"

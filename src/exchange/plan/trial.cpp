@@ -64,7 +64,7 @@ void Trial::run_round(std::size_t first) {
   for (std::size_t turn = 0; turn < runners_.size(); ++turn) {
     const std::size_t i = (first + turn) % runners_.size();
     if (runners_[i].is_out) continue;
-    barrier(comm_);
+    synchronise(comm_);
     const double begin_s = MPI_Wtime();
     runners_[i].exchange.start();
     runners_[i].exchange.wait();

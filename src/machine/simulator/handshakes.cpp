@@ -2,9 +2,11 @@
 // The distributed scheduling of 004 fig. 5: test-and-set of the receiver's lock by an active message, then the message,
 // then another active message that resets the lock. Refused, a rank asks its next destination.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "machine/simulator/engine.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::machine {
 
@@ -12,6 +14,7 @@ void Engine::set_handshakes(Handshakes handshakes) {
   retry_delay_s_ = handshakes.retry_delay_s;
   listing_ = handshakes.listing;
   early_bytes_ = handshakes.early_bytes;
+  storm_ = Storm(processors_.size(), handshakes.refusals_one_by_one);
   for (std::size_t rank = 0; rank < processors_.size(); ++rank) {
     processors_[rank].to_send = std::move(handshakes.to_send[rank]);
   }
@@ -44,7 +47,7 @@ bool Engine::serve(Rank rank) {
           work(rank, machine_.send_overhead_s + machine_.async_send_s);
           break;
         }
-        ++refusals_;
+        refused(rank);
         p.trying = (p.trying + 1) % p.to_send.size();
         next(retry_delay_s_ > 0 ? Serving::delaying : Serving::choosing);
         if (retry_delay_s_ > 0) {
@@ -90,11 +93,25 @@ void Engine::inquiry(Rank rank) {
   Processor& asker = processors_[at(rank)];
   const Rank receiver = program_.moves[asker.to_send[asker.trying]].dst;
   asker.granted = !std::exchange(processors_[at(receiver)].locked, true);
+  if (asker.granted) storm_.calm();
   events_.push(interrupt(receiver, machine_.am_handler_s) + machine_.am_latency_s, EventKind::answer,
                static_cast<std::uint32_t>(rank));
 }
 
+void Engine::refused(Rank rank) {
+  ++refusals_;
+  Processor& p = processors_[at(rank)];
+  if (p.refused_at == now_) {
+    throw Error(ErrorCode::limit, "after " + std::to_string(now_) +
+                                      " s an inquiry no longer takes any time that can be told: "
+                                      "the machine's times are too far apart");
+  }
+  p.refused_at = now_;
+  storm_.repeat(at(rank));
+}
+
 void Engine::release(Rank rank) {
+  storm_.calm();
   interrupt(rank, machine_.am_handler_s);
   processors_[at(rank)].locked = false;
 }

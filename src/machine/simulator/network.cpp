@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
+
+#include "nuice/core/error.hpp"
 
 namespace nuice::machine {
 namespace {
@@ -80,8 +83,18 @@ bool Network::turned_away(TransferId id, double now) {
   if (receiver.wire_in + journey.wire <= static_cast<double>(machine_.queue)) return false;
   ++counts_.timeouts;
   if (!std::exchange(journey.counted_node, true)) ++counts_.node_contention;
-  if (!std::exchange(journey.blocked, true)) watcher_.blocked(id, now);
-  events_.push(now + machine_.timeout_s, EventKind::port_ready, id);
+  if (!std::exchange(journey.blocked, true)) {
+    watcher_.blocked(id, now);
+  } else {
+    watcher_.turned_away(id);
+  }
+  const double again = snap(now + machine_.timeout_s);
+  if (again <= now) {
+    throw Error(ErrorCode::limit, "after " + std::to_string(now) + " s a timeout of " +
+                                      std::to_string(machine_.timeout_s) +
+                                      " s can no longer be told: the machine's times are too far apart");
+  }
+  events_.push(again, EventKind::port_ready, id);
   return true;
 }
 
@@ -280,6 +293,24 @@ void Network::interrupt(Rank rank, double seconds, double now) {
     journey.left += seconds * journey.rate;
     reschedule(id);
   }
+}
+
+std::vector<std::pair<TransferId, double>> Network::bytes_left(double now) const {
+  std::vector<std::pair<TransferId, double>> result;
+  for (const TransferId id : transfer_of_flow_) {
+    const Journey& journey = journeys_[id];
+    if (journey.flow >= 0 && transfer_of_flow_[at(journey.flow)] == id)
+      result.emplace_back(id, journey.left - journey.rate * (now - journey.updated));
+  }
+  return result;
+}
+
+void Network::set_bytes_left(TransferId id, double left, double now) {
+  Journey& journey = journeys_[id];
+  journey.left = left;
+  journey.updated = now;
+  journey.queued = never;
+  reschedule(id);
 }
 
 void Network::settle(double now) {

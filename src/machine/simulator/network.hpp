@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "machine/simulator/events.hpp"
@@ -26,6 +27,7 @@ class Watcher {
   virtual ~Watcher() = default;
   virtual void port_taken(TransferId id, double now) = 0;  ///< The start-up begins.
   virtual void blocked(TransferId id, double now) = 0;     ///< Links or the receiver are busy.
+  virtual void turned_away(TransferId id) = 0;             ///< Again, by a full queue.
   virtual void bytes_begin(TransferId id, double now) = 0;
   virtual void left(TransferId id, double now) = 0;  ///< The last byte is out, the ports and links are free.
 };
@@ -53,6 +55,14 @@ class Network {
   void processor_works(Rank rank, bool works);
   /// To be called when all events of a time are done, before the next ones.
   void settle(double now);
+
+  /// Of all messages under way, at this time.
+  std::vector<std::pair<TransferId, double>> bytes_left(double now) const;
+  /// After a time that was passed over: what it has left then. The events of its end must be off the queue.
+  void set_bytes_left(TransferId id, double left, double now);
+  /// Of a transfer whose start-up is to end: because a full queue has turned it away.
+  bool is_turned_away(TransferId id) const { return journeys_[id].blocked; }
+  void add_timeouts(std::uint64_t count) { counts_.timeouts += count; }
 
   /// Links on the way; valid once submitted.
   std::size_t hops(TransferId id) const { return routes_of_[id].size(); }

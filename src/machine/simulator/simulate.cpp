@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "machine/simulator/engine.hpp"
 #include "machine/simulator/program.hpp"
 #include "nuice/core/error.hpp"
@@ -132,7 +132,8 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
   engine.set_handshakes({.to_send = std::move(to_send),
                          .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s),
                          .listing = listing,
-                         .early_bytes = early_bytes});
+                         .early_bytes = early_bytes,
+                         .refusals_one_by_one = options.refusals_one_by_one});
   std::vector<Bytes> delivered(matrix.num_messages());
   Simulation result = engine.run([&](TransferId id) { delivered[parts[id].first] += parts[id].second; });
   result.delivered = std::move(delivered);

@@ -13,7 +13,7 @@
 #include <bit>
 #include <numeric>
 
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/broadcaster.hpp"
 

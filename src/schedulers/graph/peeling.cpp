@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "nuice/core/interrupt.hpp"
+
 namespace nuice::sched {
 namespace {
 
@@ -125,6 +127,7 @@ void Peeling::unmatch(Vertex sender) {
 
 /// Breadth first along alternating paths from an unmatched sender to an unmatched receiver.
 bool Peeling::find_edge_for(Vertex root) {
+  check_interrupt();
   ++search_;
   queue_.assign(1, root);
   for (std::size_t next = 0; next < queue_.size(); ++next) {
@@ -169,6 +172,7 @@ void Peeling::set_matched(Vertex sender, Place place) {
 }
 
 void Peeling::take(Schedule& schedule) {
+  check_interrupt();
   Bytes units = left_;
   for (const Matched& matched : matched_) units = std::min(units, matched.units);
   schedule.begin_phase();

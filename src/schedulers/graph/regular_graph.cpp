@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "nuice/core/interrupt.hpp"
+
 namespace nuice::sched {
 namespace {
 
@@ -79,6 +81,7 @@ void RegularGraph::pair_at_receivers(std::span<const Edge> graph) {
 /// An Euler split (Gabow, Int. J. Computer and Information Sciences 5, 1976). Pairs of edges at receivers, and at senders the pairs of
 /// places 2k and 2k + 1, link all edges to cycles; along a cycle edges go alternately into the two halves.
 void RegularGraph::halve(std::span<Edge> graph) {
+  check_interrupt();
   constexpr std::uint8_t undecided = 2;
   const std::size_t half = graph.size() / 2;
   pair_at_receivers(graph);
@@ -111,9 +114,10 @@ RegularGraph::Place RegularGraph::walk_to_free_receiver(std::span<const Edge> gr
 }
 
 /// A perfect matching by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013): in a regular graph a walk
-/// from an unmatched sender reaches one of the k unmatched receivers after O(n / k) steps in the mean, so all n walks
+/// from an unmatched sender reaches one of the k unmatched receivers after O(n / k) steps on average, so all n walks
 /// together take O(n log n). A sender keeps the edge tried last, which is its edge on the walk without loops.
 void RegularGraph::find_matching(std::span<const Edge> graph, MessageId degree) {
+  check_interrupt();
   for (Vertex from = 0; from < num_vertices_; ++from) {
     walk_to_free_receiver(graph, degree, from);
     for (Vertex sender = from;;) {

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -165,6 +166,7 @@ Schedule make_bruck(const Problem& problem) {
   std::int64_t best = 2;
   Load least;
   for (const std::int64_t radix : radices(matrix.num_ranks())) {
+    check_interrupt();
     const Load load = load_of(matrix, shifts, radix);
     const bool is_better = load.cost(problem.phase_cost_bytes) < least.cost(problem.phase_cost_bytes);
     if (least.num_phases > 0 && !is_better) continue;

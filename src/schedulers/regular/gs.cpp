@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -54,6 +55,7 @@ Schedule make_gs(const Problem& problem) {
   std::vector<PhaseId> busy_in(static_cast<std::size_t>(matrix.num_ranks()), 0);  // phase + 1
   PhaseId phase = 0;
   for (MessageId left = matrix.num_messages(); left > 0; ++phase) {
+    check_interrupt();
     const auto is_busy = [&](Rank rank) { return busy_in[static_cast<std::size_t>(rank)] == phase + 1; };
     const auto send = [&](MessageId id) {
       phase_of[id] = phase;

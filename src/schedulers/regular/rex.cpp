@@ -10,10 +10,11 @@
 // 001 needs a power of two. For other n (ours): with p the largest power of two below n, rank p + r first
 // hands all it has to rank r, the p ranks go through their steps, and rank r hands rank p + r what is for it:
 // two more steps. Cost: O((messages + n) log n) time; the schedule has a piece (24 bytes) for every hop of every
-// message, in the mean (log2 n) / 2 of them where everybody sends to everybody, and 8 bytes per message beside it.
+// message, on average (log2 n) / 2 of them where everybody sends to everybody, and 8 bytes per message beside it.
 #include <bit>
 #include <vector>
 
+#include "nuice/core/interrupt.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -89,6 +90,7 @@ Schedule make_rex(const Problem& problem) {
   forwarding.reserve(num_pieces);
   if (core < num_ranks) forwarding.step([&](Rank at, Rank) { return home(at); });
   for (Rank half = core / 2; half > 0; half /= 2) {
+    check_interrupt();
     forwarding.step([&](Rank at, Rank dst) { return ((at ^ home(dst)) & half) != 0 ? at ^ half : at; });
   }
   if (core < num_ranks) forwarding.step([&](Rank at, Rank dst) { return home(dst) == at ? dst : at; });

@@ -28,7 +28,7 @@
 #include <thread>
 
 #include "advise/text_hash.hpp"
-#include "core/table.hpp"
+#include "core/support/table.hpp"
 #include "core/text/file_io.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"

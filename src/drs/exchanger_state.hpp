@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a station keeps: handlers, entries of a receive list that have come, and the exchanges by their number.
+// What a exchanger keeps: handlers, entries of a receive list that have come, and the exchanges by their number.
 #pragma once
 
 #include <cstdint>
@@ -55,10 +55,10 @@ struct Verdict {
   std::int32_t code;
 };
 
-struct Station::State {
-  /// The endpoint's handlers keep it alive: a release may come when station and exchanges are gone.
+struct Exchanger::State {
+  /// The endpoint's handlers keep it alive: a release may come when exchanger and exchanges are gone.
   static std::shared_ptr<State> make(am::Endpoint& ep);
-  explicit State(am::Endpoint& ep) : endpoint(ep), crew{.endpoint = &ep, .running = {}} {}
+  explicit State(am::Endpoint& ep) : endpoint(ep), active{.endpoint = &ep, .running = {}} {}
 
   Place place() const { return {endpoint.rank(), endpoint.num_ranks()}; }
 
@@ -88,7 +88,7 @@ struct Station::State {
   MessageRun* find_run(std::uint32_t exchange);
 
   am::Endpoint& endpoint;
-  Crew crew;
+  ActiveRuns active;
   std::vector<Partner> entries;
   std::vector<MessageRun*> runs;  // by number; null when freed
   std::uint32_t next_number = 0;  // of the next bind(), which is collective: the same on all ranks
@@ -106,20 +106,20 @@ struct Station::State {
 /// thrown by the next call that makes progress: this one has to tell all ranks the same.
 class Collective {
  public:
-  explicit Collective(Station::State& station) : mask_(station.endpoint), station_(station) {}
+  explicit Collective(Exchanger::State& exchanger) : mask_(exchanger.endpoint), exchanger_(exchanger) {}
   Collective(const Collective&) = delete;
   Collective& operator=(const Collective&) = delete;
   ~Collective() {
-    if (station_.held.is_there()) station_.endpoint.throw_later(station_.held.take());
+    if (exchanger_.held.is_there()) exchanger_.endpoint.throw_later(exchanger_.held.take());
   }
 
  private:
   am::Mask mask_;
-  Station::State& station_;
+  Exchanger::State& exchanger_;
 };
 
-/// Collective. Station::bind once the options are checked; what the exchange needs lives at least as long as it.
-Exchange bind_messages(const std::shared_ptr<void>& keeps_alive, Station::State& station,
+/// Collective. Exchanger::bind once the options are checked; what the exchange needs lives at least as long as it.
+Exchange bind_messages(const std::shared_ptr<void>& keeps_alive, Exchanger::State& exchanger,
                        std::span<const Partner> destinations, std::span<const Partner> sources,
                        std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                        const Options& options);

@@ -27,23 +27,23 @@ struct BindCall {
 };
 
 /// What a rank is about to do with a plan.
-struct Doing {
+struct PendingCall {
   std::int64_t member;  // the plan's number
   BindCall call;
   bool plan_is_freed;
 };
 
-class Family {
+class PlanGroup {
  public:
-  /// Collective over parent; comm: the new plan's duplicate of it. The family of the plans before, or a new one.
-  static std::shared_ptr<Family> of(MPI_Comm parent, const Communicator& comm);
+  /// Collective over parent; comm: the new plan's duplicate of it. The group of the plans before, or a new one.
+  static std::shared_ptr<PlanGroup> of(MPI_Comm parent, const Communicator& comm);
   /// Collective over parent. Throws as require_same() does unless all ranks are about to make a plan, and as Communicator() does
   /// for a communicator that cannot have one.
-  /// Returns the family, if there is one.
-  static std::shared_ptr<Family> expect_plan(MPI_Comm parent, double watchdog_s);
-  explicit Family(const Communicator& comm) : comm_(comm.get(), Communicator::watching) {}
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
+  /// Returns the group, if there is one.
+  static std::shared_ptr<PlanGroup> expect_plan(MPI_Comm parent, double watchdog_s);
+  explicit PlanGroup(const Communicator& comm) : comm_(comm.get(), Communicator::watching) {}
+  PlanGroup(const PlanGroup&) = delete;
+  PlanGroup& operator=(const PlanGroup&) = delete;
 
   /// Collective. As nuice::mpi::duplicate(), after expect_plan().
   static std::shared_ptr<const Communicator> duplicate_for_plan(MPI_Comm parent, double watchdog_s);
@@ -52,11 +52,11 @@ class Family {
   std::int64_t add() { return ++num_members_; }
   /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
   /// where the plan was freed, be it on one rank.
-  void require_same(const Doing& doing, double watchdog_s);
+  void require_same(const PendingCall& pending, double watchdog_s);
 
  private:
   static int key();
-  static std::shared_ptr<Family> find(MPI_Comm parent);
+  static std::shared_ptr<PlanGroup> find(MPI_Comm parent);
   static int forget(MPI_Comm parent, int key, void* value, void* extra);
 
   Communicator comm_;
@@ -66,22 +66,22 @@ class Family {
 /// A plan's place among the others. It keeps it when it is freed, so that a rank that binds it all the same is heard by the
 /// others.
 struct Membership {
-  std::shared_ptr<Family> family;
+  std::shared_ptr<PlanGroup> group;
   std::int64_t number = 0;
   bool plan_is_freed = false;
   double watchdog_s = 0;
 
   /// Collective over parent.
   static Membership of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm, double watchdog_s) {
-    const auto family = Family::of(parent, *comm);
-    return {.family = family, .number = family->add(), .watchdog_s = watchdog_s};
+    const auto group = PlanGroup::of(parent, *comm);
+    return {.group = group, .number = group->add(), .watchdog_s = watchdog_s};
   }
   void require_same(const BindCall& call) const {
-    family->require_same({number, call, plan_is_freed}, watchdog_s);
+    group->require_same({number, call, plan_is_freed}, watchdog_s);
   }
   /// As it is after the plan was freed.
   Membership of_freed() const {
-    return {.family = family, .number = number, .plan_is_freed = true, .watchdog_s = watchdog_s};
+    return {.group = group, .number = number, .plan_is_freed = true, .watchdog_s = watchdog_s};
   }
 };
 

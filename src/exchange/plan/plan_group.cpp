@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchange/plan/family.hpp"
+#include "exchange/plan/plan_group.hpp"
 
 #include <array>
 #include <string>
@@ -14,16 +14,16 @@ namespace nuice::mpi {
 namespace {
 
 /// What hangs on the user's communicator.
-using Holder = std::shared_ptr<Family>;
+using Holder = std::shared_ptr<PlanGroup>;
 
 constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none"};
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.
-std::int64_t code_of(const Doing& doing) {
-  const auto form = static_cast<std::int64_t>(doing.call.form);
-  const auto direction = static_cast<std::int64_t>(doing.call.direction);
-  return (2 * doing.member + (doing.plan_is_freed ? 1 : 0)) * num_calls + 2 * form + direction;
+std::int64_t code_of(const PendingCall& pending) {
+  const auto form = static_cast<std::int64_t>(pending.call.form);
+  const auto direction = static_cast<std::int64_t>(pending.call.direction);
+  return (2 * pending.member + (pending.plan_is_freed ? 1 : 0)) * num_calls + 2 * form + direction;
 }
 
 std::string words(std::int64_t code) {
@@ -36,17 +36,17 @@ std::string words(std::int64_t code) {
 }  // namespace
 
 /// One for the process, as long as MPI is there.
-int Family::key() {
+int PlanGroup::key() {
   static const int made = [] {
     int key = MPI_KEYVAL_INVALID;
-    must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Family::forget, &key, nullptr),
+    must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &PlanGroup::forget, &key, nullptr),
          "MPI_Comm_create_keyval");
     return key;
   }();
   return made;
 }
 
-std::shared_ptr<Family> Family::find(MPI_Comm parent) {
+std::shared_ptr<PlanGroup> PlanGroup::find(MPI_Comm parent) {
   void* value = nullptr;
   int found = 0;
   must(MPI_Comm_get_attr(parent, key(), static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
@@ -54,38 +54,38 @@ std::shared_ptr<Family> Family::find(MPI_Comm parent) {
 }
 
 /// The attribute goes with the communicator.
-int Family::forget(MPI_Comm, int, void* value, void*) {
+int PlanGroup::forget(MPI_Comm, int, void* value, void*) {
   delete static_cast<Holder*>(value);
   return MPI_SUCCESS;
 }
 
-std::shared_ptr<Family> Family::of(MPI_Comm parent, const Communicator& comm) {
-  if (std::shared_ptr<Family> family = find(parent)) return family;
-  auto holder = std::make_unique<Holder>(std::make_shared<Family>(comm));
-  std::shared_ptr<Family> family = *holder;
+std::shared_ptr<PlanGroup> PlanGroup::of(MPI_Comm parent, const Communicator& comm) {
+  if (std::shared_ptr<PlanGroup> group = find(parent)) return group;
+  auto holder = std::make_unique<Holder>(std::make_shared<PlanGroup>(comm));
+  std::shared_ptr<PlanGroup> group = *holder;
   must(MPI_Comm_set_attr(parent, key(), holder.release()), "MPI_Comm_set_attr");  // forget() deletes it
-  return family;
+  return group;
 }
 
-std::shared_ptr<Family> Family::expect_plan(MPI_Comm parent, double watchdog_s) {
+std::shared_ptr<PlanGroup> PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
   check_parent(parent);
-  std::shared_ptr<Family> family = find(parent);
-  if (family) family->require_same({family->num_members_ + 1, {Form::none}, false}, watchdog_s);
-  return family;
+  std::shared_ptr<PlanGroup> group = find(parent);
+  if (group) group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
+  return group;
 }
 
-std::shared_ptr<const Communicator> Family::duplicate_for_plan(MPI_Comm parent, double watchdog_s) {
-  const std::shared_ptr<Family> family = expect_plan(parent, watchdog_s);
-  return duplicate(parent, watchdog_s, family ? &family->comm_ : nullptr);
+std::shared_ptr<const Communicator> PlanGroup::duplicate_for_plan(MPI_Comm parent, double watchdog_s) {
+  const std::shared_ptr<PlanGroup> group = expect_plan(parent, watchdog_s);
+  return duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
 }
 
-void Family::require_same(const Doing& doing, double watchdog_s) {
+void PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
   if (comm_.is_given_up())
     throw Error(ErrorCode::state,
                 "the plans of this communicator were given up after a rank had died or not answered");
   comm_.set_watchdog(watchdog_s);
-  naming_the_dead(comm_, [&] {
-    const std::int64_t mine = code_of(doing);
+  naming_dead_ranks(comm_, [&] {
+    const std::int64_t mine = code_of(pending);
     std::array<std::int64_t, 2> least = {mine, -mine};
     all_reduce(comm_, MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN);
     if (least[0] == -least[1]) return;
@@ -93,14 +93,15 @@ void Family::require_same(const Doing& doing, double watchdog_s) {
     broadcast(comm_, &first, 1, MPI_INT64_T, 0);
     all_or_none(comm_, [&] {
       const std::string who = "rank " + std::to_string(comm_.rank());
-      if (doing.plan_is_freed) throw Error(ErrorCode::state, who + ": " + words(mine) + ", which was freed");
+      if (pending.plan_is_freed)
+        throw Error(ErrorCode::state, who + ": " + words(mine) + ", which was freed");
       if (mine != first && words(mine) != words(first))
         throw Error(ErrorCode::mismatch, "the ranks do not do the same: " + words(first) + " on rank 0, " +
                                              words(mine) + " on " + who +
                                              " (plans are counted in the order in which they were made)");
     });
   });
-  if (doing.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
+  if (pending.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
 }
 
 }  // namespace nuice::mpi

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "core/text/names.hpp"
+#include "drs/exchanger_state.hpp"
 #include "drs/message_run.hpp"
-#include "drs/station_state.hpp"
 #include "nuice/core/outcome.hpp"
 
 namespace nuice::drs {
-std::shared_ptr<Station::State> Station::State::make(am::Endpoint& ep) {
+std::shared_ptr<Exchanger::State> Exchanger::State::make(am::Endpoint& ep) {
   auto state = std::make_shared<State>(ep);
   state->entry_handler = ep.on<Bytes>("drs entry", [state](am::Context& from, const Bytes& bytes) {
     state->entries.push_back({from.source(), bytes});
@@ -33,7 +33,7 @@ std::shared_ptr<Station::State> Station::State::make(am::Endpoint& ep) {
   return state;
 }
 
-void Station::State::agree(const std::function<void()>& step) {
+void Exchanger::State::agree(const std::function<void()>& step) {
   const Outcome mine = attempt(place().rank, step);
   const Rank none = place().num_ranks;
   const std::array<std::int64_t, 1> offer = {mine ? -place().rank : -none};
@@ -51,7 +51,7 @@ void Station::State::agree(const std::function<void()>& step) {
   throw Error(*std::exchange(verdict, std::nullopt));
 }
 
-void Station::State::send_entries(std::span<const Partner> destinations) {
+void Exchanger::State::send_entries(std::span<const Partner> destinations) {
   for (const auto& [dst, bytes] : destinations) {
     if (bytes == 0) continue;
     if (dst == place().rank) {
@@ -62,22 +62,22 @@ void Station::State::send_entries(std::span<const Partner> destinations) {
   }
 }
 
-std::vector<std::int64_t> Station::State::reduce(am::ReduceOp op, std::span<const std::int64_t> values) {
+std::vector<std::int64_t> Exchanger::State::reduce(am::ReduceOp op, std::span<const std::int64_t> values) {
   std::vector<std::int64_t> result(values.size());
   held.add(endpoint.try_reduce(op, values, result));
   return result;
 }
 
-void Station::State::quiesce() { held.add(endpoint.try_quiesce()); }
+void Exchanger::State::quiesce() { held.add(endpoint.try_quiesce()); }
 
-std::vector<Partner> Station::State::take_entries() {
+std::vector<Partner> Exchanger::State::take_entries() {
   std::vector<Partner> list = std::move(entries);
   entries.clear();
   std::ranges::sort(list, {}, &Partner::rank);
   return list;
 }
 
-void Station::State::check_options(const Options& options) {
+void Exchanger::State::check_options(const Options& options) {
   const std::int64_t mine = fingerprint(options);
   const std::array<std::int64_t, 1> first = {place().rank == 0 ? mine : 0};
   const std::int64_t of_rank_0 = reduce(am::ReduceOp::sum, first)[0];
@@ -111,7 +111,8 @@ void compare(Rank rank, std::span<const Partner> expected, std::span<const Partn
 }  // namespace
 
 // The sums cost one reduction and say only that something is wrong; what it is, Generate_Recv finds out then.
-void Station::State::check_sources(std::span<const Partner> destinations, std::span<const Partner> sources) {
+void Exchanger::State::check_sources(std::span<const Partner> destinations,
+                                     std::span<const Partner> sources) {
   const Balance mine = balance(place(), destinations, sources);
   const std::array<std::int64_t, 2> values = {mine.first, mine.second};
   const auto sums = reduce(am::ReduceOp::sum, values);
@@ -123,22 +124,22 @@ void Station::State::check_sources(std::span<const Partner> destinations, std::s
   throw Error(ErrorCode::mismatch, "the sources given to bind() are not what the ranks send");
 }
 
-MessageRun* Station::State::find_run(std::uint32_t exchange) {
+MessageRun* Exchanger::State::find_run(std::uint32_t exchange) {
   return exchange < runs.size() ? runs[exchange] : nullptr;
 }
 
-MessageRun& Station::State::run(std::uint32_t exchange, Rank asking) {
+MessageRun& Exchanger::State::run(std::uint32_t exchange, Rank asking) {
   if (MessageRun* const found = find_run(exchange)) return *found;
   throw Error(ErrorCode::mismatch, "rank " + std::to_string(asking) + " names exchange " +
                                        std::to_string(exchange) + ", which rank " +
                                        std::to_string(place().rank) + " does not have");
 }
 
-Station::Station(am::Endpoint& endpoint) : state_(State::make(endpoint)) {}
-Station::Station(Station&&) noexcept = default;
-Station::~Station() = default;
+Exchanger::Exchanger(am::Endpoint& endpoint) : state_(State::make(endpoint)) {}
+Exchanger::Exchanger(Exchanger&&) noexcept = default;
+Exchanger::~Exchanger() = default;
 
-std::vector<Partner> Station::receive_list(std::span<const Partner> destinations) {
+std::vector<Partner> Exchanger::sources(std::span<const Partner> destinations) {
   State& state = *state_;
   const Collective call(state);
   state.agree([&] { check_destinations(state.place(), destinations); });
@@ -147,9 +148,9 @@ std::vector<Partner> Station::receive_list(std::span<const Partner> destinations
   return state.take_entries();
 }
 
-Exchange Station::bind(std::span<const Partner> destinations, std::span<const Partner> sources,
-                       std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
-                       const Options& options) {
+Exchange Exchanger::bind(std::span<const Partner> destinations, std::span<const Partner> sources,
+                         std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
+                         const Options& options) {
   const Collective call(*state_);
   state_->check_options(options);
   state_->agree([&] {
@@ -159,17 +160,17 @@ Exchange Station::bind(std::span<const Partner> destinations, std::span<const Pa
   return bind_messages(state_, *state_, destinations, sources, send, receive, options);
 }
 
-Exchange bind_messages(const std::shared_ptr<void>& keeps_alive, Station::State& station,
+Exchange bind_messages(const std::shared_ptr<void>& keeps_alive, Exchanger::State& exchanger,
                        std::span<const Partner> destinations, std::span<const Partner> sources,
                        std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                        const Options& options) {
   std::unique_ptr<MessageRun> run;
-  const std::uint32_t number = station.next_number++;
-  station.agree([&] {
-    Cargo cargo = make_cargo(station.place(), destinations, sources, send, receive, options.seed);
-    run = std::make_unique<MessageRun>(keeps_alive, station, number, std::move(cargo), options);
+  const std::uint32_t number = exchanger.next_number++;
+  exchanger.agree([&] {
+    Messages messages = make_messages(exchanger.place(), destinations, sources, send, receive, options.seed);
+    run = std::make_unique<MessageRun>(keeps_alive, exchanger, number, std::move(messages), options);
   });
-  station.check_sources(destinations, sources);
+  exchanger.check_sources(destinations, sources);
   return Exchange(std::move(run));
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machine files: what is read is written and read again as the same, and can be simulated.
+#include "nuice/plan/machine.hpp"
+#include "driver/target.hpp"
+#include "nuice/core/networks.hpp"
+#include "nuice/plan/scheduler.hpp"
+#include "nuice/plan/simulate.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace nuice;
+  const std::vector<Message> messages{{0, 1, 1000}, {0, 2, 1}, {1, 2, 70000}, {2, 0, 3}};
+  static const CommMatrix matrix = CommMatrix::from_messages(3, messages);
+  // Files that name files are for the targets `network` and `slurm`.
+  const std::string text(fuzz::text_of(data, size));
+  if (text.find("file:") != std::string::npos || text.find("slurm:") != std::string::npos) return 0;
+  return fuzz::expect_errors_only([&] {
+    const Machine machine = parse_machine(text, "fuzz");
+    fuzz::require(machine_text(parse_machine(machine_text(machine), "fuzz")) == machine_text(machine),
+                  "not the same machine again");
+    if (machine.topology->num_ranks() < 3 || machine.topology->num_links() > 10'000) return;
+    simulate(matrix, make_schedule(matrix, "lp"), machine);
+    simulate_drs_n(matrix, machine, {.refusals_one_by_one = 1000});
+  });
+}
