@@ -84,15 +84,13 @@ test: build build/release/.tests
 	ctest --preset release --parallel $(JOBS) --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
-	$(ASAN_MPI) && cmake --build --preset asan-mpi --target am_mpi_test drs_mpi_test mpi_exchange_test
-	ctest --preset asan-mpi --output-on-failure --tests-regex '(am_mpi|drs_mpi|mpi_exchange)_test_2$$'
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python
 
 SOAK_MINUTES ?= 60
 test-all: test
-	cmake --build --preset asan-mpi
+	$(ASAN_MPI) && cmake --build --preset asan-mpi
 	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl

@@ -44,14 +44,14 @@ Communicator::Communicator(MPI_Comm parent) {
 }
 
 /// Where MPI leaves the new communicator: on the heap, as it may do so when nobody waits any more.
-Communicator::Communicator(MPI_Comm parent, double watchdog_s)
+Communicator::Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known)
     : watches_deaths_(tells_of_deaths()), watchdog_s_(watchdog_s) {
   check_parent(parent);
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
   must(MPI_Comm_idup(parent, made.get(), &request), "MPI_Comm_idup");
   try {
-    wait_for_duplicate(parent, request, watchdog_s, watches_deaths_);
+    wait_for_duplicate(parent, request, watchdog_s, watches_deaths_, known);
   } catch (...) {
     (void)made.release();
     throw;

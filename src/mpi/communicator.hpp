@@ -16,8 +16,9 @@ class Communicator {
   /// and for an intercommunicator.
   explicit Communicator(MPI_Comm parent);
   /// Collective. One whose collective operations (collective.hpp) watch, as this does: for deaths, where MPI tells of them, and
-  /// for so many seconds without an end; 0: no limit. Throws also mpi, with the names of the dead, and timeout.
-  Communicator(MPI_Comm parent, double watchdog_s);
+  /// for so many seconds without an end; 0: no limit. known: another of the same ranks, if there is one, on which to ask who does
+  /// not come. Throws also mpi, with the names of the dead, and timeout.
+  Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known = nullptr);
   /// Collective. One that watches, whatever its limit: set_watchdog().
   static constexpr struct Watching {
   } watching{};

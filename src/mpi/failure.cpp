@@ -87,9 +87,9 @@ Error with_dead_ranks(const Error& error, const Communicator& comm) {
   return error.code() == ErrorCode::mpi ? naming(error, soon_known_dead(comm.get())) : error;
 }
 
-std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s) {
+std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s, const Communicator* known) {
   try {
-    return std::make_shared<const Communicator>(parent, watchdog_s);
+    return std::make_shared<const Communicator>(parent, watchdog_s, known);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::mpi) throw;
     throw naming(error, soon_known_dead(parent));

@@ -23,7 +23,8 @@ std::vector<Rank> dead_ranks(MPI_Comm comm);
 /// Not collective. The error of MPI with the ranks that have died; other errors as they are.
 Error with_dead_ranks(const Error& error, const Communicator& comm);
 /// Collective. A duplicate of the user's communicator that watches. An error names the dead, but leaves that as it is.
-std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s);
+std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s,
+                                              const Communicator* known = nullptr);
 
 /// Runs what communicates over comm. Errors leave it with the names of the dead. Nobody else waits for one that gives up: all look
 /// for deaths themselves (collective.hpp), so nothing is revoked, which other exchanges might not survive (Open MPI 5.0.11 then

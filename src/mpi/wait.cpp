@@ -116,18 +116,26 @@ void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_
   }
 }
 
-void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths) {
+void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,
+                        const Communicator* known) {
   QuietTime quiet;
   for (int done = 0, tests = 1;; ++tests) {
     must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
     if (done != 0) return;
     if (watches_deaths && !dead_ranks(parent).empty())
       throw Error(ErrorCode::mpi, "this rank gives up in MPI_Comm_idup");
+    if (tests % tests_per_yield != 0) continue;
+    if (known != nullptr) RollCall(*known).answer();
     quiet.look(0, MPI_Wtime(), watchdog_s * most_of_limit);
-    if (watchdog_s > 0 && quiet.seconds() >= watchdog_s)
+    if (watchdog_s > 0 && quiet.seconds() >= watchdog_s) {
+      if (known != nullptr) {
+        RollCall roll(*known);
+        time_out(*known, roll, quiet.seconds(), "MPI_Comm_idup");
+      }
       throw Error(ErrorCode::timeout, "this rank gives up after " + std::to_string(quiet.seconds()) +
                                           " s in MPI_Comm_idup: not all ranks of the communicator come");
-    if (tests % tests_per_yield == 0) std::this_thread::yield();
+    }
+    std::this_thread::yield();
   }
 }
 

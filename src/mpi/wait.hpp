@@ -14,7 +14,9 @@ namespace nuice::mpi {
 void wait(const Communicator& comm, MPI_Request& request, const char* call,
           MPI_Status* status = MPI_STATUS_IGNORE);
 
-/// The same for the making of a communicator, on which nobody can be asked yet: nobody is named but the dead.
-void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths);
+/// The same for the making of a communicator, on which nobody can be asked yet: they are asked on `known`, one of the same ranks; null:
+/// nobody is named but the dead.
+void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,
+                        const Communicator* known);
 
 }  // namespace nuice::mpi

@@ -13,7 +13,14 @@ import tempfile
 import unittest
 
 PROGRAM, MPIEXEC, FLAG = sys.argv[1:4]
-COMMAND = [MPIEXEC, FLAG, "2", PROGRAM, "--gtest_brief=1", "--gtest_filter=*shm_*Put*:*shm_ReplyStorm*:SharedMemory.*"]
+COMMAND = [
+    MPIEXEC,
+    FLAG,
+    "2",
+    PROGRAM,
+    "--gtest_brief=1",
+    "--gtest_filter=*shm_*Put*:*shm_ReplyStorm*:SharedMemory.*",
+]
 NOBODY = 65534
 
 

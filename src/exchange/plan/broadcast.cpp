@@ -132,8 +132,7 @@ void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& opt
 
 BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
     : state_(std::make_unique<State>()) {
-  PlanGroup::expect_plan(parent, 0);
-  state_->comm = duplicate(parent, 0);
+  state_->comm = PlanGroup::duplicate_for_plan(parent, 0);
   naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, options); });
 }
 

@@ -262,8 +262,7 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
 
 Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
   auto state = std::make_unique<State>();
-  PlanGroup::expect_plan(parent, options.watchdog_s);
-  state->comm = duplicate(parent, options.watchdog_s);
+  state->comm = PlanGroup::duplicate_for_plan(parent, options.watchdog_s);
   naming_dead_ranks(*state->comm, [&] { state->take_table(parent, table, options); });
   return Plan(std::move(state));
 }

@@ -175,8 +175,7 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
     : state_(std::make_unique<State>()) {
-  PlanGroup::expect_plan(parent, options.watchdog_s);
-  state_->comm = duplicate(parent, options.watchdog_s);
+  state_->comm = PlanGroup::duplicate_for_plan(parent, options.watchdog_s);
   naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
 }
 

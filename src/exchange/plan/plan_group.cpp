@@ -67,10 +67,16 @@ std::shared_ptr<PlanGroup> PlanGroup::of(MPI_Comm parent, const Communicator& co
   return group;
 }
 
-void PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
+std::shared_ptr<PlanGroup> PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
   check_parent(parent);
-  if (const std::shared_ptr<PlanGroup> group = find(parent))
-    group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
+  std::shared_ptr<PlanGroup> group = find(parent);
+  if (group) group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
+  return group;
+}
+
+std::shared_ptr<const Communicator> PlanGroup::duplicate_for_plan(MPI_Comm parent, double watchdog_s) {
+  const std::shared_ptr<PlanGroup> group = expect_plan(parent, watchdog_s);
+  return duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
 }
 
 void PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {

@@ -39,10 +39,14 @@ class PlanGroup {
   static std::shared_ptr<PlanGroup> of(MPI_Comm parent, const Communicator& comm);
   /// Collective over parent. Throws as require_same() does unless all ranks are about to make a plan, and as Communicator() does
   /// for a communicator that cannot have one.
-  static void expect_plan(MPI_Comm parent, double watchdog_s);
+  /// Returns the group, if there is one.
+  static std::shared_ptr<PlanGroup> expect_plan(MPI_Comm parent, double watchdog_s);
   explicit PlanGroup(const Communicator& comm) : comm_(comm.get(), Communicator::watching) {}
   PlanGroup(const PlanGroup&) = delete;
   PlanGroup& operator=(const PlanGroup&) = delete;
+
+  /// Collective. As nuice::mpi::duplicate(), after expect_plan().
+  static std::shared_ptr<const Communicator> duplicate_for_plan(MPI_Comm parent, double watchdog_s);
 
   /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.
   std::int64_t add() { return ++num_members_; }
