@@ -611,7 +611,7 @@ TEST(Repeats, OfManyRanksWithSeveralDestinations) {
   const Simulation exact = simulate_drs_n(matrix, machine, {.refusals_one_by_one = ~0ULL});
   const Simulation counted = simulate_drs_n(matrix, machine, {.refusals_one_by_one = 0});
   ASSERT_GT(exact.refusals, 100'000U);
-  EXPECT_NEAR(counted.seconds / exact.seconds, 1, 2e-2);  // another rank may come first at a lock
+  EXPECT_NEAR(counted.seconds / exact.seconds, 1, 3e-2);  // another rank may come first at a lock
   EXPECT_EQ(counted.delivered, exact.delivered);
 }
 
