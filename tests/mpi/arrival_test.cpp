@@ -125,6 +125,7 @@ TEST(Watchdog, NamesTheRankThatDoesNotCome) {
     const mpi::PlanOptions options{.scheduler = "coloring", .executor = executor, .watchdog_s = 0.15};
     std::vector<Partner> destinations = row();
     for (Partner& partner : destinations) partner.bytes = 200'000;
+    MPI_Barrier(MPI_COMM_WORLD);  // planning is watched too
     mpi::Plan plan(MPI_COMM_WORLD, destinations, options);
     test::BoundPlan bound(plan);
     bound.exchange.start();
@@ -143,6 +144,7 @@ TEST(Watchdog, NamesTheRankThatDoesNotCome) {
 
 TEST(Watchdog, LeavesAloneWhoIsOnlySlow) {
   if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  MPI_Barrier(MPI_COMM_WORLD);  // planning is watched too
   mpi::Plan plan(MPI_COMM_WORLD, row(), {.scheduler = "coloring", .watchdog_s = 0.5});
   test::BoundPlan bound(plan);
   bound.exchange.start();
@@ -154,6 +156,7 @@ TEST(Watchdog, LeavesAloneWhoIsOnlySlow) {
 
 TEST(Watchdog, LeavesAloneWhoLooksRarelyAndWaitsLong) {
   if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  MPI_Barrier(MPI_COMM_WORLD);  // planning is watched too
   mpi::Plan plan(MPI_COMM_WORLD, row(), {.scheduler = "coloring", .watchdog_s = 0.1});
   test::BoundPlan bound(plan);
   // Twenty looks before the last rank has begun, with more than a tenth of the limit between two.
