@@ -64,7 +64,7 @@ std::string json_line(const Setting& setting, const Way& way, const ExchangeTime
                                        {"ranks", setting.num_ranks},
                                        {"messages", setting.input.num_messages},
                                        {"max_degree", setting.input.bounds.max_degree},
-                                       {"sources", way.name},
+                                       {"receive_list", way.name},
                                        {"transport", transport},
                                        {"reps", setting.options.reps},
                                        {"seconds_median", time.median_s},
