@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -167,8 +165,7 @@ except KeyboardInterrupt:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    if call == "load":
-        threading.Thread(target=feed_comments, args=(tmp_path / "long.mtx",), daemon=True).start()
+    feeder = feed_comments(tmp_path / "long.mtx") if call == "load" else None
     time.sleep(1.0)
     assert process.poll() is None
     begin = time.monotonic()
@@ -176,10 +173,16 @@ except KeyboardInterrupt:
     assert process.wait(timeout=20) == 7
     assert time.monotonic() - begin < 1.5  # on a machine with other work
     process.stdout.close()
+    if feeder is not None:
+        feeder.kill()
+        feeder.wait()
 
 
-def feed_comments(path: Path) -> None:
-    with contextlib.suppress(BrokenPipeError), open(path, "w") as feed:
-        feed.write("%%MatrixMarket matrix coordinate integer general\n")
-        while True:
-            feed.write("% a comment\n" * 1000)
+def feed_comments(path: Path) -> subprocess.Popen[bytes]:
+    """Apart from this process, which a pipe without a reader would end where others have touched SIGPIPE."""
+    endless = (
+        f"with open({str(path)!r}, 'w') as feed:\n"
+        "    feed.write('%%MatrixMarket matrix coordinate integer general\\n')\n"
+        "    while True: feed.write('% a comment\\n' * 1000)"
+    )
+    return subprocess.Popen([sys.executable, "-c", endless], stderr=subprocess.DEVNULL)
