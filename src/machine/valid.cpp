@@ -77,7 +77,9 @@ Switching find_switching(std::string_view name) {
 Bytes wire_bytes(const Machine& machine, Bytes bytes) {
   if (machine.packet_payload == 0) return bytes;
   const Bytes packets = bytes / machine.packet_payload + (bytes % machine.packet_payload == 0 ? 0 : 1);
-  return packets * (machine.packet_payload + machine.packet_header);
+  __extension__ using Wide = __int128;  // a header may be as large as any size
+  const Wide wire = Wide{packets} * (Wide{machine.packet_payload} + machine.packet_header);
+  return wire > max_bytes ? max_bytes : static_cast<Bytes>(wire);
 }
 
 }  // namespace nuice
