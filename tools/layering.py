@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the #include lines and the CMake files of the tree and fails on one that points outward (see ARCHITECTURE.md).
+"""Reads the #include lines and the CMake files of the tree; fails on one that points outward (ARCHITECTURE.md).
 
 usage: layering.py ROOT | layering.py --self-test
 """
@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Which folders of src/ a folder may include from, besides itself; folders below one that is not listed belong to it.
+# Which folders of src/ a folder may include from, besides itself; folders below one that is not listed
+# belong to it.
 ALLOWED = {
     "core": set(),
     "patterns": {"core"},
@@ -220,14 +221,16 @@ def self_test():
             "src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
             "src/exchange/credit/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
-            "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n  LINKS nuice_core nuice_schedulers)\n",
+            "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n"
+            "  LINKS nuice_core nuice_schedulers)\n",
             "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",
             "bench/e.cpp": '#include "core/text/file_io.hpp"\n',
         }
         allowed = {
             "src/core/CMakeLists.txt": "# ${PROJECT_SOURCE_DIR}/data\nnuice_layer(core SOURCES a.cpp)\n",
             "src/drs/mpi/i.cpp": '#include "mpi/gather.hpp"\n',
-            "src/exchange/plan/f.cpp": '#include <mpi.h>\n#include <vector>\n#include "nuice/plan/scheduler.hpp"\n',
+            "src/exchange/plan/f.cpp": "#include <mpi.h>\n"
+            '#include <vector>\n#include "nuice/plan/scheduler.hpp"\n',
         }
         for name, text in (planted | allowed).items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)

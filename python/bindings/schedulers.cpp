@@ -49,7 +49,8 @@ void register_schedulers(nb::module_& module) {
           "What every schedule of this row keeps.")
       .def_prop_ro("needs_topology", &Scheduler::needs_topology, "Whether it promises link_free.")
       .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
-      .def_ro("alias_of", &Scheduler::alias_of, "The row with the same algorithm under its first name; empty for that one.")
+      .def_ro("alias_of", &Scheduler::alias_of,
+              "The row with the same algorithm under its first name; empty for that one.")
       .def_prop_ro(
           "gathers", [](const Scheduler& s) { return *s.gathers; },
           "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
@@ -69,7 +70,8 @@ void register_schedulers(nb::module_& module) {
              "The row with that name; nuice.Error lists the known names.");
   module.def(
       "load_rows", [](const std::filesystem::path& path) { load_rows(path.string()); }, nb::arg("path"),
-      "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python runs. It\n"
+      "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python "
+      "runs. It\n"
       "runs with all rights of this process: load none that you do not trust. Raises nuice.Error.");
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,

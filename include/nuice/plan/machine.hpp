@@ -61,8 +61,8 @@ struct Machine {
   double phase_s = 0;             ///< For every phase in which the rank has something to do.
   double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
   double exchange_saves_s = 0;    ///< What two ranks that exchange in a phase each save of send_overhead_s.
-  double barrier_s = 0;           ///< Waiting for all ranks takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
-  double barrier_level_s = 0;     ///< ... from the last rank's arrival.
+  double barrier_s = 0;  ///< Waiting for all ranks takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
+  double barrier_level_s = 0;  ///< ... from the last rank's arrival.
 
   // The port of a rank.
   double byte_s = 1e-9;      ///< Time per byte on the wire.
