@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the #include lines and the CMake files of the tree; fails on one that points outward (ARCHITECTURE.md).
+"""Reads the #include lines and the CMake files of the tree, fails on one that points outward (see docs).
 
 usage: layering.py ROOT | layering.py --self-test
 """
