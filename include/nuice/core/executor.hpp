@@ -6,7 +6,7 @@
 //   find_executor("credit").pace          // Pace::grants
 //
 // A row says what an executor waits for (its pace), and so what a simulator or a predictor makes of it. What it does over
-// MPI is a row of another table, nuice/mpi/executor.hpp, under the same name.
+// MPI is a row of another table, src/exchange/exec/table.cpp, under the same name.
 #pragma once
 
 #include <cstdint>

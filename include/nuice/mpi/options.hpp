@@ -91,7 +91,7 @@ struct PlanOptions {
   /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
   /// names the ranks waited for. Time between two calls hardly counts (a thousandth of the limit at most): others may have
   /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
-  /// Planning and binding are not watched.
+  /// Planning and binding are watched alike: all ranks must come to them within the limit.
   double watchdog_s = 0;
   /// Whether rank 0's environment variable NUICE_OPTIONS, a text as parse() takes it, overrides these options.
   bool environment = true;

@@ -39,10 +39,6 @@ struct Exchange::State {
   bool running = false;
   bool broken = false;  // MPI returned an error: nothing more can be expected of the requests
 
-  void set(BoundRun bound) {
-    run = std::move(bound.run);
-    info = {std::string(bound.executor), std::string(bound.why)};
-  }
   void start();
   bool advance(bool block);  // true when the exchange is complete; block: not before
   /// The next message, which was not handed over before. Nothing: no message is here (block: the exchange is complete).

@@ -45,6 +45,14 @@ RunSettings Plan::State::settings_for(bool is_backwards, bool windows_hold_all) 
           .windows_hold_all = windows_hold_all};
 }
 
+void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
+                          const RunSettings& settings) const {
+  BoundRun bound = find_runnable_executor(info.executor)
+                       .bind({comm, way.table, layout, exchange.arrivals, next_tag, settings});
+  exchange.run = std::move(bound.run);
+  exchange.info = {std::string(bound.executor), std::string(bound.why)};
+}
+
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
   try {
     exchange->run->agree();
@@ -66,9 +74,7 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     set_sources(exchange->arrivals, way.receive_from, receive);
     exchange->self = self_copy(way.table, layout);
     const bool hold_all = is_backwards ? windows.hold_all_backwards : windows.hold_all_forwards;
-    exchange->set(find_runnable_executor(info.executor)
-                      .bind({comm, way.table, layout, exchange->arrivals, next_tag,
-                             settings_for(is_backwards, hold_all)}));
+    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all));
   });
   return finish_bind(std::move(exchange));
 }
@@ -90,9 +96,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     exchange->arrivals.set_sources(way.receive_from,
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
-    exchange->set(find_runnable_executor(info.executor)
-                      .bind({comm, way.table, layout, exchange->arrivals, next_tag,
-                             settings_for(is_backwards, hold_all != 0)}));
+    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all != 0));
   });
   return finish_bind(std::move(exchange));
 }

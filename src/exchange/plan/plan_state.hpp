@@ -72,9 +72,11 @@ struct Plan::State {
                         std::span<const ReceiveBuffer> receive);
   Exchange bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
                        std::span<const ReceiveField> receive);
-  // For these: the first may fail on one rank only; the last is collective.
+  // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   RunSettings settings_for(bool is_backwards, bool windows_hold_all) const;
+  void set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
+               const RunSettings& settings) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
   bool grants() const { return find_executor(info.executor).pace == Pace::grants; }
 
