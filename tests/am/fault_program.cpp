@@ -32,6 +32,7 @@
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/am.hpp"
 #include "nuice/mpi/drs.hpp"
+#include "support/faults.hpp"
 
 namespace {
 
@@ -50,9 +51,7 @@ struct Case {
 };
 
 Case parse_case(int number, const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) c == '/' ? (void)words.emplace_back() : words.back().push_back(c);
-  if (words.size() != 4) throw Error(ErrorCode::parse, text);
+  const auto words = test::four_words(text);
   return {number, words[0], words[1], words[2], std::stod(words[3])};
 }
 
@@ -85,7 +84,6 @@ class Ranks {
     }
     // The others have theirs to say, and mpiexec ends all of them with the first.
     usleep(1500000);
-    if (what_.fate == "freeze") MPI_Abort(MPI_COMM_WORLD, 1);
     _exit(0);  // MPI_Finalize would wait for the dead
   }
 
@@ -104,7 +102,7 @@ class Ranks {
       if (i == fatal_round && rank_ == victim) {
         usleep(20000);  // the others are waiting then
         *death_s_ = now_s();
-        raise(what_.fate == "kill" ? SIGKILL : SIGSTOP);
+        what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
       }
       round(i);
     }

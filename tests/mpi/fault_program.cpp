@@ -15,7 +15,6 @@
 //
 // Prints a line per rank that came to its end: "case C rank R done" or "case C rank R code: text".
 #include <mpi.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +25,7 @@
 
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/plan.hpp"
+#include "support/faults.hpp"
 
 namespace {
 
@@ -45,20 +45,8 @@ struct Case {
 };
 
 Case parse_case(int number, const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) c == '/' ? (void)words.emplace_back() : words.back().push_back(c);
-  if (words.size() != 4) throw nuice::Error(nuice::ErrorCode::parse, text);
+  const auto words = nuice::test::four_words(text);
   return {number, words[0], words[1], words[2] == "ring", std::stod(words[3])};
-}
-
-/// Stops this process from outside, as an operator would, and lets it go on a second later.
-void pause_for_a_second() {
-  const pid_t self = getpid();
-  if (fork() != 0) return;
-  kill(self, SIGSTOP);  // only what may be called in a child of a process with threads
-  sleep(1);
-  kill(self, SIGCONT);
-  _exit(0);
 }
 
 struct Memory {
@@ -138,12 +126,13 @@ class Rank {
   }
 
   void suffer(const std::string& how) const {
-    const bool freezes = what_.how.ends_with("freeze");
     if (rank_ != victim || (how != what_.how && how + "_freeze" != what_.how)) return;
     if (how == "pause") {
-      pause_for_a_second();
+      nuice::test::stop_until(SIGCONT, 1);
+    } else if (what_.how.ends_with("freeze")) {
+      nuice::test::freeze();
     } else {
-      raise(freezes ? SIGSTOP : SIGKILL);
+      raise(SIGKILL);
     }
   }
 
@@ -160,7 +149,6 @@ class Rank {
       usleep(1000);
     }
     if (what_.how == "late") say((memory.is_spoilt() ? "" : "written to: ") + text);
-    if (what_.how.ends_with("freeze")) MPI_Abort(MPI_COMM_WORLD, 1);
     _exit(0);  // MPI_Finalize would wait for the dead
   }
 
