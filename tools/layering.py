@@ -87,7 +87,6 @@ HEADERS = {
         "am/loopback",
         "am/port",
         "am/progress",
-        "am/ring",
         "am/transport",
     },
     "am/mpi": {"mpi/am"},

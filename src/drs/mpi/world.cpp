@@ -78,7 +78,8 @@ int num_entries(const nuice::mpi::Communicator& comm, Exchanger::State& exchange
     int done = 0;
     const int code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS)
-      exchanger.endpoint.give_up_after(Error(ErrorCode::mpi, nuice::mpi::error_text(code, "MPI_Test")));
+      exchanger.endpoint.core().give_up_after(
+          Error(ErrorCode::mpi, nuice::mpi::error_text(code, "MPI_Test")));
     return done != 0;
   });
   return sum.count;
