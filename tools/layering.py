@@ -75,9 +75,9 @@ HEADERS = {
         "plan/rows",
     },
     "advise": {"plan/advise", "plan/wisdom"},
-    "mpi": {"mpi/agree"},
+    "mpi": {"mpi/agree", "mpi/discover"},
     "exchange/bind": {"mpi/exchange"},
-    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/discover"},
+    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast"},
     "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",

@@ -153,7 +153,7 @@ def test_drs() -> None:
     assert exchange["drs_n"]["inquiries"] == pytest.approx(1 + exchange["drs_n"]["refusals"])
     assert exchange["drs_n:list"]["inquiries"] == 1
     assert exchange["ac"]["inquiries"] is None
-    ways = {"concatenate", "count", "quiesce", "mpi:gather", "mpi:count", "mpi:consensus"}
+    ways = {"gather", "count", "consensus", "am_count", "am_quiesce"}
     assert {f["way"] for f in figures if f["part"] == "lists"} == ways
 
 
