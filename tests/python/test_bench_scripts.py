@@ -214,3 +214,11 @@ def test_wolff() -> None:
     assert len(report["results"]) == 13
     assert all(result["same_as_sequential"] for result in report["results"])
     assert all(lines > 50 for lines in figures["lines_of_code"].values())
+
+
+def test_versions() -> None:
+    program = shutil.which("nuice-bench") or str(Path(sys.executable).parent / "nuice-bench")
+    figures = quick("versions.py", "--old", program, "--new", program)
+    assert {f["case"] for f in figures} == {"d=8, 64 KiB"}
+    assert all(f["to_control"] == 1 for f in figures if f["method"] == "isend")
+    assert all(f["new_to_old"] > 0 for f in figures)
