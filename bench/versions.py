@@ -77,6 +77,21 @@ def figures(where, settings, run, options, folder):
             }
 
 
+def show(options, found):
+    if options.json:
+        for figure in found:
+            print(json.dumps(figure), flush=True)
+        return
+    table = Table(title=f"new over old, medians of {options.rounds} rounds of {options.reps} repetitions")
+    for column in ("where", "case", "method", "old ms", "new ms", "new / old", "over isend's", "load"):
+        table.add_column(column, justify="left" if column in ("where", "case", "method") else "right")
+    for f in found:
+        times = (f"{f['old_s'] * 1e3:.2f}", f"{f['new_s'] * 1e3:.2f}")
+        ratios = (f"{f['new_to_old']:.2f}", f"{f['to_control']:.2f}")
+        table.add_row(f["where"], f["case"], f["method"], *times, *ratios, f"{f['load']:.1f}")
+    Console(width=110).print(table)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--old", required=True, help="nuice-bench of the build before")
@@ -89,31 +104,15 @@ def main():
     options = parser.parse_args()
     if options.quick:
         options.rounds = options.reps = 1
-    found = []
     with tempfile.TemporaryDirectory() as folder:
-        found += figures("shared memory", HERE, on_this_machine, options, folder)
+        show(options, figures("shared memory", HERE, on_this_machine, options, folder))
         for preset in filter(None, options.presets.split(",")):
             testbed("up", "--preset", preset)
             try:
                 settings = json.loads(testbed("status", "--json"))["settings"]
-                found += figures(preset, settings, on_network, options, folder)
+                show(options, figures(preset, settings, on_network, options, folder))
             finally:
                 testbed("down")
-    if options.json:
-        print("\n".join(json.dumps(figure) for figure in found))
-        return
-    table = Table(title=f"new over old, medians of {options.rounds} rounds of {options.reps} repetitions")
-    for column in ("where", "case", "method", "old ms", "new ms", "new / old", "over isend's", "load"):
-        table.add_column(column, justify="left" if column in ("where", "case", "method") else "right")
-    for f in found:
-        times = (
-            f"{f['old_s'] * 1e3:.2f}",
-            f"{f['new_s'] * 1e3:.2f}",
-            f"{f['new_to_old']:.2f}",
-            f"{f['to_control']:.2f}",
-        )
-        table.add_row(f["where"], f["case"], f["method"], *times, f"{f['load']:.1f}")
-    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

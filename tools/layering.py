@@ -40,6 +40,7 @@ ALLOWED = {
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
+    "dropin": set(),
 }
 # Folders that are one layer with another.
 SAME = {"exchange/credit": "exchange/exec"}
@@ -95,7 +96,7 @@ HEADERS = {
 }
 # Headers of everything; no file of src includes them.
 UMBRELLAS = {"nuice", "mpi"}
-MPI_LAYERS = {"mpi", "exchange/bind", "exchange/exec", "exchange/plan", "halo", "am/mpi", "drs/mpi"}
+MPI_LAYERS = {"mpi", "exchange/bind", "exchange/exec", "exchange/plan", "halo", "am/mpi", "drs/mpi", "dropin"}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}

@@ -222,3 +222,9 @@ def test_versions() -> None:
     assert {f["case"] for f in figures} == {"d=8, 64 KiB"}
     assert all(f["to_control"] == 1 for f in figures if f["method"] == "isend")
     assert all(f["new_to_old"] > 0 for f in figures)
+
+
+def test_recording() -> None:
+    figures = quick("recording.py")
+    assert {f["method"] for f in figures} == {"alltoallv", "isend"}
+    assert all(f["without_s"] > 0 and f["ratio"] > 0 for f in figures)
