@@ -264,6 +264,9 @@ NUICE_API int nuice_advice_free(nuice_advice** advice);
 
 /** "0.2.0". Never NULL. */
 NUICE_API const char* nuice_version(void);
+/** The MPI that this library was built with, which must be the program's: "openmpi", "mpich", "mpi_abi" (the ABI of MPI 5), or
+ * "" without. Never NULL. */
+NUICE_API const char* nuice_mpi_name(void);
 /** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is no status. Never NULL. */
 NUICE_API const char* nuice_status_name(int status);
 /** Row index of a table, which is schedulers, executors or options (of plans, with MPI only): its name and one line about it;

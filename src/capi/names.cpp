@@ -68,6 +68,18 @@ using namespace nuice::capi;
 
 const char* nuice_error_text(void) { return error_text().c_str(); }
 
+const char* nuice_mpi_name(void) {
+#if defined(NUICE_NO_MPI)
+  return "";
+#elif defined(OPEN_MPI)
+  return "openmpi";
+#elif defined(MPICH_VERSION)
+  return "mpich";
+#else
+  return "mpi_abi";
+#endif
+}
+
 const char* nuice_version(void) { return NUICE_VERSION; }
 
 const char* nuice_status_name(int status) {

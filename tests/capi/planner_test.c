@@ -97,6 +97,7 @@ static void test_names(void) {
   const char* summary = NULL;
   int has_coloring = 0;
   CHECK(strcmp(nuice_version(), NUICE_EXPECTED_VERSION) == 0);
+  CHECK(strstr("openmpi mpich mpi_abi", nuice_mpi_name()) != NULL);
   CHECK(strcmp(nuice_status_name(NUICE_ERR_TIMEOUT), "timeout") == 0);
   CHECK(strcmp(nuice_status_name(0), "ok") == 0 && strcmp(nuice_status_name(99), "unknown") == 0);
   for (int row = 0; nuice_table_row("schedulers", row, &name, &summary) == NUICE_OK && name != NULL; ++row)
