@@ -133,7 +133,7 @@ bench-peers: build/python/.installed
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
 	$(BIN)/python bench/peers.py --build build/peers
 
-CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
+CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff format --check .

@@ -41,6 +41,18 @@ ALLOWED = {
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
     "dropin": set(),
+    "capi": {
+        "core",
+        "topology",
+        "machine",
+        "schedulers",
+        "advise",
+        "mpi",
+        "exchange",
+        "exchange/bind",
+        "exchange/plan",
+        "halo",
+    },
 }
 # Folders that are one layer with another.
 SAME = {"exchange/credit": "exchange/exec"}
@@ -93,10 +105,21 @@ HEADERS = {
     "am/mpi": {"mpi/am"},
     "drs": {"am/drs"},
     "drs/mpi": {"mpi/drs"},
+    "capi": {"nuice.h"},
 }
 # Headers of everything; no file of src includes them.
 UMBRELLAS = {"nuice", "mpi"}
-MPI_LAYERS = {"mpi", "exchange/bind", "exchange/exec", "exchange/plan", "halo", "am/mpi", "drs/mpi", "dropin"}
+MPI_LAYERS = {
+    "mpi",
+    "exchange/bind",
+    "exchange/exec",
+    "exchange/plan",
+    "halo",
+    "am/mpi",
+    "drs/mpi",
+    "capi",
+    "dropin",
+}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}
