@@ -138,7 +138,7 @@ lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff format --check .
 	ruff check .
-	shellcheck tools/*.sh .ci/run
+	shellcheck tools/*.sh .ci/run packaging/*/*.sh
 	$(BIN)/python tools/layering.py .
 	git ls-files 'src/*.cpp' 'bench/*.cpp' 'apps/*.cpp' ':!bench/peers' ':!bench/nuice_bench/petsc_method.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations
