@@ -51,6 +51,7 @@ HEADERS = {
         "core/check",
         "core/comm_matrix",
         "core/credit",
+        "core/dependencies",
         "core/error",
         "core/executor",
         "core/hosts",
@@ -66,7 +67,7 @@ HEADERS = {
     "patterns": {"core/patterns"},
     "topology": {"core/networks"},
     "exchange": {"core/serial_exchange"},
-    "machine": {"plan/machine", "plan/simulate"},
+    "machine": {"plan/machine", "plan/packets", "plan/simulate"},
     "schedulers": {
         "plan/scheduler",
         "plan/dynamic_schedule",

@@ -985,6 +985,49 @@ def port_bound_s(matrix: CommMatrix, machine: Machine) -> float:
 def link_bound_s(matrix: CommMatrix, machine: Machine) -> float:
     """Lower bound for straight routes, by the busiest link."""
 
+class PacketRun:
+    """What the packet-level simulator found; times in slots of a packet."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def slot_s(self) -> float: ...
+
+    @property
+    def slots(self) -> float: ...
+
+    @property
+    def port_bound_slots(self) -> float: ...
+
+    @property
+    def link_bound_slots(self) -> float: ...
+
+    @property
+    def packets(self) -> int: ...
+
+    @property
+    def packet_hops(self) -> int: ...
+
+    @property
+    def virtual_lanes(self) -> int: ...
+
+    @property
+    def arrived_slots(self) -> list[float]:
+        """By transfer."""
+
+    @property
+    def delivered(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Bytes, by message."""
+
+def simulate_packets_on(matrix: CommMatrix, schedule: Schedule, machine: Machine, executor: str = 'phased', queueing: str = 'fifo', routing: str = 'table', packet_bytes: int = 0, buffer_packets: int = 32, seed: int = 0, early_bytes: int = 32768, chunk_bytes: int = 16384, window_bytes: int = 131072, paths: Sequence[int] = []) -> PacketRun:
+    """
+    Runs a schedule packet by packet on a lossless network (docs/machines.md).
+    """
+
+def switch_throughput(ports: int, queueing: "nuice::Queueing", slots: int = 20000, seed: int = 1) -> float:
+    """Of one saturated switch (Karol et al. 1987)."""
+
 class Broadcaster:
     """A row of the table of broadcast algorithms."""
 

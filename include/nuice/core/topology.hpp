@@ -53,6 +53,14 @@ class Topology {
   /// Requires 0 <= src, dst < num_ranks(). O(length of the route).
   virtual void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const = 0;
 
+  /// Ways that a message may be sent where its sender can choose: by another address of the receiver (LMC), another source
+  /// port. At least 1, and 1 where the network has only one that it would take. O(levels).
+  virtual std::int64_t num_paths(Rank /*src*/, Rank /*dst*/) const { return 1; }
+  /// As append_route(), over path 0 .. num_paths(src, dst) - 1. append_route()'s is one of them.
+  virtual void append_path(Rank src, Rank dst, std::int64_t /*path*/, std::vector<LinkId>& route) const {
+    append_route(src, dst, route);
+  }
+
   /// For people: "rank 5", "switch 2" (the third one), or the name that a file gives.
   virtual std::string vertex_name(std::int32_t vertex) const;
 };
