@@ -26,6 +26,7 @@ METHODS = (
     "link_coloring:barrier",
     "link_coloring:credit",
     "link_coloring:depend",
+    "link_list:depend",
 )
 SIZES = {"equal": (262144, 1), "unequal": (32768, 32)}
 MACHINE = """
@@ -76,6 +77,34 @@ def orders(seeds: int, cases: tuple) -> list[dict]:
     return rows
 
 
+def chosen_paths(seeds: int, cases: tuple) -> list[dict]:
+    """Over the port's bound: paths from the network, or chosen; all at once, in phases, or in order."""
+    rows = []
+    for topology, ranks in cases:
+        machine, network = machine_of(topology), nuice.make_topology(topology)
+        for sizes in SIZES:
+            scheduler = "coloring" if sizes == "equal" else "coloring_by_size"
+            for method in ("ac:async", "ac:async spray", *(f"{scheduler}:{e}" for e in ("phased", "depend"))):
+                row = {"topology": topology, "sizes": sizes, "method": method}
+                for queueing in ("fifo", "voq"):
+                    ratios = []
+                    for seed in range(1, seeds + 1):
+                        matrix = matrix_of(ranks, sizes, seed)
+                        schedule = nuice.plan(matrix, method.split(":")[0]).schedule
+                        how: dict = {"queueing": queueing}
+                        if method.startswith("ac"):
+                            how["routing"] = "spray" if method.endswith("spray") else "table"
+                        else:
+                            schedule, how["paths"] = nuice.choose_paths(schedule, network)
+                        executor = method.split(":")[1].split()[0]
+                        run = nuice.simulate_packets(matrix, schedule, machine, executor, **how)
+                        ratios.append(run.slots / run.port_bound_slots)
+                        row["phases"] = schedule.num_phases
+                    row[queueing] = median(ratios)
+                rows.append(row)
+    return rows
+
+
 def speed(topology: str, ranks: int, queueing: str, repeat: int = 5) -> dict:
     matrix = matrix_of(ranks, "equal", 1)
     schedule = nuice.plan(matrix, "ac").schedule
@@ -102,6 +131,7 @@ def main() -> None:
     seeds, cases = (1, CASES[:1]) if arguments.quick else (arguments.seeds, CASES)
     result = {
         "orders": orders(seeds, cases),
+        "paths": chosen_paths(seeds, (CASES[0], CASES[2])),
         "speed": [speed(*case, queueing) for case in cases[:3] for queueing in ("fifo", "voq")],
     }
     if arguments.json:
@@ -110,6 +140,12 @@ def main() -> None:
     print(f"simulation, d = 8, time over the busiest link's bound, median of {seeds} matrices")
     for row in result["orders"]:
         case = f"{row['topology']:16} {row['sizes']:8} {row['method']:22}"
+        print(f"{case} fifo {row['fifo']:.2f}  voq {row['voq']:.2f}")
+    print(
+        "simulation, time over the busiest port's bound; ac on the network's routes, the others on chosen paths"
+    )
+    for row in result["paths"]:
+        case = f"{row['topology']:16} {row['sizes']:8} {row['method']:26} {row['phases']:3} phases"
         print(f"{case} fifo {row['fifo']:.2f}  voq {row['voq']:.2f}")
     for row in result["speed"]:
         millions = row["hops_per_second"] / 1e6

@@ -73,6 +73,7 @@ HEADERS = {
         "plan/dynamic_schedule",
         "plan/broadcaster",
         "plan/host_schedule",
+        "plan/paths",
         "plan/rows",
     },
     "advise": {"plan/advise", "plan/wisdom"},

@@ -2,13 +2,17 @@
 // The packet-level simulator.
 #include "nuice/plan/packets.hpp"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <utility>
 
 #include "bindings.hpp"
+#include "nuice/plan/paths.hpp"
 
 namespace nuice::python {
 namespace {
@@ -16,7 +20,7 @@ namespace {
 struct Choice {
   std::string executor;
   std::string queueing;
-  std::string routing;
+  std::optional<std::string> routing;
 };
 
 PacketRun run(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
@@ -24,7 +28,7 @@ PacketRun run(const CommMatrix& matrix, const Schedule& schedule, const Machine&
   PacketOptions options = numbers;
   options.executor = choice.executor;
   options.queueing = find_queueing(choice.queueing);
-  options.routing = find_routing(choice.routing);
+  if (choice.routing) options.routing = find_routing(*choice.routing);
   options.paths = paths;
   const Interruptible interruptible;
   return simulate_packets(matrix, schedule, machine, options);
@@ -50,7 +54,7 @@ void register_packets(nb::module_& module) {
   module.def(
       "simulate_packets_on",
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, std::string executor,
-         std::string queueing, std::string routing, Bytes packet_bytes, int buffer_packets,
+         std::string queueing, std::optional<std::string> routing, Bytes packet_bytes, int buffer_packets,
          std::uint64_t seed, Bytes early_bytes, Bytes chunk_bytes, Bytes window_bytes,
          const std::vector<std::int64_t>& paths) {
         const PacketOptions numbers{.packet_bytes = packet_bytes,
@@ -63,12 +67,21 @@ void register_packets(nb::module_& module) {
                    numbers, paths);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
-      nb::arg("queueing") = "fifo", nb::arg("routing") = "table", nb::arg("packet_bytes") = 0,
+      nb::arg("queueing") = "fifo", nb::arg("routing") = nb::none(), nb::arg("packet_bytes") = 0,
       nb::arg("buffer_packets") = PacketOptions().buffer_packets, nb::arg("seed") = 0,
       nb::arg("early_bytes") = PacketOptions().early_bytes,
       nb::arg("chunk_bytes") = PacketOptions().chunk_bytes,
       nb::arg("window_bytes") = PacketOptions().window_bytes, nb::arg("paths") = std::vector<std::int64_t>(),
       "Runs a schedule packet by packet on a lossless network (docs/machines.md).");
+  module.def(
+      "choose_paths",
+      [](const Schedule& schedule, const Topology& topology) {
+        PathSchedule plan = choose_paths(schedule, topology);
+        return std::pair(std::move(plan.schedule), std::move(plan.paths));
+      },
+      nb::arg("schedule"), nb::arg("topology"),
+      "The schedule, its phases divided where a tree is thinned, and a path for every transfer: no link "
+      "contention.");
   module.def("switch_throughput", &switch_throughput, nb::arg("ports"), nb::arg("queueing"),
              nb::arg("slots") = 20000, nb::arg("seed") = 1, "Of one saturated switch (Karol et al. 1987).");
 }

@@ -70,12 +70,12 @@ def simulate_packets(
     executor: str = "phased",
     *,
     queueing: str = "fifo",
-    routing: str = "table",
+    routing: str | None = None,
     **numbers: Any,
 ) -> PacketRun:
     """Runs a schedule packet by packet on a lossless network: input queues, credits, cut-through.
 
-    queueing "fifo" or "voq"; routing "table" (the topology's), "random" (ECMP), "spray" (adaptive). numbers:
+    queueing "fifo" or "voq"; routing None (the machine's), "table", "random" (ECMP), "spray" (adaptive). numbers:
     packet_bytes, buffer_packets, seed, early_bytes, chunk_bytes, window_bytes, paths (by transfer).
     Raises nuice.Error as simulate(), and for machines of circuits or half-duplex ports.
     """
@@ -200,7 +200,7 @@ def predict_packets(
     *,
     executor: str = "auto",
     queueing: str = "fifo",
-    routing: str = "table",
+    routing: str | None = None,
 ) -> list[PacketPrediction]:
     """As predict(), by simulate_packets(). executor "auto": `async` for one phase, `depend` where the
     schedule has what it needs (direct, one_port), else `phased`."""

@@ -85,6 +85,27 @@ class Walk {
     return latest_ * granted_gaps;
   }
 
+  /// A transfer begins when its ports and links are free, which is what the notices tell. Those too short for notices leave
+  /// at once.
+  double noticed() {
+    const double notice_s = machine_.send_overhead_s + machine_.latency_s + machine_.receive_overhead_s;
+    const double early_s = ports_.wire_s(default_early_bytes);
+    const double late_s = std::max(0.0, notice_s - early_s);
+    for (std::size_t id = 0; id < schedule_.num_transfers(); ++id) {
+      check_interrupt();
+      const Ends ends = ends_of(id);
+      const bool waits = ends.bytes >= 2 * default_early_bytes;
+      Processor& src = ranks_[at(ends.src)];
+      Processor& dst = ranks_[at(ends.dst)];
+      src.work += machine_.send_overhead_s;
+      dst.work += machine_.receive_overhead_s;
+      const Flight flight = ports_.fly(ends, src.work + (waits ? late_s : 0), false, alone, alone);
+      latest_ = std::max(latest_, flight.arrives + machine_.receive_overhead_s);
+    }
+    for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
+    return latest_;
+  }
+
  private:
   struct Processor {
     double time = 0;      // when it has launched what it can
@@ -268,6 +289,7 @@ Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine
   Walk walk(matrix, schedule, machine, options, pace == Pace::at_once);
   const auto seconds = [&] {
     if (pace == Pace::grants) return walk.granted();
+    if (pace == Pace::notices) return walk.noticed();
     if (pace == Pace::at_once) return walk.at_once();
     return walk.in_phases(pace == Pace::barriers, pace == Pace::pairs);
   }();

@@ -96,7 +96,8 @@ class Ports {
 
   void find_route(const Ends& ends) {
     route_.clear();
-    if (!link_.empty()) machine_.topology->append_route(ends.src, ends.dst, route_);
+    if (!link_.empty() && machine_.routing == Routing::table)
+      machine_.topology->append_route(ends.src, ends.dst, route_);
   }
 
   /// On a port for both ways: what else it moves in this phase goes on meanwhile, until the shorter one is through.

@@ -45,7 +45,7 @@ constexpr std::array built_in{
              .source = "docs/adr/0020",
              .pace = Pace::notices,
              .needs = direct,
-             .on_mpi = false},
+             .on_mpi = true},
     Executor{.name = "handshake",
              .summary = "no schedule: a rank asks the receiver before every message (drs_n)",
              .source = "004 fig. 5",

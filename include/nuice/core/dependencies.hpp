@@ -28,10 +28,36 @@ struct Dependencies {
 };
 
 /// Of all transfers, in the order of the schedule. A link with k slots() lets k of them cross at a time; without a
-/// topology ports count alone. paths: by transfer, as Topology::append_path(); empty: append_route().
+/// topology ports count alone. paths: by transfer, as Topology::append_path(); empty: append_route(). Transfers of less
+/// than least_bytes neither wait nor are waited for: notices would cost more than they bring.
 /// Throws Error mismatch if the topology has fewer ranks than the schedule, or paths another number than there are
 /// transfers; limit for 2^32 transfers or more. O(transfers * links of a route), 4 bytes per link and dependency.
 Dependencies dependencies(const Schedule& schedule, const Topology* topology,
-                          std::span<const std::int64_t> paths = {});
+                          std::span<const std::int64_t> paths = {}, Bytes least_bytes = 0);
+
+/// A notice, as one of its two ranks sees it: that it receives (phase, from partner), which peer awaits before it sends
+/// (peer_phase, to peer_partner); or, where it awaits it, that it sends (phase, to partner) when peer has received
+/// (peer_phase, from peer_partner).
+struct Notice {
+  PhaseId phase;
+  Rank partner;
+  Rank peer;
+  PhaseId peer_phase;
+  Rank peer_partner;
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+
+/// One rank's slice of the dependencies, as PhaseTable is of the schedule. A rank may be its own peer.
+struct Notices {
+  std::vector<Notice> gives;
+  std::vector<Notice> awaits;
+};
+
+/// The slices of ranks begin to end - 1. O(transfers + dependencies).
+std::vector<Notices> slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank begin,
+                                   Rank end);
+
+/// The same rank's slice of the exchange backwards (see PhaseTable): what waited for another is now waited for.
+Notices reversed(const Notices& notices, PhaseId num_phases);
 
 }  // namespace nuice

@@ -33,6 +33,12 @@ struct Link {
   }
 };
 
+/// A level of a tree of switches, the lowest first.
+struct TreeLevel {
+  Rank ranks;   ///< In a subtree of this level; rank r is in the subtree r / ranks.
+  Rank cables;  ///< Upwards, of each switch; 0 at the top.
+};
+
 /// Immutable; all functions may be called by several threads at once.
 class Topology {
  public:
@@ -60,6 +66,10 @@ class Topology {
   virtual void append_path(Rank src, Rank dst, std::int64_t /*path*/, std::vector<LinkId>& route) const {
     append_route(src, dst, route);
   }
+
+  /// Of trees in which every switch below the top has as many cables upwards as its level says, each to another switch,
+  /// and where the digits of a path, the lowest first, are the cables taken upwards. Empty: it is no such tree.
+  virtual std::vector<TreeLevel> levels() const { return {}; }
 
   /// For people: "rank 5", "switch 2" (the third one), or the name that a file gives.
   virtual std::string vertex_name(std::int32_t vertex) const;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,23 +31,14 @@ enum class Queueing : std::uint8_t {
   voq,   ///< In a queue for every output, all in one buffer.
 };
 
-/// Which way packets take.
-enum class Routing : std::uint8_t {
-  table,   ///< The topology's own: d-mod-k on fat trees, the tables of an imported fabric.
-  random,  ///< Every transfer draws one of the topology's paths, as ECMP does.
-  spray,   ///< Every packet takes another one of up to 16 drawn: about what adaptive routing comes to.
-};
-
-/// "fifo", "voq"; "table", "random", "spray". By name: throw Error invalid_argument that lists the known ones.
+/// "fifo", "voq". By name: throws Error invalid_argument that lists the known ones.
 std::string_view queueing_name(Queueing queueing);
 Queueing find_queueing(std::string_view name);
-std::string_view routing_name(Routing routing);
-Routing find_routing(std::string_view name);
 
 struct PacketOptions {
   std::string executor{default_executor};  ///< A row of executors() that needs a schedule.
   Queueing queueing = Queueing::fifo;
-  Routing routing = Routing::table;
+  std::optional<Routing> routing = std::nullopt;  ///< In place of the machine's.
   Bytes packet_bytes = 0;   ///< Of data; 0: the machine's packet_payload, or 4096 where it has none.
   int buffer_packets = 32;  ///< At every input of a switch, for each virtual lane. At least 1.
   std::uint64_t seed = 0;   ///< Of the random paths.

@@ -107,7 +107,7 @@ def _report_packets(
     matrix: Any,
     target: Any,
     packets: Sequence[PacketPrediction],
-    how: tuple[str, str, int],
+    how: tuple[str, str | None, int],
     as_json: bool,
 ) -> int:
     queueing, routing, seed = how
@@ -117,7 +117,7 @@ def _report_packets(
         "topology": target.topology,
         "model": "packets",
         "queueing": queueing,
-        "routing": routing,
+        "routing": routing or target.routing,
         "seed": seed,
         "ranks": matrix.num_ranks,
         "messages": matrix.num_messages,

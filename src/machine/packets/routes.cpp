@@ -22,7 +22,7 @@ Routes::Routes(const Topology& topology, Rank num_ranks, std::span<const Way> wa
   }
   ++num_vertices_;  // the switch of networks that have none
   std::vector<std::int32_t> homes;
-  for (Rank rank = 0; rank < num_ranks; ++rank) homes.push_back(home_of(topology, rank));
+  for (Rank rank = 0; rank < num_ranks; ++rank) homes.push_back(home_of(topology, rank, num_ranks));
   for (const std::int32_t home : homes) wires_.push_back({no_rank, home, 1});
   for (const std::int32_t home : homes) wires_.push_back({home, no_rank, 1});
   std::vector<LinkId> route;
@@ -41,13 +41,13 @@ Routes::Routes(const Topology& topology, Rank num_ranks, std::span<const Way> wa
 }
 
 /// Where its routes begin. Ranks of one switch have no links between them, so a few others are asked first.
-std::int32_t Routes::home_of(const Topology& topology, Rank rank) const {
+std::int32_t Routes::home_of(const Topology& topology, Rank rank, Rank num_ranks) const {
   std::vector<LinkId> route;
   const auto begins = [&](Rank other) {
     topology.append_route(rank, other, route);
     return !route.empty();
   };
-  const Rank last = topology.num_ranks() - 1;
+  const Rank last = num_ranks - 1;
   if (begins(0) || begins(last) || begins(last / 2)) return topology.link(route.front()).from;
   if (topology.num_links() > 0)
     for (Rank other = 0; other <= last; ++other)

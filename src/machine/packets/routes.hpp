@@ -54,7 +54,7 @@ class Routes {
   std::span<const std::uint32_t> first_hop() const { return first_; }  // by way, and one more
 
  private:
-  std::int32_t home_of(const Topology& topology, Rank rank) const;
+  std::int32_t home_of(const Topology& topology, Rank rank, Rank num_ranks) const;
   void assign_lanes();
   std::vector<std::uint32_t> order_of_wires() const;
 

@@ -129,14 +129,12 @@ void Senders::open(std::uint32_t transfer, double slot) {
 void Senders::make_ready(std::uint32_t transfer) {
   Ready& ready = ready_[at(program_.moves[transfer].src)];
   if (ready.transfers.empty()) ++num_ready_;
-  const bool in_order = rules_.pace == Pace::notices;
-  const auto place = in_order ? std::ranges::lower_bound(ready.transfers, transfer) : ready.transfers.end();
-  ready.transfers.insert(place, transfer);
+  ready.transfers.push_back(transfer);
 }
 
 std::uint32_t Senders::next(Rank rank) {
   Ready& ready = ready_[at(rank)];
-  if (ready.turn >= ready.transfers.size() || rules_.pace == Pace::notices) ready.turn = 0;
+  if (ready.turn >= ready.transfers.size()) ready.turn = 0;
   const std::uint32_t transfer = ready.transfers[ready.turn];
   Moving& moving = moving_[transfer];
   --moving.unsent;

@@ -3,8 +3,7 @@
 //
 // A transfer has gates: its sender's and (above the eager limit) its receiver's phase, what it forwards, the transfers that
 // it depends on. When the last one opens, the sender's processor spends send_overhead and start_up on it, and its packets
-// may go. Of several such transfers a rank sends a packet each in turn, as network cards share a port among queue pairs;
-// with notices the first of the schedule goes first.
+// may go. Of several such transfers a rank sends a packet each in turn, as network cards share a port among queue pairs.
 #pragma once
 
 #include <cstdint>

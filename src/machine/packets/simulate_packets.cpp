@@ -22,9 +22,6 @@ namespace {
 using machine::Way;
 
 constexpr core::Named<Queueing> queueing_names[] = {{"fifo", Queueing::fifo}, {"voq", Queueing::voq}};
-constexpr core::Named<Routing> routing_names[] = {
-    {"table", Routing::table}, {"random", Routing::random}, {"spray", Routing::spray}};
-
 constexpr Bytes usual_packet = 4096;
 constexpr std::size_t most_drawn = 16;  // paths of a transfer
 
@@ -44,7 +41,8 @@ class Run {
       : schedule_(schedule),
         machine_(machine),
         options_(options),
-        pace_(find_executor(options.executor).pace) {
+        pace_(find_executor(options.executor).pace),
+        routing_(options.routing.value_or(machine.routing)) {
     payload_ = options.packet_bytes > 0     ? options.packet_bytes
                : machine.packet_payload > 0 ? machine.packet_payload
                                             : usual_packet;
@@ -64,7 +62,7 @@ class Run {
     find_bounds(routes);
     result_.virtual_lanes = routes.virtual_lanes();
     std::optional<Dependencies> before;
-    if (pace_ == Pace::notices) before = dependencies(schedule_, machine_.topology.get(), options_.paths);
+    if (pace_ == Pace::notices) before = find_dependencies();
     machine::Fabric fabric(routes, options_.queueing, options_.buffer_packets);
     machine::Senders senders(program_, packets_, eager_, before ? &*before : nullptr, rules());
     deliver(routes, fabric, senders);
@@ -87,13 +85,13 @@ class Run {
       first_way_.push_back(static_cast<std::uint32_t>(result.size()));
       const machine::Move& move = program_.moves[id];
       const bool chosen = !options_.paths.empty();
-      if (chosen || options_.routing == Routing::table) {
+      if (chosen || routing_ == Routing::table) {
         result.push_back({move.src, move.dst, chosen ? options_.paths[id] : -1});
         continue;
       }
       const auto paths = static_cast<std::uint64_t>(machine_.topology->num_paths(move.src, move.dst));
       const std::uint64_t drawn =
-          options_.routing == Routing::random ? 1 : std::min<std::uint64_t>(paths, most_drawn);
+          routing_ == Routing::random ? 1 : std::min<std::uint64_t>(paths, most_drawn);
       const std::uint64_t first = random.below(paths);
       for (std::uint64_t i = 0; i < drawn; ++i)
         result.push_back(
@@ -118,6 +116,13 @@ class Run {
     }
   }
 
+  /// Links count where it is known who crosses them.
+  Dependencies find_dependencies() const {
+    const bool known = routing_ == Routing::table || !options_.paths.empty();
+    return dependencies(schedule_, known ? machine_.topology.get() : nullptr, options_.paths,
+                        2 * options_.early_bytes);
+  }
+
   machine::Senders::Rules rules() const {
     const double slot = result_.slot_s;
     const Machine& m = machine_;
@@ -128,8 +133,6 @@ class Run {
                                .handshake = m.handshake_s / slot,
                                .phase = m.phase_s / slot,
                                .barrier = (m.barrier_s + levels * m.barrier_level_s) / slot};
-    // The notice of a part of a message does not wait until that part's tail is read.
-    if (pace_ == Pace::notices) times.message = m.receive_overhead_s / slot;
     return {.pace = pace_,
             .times = times,
             .early = packets_of(std::max<Bytes>(options_.early_bytes, 1)),
@@ -182,6 +185,7 @@ class Run {
   const Machine& machine_;
   const PacketOptions& options_;
   const Pace pace_;
+  const Routing routing_;
   Bytes payload_ = usual_packet;
   machine::Program program_;
   std::vector<std::uint32_t> packets_;  // by transfer
@@ -210,10 +214,6 @@ void require_options(const Schedule& schedule, const PacketOptions& options) {
 std::string_view queueing_name(Queueing queueing) { return core::name_of(queueing_names, queueing); }
 Queueing find_queueing(std::string_view name) {
   return core::require_row(queueing_names, "queueing", name).value;
-}
-std::string_view routing_name(Routing routing) { return core::name_of(routing_names, routing); }
-Routing find_routing(std::string_view name) {
-  return core::require_row(routing_names, "routing", name).value;
 }
 
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
