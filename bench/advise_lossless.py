@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good the adviser is on lossless machines, beside the packet-level simulator.
 
-Matrices of the families of bench/advise.py, with as many ranks as the machine's ports allow and messages of 1 KiB to
-1 MiB. Every candidate is simulated packet by packet, packets of their real size, both kinds of queues; the mean is
-what it costs. A pair of candidates that differ by more than 2 % counts as right if the adviser has them in that order.
+Regular, dense, skewed and halo matrices with 32 to 256 ranks and messages of 1 KiB to 1 MiB. Every candidate
+is simulated packet by packet, packets of their real size, both kinds of queues; the mean is what it costs. A
+pair of candidates that differ by more than 2 % counts as right if the adviser has them in that order.
 
 usage: bench/advise_lossless.py [--matrices 100] [--first-seed 1000] [--machines A,B] [--reuse R] [--json]
 
@@ -48,7 +48,8 @@ def matrix_of(seed: int, most_ranks: int) -> nuice.CommMatrix:
     else:
         made = grid_halo(random, n, unit)
     scale = min(1, MOST_BYTES / max(1, int(made.bytes.sum())))
-    return nuice.CommMatrix(n, list(zip(made.src, made.dst, np.maximum(1, made.bytes * scale).astype(int))))
+    sizes = np.maximum(1, made.bytes * scale).astype(np.int64)
+    return nuice.CommMatrix.from_arrays(made.num_ranks, made.src, made.dst, sizes)
 
 
 def skewed(random: np.random.Generator, n: int, unit: int) -> nuice.CommMatrix:
@@ -57,7 +58,9 @@ def skewed(random: np.random.Generator, n: int, unit: int) -> nuice.CommMatrix:
     pairs = np.unique(np.stack([random.integers(0, n, 8 * n), dst], axis=1), axis=0)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     sizes = np.maximum(1, unit * random.pareto(1.5, len(pairs))).astype(int)
-    return nuice.CommMatrix(n, [(int(s), int(d), int(b)) for (s, d), b in zip(pairs, sizes)])
+    return nuice.CommMatrix.from_messages(
+        n, [(int(s), int(d), int(b)) for (s, d), b in zip(pairs, sizes, strict=True)]
+    )
 
 
 def grid_halo(random: np.random.Generator, n: int, unit: int) -> nuice.CommMatrix:
@@ -74,7 +77,7 @@ def grid_halo(random: np.random.Generator, n: int, unit: int) -> nuice.CommMatri
     merged: dict[tuple[int, int], int] = {}
     for src, dst, size in entries:
         merged[src, dst] = merged.get((src, dst), 0) + size
-    return nuice.CommMatrix(n, [(s, d, b) for (s, d), b in merged.items()])
+    return nuice.CommMatrix.from_messages(n, [(s, d, b) for (s, d), b in merged.items()])
 
 
 def costs(matrix: nuice.CommMatrix, machine: nuice.Machine, names: list[str]) -> dict[str, float]:
@@ -88,8 +91,11 @@ def costs(matrix: nuice.CommMatrix, machine: nuice.Machine, names: list[str]) ->
         if scheduler not in plans:
             plans[scheduler] = nuice.plan(matrix, scheduler, topology=network)
         schedule = plans[scheduler].schedule
+        # Chunks and windows are those of plans.
+        sizes = {"chunk_bytes": 3584, "window_bytes": 28672} if executor == "credit" else {}
         runs = [
-            nuice.simulate_packets(matrix, schedule, machine, executor, queueing=q) for q in ("fifo", "voq")
+            nuice.simulate_packets(matrix, schedule, machine, executor, queueing=q, **sizes)
+            for q in ("fifo", "voq")
         ]
         result[name] = mean(run.seconds for run in runs)
     return result

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""InfiniBand fabrics without InfiniBand: ibsim plays the switches, OpenSM routes them, the usual tools read them out.
+"""InfiniBand fabrics without InfiniBand: ibsim plays the switches, OpenSM routes them, tools read them out.
 
 usage: bench/ib_fabric.py OUT fattree:18x18 [--engine ftree] [--lmc 0] [--routes ROUTES.txt]
 
-Writes OUT/ibnetdiscover.txt and OUT/dump_fts.txt, as `--topology ib:OUT` reads them. --routes: what ibtracert says of all
-routes, one line each, "LID LID: SWITCH SWITCH ...". Needs ibsim, opensm, infiniband-diags (Debian: ibsim-utils opensm
-infiniband-diags).
+Writes OUT/ibnetdiscover.txt and OUT/dump_fts.txt, as `--topology ib:OUT` reads them. --routes: what ibtracert
+says of all routes, one line each, "LID LID: SWITCH SWITCH ...". Needs ibsim, opensm and infiniband-diags
+(Debian: ibsim-utils opensm infiniband-diags).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def missing_tools() -> list[str]:
 
 
 def network_text(spec: str, sharp: bool = False) -> str:
-    """ibsim's description of one of our networks whose ranks hang on switches; sharp: with a switch that reduces."""
+    """ibsim's description of one of our networks whose ranks hang on switches; sharp: one reduces."""
     net = nuice.make_topology(spec)
     cables: dict[str, list[tuple[str, int]]] = defaultdict(list)  # by switch: (peer, its port)
     leaf_of = {}
@@ -92,7 +92,7 @@ def simulated(text: str, engine: str, lmc: int, folder: Path) -> Iterator[dict[s
         yield environment
     finally:
         fabric.kill()
-        fabric.wait()
+        fabric.communicate()
 
 
 def run(words: list[str], environment: dict[str, str], folder: Path, timeout: int = 120) -> str:

@@ -141,9 +141,7 @@ def main() -> None:
     for row in result["orders"]:
         case = f"{row['topology']:16} {row['sizes']:8} {row['method']:22}"
         print(f"{case} fifo {row['fifo']:.2f}  voq {row['voq']:.2f}")
-    print(
-        "simulation, time over the busiest port's bound; ac on the network's routes, the others on chosen paths"
-    )
+    print("simulation, over the busiest port's bound; ac on the network's routes, others on chosen paths")
     for row in result["paths"]:
         case = f"{row['topology']:16} {row['sizes']:8} {row['method']:26} {row['phases']:3} phases"
         print(f"{case} fifo {row['fifo']:.2f}  voq {row['voq']:.2f}")

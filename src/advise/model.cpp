@@ -17,6 +17,9 @@ namespace {
 /// the shaped rate (docs/measurements-network.md) what headers and acknowledgements do not explain.
 constexpr double granted_gaps = 1.1;
 
+/// What executors with notices lose between transfers: bench/advise_lossless.py, seeds below 1000.
+constexpr double waiting_for_notices = 1.05;
+
 class Walk {
  public:
   /// all_at_once: executor async.
@@ -99,11 +102,12 @@ class Walk {
       Processor& dst = ranks_[at(ends.dst)];
       src.work += machine_.send_overhead_s;
       dst.work += machine_.receive_overhead_s;
-      const Flight flight = ports_.fly(ends, src.work + (waits ? late_s : 0), false, alone, alone);
+      const double begin = waits ? std::max(src.work, ports_.free_at(ends) + late_s) : src.work;
+      const Flight flight = ports_.fly(ends, begin, false, alone, alone);
       latest_ = std::max(latest_, flight.arrives + machine_.receive_overhead_s);
     }
     for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
-    return latest_;
+    return latest_ * waiting_for_notices;
   }
 
  private:
@@ -182,6 +186,8 @@ class Walk {
   /// between the model without them and the simulator: bench/advise.py, seeds below 1000.
   double queueing() const {
     if (machine_.switching == Switching::circuit) return 1.2;
+    // Packets block each other on the way to links, not to ports: bench/advise_lossless.py, seeds below 1000.
+    if (machine_.lossless && ports_.links_are_last()) return 1.1;
     return machine_.receives_at_once == 1 ? 1.05 : 1;
   }
 

@@ -29,7 +29,8 @@ namespace nuice::sched {
 namespace {
 
 /// Pieces are long enough for notices to come in time.
-constexpr Bytes least_quantum = 4 * default_early_bytes;
+constexpr Bytes least_quantum = 131072;
+static_assert(least_quantum >= 2 * default_early_bytes);
 /// Of what a port or link carries, whatever the sizes.
 constexpr Bytes most_parts = 256;
 constexpr std::size_t most_looked_at = 64;
