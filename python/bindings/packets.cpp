@@ -82,8 +82,13 @@ void register_packets(nb::module_& module) {
       nb::arg("schedule"), nb::arg("topology"),
       "The schedule, its phases divided where a tree is thinned, and a path for every transfer: no link "
       "contention.");
-  module.def("switch_throughput", &switch_throughput, nb::arg("ports"), nb::arg("queueing"),
-             nb::arg("slots") = 20000, nb::arg("seed") = 1, "Of one saturated switch (Karol et al. 1987).");
+  module.def(
+      "switch_throughput",
+      [](int ports, const std::string& queueing, int slots, std::uint64_t seed) {
+        return switch_throughput(ports, find_queueing(queueing), slots, seed);
+      },
+      nb::arg("ports"), nb::arg("queueing"), nb::arg("slots") = 20000, nb::arg("seed") = 1,
+      "Of one saturated switch (Karol et al. 1987).");
 }
 
 }  // namespace nuice::python
