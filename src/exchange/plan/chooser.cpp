@@ -61,8 +61,8 @@ std::string setting_text(const PlanOptions& options) {
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
   return std::string(library.data()) + " " + options.executor + " " +
          std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
-         " " + std::to_string(options.credit.window_senders) + " " + std::to_string(options.async.max_sends) +
-         " " + std::to_string(options.seed) +
+         " " + std::to_string(options.credit.window_senders) + (options.credit.adapt ? "" : " fixed") + " " +
+         std::to_string(options.async.max_sends) + " " + std::to_string(options.seed) +
          (options.hosts.empty() ? "" : " hosts " + options.hosts + (options.combine ? " combined" : ""));
 }
 
@@ -133,8 +133,8 @@ class Plan::State::Chooser {
       advice_options_ = {.reuse = options_.automatic.reuse,
                          .candidates = candidates_for(picked_.machine, options_, for_hosts_),
                          .seed = options_.seed,
-                         .chunk_bytes = options_.credit.chunk_bytes,
-                         .window_bytes = options_.credit.window_bytes};
+                         .chunk_bytes = std::min(options_.credit.chunk_bytes, default_chunk_bytes),
+                         .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
       key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse, setting_text(options_));
