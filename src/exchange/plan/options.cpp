@@ -56,6 +56,8 @@ const std::array table{
     Row{"auto.reuse", "how often the plan will be used",
         Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1, any}},
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},
+    Row{"auto.learn", "let the exchanges show what is best, on several hosts and where no machine is named",
+        Flag<O>{NUICE_AT(automatic.learn)}},
     Row{"auto.measure", "time the candidates that prediction cannot tell apart",
         Flag<O>{NUICE_AT(automatic.measure)}},
     Row{"auto.wisdom", "a file with measured choices, or none", Text<O>{NUICE_AT(automatic.wisdom)}},
