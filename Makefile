@@ -133,12 +133,12 @@ bench-peers: build/python/.installed
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
 	$(BIN)/python bench/peers.py --build build/peers
 
-CXX_FILES = $$(git ls-files '*.cpp' '*.hpp')
+CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff format --check .
 	ruff check .
-	shellcheck tools/*.sh .ci/run
+	shellcheck tools/*.sh .ci/run packaging/*/*.sh
 	$(BIN)/python tools/layering.py .
 	git ls-files 'src/*.cpp' 'bench/*.cpp' 'apps/*.cpp' ':!bench/peers' ':!bench/nuice_bench/petsc_method.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations

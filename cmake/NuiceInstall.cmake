@@ -1,15 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers, libraries and a package for find_package(nuice): targets nuice::nuice (no MPI) and nuice::mpi.
+# What is installed, as the components lib (libnuice.so), c (what C and Fortran build with), cxx (what C++ builds with) and
+# tools (the programs). The prefix may be moved: nothing in it says where it lies.
+# For find_package(nuice [COMPONENTS mpi c fortran]): targets nuice::nuice (no MPI), nuice::mpi, nuice::c, nuice::fortran.
 include(CMakePackageConfigHelpers)
+set(nuice_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nuice)
 
 get_property(nuice_layers GLOBAL PROPERTY NUICE_LAYERS)
-install(TARGETS ${nuice_layers} nuice EXPORT nuice-targets)
-install(EXPORT nuice-targets NAMESPACE nuice:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nuice)
-install(DIRECTORY data/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/nuice)
-install(DIRECTORY include/nuice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS ${nuice_layers} nuice EXPORT nuice-targets ARCHIVE COMPONENT cxx)
+install(EXPORT nuice-targets NAMESPACE nuice:: DESTINATION ${nuice_cmake_dir} COMPONENT cxx)
+install(TARGETS nuice_c EXPORT nuice-c-targets LIBRARY COMPONENT lib NAMELINK_COMPONENT c)
+install(EXPORT nuice-c-targets NAMESPACE nuice:: DESTINATION ${nuice_cmake_dir} COMPONENT c)
+install(DIRECTORY data/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/nuice COMPONENT tools)
+install(FILES include/nuice/nuice.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nuice COMPONENT c)
+install(DIRECTORY include/nuice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cxx PATTERN nuice.h EXCLUDE)
+# As source: a .mod file belongs to one version of one compiler.
+set(nuice_fortran_dir ${CMAKE_INSTALL_DATADIR}/nuice/fortran)
+install(DIRECTORY src/fortran/ DESTINATION ${nuice_fortran_dir} COMPONENT c)
 
 configure_package_config_file(cmake/nuice-config.cmake.in ${PROJECT_BINARY_DIR}/nuice-config.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nuice)
+  INSTALL_DESTINATION ${nuice_cmake_dir} PATH_VARS nuice_fortran_dir)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nuice-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nuice-config.cmake ${PROJECT_BINARY_DIR}/nuice-config-version.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nuice)
+  DESTINATION ${nuice_cmake_dir} COMPONENT c)
+
+# pkg-config finds the prefix from where the file lies.
+file(RELATIVE_PATH nuice_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+set(nuice_pc_prefix "\${pcfiledir}/${nuice_prefix_from_pc}")
+set(nuice_pc_cflags "")
+if(NOT NUICE_BUILD_MPI)
+  set(nuice_pc_cflags "-DNUICE_NO_MPI")
+endif()
+list(TRANSFORM nuice_layers PREPEND -l OUTPUT_VARIABLE nuice_pc_layers)
+list(JOIN nuice_pc_layers " " nuice_pc_layers)
+set(nuice_pc_others "-lz -ldl -pthread")
+if(ucx_FOUND)
+  string(APPEND nuice_pc_others " -lucp -lucs")
+endif()
+configure_file(cmake/nuice.pc.in ${PROJECT_BINARY_DIR}/nuice.pc @ONLY)
+configure_file(cmake/nuice-cxx.pc.in ${PROJECT_BINARY_DIR}/nuice-cxx.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nuice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)
+install(FILES ${PROJECT_BINARY_DIR}/nuice-cxx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT cxx)

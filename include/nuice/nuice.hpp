@@ -15,7 +15,6 @@
 #include "nuice/am/loopback.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/am/progress.hpp"
-#include "nuice/am/ring.hpp"
 #include "nuice/am/transport.hpp"
 #include "nuice/core/bounds.hpp"
 #include "nuice/core/broadcast.hpp"

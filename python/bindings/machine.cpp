@@ -117,6 +117,8 @@ void register_machines(nb::module_& module) {
              "Seconds until every rank knows its senders, who have `degree` messages each (004 fig. 1).");
   module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
              "Seconds of a broadcast by the control network; 0 where there is none.");
+  module.def("calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
+             "Where `nuice-calibrate --save` leaves a machine; empty without a home.");
   module.def("find_machine", &find_machine, nb::arg("name"),
              "The shipped machine of that name, or the one in the file NAME.toml.");
   module.def(

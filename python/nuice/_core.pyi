@@ -846,6 +846,9 @@ def discovery_s(machine: Machine, ranks: int, degree: float) -> float:
 def control_broadcast_s(machine: Machine, num_bytes: int) -> float:
     """Seconds of a broadcast by the control network; 0 where there is none."""
 
+def calibrated_machine_path(one_host: bool) -> str:
+    """Where `nuice-calibrate --save` leaves a machine; empty without a home."""
+
 def find_machine(name: str) -> Machine:
     """The shipped machine of that name, or the one in the file NAME.toml."""
 

@@ -26,6 +26,7 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
     : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.comm = std::make_shared<const Communicator>(parent, options.watchdog_s);
+  agree(*state.comm, options.fault);
   state.require_same_size(entry_bytes);
   state.pattern = std::make_shared<const Pattern>(
       inspect(*state.comm, ownership, needed, entry_bytes, options, state.plan));

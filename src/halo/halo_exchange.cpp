@@ -38,6 +38,8 @@ void HaloExchange::wait() {
   bound.movement.unpack();
 }
 
+bool HaloExchange::is_under_way() const { return state().under_way; }
+
 void HaloExchange::free() {
   if (!state_) return;
   state_->exchange->free();

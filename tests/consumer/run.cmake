@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs this build into a scratch folder, builds the examples against it as outside projects, and runs them:
 # first_exchange beside its plain MPI twin, where both must print the same sum, overlap, the two programs of docs/tutorial.md
-# likewise, and active_messages.
-#   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPIEXEC=... -P run.cmake
+# likewise, active_messages, and the heat equation in C and C++ (fortran.cmake has Fortran).
+#   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPICC=... -D MPIEXEC=... -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
@@ -12,7 +12,9 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${SCRATCH})
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/installed)
+# The prefix must not know where it lies.
+file(RENAME ${SCRATCH}/installed ${SCRATCH}/prefix)
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/first_exchange -B ${SCRATCH}/build -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
     -DMPI_CXX_COMPILER=${MPICXX})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
@@ -50,5 +52,21 @@ foreach(ranks 1 4)
   run(${MPIEXEC} -n ${ranks} ${SCRATCH}/build_am/active_messages)
   if(NOT out MATCHES "the farthest vertex from 1 is 4999 arcs away")
     message(FATAL_ERROR "active_messages on ${ranks} ranks printed:\n${out}")
+  endif()
+endforeach()
+
+# Each beside its twin; C also by the one command that the page docs/languages.md has.
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/heat/c -B ${SCRATCH}/heat_c -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+    -DMPI_C_COMPILER=${MPICC})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/heat_c)
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/heat/cxx -B ${SCRATCH}/heat_cxx -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+    -DMPI_CXX_COMPILER=${MPICXX})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/heat_cxx)
+set(ENV{PKG_CONFIG_PATH} ${SCRATCH}/prefix/lib/pkgconfig)
+run(sh -c "${MPICC} -std=c99 ${SOURCE}/examples/heat/c/heat.c $(pkg-config --cflags --libs nuice) -o ${SCRATCH}/heat_by_hand -Wl,-rpath,${SCRATCH}/prefix/lib")
+foreach(program heat_c/heat heat_c/heat_mpi heat_cxx/heat heat_cxx/heat_mpi heat_by_hand)
+  run(${MPIEXEC} -n 4 ${SCRATCH}/${program})
+  if(NOT out MATCHES "sum after 200 steps: ${HEAT_SUM}")
+    message(FATAL_ERROR "${program} printed:\n${out}")
   endif()
 endforeach()

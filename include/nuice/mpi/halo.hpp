@@ -87,6 +87,8 @@ class HaloExchange {
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own errors.
   void wait();
+  /// Started, and not yet known to be complete. Throws Error state after free().
+  bool is_under_way() const;
   /// Collective, without waiting for other ranks. Throws Error state while it is under way.
   void free();
   /// Of the plan that carries it. Throws Error state after free().

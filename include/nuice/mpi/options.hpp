@@ -14,6 +14,7 @@
 
 #include "nuice/core/credit.hpp"
 #include "nuice/core/executor.hpp"
+#include "nuice/core/outcome.hpp"
 #include "nuice/core/types.hpp"
 #include "nuice/plan/scheduler.hpp"
 
@@ -106,6 +107,10 @@ struct PlanOptions {
   AsyncOptions async = {};
   CreditOptions credit = {};
   AutoOptions automatic = {};
+
+  /// What is wrong on this rank already, as a binding for another language has found out. Planning then fails with it, on all
+  /// ranks.
+  Outcome fault = {};
 
   /// From a text "name=value name=value ...", on top of `defaults`. plan_option_names() has the names; sizes may have units
   /// ("64KiB"), times too ("2 s" without the space), flags are true or false. Nothing is checked but names and forms.

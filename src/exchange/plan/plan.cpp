@@ -128,6 +128,7 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
 
 /// With what NUICE_OPTIONS says, checked, and the same on all ranks.
 PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
+  agree(*comm, given.fault);
   auto [options, overridden] = with_environment(*comm, given);
   options = settled(options);
   require_equal_options(*comm, options);

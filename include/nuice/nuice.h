@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NUICE from C, from simple to advanced: plans and exchanges, halos, the planner without MPI, names.
+ *
+ *   int to[] = {3, 5};
+ *   int64_t bytes[] = {4096, 1024};                             // this rank's row: to whom, how many bytes
+ *   nuice_plan* plan = NULL;
+ *   if (nuice_plan_create(comm, 2, to, bytes, "scheduler=auto", &plan) != NUICE_OK) puts(nuice_error_text());
+ *   nuice_exchange* x = NULL;
+ *   nuice_plan_bind(plan, send_buffers, receive_buffers, NUICE_FORWARDS, &x);
+ *   for (...) { nuice_exchange_start(x); work(); nuice_exchange_wait(x); }
+ *   nuice_exchange_free(&x);
+ *   nuice_plan_free(&plan);
+ *
+ * Every function but those that return a text returns a nuice_status; what went wrong, in words, is nuice_error_text().
+ * Outputs are written on success only. No exception leaves the library. "Collective": all ranks of the communicator call it;
+ * it fails on all of them with the same status, or on none, but for a handle that is NULL: that rank fails alone.
+ * Arrays without entries may be NULL. A handle belongs to one thread at a time. Texts that a handle hands out live as long as
+ * the handle, or until the same function is called again with it.
+ * Functions that end in _f take MPI's handles as MPI_Fint, for Fortran and for languages that have no other; otherwise they are
+ * the same. What C++ has besides (active messages, broadcasts) is in nuice/mpi.hpp.
+ * Without MPI (NUICE_NO_MPI is defined) there are the planner and the names only. */
+#ifndef NUICE_NUICE_H
+#define NUICE_NUICE_H
+
+#include <stdint.h>
+#ifndef NUICE_NO_MPI
+#include <mpi.h>
+#endif
+
+#if defined(__GNUC__)
+#define NUICE_API __attribute__((visibility("default")))
+#else
+#define NUICE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a call returns. The numbers are those of nuice::ErrorCode and never change. */
+typedef enum nuice_status {
+  NUICE_OK = 0,
+  NUICE_ERR_INVALID_ARGUMENT = 1, /**< A value that the call does not accept, a NULL handle too. */
+  NUICE_ERR_PARSE = 2,            /**< An option text or a file that does not follow its format. */
+  NUICE_ERR_IO = 3,               /**< A file that cannot be opened, read or written. */
+  NUICE_ERR_NOT_APPLICABLE = 4,   /**< A scheduler that cannot handle this matrix. */
+  NUICE_ERR_LIMIT = 5,            /**< Sizes beyond what can be represented or sent, or no memory. */
+  NUICE_ERR_MISMATCH = 6, /**< Things that should belong together and do not: ranks, plan and matrix. */
+  NUICE_ERR_STATE = 7,    /**< A call out of order: wait without start, free while under way. */
+  NUICE_ERR_MPI = 8,      /**< MPI returned an error; the text holds MPI's own. */
+  NUICE_ERR_TIMEOUT = 9   /**< Nothing moved for longer than the option watchdog allows. */
+} nuice_status;
+
+/** Which way the messages of a plan go. */
+typedef enum nuice_direction {
+  NUICE_FORWARDS = 0, /**< From the ranks that gave destinations to those. */
+  NUICE_BACKWARDS = 1 /**< From the receivers to the senders: send to sources, receive from destinations. */
+} nuice_direction;
+
+/** Bytes of a buffer of which nobody says how large it is: it is not checked. */
+#define NUICE_ANY_ROOM ((int64_t)-1)
+
+typedef struct nuice_plan nuice_plan;         /**< A checked schedule, sliced for this rank. */
+typedef struct nuice_exchange nuice_exchange; /**< A plan or a halo bound to memory. */
+typedef struct nuice_halo nuice_halo;         /**< Ghost entries, who owns them, who needs this rank's. */
+typedef struct nuice_matrix nuice_matrix;     /**< Who sends how many bytes to whom. */
+typedef struct nuice_schedule nuice_schedule; /**< Phases of transfers of pieces of messages. */
+typedef struct nuice_advice nuice_advice;     /**< What there was to choose from, and why. */
+
+/** Not collective. What the last call of this thread that failed had to say, one line; "" before any. Valid until the next
+ * call of this thread that fails. Never NULL. */
+NUICE_API const char* nuice_error_text(void);
+
+#ifndef NUICE_NO_MPI
+/* ---- Plans ---------------------------------------------------------------------------------------------------------- */
+
+/** Collective over comm, which may be freed afterwards. ranks, bytes: num_destinations each, to whom this rank sends and how
+ * many bytes, in any order; itself and 0 bytes are allowed. options: "name=value ..." as docs/exchange.md lists them
+ * ("scheduler=coloring executor=credit"), equal on all ranks; NULL or "": the defaults. plan: free it with nuice_plan_free().
+ * Errors: parse; invalid_argument, limit, mismatch, not_applicable, state, io, mpi as nuice::mpi::Plan (nuice/mpi/plan.hpp). */
+NUICE_API int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
+                                const char* options, nuice_plan** plan);
+/** nuice_plan_create() with comm as Fortran has it. */
+NUICE_API int nuice_plan_create_f(MPI_Fint comm, int num_destinations, const int ranks[],
+                                  const int64_t bytes[], const char* options, nuice_plan** plan);
+/** Collective over comm. A plan for a schedule that exists, the same on all ranks, from a file or from
+ * nuice_schedule_create(), for the matrix that it was made for. It is checked. options as above; those of the scheduler do
+ * nothing. Errors: mismatch where the three do not belong together; parse; otherwise as above. */
+NUICE_API int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix,
+                                              const nuice_schedule* schedule, const char* options,
+                                              nuice_plan** plan);
+/** nuice_plan_create_from_schedule() with comm as Fortran has it. */
+NUICE_API int nuice_plan_create_from_schedule_f(MPI_Fint comm, const nuice_matrix* matrix,
+                                                const nuice_schedule* schedule, const char* options,
+                                                nuice_plan** plan);
+/** Not collective. How many ranks this one sends to, as it said, and how many it receives from. */
+NUICE_API int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources);
+/** Not collective. ranks, bytes: room for num_destinations each, or NULL; in the order of nuice_plan_create(). */
+NUICE_API int nuice_plan_destinations(const nuice_plan* plan, int ranks[], int64_t bytes[]);
+/** Not collective. ranks, bytes: room for num_sources each, or NULL; by ascending rank. */
+NUICE_API int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t bytes[]);
+/** Not collective. A figure of the plan, equal on all ranks: hosts, messages, phases, phase_bytes, staged_bytes, bound_phases,
+ * bound_bytes, and times in seconds: gather_s, choose_s, schedule_s, check_s, predicted_s.
+ * Errors: invalid_argument for another name, with those that there are. */
+NUICE_API int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value);
+/** Not collective. A text of the plan, equal on all ranks: scheduler, executor, overridden (what NUICE_OPTIONS said), warning,
+ * and with scheduler=auto advice (a table for people) and advice_json (docs/advise.md); otherwise these are empty.
+ * Errors: invalid_argument for another name, with those that there are. */
+NUICE_API int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text);
+/** Collective. Sets *plan to NULL; NULL is freed already. Exchanges that are bound stay usable. */
+NUICE_API int nuice_plan_free(nuice_plan** plan);
+
+/* ---- Binding: collective; the memory must stay valid until nuice_exchange_free(); errors as nuice::mpi::Plan::bind() ---- */
+
+/** A buffer per partner: send[i] for destination i with at least its bytes, receive[i] for source i; backwards send[i] is for
+ * source i and receive[i] for destination i. */
+NUICE_API int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const receive[],
+                              nuice_direction direction, nuice_exchange** exchange);
+/** One buffer for all partners: message i lies send_offsets[i] bytes behind send, of which send_bytes are there
+ * (NUICE_ANY_ROOM: not checked); likewise what is received. Offsets may be NULL: one behind the other. */
+NUICE_API int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes,
+                                    const int64_t send_offsets[], void* receive, int64_t receive_bytes,
+                                    const int64_t receive_offsets[], nuice_direction direction,
+                                    nuice_exchange** exchange);
+/** Several fields in one exchange. Field f lies at send[f] and has send_counts[f * partners + i] elements of send_types[f] for
+ * partner i, the first of them send_offsets[f * partners + i] extents behind send[f]; likewise what is received. Offsets may be
+ * NULL: one behind the other. All ranks have as many fields, both ends of a message as many bytes. Types must be committed
+ * and may be freed afterwards. */
+NUICE_API int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const send[],
+                                     const MPI_Datatype send_types[], const int64_t send_counts[],
+                                     const int64_t send_offsets[], void* const receive[],
+                                     const MPI_Datatype receive_types[], const int64_t receive_counts[],
+                                     const int64_t receive_offsets[], nuice_direction direction,
+                                     nuice_exchange** exchange);
+/** nuice_plan_bind_fields() with datatypes as Fortran has them. */
+NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const void* const send[],
+                                       const MPI_Fint send_types[], const int64_t send_counts[],
+                                       const int64_t send_offsets[], void* const receive[],
+                                       const MPI_Fint receive_types[], const int64_t receive_counts[],
+                                       const int64_t receive_offsets[], nuice_direction direction,
+                                       nuice_exchange** exchange);
+
+/* ---- Exchanges: after every start one wait, or test until done, or next until there is none ---------------------------- */
+
+/** All ranks of the plan call it; waits for nobody. Errors: state if it is under way already; mpi. */
+NUICE_API int nuice_exchange_start(nuice_exchange* exchange);
+/** Not collective. Makes progress; done: 1 when this rank's part is complete. Errors: state without a start; mpi, timeout. */
+NUICE_API int nuice_exchange_test(nuice_exchange* exchange, int* done);
+/** Not collective. Returns when this rank's part is complete. Errors: state without a start; mpi; timeout. */
+NUICE_API int nuice_exchange_wait(nuice_exchange* exchange);
+/** Not collective. Waits for a message to land; partner: which (of the sources, backwards of the destinations), -1 when this
+ * rank's part is complete. Errors: as wait; not_applicable for the exchange of a halo. */
+NUICE_API int nuice_exchange_next(nuice_exchange* exchange, int* partner);
+/** Not collective. As next, but does not wait: -1 also where no message is here yet. */
+NUICE_API int nuice_exchange_poll(nuice_exchange* exchange, int* partner);
+/** Not collective. 1: started, and not yet known to be complete. */
+NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way);
+/** Not collective. executor: what carries it out; why: why it is another than the plan's, or "". */
+NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
+/** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while under way. */
+NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
+
+/* ---- Halos: who needs which entries of a distributed array is found out and planned once ------------------------------ */
+
+/** Collective over comm. Rank r owns the global indices begins[r] .. begins[r + 1] - 1; num_ranks + 1 of them, equal on all
+ * ranks. needed: num_needed global indices that this rank works with, in any order, its own allowed. entry_bytes: what an entry
+ * has most often, for schedulers that look at sizes (8). Errors: parse; otherwise as nuice::mpi::Halo (nuice/mpi/halo.hpp). */
+NUICE_API int nuice_halo_create_ranges(MPI_Comm comm, const int64_t begins[], int64_t num_needed,
+                                       const int64_t needed[], int64_t entry_bytes, const char* options,
+                                       nuice_halo** halo);
+/** nuice_halo_create_ranges() with comm as Fortran has it. */
+NUICE_API int nuice_halo_create_ranges_f(MPI_Fint comm, const int64_t begins[], int64_t num_needed,
+                                         const int64_t needed[], int64_t entry_bytes, const char* options,
+                                         nuice_halo** halo);
+/** Collective over comm. Global index g < num_indices belongs to owners[g], equal on all ranks; otherwise as above. */
+NUICE_API int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const int owners[],
+                                       int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
+                                       const char* options, nuice_halo** halo);
+/** nuice_halo_create_owners() with comm as Fortran has it. */
+NUICE_API int nuice_halo_create_owners_f(MPI_Fint comm, int64_t num_indices, const int owners[],
+                                         int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
+                                         const char* options, nuice_halo** halo);
+/** Collective over comm. This rank owns the global indices owned[0 .. num_owned), and nobody knows more; otherwise as above. */
+NUICE_API int nuice_halo_create_list(MPI_Comm comm, int64_t num_owned, const int64_t owned[],
+                                     int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
+                                     const char* options, nuice_halo** halo);
+/** nuice_halo_create_list() with comm as Fortran has it. */
+NUICE_API int nuice_halo_create_list_f(MPI_Fint comm, int64_t num_owned, const int64_t owned[],
+                                       int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
+                                       const char* options, nuice_halo** halo);
+/** Not collective. How many entries this rank owns, and how many ghosts it has. */
+NUICE_API int nuice_halo_num_entries(const nuice_halo* halo, int64_t* num_owned, int64_t* num_ghosts);
+/** Not collective. ghosts: room for num_ghosts global indices: by ascending owner, of one owner by ascending index. */
+NUICE_API int nuice_halo_ghosts(const nuice_halo* halo, int64_t ghosts[]);
+/** Not collective. locals[j]: 0 .. num_owned - 1 where this rank owns globals[j], num_owned + k where it is ghost k. num_indices
+ * each; both may be the same array. Errors: invalid_argument for an index that is neither. */
+NUICE_API int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const int64_t globals[],
+                                       int64_t locals[]);
+/** Collective. Fetches ghost values, of num_fields arrays at once: entry i of owned[f] lies i * entry_bytes[f] bytes behind it,
+ * ghost k k * entry_bytes[f] bytes behind ghosts[f]. */
+NUICE_API int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[],
+                                     void* const ghosts[], const int64_t entry_bytes[],
+                                     nuice_exchange** exchange);
+/** Collective. Returns contributions: owned = op(owned, ghost) for every ghost, by ascending rank, of num_fields arrays at once
+ * with components[f] values of types[f] per entry. Types: MPI's integers of 32 and 64 bits, reals and complex numbers of C and
+ * Fortran; op: MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_REPLACE. Errors: not_applicable for others. */
+NUICE_API int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const ghosts[],
+                                      void* const owned[], const int components[], const MPI_Datatype types[],
+                                      MPI_Op op, nuice_exchange** exchange);
+/** nuice_halo_bind_scatter() with types and op as Fortran has them. */
+NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* const ghosts[],
+                                        void* const owned[], const int components[], const MPI_Fint types[],
+                                        MPI_Fint op, nuice_exchange** exchange);
+/** Collective. Sets *halo to NULL; NULL is freed already. Exchanges that are bound stay usable. */
+NUICE_API int nuice_halo_free(nuice_halo** halo);
+#endif
+
+/* ---- The planner, without MPI. Not collective --------------------------------------------------------------------------- */
+
+/** Message j goes from src[j] to dst[j] and has bytes[j] bytes; num_messages each. 0 bytes and src = dst become no messages.
+ * Errors: invalid_argument for a rank that is none, a negative size, a pair given twice; limit. */
+NUICE_API int nuice_matrix_create(int num_ranks, int64_t num_messages, const int src[], const int dst[],
+                                  const int64_t bytes[], nuice_matrix** matrix);
+/** From a Matrix Market file (docs/formats.md). Errors: io, parse, limit. */
+NUICE_API int nuice_matrix_load(const char* path, nuice_matrix** matrix);
+/** To a Matrix Market file. Errors: io. */
+NUICE_API int nuice_matrix_save(const nuice_matrix* matrix, const char* path);
+/** How many ranks and messages it has. */
+NUICE_API int nuice_matrix_size(const nuice_matrix* matrix, int* num_ranks, int64_t* num_messages);
+/** src, dst, bytes: room for num_messages each, or NULL; by ascending src, then dst. */
+NUICE_API int nuice_matrix_messages(const nuice_matrix* matrix, int src[], int dst[], int64_t bytes[]);
+/** Sets *matrix to NULL; NULL is freed already. */
+NUICE_API int nuice_matrix_free(nuice_matrix** matrix);
+
+/** options: "scheduler=NAME seed=N phase_cost=BYTES prefer_pairs=BOOL topology=SPEC"; NULL or "": rs_n. It is checked.
+ * Errors: parse, invalid_argument, not_applicable, limit. */
+NUICE_API int nuice_schedule_create(const nuice_matrix* matrix, const char* options,
+                                    nuice_schedule** schedule);
+/** From a file that nuice_schedule_save() or `nuice plan` wrote. Errors: io, parse; mismatch: for another matrix. */
+NUICE_API int nuice_schedule_load(const nuice_matrix* matrix, const char* path, nuice_schedule** schedule);
+/** To a file (docs/formats.md). Errors: io; mismatch: of another matrix. */
+NUICE_API int nuice_schedule_save(const nuice_schedule* schedule, const nuice_matrix* matrix,
+                                  const char* path);
+/** Proves that it delivers the matrix and keeps what its scheduler promises. Errors: mismatch, with the first violation. */
+NUICE_API int nuice_schedule_check(const nuice_schedule* schedule, const nuice_matrix* matrix);
+/** How many phases it has, and how many pieces of messages all its transfers carry together. */
+NUICE_API int nuice_schedule_size(const nuice_schedule* schedule, int64_t* num_phases, int64_t* num_pieces);
+/** Piece p travels in phase[p] from src[p] to dst[p] and is the bytes offset[p] .. offset[p] + bytes[p] - 1 of the message
+ * from message_src[p] to message_dst[p]. Room for num_pieces each, or NULL; by ascending phase. */
+NUICE_API int nuice_schedule_pieces(const nuice_schedule* schedule, int64_t phase[], int src[], int dst[],
+                                    int message_src[], int message_dst[], int64_t offset[], int64_t bytes[]);
+/** Sets *schedule to NULL; NULL is freed already. */
+NUICE_API int nuice_schedule_free(nuice_schedule** schedule);
+
+/** Which scheduler and executor suit a matrix. options: "machine=NAME_OR_FILE reuse=N seed=N"; NULL or "": an ethernet-10g.
+ * Errors: parse, io, invalid_argument, mismatch, not_applicable. */
+NUICE_API int nuice_advice_create(const nuice_matrix* matrix, const char* options, nuice_advice** advice);
+/** scheduler, executor, sentence (why), text (a table for people), json (docs/advise.md). Errors: invalid_argument. */
+NUICE_API int nuice_advice_text(const nuice_advice* advice, const char* name, const char** text);
+/** Sets *advice to NULL; NULL is freed already. */
+NUICE_API int nuice_advice_free(nuice_advice** advice);
+
+/* ---- Names. Not collective ---------------------------------------------------------------------------------------------- */
+
+/** "0.2.0". Never NULL. */
+NUICE_API const char* nuice_version(void);
+/** The MPI that this library was built with, which must be the program's: "openmpi", "mpich", "mpi_abi" (the ABI of MPI 5), or
+ * "" without. Never NULL. */
+NUICE_API const char* nuice_mpi_name(void);
+/** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is no status. Never NULL. */
+NUICE_API const char* nuice_status_name(int status);
+/** Row index of a table, which is schedulers, executors or options (of plans, with MPI only): its name and one line about it;
+ * both are NULL behind the last row, and live for ever. Errors: invalid_argument for another table or a negative index. */
+NUICE_API int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

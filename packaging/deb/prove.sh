@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs the packages of build.sh with an MPI into a bare root, made by debootstrap, and builds and runs the heat equation there
+# in C, C++ and Fortran, by one command each: all must print the same sum. As root; needs debootstrap and Debian's mirror.
+# usage: packaging/deb/prove.sh [ROOT]     default build/deb/root
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=${1:-$PWD/build/deb/root}
+# shellcheck source=/dev/null
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+# shellcheck disable=SC2016
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | head -n 1)
+if [ ! -e "$root/etc/debian_version" ]; then
+  debootstrap --variant=minbase "$suite" "$root" "${mirror:-http://deb.debian.org/debian}" >/dev/null
+fi
+mkdir -p "$root/nuice" && rm -rf "$root/nuice"/*
+cp build/deb/*.deb "$root/nuice/"
+cp -r examples/heat "$root/nuice/"
+# shellcheck disable=SC2016  # it is expanded inside
+chroot "$root" sh -euc '
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get install -y -qq --no-install-recommends /nuice/*.deb g++ gfortran openmpi-bin pkg-config >/dev/null
+  cd /nuice
+  mpicc -std=c99 heat/c/heat.c $(pkg-config --cflags --libs nuice) -o heat_c
+  mpifort $(pkg-config --variable=fortran nuice) heat/fortran/grid.f90 heat/fortran/heat.f90 $(pkg-config --libs nuice) -o heat_fortran
+  mpicxx -std=c++20 heat/cxx/heat.cpp $(pkg-config --cflags --libs nuice-cxx) -o heat_cxx
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  for program in heat_c heat_fortran heat_cxx; do
+    printf "%s: " $program
+    mpiexec --oversubscribe -n 4 ./$program | tee $program.out
+  done
+  cmp heat_c.out heat_fortran.out && cmp heat_c.out heat_cxx.out
+'
+echo "the same sum in all three"

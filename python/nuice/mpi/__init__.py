@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Planned exchanges on mpi4py communicators.
+
+    from mpi4py import MPI
+    import nuice.mpi
+
+    plan = nuice.mpi.Plan(MPI.COMM_WORLD, {3: 4096, 5: 1024}, "auto")   # to whom, how many bytes; collective
+    with plan.bind(send, receive) as exchange:                          # NumPy arrays and the like
+        for step in range(steps):
+            exchange.Start()
+            ...                                                         # work that needs no new data
+            exchange.Wait()
+    plan.Free()
+
+    halo = nuice.mpi.Halo(MPI.COMM_WORLD, needed, owned=mine)           # global indices
+    ghosts = halo.gather(values)
+
+    nuice.mpi.alltoallv(comm, [send, counts, MPI.DOUBLE], [receive, counts, MPI.DOUBLE])   # planned once
+
+Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; another one is an ImportError. What goes wrong
+on one rank is an error on all: nuice.Error, with the words of the rank at fault. An exception that nobody
+catches ends all ranks. Names that begin with a capital are those of mpi4py's requests. docs/languages.md has
+them beside those of C, C++ and Fortran.
+"""
+
+from ._excepthook import install as _install_excepthook
+from ._library import library_path, mpi_name
+from .alltoallv import alltoallv
+from .exchange import Exchange
+from .halo import Halo
+from .plan import Partner, Plan
+
+__all__ = ["Exchange", "Halo", "Partner", "Plan", "alltoallv", "library_path", "mpi_name"]
+
+_install_excepthook()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may be bound: NumPy arrays, all that has Python's buffer protocol, DLPack; and mpi4py's [buffer,
+counts, type]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The bytes of one object. `keep` must live as long as the address is used."""
+
+    address: int
+    nbytes: int
+    what: str
+    keep: object
+
+
+@dataclass(frozen=True)
+class Field:
+    """Elements of an MPI datatype, counts[i] for partner i from displs[i] on."""
+
+    memory: Memory
+    counts: list[int]
+    displs: list[int] | None
+    datatype: MPI.Datatype
+
+
+def _as_array(buffer: Any) -> NDArray[Any]:
+    if isinstance(buffer, np.ndarray):
+        return buffer
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        pass
+    else:
+        if not view.contiguous:
+            raise BufferError("a memoryview with gaps: give a contiguous one")
+        if view.nbytes == 0:
+            return np.empty(0, np.uint8)
+        return np.frombuffer(view.cast("B"), np.uint8)
+    if hasattr(buffer, "__dlpack__"):
+        try:
+            return np.from_dlpack(buffer)
+        except (RuntimeError, BufferError, TypeError, AttributeError) as error:
+            where = f"{type(buffer).__name__} is not in memory that the host can read"
+            raise BufferError(f"{where}: {error}") from None
+    raise TypeError(
+        f"{type(buffer).__name__} is no buffer: NumPy arrays and what has the buffer protocol or DLPack are"
+    )
+
+
+def memory_of(buffer: Any, writable: bool) -> Memory:
+    """Raises TypeError for what is no buffer, BufferError for one that is read-only, has gaps or holds
+    objects."""
+    array = _as_array(buffer)
+    if array.dtype.hasobject:
+        raise BufferError("an array of Python objects has no bytes to send")
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        raise BufferError(
+            f"an array of shape {array.shape} with strides {array.strides} has gaps: "
+            "copy it, or give [array.base, (counts, displs), a datatype that steps over them]"
+        )
+    if writable and not array.flags.writeable:
+        raise BufferError("the receive buffer is read-only")
+    address = array.__array_interface__["data"][0] if array.nbytes else 0
+    return Memory(address, array.nbytes, f"{array.size} of {array.dtype}", (array, buffer))
+
+
+def _datatype(given: MPI.Datatype | str) -> MPI.Datatype:
+    return given if isinstance(given, MPI.Datatype) else MPI.Datatype.fromcode(given)
+
+
+def is_field(given: Any) -> bool:
+    """[buffer, counts, type] and the like, and not a list of buffers."""
+    if not isinstance(given, (list, tuple)) or not 2 <= len(given) <= 3:
+        return False
+    return isinstance(given[-1], (MPI.Datatype, str)) or (len(given) == 2 and isinstance(given[1], tuple))
+
+
+def field_of(given: Sequence[Any], writable: bool) -> Field:
+    """From [buffer, counts], [buffer, (counts, displs)] or either with a datatype behind it; without it that
+    of the array."""
+    buffer, *rest = given
+    memory = None
+    if isinstance(rest[-1], (MPI.Datatype, str)):
+        datatype = _datatype(rest.pop())
+        if isinstance(buffer, np.ndarray) and not buffer.flags.c_contiguous:
+            raise BufferError("give the whole array: the datatype says which of its elements travel")
+    else:
+        datatype = MPI.Datatype.fromcode(_as_array(buffer).dtype.char)
+    memory = memory_of(buffer, writable)
+    if not rest:
+        raise TypeError("[buffer, type] lacks the counts: one for each partner")
+    counts, displs = rest[0], None
+    if (
+        isinstance(counts, tuple)
+        and len(counts) == 2
+        and not all(isinstance(one, (int, np.integer)) for one in counts)
+    ):
+        counts, displs = counts
+    field = Field(
+        memory,
+        [int(count) for count in counts],
+        None if displs is None else [int(displ) for displ in displs],
+        datatype,
+    )
+    _check_room(field)
+    return field
+
+
+def _check_room(field: Field) -> None:
+    _, extent = field.datatype.Get_extent()
+    true_lower, true_extent = field.datatype.Get_true_extent()
+    if field.displs is not None and len(field.displs) != len(field.counts):
+        raise ValueError(f"{len(field.counts)} counts and {len(field.displs)} displs")
+    at = 0
+    for i, count in enumerate(field.counts):
+        begin = at if field.displs is None else field.displs[i]
+        at = begin + count
+        if count < 0:
+            raise ValueError(f"count {i} is {count}")
+        end = (at - 1) * extent + true_lower + true_extent
+        if count and (begin * extent + true_lower < 0 or end > field.memory.nbytes):
+            where = f"elements {begin} to {at - 1} of partner {i}"
+            raise ValueError(f"{where} reach out of a buffer of {field.memory.nbytes} bytes")

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An exception that nobody catches ends all ranks: the others may wait for this one for ever."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+from mpi4py import MPI
+
+
+def install() -> None:
+    """Puts itself behind what is there. Not in an interactive session, and not with NUICE_EXCEPTHOOK=none."""
+    if hasattr(sys, "ps1") or os.environ.get("NUICE_EXCEPTHOOK") == "none":
+        return
+    before = sys.excepthook
+
+    def end_all_ranks(
+        kind: type[BaseException], value: BaseException, traceback: TracebackType | None
+    ) -> None:
+        before(kind, value, traceback)
+        if MPI.Is_initialized() and not MPI.Is_finalized() and MPI.COMM_WORLD.size > 1:
+            rank = MPI.COMM_WORLD.rank
+            print(f"nuice.mpi: rank {rank} ends all ranks after {kind.__name__}: {value}", file=sys.stderr)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            MPI.COMM_WORLD.Abort(1)
+
+    sys.excepthook = end_all_ranks

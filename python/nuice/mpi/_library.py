@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds and loads libnuice for the MPI that mpi4py has loaded, and declares what is called of it.
+
+Communicators and datatypes cross as Fortran handles, which are ints in every MPI (the functions that end in
+_f), so one module serves all of them; only the library differs. It is looked for, in this order:
+$NUICE_LIBRARY (a path); beside this file, where a wheel puts lib/libnuice-<mpi>.so; <prefix>/lib of this
+Python; where the system's loader looks.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import CDLL, POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
+from pathlib import Path
+from typing import NoReturn
+
+try:
+    from mpi4py import MPI
+except ImportError as missing:
+    raise ImportError("nuice.mpi needs mpi4py: pip install 'nuice[mpi]'", name="mpi4py") from missing
+
+from ..errors import Error
+
+SONAME = "libnuice.so.1"
+MPI_ABI_COMM_WORLD = 0x101  # the MPI 5 standard says so
+
+
+def _mpi_of_mpi4py() -> str:
+    """Which kind of handles it has: "openmpi", "mpich" or "mpi_abi"."""
+    if MPI._sizeof(MPI.Comm) == ctypes.sizeof(c_int):
+        return "mpich"
+    handle = c_void_p.from_address(MPI._addressof(MPI.COMM_WORLD)).value
+    return "mpi_abi" if handle == MPI_ABI_COMM_WORLD else "openmpi"
+
+
+def _candidates(mpi: str) -> list[str]:
+    if chosen := os.environ.get("NUICE_LIBRARY"):
+        return [chosen]
+    beside = Path(__file__).parent / "lib" / f"libnuice-{mpi}.so"
+    prefix = Path(sys.prefix) / "lib" / SONAME
+    return [str(path) for path in (beside, prefix) if path.exists()] + [SONAME]
+
+
+def _load(mpi: str) -> tuple[CDLL, str]:
+    refused: list[str] = []
+    for path in _candidates(mpi):
+        try:
+            library = CDLL(path)
+        except OSError as error:
+            refused.append(f"{path}: {error}")
+            continue
+        name = library.nuice_mpi_name
+        name.restype = c_char_p
+        if (built_with := name().decode()) == mpi:
+            return library, path
+        refused.append(f"{path}: built with {built_with or 'no MPI'}")
+    version = MPI.Get_library_version().splitlines()[0]
+    raise ImportError(
+        f"mpi4py runs on {mpi} ({version}), and there is no libnuice for it: {'; '.join(refused)}. "
+        "Build nuice with the mpicc of that MPI, or set NUICE_LIBRARY to such a libnuice.so"
+    )
+
+
+mpi_name: str = _mpi_of_mpi4py()
+_lib, library_path = _load(mpi_name)
+
+_HANDLE = POINTER(c_void_p)
+_INT64S = POINTER(c_int64)
+_INTS = POINTER(c_int)
+_ADDRESSES = POINTER(c_void_p)
+_PROTOTYPES: dict[str, list[object]] = {
+    "nuice_plan_create_f": [c_int, c_int, _INTS, _INT64S, c_char_p, _HANDLE],
+    "nuice_plan_num_partners": [c_void_p, _INTS, _INTS],
+    "nuice_plan_destinations": [c_void_p, _INTS, _INT64S],
+    "nuice_plan_sources": [c_void_p, _INTS, _INT64S],
+    "nuice_plan_figure": [c_void_p, c_char_p, POINTER(c_double)],
+    "nuice_plan_text": [c_void_p, c_char_p, POINTER(c_char_p)],
+    "nuice_plan_bind": [c_void_p, _ADDRESSES, _ADDRESSES, c_int, _HANDLE],
+    "nuice_plan_bind_fields_f": [
+        c_void_p,
+        c_int,
+        *(2 * [_ADDRESSES, _INTS, _INT64S, _INT64S]),
+        c_int,
+        _HANDLE,
+    ],
+    "nuice_plan_free": [_HANDLE],
+    "nuice_exchange_start": [c_void_p],
+    "nuice_exchange_test": [c_void_p, _INTS],
+    "nuice_exchange_wait": [c_void_p],
+    "nuice_exchange_next": [c_void_p, _INTS],
+    "nuice_exchange_poll": [c_void_p, _INTS],
+    "nuice_exchange_is_under_way": [c_void_p, _INTS],
+    "nuice_exchange_text": [c_void_p, c_char_p, POINTER(c_char_p)],
+    "nuice_exchange_free": [_HANDLE],
+    "nuice_halo_create_ranges_f": [c_int, _INT64S, c_int64, _INT64S, c_int64, c_char_p, _HANDLE],
+    "nuice_halo_create_owners_f": [c_int, c_int64, _INTS, c_int64, _INT64S, c_int64, c_char_p, _HANDLE],
+    "nuice_halo_create_list_f": [c_int, c_int64, _INT64S, c_int64, _INT64S, c_int64, c_char_p, _HANDLE],
+    "nuice_halo_num_entries": [c_void_p, _INT64S, _INT64S],
+    "nuice_halo_ghosts": [c_void_p, _INT64S],
+    "nuice_halo_local_indices": [c_void_p, c_int64, _INT64S, _INT64S],
+    "nuice_halo_bind_gather": [c_void_p, c_int, _ADDRESSES, _ADDRESSES, _INT64S, _HANDLE],
+    "nuice_halo_bind_scatter_f": [c_void_p, c_int, _ADDRESSES, _ADDRESSES, _INTS, _INTS, c_int, _HANDLE],
+    "nuice_halo_free": [_HANDLE],
+}
+for _name, _types in _PROTOTYPES.items():
+    getattr(_lib, _name).argtypes = _types
+    getattr(_lib, _name).restype = c_int
+_lib.nuice_error_text.restype = c_char_p
+_lib.nuice_status_name.restype = c_char_p
+_lib.nuice_status_name.argtypes = [c_int]
+
+lib = _lib
+
+
+def fail(status: int) -> NoReturn:
+    """The error that the last call of this thread ended with."""
+    raise Error(lib.nuice_error_text().decode(errors="replace"), lib.nuice_status_name(status).decode())
+
+
+def must(status: int) -> None:
+    if status:
+        fail(status)
+
+
+def ints(values: list[int]) -> ctypes.Array[c_int]:
+    return (c_int * len(values))(*values)
+
+
+def int64s(values: list[int]) -> ctypes.Array[c_int64]:
+    return (c_int64 * len(values))(*values)
+
+
+def addresses(values: list[int]) -> ctypes.Array[c_void_p]:
+    return (c_void_p * len(values))(*values)
+
+
+def option_text(options: str, named: dict[str, object]) -> bytes:
+    """ "auto" is scheduler=auto; Python's True is true; a value with blanks stands in quotes."""
+    text = options if "=" in options or not options.strip() else f"scheduler={options.strip()}"
+    for name, value in named.items():
+        word = str(value).lower() if isinstance(value, bool) else str(value)
+        text += f' {name}="{word}"' if " " in word or not word else f" {name}={word}"
+    return text.encode()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan or a halo bound to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ctypes import byref, c_char_p, c_int, c_void_p
+from types import TracebackType
+from typing import NoReturn
+
+from ..errors import Error
+from ._library import fail, lib, must
+
+_start = lib.nuice_exchange_start
+_wait = lib.nuice_exchange_wait
+_test = lib.nuice_exchange_test
+
+# The memory of what is bound, also where its Exchange was dropped without Free: MPI may still write to it.
+_bound: dict[int, object] = {}
+
+
+class Exchange:
+    """After every Start() one Wait(), or Test() until it is true, or Next() until it is None. As a context
+    manager it frees itself; under way, it waits first, but not when an exception leaves the block.
+
+    Made by Plan.bind() and by Halo. It keeps its buffers alive until Free().
+    """
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: c_void_p, keep: object) -> None:
+        self._handle: int | None = handle.value
+        assert self._handle is not None
+        _bound[self._handle] = keep
+
+    def Start(self) -> None:
+        """All ranks call it; waits for nobody. Raises Error state while it is under way."""
+        if status := _start(self._handle):
+            self._fail(status)
+
+    def Wait(self) -> bool:
+        """Returns True when this rank's part is complete. Raises Error state without Start(), timeout,
+        mpi."""
+        if status := _wait(self._handle):
+            self._fail(status)
+        return True
+
+    def Test(self) -> bool:
+        """Makes progress; whether this rank's part is complete. Raises as Wait()."""
+        done = c_int()
+        if status := _test(self._handle, byref(done)):
+            self._fail(status)
+        return done.value != 0
+
+    def Next(self) -> int | None:
+        """Waits for a message; which of Plan.sources has landed (backwards: of the destinations), None: all
+        have."""
+        return self._partner(lib.nuice_exchange_next)
+
+    def Poll(self) -> int | None:
+        """As Next(), but does not wait: None also where none is here yet."""
+        return self._partner(lib.nuice_exchange_poll)
+
+    def arrivals(self) -> Iterator[int]:
+        """Next() until there is none."""
+        while (partner := self.Next()) is not None:
+            yield partner
+
+    @property
+    def is_under_way(self) -> bool:
+        flag = c_int()
+        if status := lib.nuice_exchange_is_under_way(self._handle, byref(flag)):
+            self._fail(status)
+        return flag.value != 0
+
+    @property
+    def executor(self) -> str:
+        """What carries it out."""
+        text = c_char_p()
+        if status := lib.nuice_exchange_text(self._handle, b"executor", byref(text)):
+            self._fail(status)
+        return (text.value or b"").decode()
+
+    def Free(self) -> None:
+        """All ranks call it; waits for nobody. Again: does nothing. Raises Error state while it is under
+        way."""
+        if self._handle is None:
+            return
+        handle = c_void_p(self._handle)
+        must(lib.nuice_exchange_free(byref(handle)))
+        del _bound[self._handle]
+        self._handle = None
+
+    def __enter__(self) -> Exchange:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._handle is None:
+            return
+        if self.is_under_way:
+            if kind is not None:
+                return  # the others may never come
+            self.Wait()
+        self.Free()
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<nuice.mpi.Exchange, freed>"
+        return f"<nuice.mpi.Exchange {self.executor}{', under way' if self.is_under_way else ''}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an exchange belongs to this process: it cannot be pickled")
+
+    def _partner(self, call: object) -> int | None:
+        partner = c_int()
+        if status := call(self._handle, byref(partner)):  # type: ignore[operator]
+            self._fail(status)
+        return partner.value if partner.value >= 0 else None
+
+    def _fail(self, status: int) -> NoReturn:
+        if self._handle is None:
+            raise Error("the exchange was freed", "state")
+        fail(status)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ghost entries of a distributed array: who sends what to whom is found out and planned once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ctypes import POINTER, byref, c_int, c_int64, c_void_p
+from typing import Any, NoReturn
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import Error
+from ._buffers import memory_of
+from ._library import addresses, int64s, ints, lib, must, option_text
+from .exchange import Exchange
+
+
+def _indices(values: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"global indices are integers, not {array.dtype}")
+    return np.ascontiguousarray(array.ravel(), dtype=np.int64)
+
+
+def _at(array: NDArray[Any], kind: Any) -> Any:
+    return array.ctypes.data_as(POINTER(kind))
+
+
+class Halo:
+    """Collective over comm. needed: global indices that this rank works with, in any order; its own are no
+    ghosts. Who owns which is said in one of three ways, the same on all ranks:
+
+      owned=    this rank's own global indices
+      ranges=   rank r owns ranges[r] to ranges[r + 1] - 1; equal on all ranks
+      owners=   entry g belongs to rank owners[g]; equal on all ranks
+
+    options as Plan has them; entry_bytes: what an entry has most often. Arrays have an entry per row: shape
+    (entries, ...). Raises Error, the same on all ranks.
+    """
+
+    __slots__ = ("_handle", "_stages", "ghosts", "num_owned")
+
+    num_owned: int
+    ghosts: NDArray[np.int64]  # their global indices: by ascending owner, of one owner by ascending index
+
+    def __init__(
+        self,
+        comm: MPI.Intracomm,
+        needed: ArrayLike,
+        options: str = "",
+        *,
+        owned: ArrayLike | None = None,
+        ranges: ArrayLike | None = None,
+        owners: ArrayLike | None = None,
+        entry_bytes: int = 8,
+        **named: object,
+    ) -> None:
+        handle, none = c_void_p(), np.empty(0, np.int64)
+        try:
+            if sum(one is not None for one in (owned, ranges, owners)) != 1:
+                raise TypeError("say who owns what by one of owned=, ranges=, owners=")
+            wanted, text = _indices(needed), option_text(options, named)
+            rest = (wanted.size, _at(wanted, c_int64), entry_bytes, text, byref(handle))
+            fortran = comm.py2f()
+            if ranges is not None:
+                begins = _indices(ranges)
+                if begins.size != comm.size + 1:
+                    raise ValueError(
+                        f"ranges has {begins.size} numbers for {comm.size} ranks: one more than ranks"
+                    )
+        except Exception:
+            # An error of all ranks, so that none waits for this one.
+            lib.nuice_halo_create_list_f(comm.py2f(), 0, None, -1, _at(none, c_int64), 8, b"", byref(handle))
+            raise
+        if ranges is not None:
+            must(lib.nuice_halo_create_ranges_f(fortran, _at(begins, c_int64), *rest))
+        elif owners is not None:
+            whose = np.ascontiguousarray(owners, dtype=np.intc)
+            must(lib.nuice_halo_create_owners_f(fortran, whose.size, _at(whose, c_int), *rest))
+        else:
+            assert owned is not None
+            mine = _indices(owned)
+            must(lib.nuice_halo_create_list_f(fortran, mine.size, _at(mine, c_int64), *rest))
+        self._handle: int | None = handle.value
+        self._stages: dict[tuple[Any, ...], tuple[NDArray[Any], NDArray[Any], Exchange]] = {}
+        num_owned, num_ghosts = c_int64(), c_int64()
+        must(lib.nuice_halo_num_entries(self._handle, byref(num_owned), byref(num_ghosts)))
+        self.num_owned = num_owned.value
+        self.ghosts = np.empty(num_ghosts.value, np.int64)
+        must(lib.nuice_halo_ghosts(self._handle, _at(self.ghosts, c_int64)))
+        self.ghosts.flags.writeable = False
+
+    @property
+    def num_ghosts(self) -> int:
+        return int(self.ghosts.size)
+
+    @property
+    def num_entries(self) -> int:
+        return self.num_owned + self.num_ghosts
+
+    def local(self, indices: ArrayLike) -> NDArray[np.int64]:
+        """Rows of an array that has the owned entries and behind them the ghosts. Raises Error for an index
+        that is neither."""
+        self._require()
+        globals_ = _indices(indices)
+        locals_ = np.empty_like(globals_)
+        must(
+            lib.nuice_halo_local_indices(
+                self._handle, globals_.size, _at(globals_, c_int64), _at(locals_, c_int64)
+            )
+        )
+        return locals_.reshape(np.shape(indices))
+
+    def gather(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Collective, the same type and shape of a row on all ranks. Fetches the ghosts of an array with a
+        row for each owned entry, and returns them; of one that has rows for the ghosts too, fills those, and
+        returns it. Costs a copy of the values besides; bind_gather() does not.
+        """
+        self._require()
+        array = np.asarray(array)
+        owned, ghosts, exchange = self._stage("gather", array)
+        owned[...] = array[: self.num_owned]
+        exchange.Start()
+        exchange.Wait()
+        if array.shape[0] == self.num_owned:
+            return ghosts.copy()
+        array[self.num_owned :] = ghosts
+        return array
+
+    def scatter_add(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Collective, the same type and shape of a row on all ranks. array has rows for the owned entries and
+        behind them for the ghosts, whose values are added to the entries that they stand for, by ascending
+        rank. Returns array.
+        """
+        self._require()
+        array = np.asarray(array)
+        owned, ghosts, exchange = self._stage("scatter", array)
+        owned[...] = array[: self.num_owned]
+        ghosts[...] = array[self.num_owned :]
+        exchange.Start()
+        exchange.Wait()
+        array[: self.num_owned] = owned
+        return array
+
+    def bind_gather(self, owned: NDArray[Any], ghosts: NDArray[Any]) -> Exchange:
+        """Collective. The exchange that fetches the values of `ghosts` from their owners' `owned`; both must
+        stay."""
+        self._require()
+        try:
+            width = self._width(owned, self.num_owned, "owned")
+            if self._width(ghosts, self.num_ghosts, "ghosts") != width or ghosts.dtype != owned.dtype:
+                raise ValueError("owned and ghosts have rows of different shape or type")
+            memory = memory_of(owned, False), memory_of(ghosts, True)
+        except Exception:
+            self._refuse()
+            raise
+        handle = c_void_p()
+        at = [addresses([one.address or 1]) for one in memory]  # an array without rows is not missing
+        must(
+            lib.nuice_halo_bind_gather(
+                self._handle, 1, at[0], at[1], int64s([width * owned.itemsize]), byref(handle)
+            )
+        )
+        return Exchange(handle, memory)
+
+    def bind_scatter(self, ghosts: NDArray[Any], owned: NDArray[Any], op: MPI.Op = MPI.SUM) -> Exchange:
+        """Collective. The exchange that combines the values of `ghosts` into their owners' `owned`; both must
+        stay. op: MPI.SUM, PROD, MIN, MAX or REPLACE.
+        """
+        self._require()
+        try:
+            width = self._width(owned, self.num_owned, "owned")
+            if self._width(ghosts, self.num_ghosts, "ghosts") != width or ghosts.dtype != owned.dtype:
+                raise ValueError("owned and ghosts have rows of different shape or type")
+            memory = memory_of(ghosts, False), memory_of(owned, True)
+            datatype = MPI.Datatype.fromcode(owned.dtype.char)
+        except Exception:
+            self._refuse()
+            raise
+        handle = c_void_p()
+        at = [addresses([one.address or 1]) for one in memory]
+        must(
+            lib.nuice_halo_bind_scatter_f(
+                self._handle,
+                1,
+                at[0],
+                at[1],
+                ints([width]),
+                ints([datatype.py2f()]),
+                op.py2f(),
+                byref(handle),
+            )
+        )
+        return Exchange(handle, memory)
+
+    def Free(self) -> None:
+        """Collective. Again: does nothing. Exchanges that bind_gather() and bind_scatter() have made stay
+        usable."""
+        if self._handle is None:
+            return
+        for _, _, exchange in self._stages.values():
+            exchange.Free()
+        self._stages.clear()
+        handle = c_void_p(self._handle)
+        must(lib.nuice_halo_free(byref(handle)))
+        self._handle = None
+
+    def __enter__(self) -> Halo:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.Free()
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<nuice.mpi.Halo, freed>"
+        return f"<nuice.mpi.Halo: {self.num_owned} entries, {self.num_ghosts} ghosts>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a halo belongs to this process: it cannot be pickled")
+
+    def _require(self) -> None:
+        if self._handle is None:
+            raise Error("the halo was freed", "state")
+
+    def _refuse(self) -> None:
+        lib.nuice_halo_bind_gather(self._handle, 0, None, None, None, byref(c_void_p()))
+
+    @staticmethod
+    def _width(array: NDArray[Any], entries: int, name: str) -> int:
+        if not isinstance(array, np.ndarray) or array.ndim == 0 or array.shape[0] != entries:
+            shape: Sequence[int] | str = getattr(array, "shape", type(array).__name__)
+            raise ValueError(f"{name} must be an array with {entries} rows, not {shape}")
+        return int(np.prod(array.shape[1:], dtype=np.int64))
+
+    def _stage(self, kind: str, array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Exchange]:
+        """Memory of our own for rows of this type and shape, bound: addresses of the caller's may differ from
+        call to call."""
+        try:
+            rows = (self.num_entries,) if kind == "scatter" else (self.num_entries, self.num_owned)
+            if array.ndim == 0 or array.shape[0] not in rows:
+                raise ValueError(
+                    f"{' or '.join(map(str, rows))} rows are needed, not an array of shape {array.shape}"
+                )
+            if array.dtype.hasobject:
+                raise BufferError("an array of Python objects has no bytes to send")
+            if array.shape[0] != self.num_owned and not array.flags.writeable:
+                raise BufferError("the array is read-only")
+        except Exception:
+            self._refuse()
+            raise
+        key = (kind, array.dtype.str, array.shape[1:])
+        if key not in self._stages:
+            owned = np.zeros((self.num_owned, *array.shape[1:]), array.dtype)
+            ghosts = np.zeros((self.num_ghosts, *array.shape[1:]), array.dtype)
+            bind = self.bind_gather if kind == "gather" else None
+            exchange = bind(owned, ghosts) if bind else self.bind_scatter(ghosts, owned)
+            self._stages[key] = (owned, ghosts, exchange)
+        return self._stages[key]

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A checked schedule for what the ranks of a communicator send each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from ctypes import byref, c_char_p, c_double, c_int, c_void_p
+from types import TracebackType
+from typing import Any, NamedTuple, NoReturn
+
+from mpi4py import MPI
+
+from ..errors import Error
+from ._buffers import Field, Memory, field_of, is_field, memory_of
+from ._library import addresses, int64s, ints, lib, must, option_text
+from .exchange import Exchange
+
+DIRECTIONS = ("forwards", "backwards")
+
+
+class Partner(NamedTuple):
+    """A rank to send to or to receive from, and how many bytes."""
+
+    rank: int
+    bytes: int
+
+
+class Plan:
+    """Collective over comm. destinations: to whom this rank sends and how many bytes, as {rank: bytes} or
+    (rank, bytes) pairs; itself and 0 bytes are allowed. options: a scheduler ("auto", "coloring") or a text
+    ("scheduler=coloring executor=credit", docs/exchange.md); named ones come on top: Plan(comm, d, "lp",
+    executor="credit").
+
+    Raises Error, the same on all ranks: parse, invalid_argument, limit, mismatch, not_applicable, mpi.
+    Arguments that make no sense raise TypeError or ValueError on their rank, and Error on the others.
+    """
+
+    __slots__ = ("_handle", "_num_ranks", "destinations", "sources")
+
+    destinations: tuple[Partner, ...]  # in the order in which they were given
+    sources: tuple[Partner, ...]  # by ascending rank
+
+    def __init__(
+        self,
+        comm: MPI.Intracomm,
+        destinations: Mapping[int, int] | Iterable[tuple[int, int]],
+        options: str = "",
+        **named: object,
+    ) -> None:
+        handle = c_void_p()
+        try:
+            pairs = destinations.items() if isinstance(destinations, Mapping) else destinations
+            row = [Partner(int(rank), int(size)) for rank, size in pairs]
+            text = option_text(options, named)
+            ranks, sizes = ints([p.rank for p in row]), int64s([p.bytes for p in row])
+        except Exception:
+            # The other ranks must not wait for this one: a number of partners that cannot be is an error of
+            # all.
+            lib.nuice_plan_create_f(comm.py2f(), -1, None, None, b"", byref(handle))
+            raise
+        must(lib.nuice_plan_create_f(comm.py2f(), len(row), ranks, sizes, text, byref(handle)))
+        self._handle = handle.value
+        self._num_ranks = comm.size
+        self.destinations = tuple(row)
+        self.sources = self._partners(lib.nuice_plan_sources)
+
+    def bind(self, send: Any, receive: Any, direction: str = "forwards") -> Exchange:
+        """Collective. Makes the exchange of these buffers, which must stay where they are until
+        Exchange.Free().
+
+        Either side is one of, on all ranks in the same form:
+          a buffer       for all partners, one message behind the other: as many bytes as they have together
+          a list of them one for each partner, with as many bytes as it has
+          [buffer, (counts, displs), datatype]    as in mpi4py, counts and displs for each partner, the type
+          also as "d";
+                                                  displs may be left out, and the type of a NumPy array
+        Partners are destinations (send) and sources (receive); backwards it is the other way round. A buffer
+        is a NumPy array, whatever has Python's buffer protocol, or DLPack in host memory; contiguous, and
+        writable to receive.
+        """
+        if self._handle is None:
+            raise Error("the plan was freed", "state")
+        handle = c_void_p()
+        try:
+            way = DIRECTIONS.index(direction) if direction in DIRECTIONS else -1
+            if way < 0:
+                raise ValueError(f"direction is one of {', '.join(DIRECTIONS)}, not {direction!r}")
+            sides = (self.destinations, self.sources)
+            to, source = sides if way == 0 else sides[::-1]
+            is_fields = is_field(send) or is_field(receive)
+            make: Callable[[Any, tuple[Partner, ...], bool], Any] = _field if is_fields else _memories
+            sending, receiving = make(send, to, False), make(receive, source, True)
+        except Exception:
+            self._refuse()
+            raise
+        if is_fields:
+            status = lib.nuice_plan_bind_fields_f(
+                self._handle, 1, *_field_arguments(sending), *_field_arguments(receiving), way, byref(handle)
+            )
+            keep: object = (sending, receiving)
+        else:
+            at = [addresses([one.address for one in side]) for side in (sending, receiving)]
+            status = lib.nuice_plan_bind(self._handle, at[0], at[1], way, byref(handle))
+            keep = [[one.keep for one in side] for side in (sending, receiving)]
+        must(status)
+        return Exchange(handle, keep)
+
+    def figure(self, name: str) -> float:
+        """One that nuice_plan_figure() has: phases, messages, phase_bytes, bound_phases, bound_bytes,
+        schedule_s, ..."""
+        value = c_double()
+        self._must(lib.nuice_plan_figure(self._handle, name.encode(), byref(value)))
+        return value.value
+
+    def text(self, name: str) -> str:
+        """One that nuice_plan_text() has: scheduler, executor, overridden, warning, advice, advice_json."""
+        text = c_char_p()
+        self._must(lib.nuice_plan_text(self._handle, name.encode(), byref(text)))
+        return (text.value or b"").decode()
+
+    @property
+    def scheduler(self) -> str:
+        return self.text("scheduler")
+
+    @property
+    def executor(self) -> str:
+        return self.text("executor")
+
+    @property
+    def phases(self) -> int:
+        return int(self.figure("phases"))
+
+    def Free(self) -> None:
+        """Collective. Exchanges that are bound stay usable. Again: does nothing."""
+        if self._handle is None:
+            return
+        handle = c_void_p(self._handle)
+        must(lib.nuice_plan_free(byref(handle)))
+        self._handle = None
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.Free()  # otherwise the others may never come
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<nuice.mpi.Plan, freed>"
+        counts = f"{self.figure('messages'):.0f} messages, {self.phases} phases"
+        return f"<nuice.mpi.Plan of {self._num_ranks} ranks: {counts}, {self.scheduler}:{self.executor}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a plan belongs to this process: it cannot be pickled")
+
+    def _partners(self, call: Any) -> tuple[Partner, ...]:
+        count = c_int()
+        must(lib.nuice_plan_num_partners(self._handle, byref(c_int()), byref(count)))
+        ranks, sizes = ints([0] * count.value), int64s([0] * count.value)
+        must(call(self._handle, ranks, sizes))
+        return tuple(Partner(rank, size) for rank, size in zip(ranks, sizes, strict=True))
+
+    def _must(self, status: int) -> None:
+        if status and self._handle is None:
+            raise Error("the plan was freed", "state")
+        must(status)
+
+    def _refuse(self) -> None:
+        """Binds to nothing, which is an error of all ranks, so that none waits for this one."""
+        handle = c_void_p()
+        if lib.nuice_plan_bind(self._handle, None, None, 0, byref(handle)) == 0:
+            must(lib.nuice_exchange_free(byref(handle)))  # a rank without partners
+
+
+def _memories(given: Any, partners: tuple[Partner, ...], writable: bool) -> list[Memory]:
+    side = "receive" if writable else "send"
+    if not isinstance(given, (list, tuple)):
+        whole = memory_of(given, writable)
+        if whole.nbytes != (expected := sum(p.bytes for p in partners)):
+            has = f"the {side} buffer has {whole.nbytes} bytes ({whole.what})"
+            raise ValueError(f"{has}, its {len(partners)} partners {expected}")
+        at, made = whole.address, []
+        for partner in partners:
+            made.append(Memory(at, partner.bytes, whole.what, whole.keep))
+            at += partner.bytes
+        return made
+    if len(given) != len(partners):
+        raise ValueError(f"{len(given)} {side} buffers for {len(partners)} partners")
+    made = [memory_of(one, writable) for one in given]
+    for memory, partner in zip(made, partners, strict=True):
+        if memory.nbytes != partner.bytes:
+            which = f"the {side} buffer of rank {partner.rank}"
+            raise ValueError(f"{which} has {memory.nbytes} bytes ({memory.what}), not {partner.bytes}")
+    return made
+
+
+def _field(given: Any, partners: tuple[Partner, ...], writable: bool) -> Field:
+    if not is_field(given):
+        memory = memory_of(given, writable)
+        return Field(memory, [p.bytes for p in partners], None, MPI.BYTE)
+    field = field_of(given, writable)
+    if len(field.counts) != len(partners):
+        raise ValueError(f"{len(field.counts)} counts for {len(partners)} partners")
+    return field
+
+
+def _field_arguments(field: Field) -> tuple[Any, ...]:
+    return (
+        addresses([field.memory.address]),
+        ints([field.datatype.py2f()]),
+        int64s(field.counts),
+        None if field.displs is None else int64s(field.displs),
+    )

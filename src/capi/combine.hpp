@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI's reductions for the scatter of a halo.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "nuice/mpi/halo_field.hpp"
+
+namespace nuice::capi {
+
+struct Combine {
+  std::int64_t value_bytes = 0;
+  mpi::CombineEntries entries = nullptr;  // null: there is none for this type and operation
+};
+
+/// For a type and an operation of MPI's own.
+Combine find_combine(MPI_Datatype type, MPI_Op op);
+
+}  // namespace nuice::capi

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/mpi/exchange.hpp"
+
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+
+namespace nuice::capi {
+namespace {
+
+using mpi::Exchange;
+
+/// Of a plan. Throws Error not_applicable for that of a halo.
+template <typename Handle>
+auto& by_message(Handle* exchange) {
+  auto* const bound = std::get_if<Exchange>(&at(exchange, "exchange").bound);
+  if (bound == nullptr)
+    throw Error(ErrorCode::not_applicable, "the exchange of a halo hands over all its ghosts at once: wait");
+  return *bound;
+}
+
+int index_of(const std::optional<mpi::Arrival>& arrival) {
+  return arrival ? static_cast<int>(arrival->index) : -1;
+}
+
+using Words = const std::string& (*)(const nuice_exchange&);
+constexpr auto texts = std::to_array<Property<Words>>({
+    {"executor", [](const nuice_exchange& exchange) -> const std::string& { return exchange.executor; }},
+    {"why", [](const nuice_exchange& exchange) -> const std::string& { return exchange.why; }},
+});
+
+}  // namespace
+}  // namespace nuice::capi
+
+using namespace nuice::capi;
+
+int nuice_exchange_start(nuice_exchange* exchange) {
+  return guarded([&] { std::visit([](auto& bound) { bound.start(); }, at(exchange, "exchange").bound); });
+}
+
+int nuice_exchange_test(nuice_exchange* exchange, int* done) {
+  return guarded([&] {
+    at(done, "done") =
+        std::visit([](auto& bound) { return bound.test() ? 1 : 0; }, at(exchange, "exchange").bound);
+  });
+}
+
+int nuice_exchange_wait(nuice_exchange* exchange) {
+  return guarded([&] { std::visit([](auto& bound) { bound.wait(); }, at(exchange, "exchange").bound); });
+}
+
+int nuice_exchange_next(nuice_exchange* exchange, int* partner) {
+  return guarded([&] { at(partner, "partner") = index_of(by_message(exchange).next()); });
+}
+
+int nuice_exchange_poll(nuice_exchange* exchange, int* partner) {
+  return guarded([&] { at(partner, "partner") = index_of(by_message(exchange).poll()); });
+}
+
+int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way) {
+  return guarded([&] {
+    at(under_way, "under_way") = std::visit([](const auto& bound) { return bound.is_under_way() ? 1 : 0; },
+                                            at(exchange, "exchange").bound);
+  });
+}
+
+int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text) {
+  return guarded([&] { at(text, "text") = find_property(texts, name)(at(exchange, "exchange")).c_str(); });
+}
+
+int nuice_exchange_free(nuice_exchange** exchange) {
+  if (exchange == nullptr || *exchange == nullptr) return NUICE_OK;
+  const int status = guarded([&] { std::visit([](auto& bound) { bound.free(); }, (*exchange)->bound); });
+  return status == NUICE_OK ? free_handle(exchange) : status;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every function of the C API does: no exception leaves it, what went wrong is kept as text for this thread.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "nuice/core/error.hpp"
+#include "nuice/nuice.h"
+
+namespace nuice::capi {
+
+/// Inside a catch block: keeps the text of what was thrown, and returns its status.
+int keep_current_error() noexcept;
+
+/// Runs the step; returns the status that the function of the API returns.
+template <typename Step>
+int guarded(Step&& step) noexcept {
+  try {
+    std::forward<Step>(step)();
+    return NUICE_OK;
+  } catch (...) {
+    return keep_current_error();
+  }
+}
+
+[[noreturn]] inline void refuse(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
+
+/// What an argument points to. Throws Error invalid_argument where it is NULL.
+template <typename Object>
+Object& at(Object* pointer, const char* name) {
+  if (pointer == nullptr) refuse(std::string(name) + " is NULL");
+  return *pointer;
+}
+
+/// An array with so many entries, as a span. Throws Error invalid_argument for a negative number or a NULL with entries.
+template <typename Value>
+std::span<const Value> array(const Value* values, std::int64_t count, const char* name) {
+  if (count < 0) refuse(std::string(name) + " cannot have " + std::to_string(count) + " entries");
+  if (count > 0 && values == nullptr) refuse(std::string(name) + " is NULL");
+  return {values, static_cast<std::size_t>(count)};
+}
+
+/// Copies into an array of the caller's, if there is one.
+template <typename Range, typename Value, typename Get>
+void copy_out(const Range& range, Value* to, Get&& get) {
+  if (to == nullptr) return;
+  for (const auto& one : range) *to++ = static_cast<Value>(get(one));
+}
+
+/// A row of a table of properties: what a name stands for.
+template <typename Get>
+struct Property {
+  std::string_view name;
+  Get get;
+};
+
+/// Throws Error invalid_argument with the known names.
+template <typename Get, std::size_t n>
+Get find_property(const std::array<Property<Get>, n>& table, const char* name) {
+  std::string known;
+  for (const auto& row : table) {
+    if (row.name == &at(name, "name")) return row.get;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  refuse("there is no \"" + std::string(name) + "\"; known: " + known);
+}
+
+/// Deletes what a handle points to, and clears it.
+template <typename Object>
+int free_handle(Object** handle) noexcept {
+  if (handle == nullptr) return NUICE_OK;
+  return guarded([&] {
+    delete *handle;
+    *handle = nullptr;
+  });
+}
+
+}  // namespace nuice::capi

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/mpi/plan.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+#include "capi/planner.hpp"
+#include "nuice/plan/advise.hpp"
+
+namespace nuice::capi {
+namespace {
+
+using mpi::PlanInfo;
+using mpi::PlanOptions;
+
+std::vector<Partner> partners_of(int count, const int* ranks, const std::int64_t* bytes) {
+  const auto to = array(ranks, count, "ranks");
+  const auto sizes = array(bytes, count, "bytes");
+  std::vector<Partner> partners(to.size());
+  for (std::size_t i = 0; i < partners.size(); ++i) partners[i] = {to[i], sizes[i]};
+  return partners;
+}
+
+using Figure = double (*)(const PlanInfo&);
+constexpr auto figures = std::to_array<Property<Figure>>({
+    {"hosts", [](const PlanInfo& info) { return static_cast<double>(info.num_hosts); }},
+    {"messages", [](const PlanInfo& info) { return static_cast<double>(info.num_messages); }},
+    {"phases", [](const PlanInfo& info) { return static_cast<double>(info.num_phases); }},
+    {"phase_bytes", [](const PlanInfo& info) { return static_cast<double>(info.phase_bytes); }},
+    {"staged_bytes", [](const PlanInfo& info) { return static_cast<double>(info.staged_bytes); }},
+    {"bound_phases", [](const PlanInfo& info) { return static_cast<double>(info.bounds.max_degree); }},
+    {"bound_bytes", [](const PlanInfo& info) { return static_cast<double>(info.bounds.max_port_bytes); }},
+    {"gather_s", [](const PlanInfo& info) { return info.gather_s; }},
+    {"choose_s", [](const PlanInfo& info) { return info.choose_s; }},
+    {"schedule_s", [](const PlanInfo& info) { return info.schedule_s; }},
+    {"check_s", [](const PlanInfo& info) { return info.check_s; }},
+    {"predicted_s", [](const PlanInfo& info) { return info.predicted_s; }},
+});
+
+using Words = std::string (*)(const mpi::Plan&);
+constexpr auto texts = std::to_array<Property<Words>>({
+    {"scheduler", [](const mpi::Plan& plan) { return plan.info().scheduler; }},
+    {"executor", [](const mpi::Plan& plan) { return plan.info().executor; }},
+    {"overridden", [](const mpi::Plan& plan) { return plan.info().overridden; }},
+    {"warning", [](const mpi::Plan& plan) { return plan.info().warning; }},
+    {"advice",
+     [](const mpi::Plan& plan) {
+       return plan.advice() == nullptr ? std::string() : to_text(*plan.advice());
+     }},
+    {"advice_json",
+     [](const mpi::Plan& plan) {
+       return plan.advice() == nullptr ? std::string() : to_json(*plan.advice());
+     }},
+});
+
+}  // namespace
+
+PlanOptions options_of(const char* text) {
+  PlanOptions options;
+  note(options, [&] { options = PlanOptions::parse(text == nullptr ? "" : text); });
+  return options;
+}
+
+Place place_in(MPI_Comm comm) {
+  Place place;
+  int is_up = 0;
+  MPI_Initialized(&is_up);
+  if (is_up == 0 || comm == MPI_COMM_NULL) return place;
+  MPI_Comm_rank(comm, &place.rank);
+  MPI_Comm_size(comm, &place.num_ranks);
+  return place;
+}
+
+}  // namespace nuice::capi
+
+using namespace nuice::capi;
+
+int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
+                      const char* options, nuice_plan** plan) {
+  return guarded([&] {
+    auto chosen = options_of(options);
+    std::vector<nuice::Partner> row;
+    note(chosen, [&] { at(plan, "plan"), row = partners_of(num_destinations, ranks, bytes); });
+    *plan = new nuice_plan{nuice::mpi::Plan(comm, row, chosen), {}};
+  });
+}
+
+int nuice_plan_create_f(MPI_Fint comm, int num_destinations, const int ranks[], const int64_t bytes[],
+                        const char* options, nuice_plan** plan) {
+  return nuice_plan_create(MPI_Comm_f2c(comm), num_destinations, ranks, bytes, options, plan);
+}
+
+int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix, const nuice_schedule* schedule,
+                                    const char* options, nuice_plan** plan) {
+  return guarded([&] {
+    auto chosen = options_of(options);
+    nuice::PhaseTable table;
+    note(chosen, [&] {
+      at(plan, "plan");
+      const nuice::CommMatrix& held = at(matrix, "matrix").matrix;
+      const nuice::ScheduleRecord& record = at(schedule, "schedule").record;
+      if (record.matrix_fingerprint != held.fingerprint())
+        throw nuice::Error(nuice::ErrorCode::mismatch, "the schedule is for another matrix");
+      if (const int rank = place_in(comm).rank; rank < held.num_ranks())
+        table = nuice::slice(held, record.schedule, rank);
+      chosen.scheduler = record.scheduler;
+      chosen.seed = record.seed;
+    });
+    *plan = new nuice_plan{nuice::mpi::Plan::from_table(comm, table, chosen), {}};
+  });
+}
+
+int nuice_plan_create_from_schedule_f(MPI_Fint comm, const nuice_matrix* matrix,
+                                      const nuice_schedule* schedule, const char* options,
+                                      nuice_plan** plan) {
+  return nuice_plan_create_from_schedule(MPI_Comm_f2c(comm), matrix, schedule, options, plan);
+}
+
+int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources) {
+  return guarded([&] {
+    const nuice::mpi::Plan& held = at(plan, "plan").plan;
+    if (num_destinations != nullptr) *num_destinations = static_cast<int>(held.destinations().size());
+    if (num_sources != nullptr) *num_sources = static_cast<int>(held.sources().size());
+  });
+}
+
+int nuice_plan_destinations(const nuice_plan* plan, int ranks[], int64_t bytes[]) {
+  return guarded([&] {
+    const auto partners = at(plan, "plan").plan.destinations();
+    copy_out(partners, ranks, [](const nuice::Partner& partner) { return partner.rank; });
+    copy_out(partners, bytes, [](const nuice::Partner& partner) { return partner.bytes; });
+  });
+}
+
+int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t bytes[]) {
+  return guarded([&] {
+    const auto partners = at(plan, "plan").plan.sources();
+    copy_out(partners, ranks, [](const nuice::Partner& partner) { return partner.rank; });
+    copy_out(partners, bytes, [](const nuice::Partner& partner) { return partner.bytes; });
+  });
+}
+
+int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value) {
+  return guarded([&] { at(value, "value") = find_property(figures, name)(at(plan, "plan").plan.info()); });
+}
+
+int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text) {
+  return guarded([&] {
+    const nuice_plan& held = at(plan, "plan");
+    held.text = find_property(texts, name)(held.plan);
+    at(text, "text") = held.text.c_str();
+  });
+}
+
+int nuice_plan_free(nuice_plan** plan) { return free_handle(plan); }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the handles of the planner hold.
+#pragma once
+
+#include <string>
+
+#include "nuice/core/text_io.hpp"
+#include "nuice/nuice.h"
+#include "nuice/plan/advise.hpp"
+
+struct nuice_matrix {
+  nuice::CommMatrix matrix;
+};
+
+struct nuice_schedule {
+  nuice::ScheduleRecord record;
+  nuice::CommMatrix matrix;  // a copy, so that the schedule outlives the caller's
+};
+
+struct nuice_advice {
+  nuice::Advice advice;
+  mutable std::string text;  // what was handed out last
+};

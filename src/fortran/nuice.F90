@@ -1,0 +1,546 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! NUICE from Fortran. The names are those of nuice/nuice.h, which also says what each procedure does, its errors and who must
+! call it; docs/languages.md has them side by side.
+!
+!   use nuice
+!   type(nuice_plan) :: plan
+!   type(nuice_exchange) :: x
+!   real(real64), asynchronous :: send(512), receive(512)
+!   call nuice_plan_create(MPI_COMM_WORLD, [3, 5], [4096_int64, 1024_int64], plan, options="scheduler=auto")
+!   call nuice_plan_bind_array(plan, send, receive, x)
+!   do step = 1, steps
+!     call nuice_exchange_start(x)
+!     ! ... work that needs no new data ...
+!     call nuice_exchange_wait(x)
+!   end do
+!   call nuice_exchange_free(x)
+!   call nuice_plan_free(plan)
+!
+! stat=, errmsg=: as in the Fortran standard. Without stat an error is printed and ends the program, on all ranks.
+! Communicators, datatypes and operations are integers (mpif.h, module mpi); with -DNUICE_MPI_F08 also those of module mpi_f08.
+! Ranks, offsets and global indices count from 0, as in MPI and in C. Sizes are integer(int64).
+! Arrays that are bound may have any type and rank but must be contiguous, and asynchronous or target, as for MPI_Isend.
+! This file is installed as source, as .mod files belong to one compiler.
+module nuice
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
+  use nuice_c
+  implicit none
+  private
+
+  type, public :: nuice_plan
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+  type, public :: nuice_exchange
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+  type, public :: nuice_halo
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+  type, public :: nuice_matrix
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+  type, public :: nuice_schedule
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+  type, public :: nuice_advice
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  integer, parameter, public :: NUICE_OK = 0, NUICE_ERR_INVALID_ARGUMENT = 1, NUICE_ERR_PARSE = 2, &
+    NUICE_ERR_IO = 3, NUICE_ERR_NOT_APPLICABLE = 4, NUICE_ERR_LIMIT = 5, NUICE_ERR_MISMATCH = 6, &
+    NUICE_ERR_STATE = 7, NUICE_ERR_MPI = 8, NUICE_ERR_TIMEOUT = 9
+  integer, parameter, public :: NUICE_FORWARDS = 0, NUICE_BACKWARDS = 1
+
+  interface nuice_plan_create
+    module procedure plan_create
+#ifdef NUICE_MPI_F08
+    module procedure plan_create_f08
+#endif
+  end interface
+  interface nuice_plan_create_from_schedule
+    module procedure plan_create_from_schedule
+#ifdef NUICE_MPI_F08
+    module procedure plan_create_from_schedule_f08
+#endif
+  end interface
+  interface nuice_plan_bind_fields
+    module procedure plan_bind_fields
+#ifdef NUICE_MPI_F08
+    module procedure plan_bind_fields_f08
+#endif
+  end interface
+  interface nuice_halo_create_ranges
+    module procedure halo_create_ranges
+#ifdef NUICE_MPI_F08
+    module procedure halo_create_ranges_f08
+#endif
+  end interface
+  interface nuice_halo_create_owners
+    module procedure halo_create_owners
+#ifdef NUICE_MPI_F08
+    module procedure halo_create_owners_f08
+#endif
+  end interface
+  interface nuice_halo_create_list
+    module procedure halo_create_list
+#ifdef NUICE_MPI_F08
+    module procedure halo_create_list_f08
+#endif
+  end interface
+  interface nuice_halo_bind_scatter
+    module procedure halo_bind_scatter
+#ifdef NUICE_MPI_F08
+    module procedure halo_bind_scatter_f08
+#endif
+  end interface
+
+  public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_num_partners, &
+    nuice_plan_destinations, nuice_plan_sources, nuice_plan_figure, nuice_plan_text, nuice_plan_free, &
+    nuice_plan_bind, nuice_plan_bind_array, nuice_plan_bind_fields
+  public :: nuice_exchange_start, nuice_exchange_test, nuice_exchange_wait, nuice_exchange_next, &
+    nuice_exchange_poll, nuice_exchange_is_under_way, nuice_exchange_text, nuice_exchange_free
+  public :: nuice_halo_create_ranges, nuice_halo_create_owners, nuice_halo_create_list, &
+    nuice_halo_num_entries, nuice_halo_ghosts, nuice_halo_local_indices, nuice_halo_bind_gather, &
+    nuice_halo_bind_scatter, nuice_halo_free
+  public :: nuice_matrix_create, nuice_matrix_load, nuice_matrix_save, nuice_matrix_size, &
+    nuice_matrix_messages, nuice_matrix_free
+  public :: nuice_schedule_create, nuice_schedule_load, nuice_schedule_save, nuice_schedule_check, &
+    nuice_schedule_size, nuice_schedule_pieces, nuice_schedule_free
+  public :: nuice_advice_create, nuice_advice_text, nuice_advice_free
+  public :: nuice_version, nuice_mpi_name, nuice_status_name, nuice_error_text, nuice_table_row
+
+contains
+
+  ! ---- plans ----------------------------------------------------------------------------------------------------------
+
+  !> ranks, bytes: of the same length, to whom this rank sends and how many bytes.
+  subroutine plan_create(comm, ranks, bytes, plan, options, stat, errmsg)
+    integer, intent(in) :: comm
+    integer, intent(in) :: ranks(:)
+    integer(int64), intent(in) :: bytes(:)
+    type(nuice_plan), intent(out) :: plan
+    character(*), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: count
+    count = size(ranks)
+    if (size(bytes) /= count) count = -1  ! refused by all ranks
+    call finish(c_plan_create_f(comm, count, ranks, bytes, c_text(options), plan%handle), stat, errmsg)
+  end subroutine
+
+  subroutine plan_create_from_schedule(comm, matrix, schedule, plan, options, stat, errmsg)
+    integer, intent(in) :: comm
+    type(nuice_matrix), intent(in) :: matrix
+    type(nuice_schedule), intent(in) :: schedule
+    type(nuice_plan), intent(out) :: plan
+    character(*), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_plan_create_from_schedule_f(comm, matrix%handle, schedule%handle, c_text(options), &
+      plan%handle), stat, errmsg)
+  end subroutine
+
+  subroutine nuice_plan_num_partners(plan, num_destinations, num_sources, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    integer, intent(out) :: num_destinations, num_sources
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_plan_num_partners(plan%handle, num_destinations, num_sources), stat, errmsg)
+  end subroutine
+
+  !> Both are allocated.
+  subroutine nuice_plan_destinations(plan, ranks, bytes, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    integer, allocatable, intent(out) :: ranks(:)
+    integer(int64), allocatable, intent(out) :: bytes(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: count, other, status
+    count = 0
+    status = c_plan_num_partners(plan%handle, count, other)
+    allocate (ranks(count), bytes(count))
+    if (status == NUICE_OK) status = c_plan_destinations(plan%handle, ranks, bytes)
+    call finish(status, stat, errmsg)
+  end subroutine
+
+  !> Both are allocated.
+  subroutine nuice_plan_sources(plan, ranks, bytes, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    integer, allocatable, intent(out) :: ranks(:)
+    integer(int64), allocatable, intent(out) :: bytes(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: count, other, status
+    count = 0
+    status = c_plan_num_partners(plan%handle, other, count)
+    allocate (ranks(count), bytes(count))
+    if (status == NUICE_OK) status = c_plan_sources(plan%handle, ranks, bytes)
+    call finish(status, stat, errmsg)
+  end subroutine
+
+  subroutine nuice_plan_figure(plan, name, value, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    character(*), intent(in) :: name
+    real(real64), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    value = 0
+    call finish(c_plan_figure(plan%handle, c_text(name), value), stat, errmsg)
+  end subroutine
+
+  subroutine nuice_plan_text(plan, name, text, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    character(*), intent(in) :: name
+    character(:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: at
+    call take_text(c_plan_text(plan%handle, c_text(name), at), at, text, stat, errmsg)
+  end subroutine
+
+  subroutine nuice_plan_free(plan, stat, errmsg)
+    type(nuice_plan), intent(inout) :: plan
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_plan_free(plan%handle), stat, errmsg)
+  end subroutine
+
+  ! ---- binding --------------------------------------------------------------------------------------------------------
+
+  !> send, receive: addresses by c_loc(), one for each partner.
+  subroutine nuice_plan_bind(plan, send, receive, exchange, direction, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    type(c_ptr), intent(in) :: send(:), receive(:)
+    type(nuice_exchange), intent(out) :: exchange
+    integer, intent(in), optional :: direction
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_plan_bind(plan%handle, send, receive, way(direction), exchange%handle), stat, errmsg)
+  end subroutine
+
+  !> One array for all that is sent and one for all that is received; offsets in bytes, one for each partner.
+  subroutine nuice_plan_bind_array(plan, send, receive, exchange, send_offsets, receive_offsets, direction, stat, &
+    errmsg)
+    type(nuice_plan), intent(in) :: plan
+    class(*), dimension(..), intent(in), target, asynchronous :: send
+    class(*), dimension(..), intent(inout), target, asynchronous :: receive
+    type(nuice_exchange), intent(out) :: exchange
+    integer(int64), intent(in), optional :: send_offsets(:), receive_offsets(:)
+    integer, intent(in), optional :: direction
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_plan_bind_array(plan%handle, address(send), bytes_of(send), send_offsets, address(receive), &
+      bytes_of(receive), receive_offsets, way(direction), exchange%handle), stat, errmsg)
+  end subroutine
+
+  !> Of field f: send(f) by c_loc(), send_types(f), send_counts(i, f) elements for partner i from send_offsets(i, f) on.
+  subroutine plan_bind_fields(plan, send, send_types, send_counts, receive, receive_types, receive_counts, exchange, &
+    send_offsets, receive_offsets, direction, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    type(c_ptr), intent(in) :: send(:), receive(:)
+    integer, intent(in) :: send_types(:), receive_types(:)
+    integer(int64), intent(in) :: send_counts(:, :), receive_counts(:, :)
+    type(nuice_exchange), intent(out) :: exchange
+    integer(int64), intent(in), optional :: send_offsets(:, :), receive_offsets(:, :)
+    integer, intent(in), optional :: direction
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_plan_bind_fields_f(plan%handle, size(send), send, send_types, send_counts, send_offsets, receive, &
+      receive_types, receive_counts, receive_offsets, way(direction), exchange%handle), stat, errmsg)
+  end subroutine
+
+  ! ---- exchanges ------------------------------------------------------------------------------------------------------
+
+  subroutine nuice_exchange_start(exchange, stat, errmsg)
+    type(nuice_exchange), intent(in) :: exchange
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_exchange_start(exchange%handle), stat, errmsg)
+  end subroutine
+
+  subroutine nuice_exchange_test(exchange, done, stat, errmsg)
+    type(nuice_exchange), intent(in) :: exchange
+    logical, intent(out) :: done
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: flag
+    flag = 0
+    call finish(c_exchange_test(exchange%handle, flag), stat, errmsg)
+    done = flag /= 0
+  end subroutine
+
+  subroutine nuice_exchange_wait(exchange, stat, errmsg)
+    type(nuice_exchange), intent(in) :: exchange
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_exchange_wait(exchange%handle), stat, errmsg)
+  end subroutine
+
+  !> partner: counts from 0; -1: none.
+  subroutine nuice_exchange_next(exchange, partner, stat, errmsg)
+    type(nuice_exchange), intent(in) :: exchange
+    integer, intent(out) :: partner
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    partner = -1
+    call finish(c_exchange_next(exchange%handle, partner), stat, errmsg)
+  end subroutine
+
+  !> partner: counts from 0; -1: none.
+  subroutine nuice_exchange_poll(exchange, partner, stat, errmsg)
+    type(nuice_exchange), intent(in) :: exchange
+    integer, intent(out) :: partner
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    partner = -1
+    call finish(c_exchange_poll(exchange%handle, partner), stat, errmsg)
+  end subroutine
+
+  subroutine nuice_exchange_is_under_way(exchange, under_way, stat, errmsg)
+    type(nuice_exchange), intent(in) :: exchange
+    logical, intent(out) :: under_way
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: flag
+    flag = 0
+    call finish(c_exchange_is_under_way(exchange%handle, flag), stat, errmsg)
+    under_way = flag /= 0
+  end subroutine
+
+  subroutine nuice_exchange_text(exchange, name, text, stat, errmsg)
+    type(nuice_exchange), intent(in) :: exchange
+    character(*), intent(in) :: name
+    character(:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: at
+    call take_text(c_exchange_text(exchange%handle, c_text(name), at), at, text, stat, errmsg)
+  end subroutine
+
+  subroutine nuice_exchange_free(exchange, stat, errmsg)
+    type(nuice_exchange), intent(inout) :: exchange
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_exchange_free(exchange%handle), stat, errmsg)
+  end subroutine
+
+  ! ---- halos ----------------------------------------------------------------------------------------------------------
+
+  subroutine halo_create_ranges(comm, begins, needed, halo, entry_bytes, options, stat, errmsg)
+    integer, intent(in) :: comm
+    integer(int64), intent(in) :: begins(:), needed(:)
+    type(nuice_halo), intent(out) :: halo
+    integer(int64), intent(in), optional :: entry_bytes
+    character(*), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_halo_create_ranges_f(comm, begins, size(needed, kind=int64), needed, entry(entry_bytes), &
+      c_text(options), halo%handle), stat, errmsg)
+  end subroutine
+
+  subroutine halo_create_owners(comm, owners, needed, halo, entry_bytes, options, stat, errmsg)
+    integer, intent(in) :: comm, owners(:)
+    integer(int64), intent(in) :: needed(:)
+    type(nuice_halo), intent(out) :: halo
+    integer(int64), intent(in), optional :: entry_bytes
+    character(*), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_halo_create_owners_f(comm, size(owners, kind=int64), owners, size(needed, kind=int64), needed, &
+      entry(entry_bytes), c_text(options), halo%handle), stat, errmsg)
+  end subroutine
+
+  subroutine halo_create_list(comm, owned, needed, halo, entry_bytes, options, stat, errmsg)
+    integer, intent(in) :: comm
+    integer(int64), intent(in) :: owned(:), needed(:)
+    type(nuice_halo), intent(out) :: halo
+    integer(int64), intent(in), optional :: entry_bytes
+    character(*), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_halo_create_list_f(comm, size(owned, kind=int64), owned, size(needed, kind=int64), needed, &
+      entry(entry_bytes), c_text(options), halo%handle), stat, errmsg)
+  end subroutine
+
+  subroutine nuice_halo_num_entries(halo, num_owned, num_ghosts, stat, errmsg)
+    type(nuice_halo), intent(in) :: halo
+    integer(int64), intent(out) :: num_owned, num_ghosts
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_halo_num_entries(halo%handle, num_owned, num_ghosts), stat, errmsg)
+  end subroutine
+
+  !> ghosts is allocated.
+  subroutine nuice_halo_ghosts(halo, ghosts, stat, errmsg)
+    type(nuice_halo), intent(in) :: halo
+    integer(int64), allocatable, intent(out) :: ghosts(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: num_owned, num_ghosts
+    integer :: status
+    num_ghosts = 0
+    status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
+    allocate (ghosts(num_ghosts))
+    if (status == NUICE_OK) status = c_halo_ghosts(halo%handle, ghosts)
+    call finish(status, stat, errmsg)
+  end subroutine
+
+  !> locals is as long as globals; it counts from 0.
+  subroutine nuice_halo_local_indices(halo, globals, locals, stat, errmsg)
+    type(nuice_halo), intent(in) :: halo
+    integer(int64), intent(in) :: globals(:)
+    integer(int64), intent(out) :: locals(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: count
+    count = size(globals, kind=int64)
+    if (size(locals, kind=int64) < count) count = -1
+    call finish(c_halo_local_indices(halo%handle, count, globals, locals), stat, errmsg)
+  end subroutine
+
+  !> components: how many elements of the arrays an entry has, 1 without it.
+  subroutine nuice_halo_bind_gather(halo, owned, ghosts, exchange, components, stat, errmsg)
+    type(nuice_halo), intent(in) :: halo
+    class(*), dimension(..), intent(in), target, asynchronous :: owned
+    class(*), dimension(..), intent(inout), target, asynchronous :: ghosts
+    type(nuice_exchange), intent(out) :: exchange
+    integer, intent(in), optional :: components
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: entry_bytes(1), num_owned, num_ghosts
+    type(c_ptr) :: from(1), to(1)
+    integer :: status
+    entry_bytes = storage_size(owned) / 8 * width(components)
+    status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
+    from = room_for(owned, num_owned * entry_bytes(1))
+    to = room_for(ghosts, num_ghosts * entry_bytes(1))
+    if (status == NUICE_OK) status = c_halo_bind_gather(halo%handle, 1, from, to, entry_bytes, exchange%handle)
+    call finish(status, stat, errmsg)
+  end subroutine
+
+  !> type, op: of MPI; components: how many values an entry has, 1 without it.
+  subroutine halo_bind_scatter(halo, ghosts, owned, type, op, exchange, components, stat, errmsg)
+    type(nuice_halo), intent(in) :: halo
+    class(*), dimension(..), intent(in), target, asynchronous :: ghosts
+    class(*), dimension(..), intent(inout), target, asynchronous :: owned
+    integer, intent(in) :: type, op
+    type(nuice_exchange), intent(out) :: exchange
+    integer, intent(in), optional :: components
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64) :: entry_bytes, num_owned, num_ghosts
+    type(c_ptr) :: from(1), to(1)
+    integer :: status
+    entry_bytes = storage_size(ghosts) / 8 * width(components)
+    status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
+    from = room_for(ghosts, num_ghosts * entry_bytes)
+    to = room_for(owned, num_owned * entry_bytes)
+    if (status == NUICE_OK) status = c_halo_bind_scatter_f(halo%handle, 1, from, to, [width(components)], [type], op, &
+      exchange%handle)
+    call finish(status, stat, errmsg)
+  end subroutine
+
+  subroutine nuice_halo_free(halo, stat, errmsg)
+    type(nuice_halo), intent(inout) :: halo
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_halo_free(halo%handle), stat, errmsg)
+  end subroutine
+
+#include "nuice_planner.inc"
+#ifdef NUICE_MPI_F08
+#include "nuice_f08.inc"
+#endif
+
+  ! ---- what the above share ---------------------------------------------------------------------------------------------
+
+  !> Without stat an error ends the program.
+  subroutine finish(status, stat, errmsg)
+    integer, intent(in) :: status
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    if (present(stat)) stat = status
+    if (status == NUICE_OK) return
+    if (present(errmsg)) errmsg = nuice_error_text()
+    if (present(stat)) return
+    write (error_unit, '(a)') 'nuice: ' // nuice_error_text()
+    error stop 1
+  end subroutine
+
+  subroutine take_text(status, at, text, stat, errmsg)
+    integer, intent(in) :: status
+    type(c_ptr), intent(in) :: at
+    character(:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    text = ''
+    if (status == NUICE_OK) text = f_text(at)
+    call finish(status, stat, errmsg)
+  end subroutine
+
+  pure function c_text(text)
+    character(*), intent(in), optional :: text
+    character(:), allocatable :: c_text
+    c_text = c_null_char
+    if (present(text)) c_text = trim(text) // c_null_char
+  end function
+
+  function f_text(at)
+    type(c_ptr), intent(in) :: at
+    character(:), allocatable :: f_text
+    character(kind=c_char), pointer :: characters(:)
+    integer :: length, i
+    length = 0
+    if (c_associated(at)) then
+      call c_f_pointer(at, characters, [huge(1)])
+      do while (characters(length + 1) /= c_null_char)
+        length = length + 1
+      end do
+    end if
+    allocate (character(length) :: f_text)
+    do i = 1, length
+      f_text(i:i) = characters(i)
+    end do
+  end function
+
+  pure integer function way(direction)
+    integer, intent(in), optional :: direction
+    way = NUICE_FORWARDS
+    if (present(direction)) way = direction
+  end function
+
+  pure integer function width(components)
+    integer, intent(in), optional :: components
+    width = 1
+    if (present(components)) width = components
+  end function
+
+  pure integer(int64) function entry(entry_bytes)
+    integer(int64), intent(in), optional :: entry_bytes
+    entry = 8
+    if (present(entry_bytes)) entry = entry_bytes
+  end function
+
+  !> NULL for an array with gaps, which all ranks then refuse: its copy would be gone when the exchange runs.
+  function address(array)
+    type(*), dimension(..), intent(in), target, asynchronous :: array
+    type(c_ptr) :: address
+    address = c_null_ptr
+    if (size(array) > 0 .and. is_contiguous(array)) address = c_loc(array)
+  end function
+
+  pure integer(int64) function bytes_of(array)
+    class(*), dimension(..), intent(in) :: array
+    bytes_of = storage_size(array) / 8 * size(array, kind=int64)
+  end function
+
+  !> NULL where the array is too small, too.
+  function room_for(array, bytes)
+    class(*), dimension(..), intent(in), target, asynchronous :: array
+    integer(int64), intent(in) :: bytes
+    type(c_ptr) :: room_for
+    room_for = c_null_ptr
+    if (bytes_of(array) >= bytes) room_for = address(array)
+  end function
+
+end module nuice

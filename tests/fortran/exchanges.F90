@@ -1,0 +1,281 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! The module under MPI, built for each way in which Fortran has it: -DUSE_MPIF_H, -DUSE_MPI, -DUSE_MPI_F08; without any of them
+! MPI is C's (from_c.c), for an MPI that has no Fortran.
+module ways
+#if defined(USE_MPI_F08)
+  use mpi_f08
+#elif defined(USE_MPI)
+  use mpi
+#endif
+  use checks
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64, real32, real64
+  implicit none
+#if defined(USE_MPIF_H)
+  include 'mpif.h'
+#endif
+#if defined(USE_MPI_F08)
+  type(MPI_Comm) :: world
+  type(MPI_Datatype) :: real_type
+  type(MPI_Op) :: add
+#else
+  integer :: world, real_type, add
+#endif
+#if !defined(USE_MPI_F08) && !defined(USE_MPI) && !defined(USE_MPIF_H)
+  interface
+    subroutine start_mpi(world, real_type, add, rank, num_ranks) bind(c)
+      import :: c_int
+      integer(c_int), intent(out) :: world, real_type, add, rank, num_ranks
+    end subroutine
+    subroutine end_mpi(failed) bind(c)
+      import :: c_int
+      integer(c_int), intent(inout) :: failed
+    end subroutine
+  end interface
+#endif
+contains
+  subroutine begin()
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+    integer :: error
+    call MPI_Init(error)
+    world = MPI_COMM_WORLD
+    real_type = MPI_DOUBLE_PRECISION
+    add = MPI_SUM
+    call MPI_Comm_rank(world, my_rank, error)
+    call MPI_Comm_size(world, num_ranks, error)
+#else
+    call start_mpi(world, real_type, add, my_rank, num_ranks)
+#endif
+  end subroutine
+
+  subroutine finish()
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+    integer :: error, all_failed
+    call MPI_Allreduce(num_failed, all_failed, 1, MPI_INTEGER, MPI_SUM, world, error)
+    num_failed = all_failed
+    call MPI_Finalize(error)
+#else
+    call end_mpi(num_failed)
+#endif
+    if (my_rank == 0) print '(i0,a)', num_failed, ' checks failed'
+    if (num_failed > 0) error stop 1
+  end subroutine
+
+  subroutine ring(num_values, plan, options)
+    integer, intent(in) :: num_values
+    type(nuice_plan), intent(out) :: plan
+    character(*), intent(in) :: options
+    call nuice_plan_create(world, [mod(my_rank + 1, num_ranks)], [8_int64 * num_values], plan, options=options)
+  end subroutine
+
+  !> With every executor, in every way to bind and to wait.
+  subroutine test_executors()
+    integer(int64) :: row
+    integer :: stat
+    character(:), allocatable :: name, summary
+    character(200) :: errmsg
+    type(nuice_plan) :: plan
+    row = 0
+    do
+      call nuice_table_row('executors', row, name, summary)
+      if (len(name) == 0) exit
+      row = row + 1
+      call nuice_plan_create(world, [mod(my_rank + 1, num_ranks)], [80_int64], plan, 'executor=' // name, stat, errmsg)
+      if (stat /= NUICE_OK .and. index(errmsg, 'does not run on MPI') > 0) cycle
+      call check(stat == NUICE_OK, name)
+      call exchange_arrays(plan, NUICE_FORWARDS)
+      call exchange_arrays(plan, NUICE_BACKWARDS)
+      call exchange_buffers(plan)
+      call exchange_fields(plan)
+      call nuice_plan_free(plan)
+    end do
+    call check(row >= 5, 'executors')
+  end subroutine
+
+  subroutine exchange_arrays(plan, direction)
+    type(nuice_plan), intent(in) :: plan
+    integer, intent(in) :: direction
+    real(real64), asynchronous :: send(2, 5), receive(10)
+    type(nuice_exchange) :: x
+    integer :: round, source, partner
+    logical :: done
+    character(:), allocatable :: text
+    source = mod(my_rank + num_ranks - 1, num_ranks)
+    if (direction == NUICE_BACKWARDS) source = mod(my_rank + 1, num_ranks)
+    call nuice_plan_bind_array(plan, send, receive, x, receive_offsets=[0_int64], direction=direction)
+    do round = 1, 4
+      send = my_rank + 0.5_real64 * round
+      receive = -1
+      call nuice_exchange_start(x)
+      select case (round)
+      case (1)
+        call nuice_exchange_wait(x)
+      case (2)
+        done = .false.
+        do while (.not. done)
+          call nuice_exchange_test(x, done)
+        end do
+      case (3)
+        call nuice_exchange_next(x, partner)
+        call check(partner == 0, 'the message')
+        call nuice_exchange_next(x, partner)
+        call check(partner == -1, 'no message more')
+      case (4)
+        done = .true.
+        do while (done)
+          call nuice_exchange_poll(x, partner)
+          call nuice_exchange_is_under_way(x, done)
+        end do
+      end select
+      call check(all(receive == source + 0.5_real64 * round), 'an array landed')
+    end do
+    call nuice_exchange_text(x, 'executor', text)
+    call check(len(text) > 0, 'the executor')
+    call nuice_exchange_free(x)
+  end subroutine
+
+  subroutine exchange_buffers(plan)
+    type(nuice_plan), intent(in) :: plan
+    real(real64), target, asynchronous :: send(10), receive(10)
+    type(nuice_exchange) :: x
+    send = my_rank
+    receive = -1
+    call nuice_plan_bind(plan, [c_loc(send)], [c_loc(receive)], x)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(receive == mod(my_rank + num_ranks - 1, num_ranks)), 'a buffer landed')
+    call nuice_exchange_free(x)
+  end subroutine
+
+  subroutine exchange_fields(plan)
+    type(nuice_plan), intent(in) :: plan
+    real(real64), target, asynchronous :: send(10), receive(10)
+    type(nuice_exchange) :: x
+    integer(int64) :: counts(1, 1)
+    counts = 5
+    send = my_rank
+    receive = -1
+    call nuice_plan_bind_fields(plan, [c_loc(send)], [real_type], counts, [c_loc(receive)], [real_type], counts, x, &
+      receive_offsets=reshape([5_int64], [1, 1]))
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(receive(6:) == mod(my_rank + num_ranks - 1, num_ranks)) .and. all(receive(:5) == -1), 'a field landed')
+    call nuice_exchange_free(x)
+  end subroutine
+
+  subroutine test_properties()
+    type(nuice_plan) :: plan
+    type(nuice_matrix) :: matrix
+    type(nuice_schedule) :: schedule
+    integer, allocatable :: ranks(:)
+    integer(int64), allocatable :: bytes(:)
+    integer :: r, num_destinations, num_sources
+    real(real64) :: phases
+    character(:), allocatable :: text
+    call ring(3, plan, 'scheduler=lp')
+    call nuice_plan_num_partners(plan, num_destinations, num_sources)
+    call check(num_destinations == 1 .and. num_sources == 1, 'partners')
+    call nuice_plan_destinations(plan, ranks, bytes)
+    call check(ranks(1) == mod(my_rank + 1, num_ranks) .and. bytes(1) == 24, 'destinations')
+    call nuice_plan_sources(plan, ranks, bytes)
+    call check(ranks(1) == mod(my_rank + num_ranks - 1, num_ranks) .and. bytes(1) == 24, 'sources')
+    call nuice_plan_figure(plan, 'phases', phases)
+    call check(phases >= merge(1, 0, num_ranks > 1), 'phases')
+    call nuice_plan_text(plan, 'scheduler', text)
+    call check(text == 'lp', 'the scheduler')
+    call nuice_plan_free(plan)
+    call nuice_matrix_create(num_ranks, [(r, r = 0, num_ranks - 1)], [(mod(r + 1, num_ranks), r = 0, num_ranks - 1)], &
+      [(80_int64, r = 1, num_ranks)], matrix)
+    call nuice_schedule_create(matrix, schedule)
+    call nuice_plan_create_from_schedule(world, matrix, schedule, plan, options='executor=async')
+    if (num_ranks > 1) call exchange_arrays(plan, NUICE_FORWARDS)
+    call nuice_plan_free(plan)
+    call nuice_schedule_free(schedule)
+    call nuice_matrix_free(matrix)
+  end subroutine
+
+  !> Three entries on each rank of a ring; each needs one on either side.
+  subroutine test_halo()
+    integer(int64) :: begins(0:num_ranks), mine(3), needed(2), num_owned, num_ghosts, locals(2), total
+    integer(int64), allocatable :: ghosts(:)
+    integer :: owners(0:3 * num_ranks - 1), kind, i
+    type(nuice_halo) :: halo
+    total = 3 * num_ranks
+    begins = [(3_int64 * i, i = 0, num_ranks)]
+    owners = [(i / 3, i = 0, 3 * num_ranks - 1)]
+    mine = 3_int64 * my_rank + [0, 1, 2]
+    needed = [modulo(mine(1) - 1, total), modulo(mine(3) + 1, total)]
+    do kind = 1, 3
+      if (kind == 1) call nuice_halo_create_ranges(world, begins, needed, halo, options='scheduler=coloring')
+      if (kind == 2) call nuice_halo_create_owners(world, owners, needed, halo, entry_bytes=16_int64)
+      if (kind == 3) call nuice_halo_create_list(world, mine, needed, halo)
+      call nuice_halo_num_entries(halo, num_owned, num_ghosts)
+      call check(num_owned == 3 .and. num_ghosts == merge(2, 0, num_ranks > 1), 'entries')
+      call nuice_halo_ghosts(halo, ghosts)
+      call nuice_halo_local_indices(halo, needed, locals)
+      if (num_ranks > 1) call check(all(ghosts(locals - 2) == needed), 'local indices')
+      call gather_and_scatter(halo, mine, ghosts)
+      call nuice_halo_free(halo)
+    end do
+  end subroutine
+
+  subroutine gather_and_scatter(halo, mine, ghosts)
+    type(nuice_halo), intent(in) :: halo
+    integer(int64), intent(in) :: mine(:), ghosts(:)
+    real(real32), asynchronous :: owned(2, 3), fetched(2, size(ghosts))
+    real(real64), asynchronous :: sums(3), tens(size(ghosts))
+    type(nuice_exchange) :: x
+    real(real64) :: more
+    owned(1, :) = real(mine)
+    owned(2, :) = -real(mine)
+    call nuice_halo_bind_gather(halo, owned, fetched, x, components=2)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(fetched(1, :) == real(ghosts)) .and. all(fetched(2, :) == -real(ghosts)), 'a gather')
+    call nuice_exchange_free(x)
+    sums = 1
+    tens = 10
+    more = merge(10, 0, num_ranks > 1)
+    call nuice_halo_bind_scatter(halo, tens, sums, real_type, add, x)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(sums == [1 + more, real(1, real64), 1 + more]), 'a scatter')
+    call nuice_exchange_free(x)
+  end subroutine
+
+  subroutine test_errors()
+    type(nuice_plan) :: plan
+    type(nuice_exchange) :: x
+    real(real64), asynchronous :: send(20), receive(20)
+    integer :: stat
+    character(200) :: errmsg
+    call nuice_plan_create(world, [0], [8_int64], plan, 'colour=red', stat, errmsg)
+    call failed(stat, NUICE_ERR_PARSE, errmsg, 'colour')
+    call nuice_plan_create(world, [0, 1], [8_int64], plan, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'entries')
+    call ring(10, plan, '')
+    if (num_ranks > 1) then
+      ! An array with gaps on one rank is an error of all; so is one that is too small.
+      if (my_rank == 0) call nuice_plan_bind_array(plan, send(1:20:2), receive, x, stat=stat, errmsg=errmsg)
+      if (my_rank /= 0) call nuice_plan_bind_array(plan, send(1:10), receive, x, stat=stat, errmsg=errmsg)
+      call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'rank 0')
+    end if
+    call nuice_plan_bind_array(plan, send(1:9), receive, x, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'not inside the array of 72 bytes')
+    call nuice_exchange_start(x, stat, errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'exchange is NULL')
+    call nuice_plan_free(plan)
+  end subroutine
+end module
+
+program exchanges
+  use ways
+  implicit none
+  call begin()
+  call test_executors()
+  call test_properties()
+  call test_halo()
+  call test_errors()
+  if (my_rank == 0) call test_planner('.')
+  call finish()
+end program

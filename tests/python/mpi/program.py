@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What test_mpi.py runs under mpiexec: every function whose name begins with test_, on all ranks, or one by
+name.
+
+A failed assertion on one rank ends all ranks, by the hook of nuice.mpi: that is under test, too.
+"""
+
+from __future__ import annotations
+
+import array
+import copy
+import pickle
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+import nuice
+import nuice.mpi
+
+comm = MPI.COMM_WORLD
+rank, size = comm.rank, comm.size
+after, before = (rank + 1) % size, (rank - 1) % size
+
+
+def ring(options: str = "", count: int = 10, **named: object) -> nuice.mpi.Plan:
+    return nuice.mpi.Plan(comm, {after: 8 * count}, options, **named)
+
+
+def exchanged(plan: nuice.mpi.Plan, send: object, receive: object, direction: str = "forwards") -> None:
+    with plan.bind(send, receive, direction) as exchange:
+        exchange.Start()
+        exchange.Wait()
+
+
+def must_fail(kind: type[Exception], text: str, call, *arguments: object) -> None:
+    """On all ranks, each with an exception of the kind."""
+    try:
+        call(*arguments)
+    except kind as error:
+        assert text in str(error), str(error)
+    else:
+        raise AssertionError(f"no {kind.__name__} with {text!r}")
+
+
+def test_every_executor_against_alltoallv() -> None:
+    rng = np.random.default_rng(rank)
+    counts = [int(3 * ((rank + 2 * dst) % 4)) for dst in range(size)]
+    receive_counts = [int(3 * ((src + 2 * rank) % 4)) for src in range(size)]
+    send = rng.random(sum(counts))
+    expected = np.empty(sum(receive_counts))
+    comm.Alltoallv([send, counts], [expected, receive_counts])
+    num_run = 0
+    for executor in nuice.executors():
+        if not executor.on_mpi:
+            continue
+        destinations = [(dst, 8 * n) for dst, n in enumerate(counts)]
+        with nuice.mpi.Plan(comm, destinations, "coloring", executor=executor.name) as plan:
+            assert [p.rank for p in plan.destinations] == list(range(size))
+            assert [tuple(p) for p in plan.sources] == [
+                (src, 8 * n) for src, n in enumerate(receive_counts) if n
+            ]
+            received = np.zeros_like(expected)
+            exchanged(plan, send, received)
+            assert (received == expected).all()
+            back = np.zeros_like(send)
+            exchanged(plan, received, back, "backwards")
+            assert (back == send).all()
+        num_run += 1
+    assert num_run >= 5
+
+
+def test_buffers_of_every_kind() -> None:
+    want = np.full(10, float(before))
+    mine = np.full(10, float(rank))
+    with ring() as plan:
+        for send in (
+            mine,
+            array.array("d", mine),
+            bytes(mine),
+            bytearray(mine),
+            memoryview(mine),
+            mine.reshape(2, 5),
+        ):
+            for receive in (
+                np.zeros(10),
+                array.array("d", [0] * 10),
+                bytearray(80),
+                memoryview(bytearray(80)),
+            ):
+                exchanged(plan, send, receive)
+                assert (np.frombuffer(memoryview(receive).cast("B"), "d") == want).all()
+        by_field = np.zeros(20)
+        exchanged(plan, [mine, ([10], [0]), MPI.DOUBLE], [by_field, ([10], [5]), "d"])
+        assert (by_field[5:15] == want).all() and by_field[:5].sum() == 0
+        every_second = MPI.DOUBLE.Create_resized(0, 16).Commit()
+        exchanged(plan, [mine, (10,), MPI.DOUBLE], [by_field, (10,), every_second])
+        every_second.Free()
+        assert (by_field[::2] == want).all()
+        fortran = np.asfortranarray(np.zeros((5, 2)))
+        exchanged(plan, mine, fortran)
+        assert (fortran == before).all()
+    with nuice.mpi.Plan(comm, {after: 8, rank: 4} if size > 1 else {rank: 8}) as plan:
+        parts = [np.full(p.bytes // 4, rank, np.int32) for p in plan.destinations]
+        landed = [np.zeros(p.bytes // 4, np.int32) for p in plan.sources]
+        exchanged(plan, parts, landed)
+        assert all((one == p.rank).all() for one, p in zip(landed, plan.sources, strict=True))
+
+
+class OnlyDlpack:
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __dlpack__(self, **arguments: object) -> object:
+        return self.values.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.values.__dlpack_device__()
+
+
+class OnDevice(OnlyDlpack):
+    def __dlpack__(self, **arguments: object) -> object:
+        raise BufferError("it is on a device")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, 0)
+
+
+def test_dlpack() -> None:
+    with ring() as plan:
+        receive = np.zeros(10)
+        exchanged(plan, OnlyDlpack(np.full(10, float(rank))), OnlyDlpack(receive))
+        assert (receive == before).all()
+        must_fail(BufferError, "not in memory that the host can read", plan.bind, OnDevice(receive), receive)
+
+
+def test_wrong_buffers_on_all_ranks() -> None:
+    good = np.zeros(10)
+    with ring() as plan:
+        must_fail(BufferError, "read-only", plan.bind, good, bytes(80))
+        locked = np.zeros(10)
+        locked.flags.writeable = False
+        must_fail(BufferError, "read-only", plan.bind, good, locked)
+        must_fail(ValueError, "72 bytes (9 of float64), its 1 partners 80", plan.bind, np.zeros(9), good)
+        must_fail(ValueError, "40 bytes (10 of float32)", plan.bind, np.zeros(10, "f"), good)
+        must_fail(BufferError, "gaps", plan.bind, np.zeros(20)[::2], good)
+        must_fail(BufferError, "gaps", plan.bind, memoryview(np.zeros(20))[::2], good)
+        must_fail(BufferError, "Python objects", plan.bind, np.array([None] * 10), good)
+        must_fail(TypeError, "no buffer", plan.bind, 3.5, good)
+        must_fail(ValueError, "2 send buffers for 1 partners", plan.bind, [good, good], good)
+        must_fail(ValueError, "2 counts for 1 partners", plan.bind, [good, (5, 5), "d"], good)
+        must_fail(ValueError, "reach out of a buffer of 80 bytes", plan.bind, [good, ([10], [5]), "d"], good)
+        must_fail(ValueError, "forwards, backwards", plan.bind, good, good, "sideways")
+    must_fail(nuice.Error, "freed", plan.bind, good, good)
+    must_fail(nuice.Error, "freed", plan.text, "scheduler")
+    must_fail(nuice.Error, "there is no option", nuice.mpi.Plan, comm, {}, "colour=red")
+    must_fail(ValueError, "", nuice.mpi.Plan, comm, ["ab"])
+    plan.Free()
+
+
+def test_wrong_on_one_rank_only() -> None:
+    """That rank gets what it did wrong, the others an Error with its name; nobody waits for ever."""
+    if size == 1:
+        return
+    last = rank == size - 1
+    good = np.zeros(10)
+    with ring() as plan:
+        kind = ValueError if last else nuice.Error
+        must_fail(kind, "" if last else f"rank {size - 1}", plan.bind, good[: 9 if last else 10], good.copy())
+        exchanged(plan, np.full(10, float(rank)), good)
+        assert (good == before).all()
+    must_fail(TypeError if last else nuice.Error, "", nuice.mpi.Plan, comm, [3] if last else {})
+    must_fail(
+        TypeError if last else nuice.Error,
+        "",
+        lambda: nuice.mpi.Halo(comm, [0.5] if last else [], owned=[rank]),
+    )
+    counts = [1] * size
+    values = np.zeros(size)
+    one = [values, counts[:1] if last else counts, "d"]
+    must_fail(
+        ValueError if last else nuice.Error, "", nuice.mpi.alltoallv, comm, one, [values.copy(), counts, "d"]
+    )
+
+
+def test_an_exchange_as_a_request() -> None:
+    plan = ring("lp", executor="phased")
+    assert plan.scheduler == "lp" and plan.executor == "phased" and plan.phases >= min(size - 1, 1)
+    assert "messages" in repr(plan) and plan.figure("check_s") >= 0
+    send, receive = np.full(10, float(rank)), np.zeros(10)
+    exchange = plan.bind(send, receive)
+    must_fail(nuice.Error, "start", exchange.Wait)
+    exchange.Start()
+    assert exchange.is_under_way and "under way" in repr(exchange)
+    while not exchange.Test():
+        pass
+    assert receive[0] == before
+    exchange.Start()
+    assert list(exchange.arrivals()) == [0]
+    exchange.Start()
+    while exchange.is_under_way:
+        exchange.Poll()
+    exchange.Start()
+    assert exchange.Next() == 0 and exchange.Next() is None
+    for method in (pickle.dumps, copy.deepcopy):
+        must_fail(TypeError, "pickled", method, exchange)
+        must_fail(TypeError, "pickled", method, plan)
+    plan.Free()
+    exchange.Start()  # outlives its plan
+    exchange.Wait()
+    exchange.Free()
+    exchange.Free()
+    assert "freed" in repr(exchange) and "freed" in repr(plan)
+    must_fail(nuice.Error, "the exchange was freed", exchange.Start)
+    with ring("auto", **{"auto.wisdom": "none", "auto.machine": "ethernet-10g"}) as chosen:
+        assert chosen.text("advice_json").startswith("{")
+
+
+def test_buffers_stay_alive() -> None:
+    with ring(count=100000) as plan:
+        exchange = plan.bind(np.full(100000, float(rank)), receive := np.zeros(100000))
+        for _ in range(20):
+            np.full(100000, -1.0)  # would take the memory of what is freed
+            exchange.Start()
+            exchange.Wait()
+            assert (receive == before).all()
+        exchange.Free()
+
+
+def test_halo() -> None:
+    total, mine = 3 * size, np.arange(3) + 3 * rank
+    needed = [(mine[0] - 1) % total, *mine, (mine[-1] + 1) % total]
+    ghosts = 2 if size > 1 else 0
+    for ownership in (
+        {"owned": mine},
+        {"ranges": [3 * r for r in range(size + 1)]},
+        {"owners": np.repeat(np.arange(size), 3)},
+    ):
+        with nuice.mpi.Halo(comm, needed, "coloring", **ownership) as halo:
+            assert (halo.num_owned, halo.num_ghosts) == (3, ghosts)
+            rows = halo.local(needed)
+            everything = np.concatenate([mine, halo.ghosts])
+            assert (everything[rows] == needed).all()
+            for dtype, shape in (("d", ()), ("i", (2,)), ("c16", (2, 2))):
+                values = np.multiply.outer(mine, np.ones(shape)).astype(dtype)
+                fetched = halo.gather(values)
+                assert fetched.shape == (ghosts, *shape) and fetched.dtype == np.dtype(dtype)
+                assert (np.moveaxis(fetched, 0, -1) == halo.ghosts).all()
+                whole = np.concatenate([values, np.zeros((ghosts, *shape), dtype)])
+                assert size == 1 or (halo.gather(whole) is whole and (whole[3:] == fetched).all())
+                ones = np.ones((halo.num_entries, *shape), dtype)
+                halo.scatter_add(ones)
+                edge = 2 if size > 1 else 1
+                added = np.array([edge, 1, edge])
+                assert (np.moveaxis(ones[:3], 0, -1) == added).all()
+            owned, largest = mine.astype("d"), np.full(ghosts, 1e6)
+            with halo.bind_scatter(largest, owned, MPI.MAX) as exchange:
+                exchange.Start()
+                exchange.Wait()
+            assert (owned == ([1e6, mine[1], 1e6] if size > 1 else mine)).all()
+            must_fail(ValueError, "rows", halo.gather, np.zeros(7))
+            must_fail(nuice.Error, "neither", halo.local, [total])
+        must_fail(nuice.Error, "freed", halo.gather, mine)
+    must_fail(TypeError, "who owns what", nuice.mpi.Halo, comm, needed)
+
+
+def test_alltoallv_is_kept() -> None:
+    own = comm.Dup()
+    for round_ in range(40):  # more than are kept
+        counts = [1 + (round_ % 20 + rank + dst) % 3 for dst in range(size)]
+        receive_counts = [1 + (round_ % 20 + src + rank) % 3 for src in range(size)]
+        send = np.random.default_rng(round_ + 100 * rank).random(sum(counts))
+        expected, received = np.empty(sum(receive_counts)), np.empty(sum(receive_counts))
+        own.Alltoallv([send, counts], [expected, receive_counts])
+        nuice.mpi.alltoallv(own, [send, counts, MPI.DOUBLE], [received, receive_counts, "d"])
+        assert (received == expected).all()
+        send += 1
+        nuice.mpi.alltoallv(own, [send, counts, MPI.DOUBLE], [received, receive_counts, "d"])
+        assert (received == expected + 1).all()
+    own.Free()
+
+
+def test_many_plans_on_many_communicators() -> None:
+    """3,000 after each other, on communicators that come and go."""
+    for _ in range(3000):
+        own = comm.Dup()
+        with nuice.mpi.Plan(own, {after: 8}, check=False):
+            pass
+        own.Free()
+
+
+def fail_on_one_rank() -> None:
+    if rank == size - 1:
+        raise RuntimeError("the sky falls")
+    comm.Barrier()
+
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or [name for name in globals() if name.startswith("test_")]
+    for name in chosen:
+        globals()[name]()
+        comm.Barrier()
+    if rank == 0:
+        print(f"{len(chosen)} passed")

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Walks include/nuice/nuice.h: every function has a comment, a Fortran interface and a test, and stands in
+the table of names in docs/languages.md, whose names exist.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEADER = (ROOT / "include/nuice/nuice.h").read_text()
+FUNCTION = re.compile(r"(/\*\*(?:(?!\*/).)*\*/)?\s*NUICE_API\s+([^;]*?)\b(nuice_\w+)\(([^;]*)\);", re.S)
+FUNCTIONS = {name: (comment, arguments) for comment, _, name, arguments in FUNCTION.findall(HEADER)}
+TAKES_MPI_HANDLES = re.compile(r"\bMPI_(Comm|Datatype|Op)\b")
+
+
+def text_of(*patterns: str) -> str:
+    return "\n".join(path.read_text() for pattern in patterns for path in sorted(ROOT.glob(pattern)))
+
+
+C_TESTS = text_of("tests/capi/*.c", "tests/capi/*.cpp")
+FORTRAN_INTERFACES = text_of("src/fortran/nuice_c.f90")
+FORTRAN_MODULE = text_of("src/fortran/nuice.F90", "src/fortran/*.inc")
+FORTRAN_TESTS = text_of("tests/fortran/*90")
+DOCS = text_of("docs/languages.md")
+
+
+def missing(functions: dict[str, tuple[str, str]]) -> list[str]:
+    """What a header lacks, in words."""
+    found = []
+    for name, (comment, arguments) in functions.items():
+        base = name.removesuffix("_f")
+        if len(comment.strip("/* \n")) < 10:
+            found.append(f"{name}: no comment")
+        if not re.search(rf"\b{name}\(", C_TESTS):
+            found.append(f"{name}: no test in C")
+        if TAKES_MPI_HANDLES.search(arguments):
+            if f"{name}_f" not in functions:
+                found.append(f"{name}: no twin with Fortran's handles")
+            continue
+        if f'bind(c, name="{name}")' not in re.sub(r"&\s*", "", FORTRAN_INTERFACES):
+            found.append(f"{name}: no Fortran interface")
+        if not re.search(rf"\b(subroutine|function|interface) {base}\b", FORTRAN_MODULE):
+            found.append(f"{base}: not in the Fortran module")
+        if not re.search(rf"\b{base}\b", FORTRAN_TESTS):
+            found.append(f"{base}: no test in Fortran")
+    return found
+
+
+def test_the_header_is_read() -> None:
+    assert len(FUNCTIONS) == len(re.findall(r"^NUICE_API ", HEADER, re.M)) > 50
+    assert "nuice_plan_create" in FUNCTIONS
+
+
+def test_every_function_has_all_that_it_needs() -> None:
+    assert missing(FUNCTIONS) == []
+
+
+def test_what_is_missing_is_found() -> None:
+    found = missing(
+        {"nuice_new": ("", "void"), "nuice_other": ("/** Something with MPI. */", "MPI_Comm comm")}
+    )
+    assert [problem.partition(": ")[2] for problem in found] == [
+        "no comment",
+        "no test in C",
+        "no Fortran interface",
+        "not in the Fortran module",
+        "no test in Fortran",
+        "no test in C",
+        "no twin with Fortran's handles",
+    ]
+
+
+def test_interfaces_have_as_many_arguments() -> None:
+    joined = re.sub(r"\s*&\s*", " ", FORTRAN_INTERFACES)
+    for name, (_, arguments) in FUNCTIONS.items():
+        interface = re.search(rf'function c_\w+\(([^)]*)\) bind\(c, name="{name}"\)', joined)
+        if interface is None:
+            continue
+        of_c = [] if arguments.strip() == "void" else [one.strip() for one in arguments.split(",")]
+        names = [re.sub(r"\[\]", "", one).split()[-1].lstrip("*") for one in of_c]
+        assert [one.strip() for one in interface.group(1).split(",") if one.strip()] == names, name
+
+
+def test_the_table_of_names() -> None:
+    rows = re.findall(r"^\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|$", DOCS, re.M)
+    in_c = {name for row in rows for name in re.findall(r"`(nuice_\w+)`", row[1])}
+    assert in_c == {name for name in FUNCTIONS if not name.endswith("_f")}
+    in_fortran = {name for row in rows for name in re.findall(r"`(nuice_\w+)`", row[2])}
+    assert in_fortran == in_c
+
+
+def test_the_table_names_what_python_has() -> None:
+    pytest.importorskip("mpi4py")
+    import nuice
+    import nuice.mpi
+
+    rows = re.findall(r"^\|[^|]*\| `nuice_[^|]*\|[^|]*\|[^|]*\|([^|]*)\|$", DOCS, re.M)
+    owners = {"Plan": nuice.mpi.Plan, "Exchange": nuice.mpi.Exchange, "Halo": nuice.mpi.Halo}
+    names = [name for row in rows for name in re.findall(r"`([\w.]+)", row)]
+    assert len(names) > 20
+    for name in names:
+        owner, _, member = name.partition(".")
+        if owner in owners:
+            assert not member or hasattr(owners[owner], member) or member in owners[owner].__slots__, name
+        else:
+            assert hasattr(nuice if owner == "nuice" else nuice.CommMatrix, member), name
