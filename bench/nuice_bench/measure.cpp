@@ -136,6 +136,7 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
       const double elapsed_s = time_batch(*candidate.method, options.batch);
       verify(payload, results[candidate.result].spec);
       const auto after = tcp.sent_again();
+      results[candidate.result].all_s.push_back(elapsed_s);
       if (round >= options.warmup) {
         candidate.samples_s.push_back(elapsed_s);
         candidate.sent_again = add_difference(candidate.sent_again, before, after);
@@ -149,6 +150,7 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
       result.sent_again = static_cast<double>(*candidate.sent_again) / (options.reps * options.batch);
     result.exchange = summarize(std::move(candidate.samples_s));
     result.asking = candidate.method->asking();
+    result.learnt = candidate.method->learnt();
   }
   return results;
 }

@@ -26,9 +26,11 @@ struct Result {
   std::optional<Bytes> phase_bytes;
   std::optional<Rank> num_hosts;
   ExchangeTime exchange;
-  std::optional<double> sent_again;  // TCP segments of all hosts, per exchange
-  std::optional<Asking> asking;      // DRS_N only
-  std::optional<Choice> choice;      // scheduler auto only
+  std::vector<double> all_s;  // of every exchange but those of --settle, warm-up included, in order
+  std::optional<mpi::ExchangeInfo> learnt;  // planned methods only
+  std::optional<double> sent_again;         // TCP segments of all hosts, per exchange
+  std::optional<Asking> asking;             // DRS_N only
+  std::optional<Choice> choice;             // scheduler auto only
 };
 
 /// Median (the mean of the two in the middle for an even number), minimum, maximum and 95th percentile (the least sample

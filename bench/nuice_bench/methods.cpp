@@ -50,6 +50,7 @@ class PlannedMethod : public Method {
     if (plan_.advice() != nullptr) choice = Choice::of(plan_);
   }
 
+  std::optional<mpi::ExchangeInfo> learnt() const override { return exchange_->info(); }
   void run() override {
     exchange_->start();
     exchange_->wait();
@@ -58,21 +59,22 @@ class PlannedMethod : public Method {
  private:
   static mpi::PlanOptions plan_options(const MethodSpec& spec, const Options& options) {
     const bool windowed = spec.executor == "async";
-    return {.scheduler = spec.scheduler,
-            .executor = spec.executor,
-            .seed = options.seed,
-            .phase_cost_bytes = options.phase_cost_bytes,
-            .topology = spec.blind ? std::string() : options.topology,
-            .hosts = spec.blind ? std::string() : options.hosts,
-            .combine = spec.combine,
-            .async = {.max_sends = windowed ? options.max_sends_in_flight : 0},
-            .credit = {.chunk_bytes = options.chunk_bytes,
-                       .window_bytes = options.window_bytes,
-                       .window_senders = options.window_senders},
-            .automatic = {.reuse = options.reuse,
-                          .machine = options.machine,
-                          .measure = options.measure,
-                          .wisdom = options.wisdom}};
+    const mpi::PlanOptions common = {.scheduler = spec.scheduler,
+                                     .executor = spec.executor,
+                                     .seed = options.seed,
+                                     .phase_cost_bytes = options.phase_cost_bytes,
+                                     .topology = spec.blind ? std::string() : options.topology,
+                                     .hosts = spec.blind ? std::string() : options.hosts,
+                                     .combine = spec.combine,
+                                     .async = {.max_sends = windowed ? options.max_sends_in_flight : 0},
+                                     .credit = {.chunk_bytes = options.chunk_bytes,
+                                                .window_bytes = options.window_bytes,
+                                                .window_senders = options.window_senders},
+                                     .automatic = {.reuse = options.reuse,
+                                                   .machine = options.machine,
+                                                   .measure = options.measure,
+                                                   .wisdom = options.wisdom}};
+    return mpi::PlanOptions::parse(spec.further, common);
   }
 
   double begun_s_ = MPI_Wtime();  // before plan_, so that it is set before the plan is made

@@ -31,6 +31,8 @@ class Method {
   virtual void run() = 0;
   /// Collective. DRS_N only.
   virtual std::optional<Asking> asking() const { return std::nullopt; }
+  /// Planned methods only: what carries it out, and what that has learnt.
+  virtual std::optional<mpi::ExchangeInfo> learnt() const { return std::nullopt; }
 
   PlanningTime planning;
   std::optional<PhaseId> num_phases;  // planned methods only

@@ -103,9 +103,17 @@ std::string form_of(const std::string& word) {
   const std::size_t at = word.find('@');
   if (at == std::string::npos) return {};
   const std::string form = word.substr(at + 1);
-  if (form != "blind" && form != "combine")
+  if (form != "blind" && form != "combine" && form.find('=') == std::string::npos)
     throw Error(ErrorCode::invalid_argument,
-                "unknown form \"" + form + "\" in " + word + "; known: blind, combine");
+                "unknown form \"" + form + "\" in " + word + "; known: blind, combine, NAME=VALUE");
+  return form;
+}
+
+/// NAME=VALUE+NAME=VALUE... as a text of plan options, which are known by name.
+std::string further_options(std::string form) {
+  if (form.find('=') == std::string::npos) return {};
+  std::ranges::replace(form, '+', ' ');
+  (void)mpi::PlanOptions::parse(form);
   return form;
 }
 
@@ -123,6 +131,7 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   MethodSpec spec{word, std::nullopt, scheduler};
   spec.blind = form == "blind";
   spec.combine = form == "combine";
+  spec.further = further_options(form);
   const bool is_usual = executor.empty() && colon == std::string::npos;
   spec.executor = is_usual ? usual_executor(scheduler) : known_executor(executor);
   if (is_usual && spec.combine) spec.executor = "phased";
@@ -175,7 +184,8 @@ void add_method_option(CLI::App& app, std::vector<std::string>& words) {
              std::string(matrix_methods) +
              ". SCHEDULER:EXECUTOR@blind does not look at --topology and --hosts, ...@combine combines what "
              "one host "
-             "sends another. For a broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and "
+             "sends another, ...@credit.window=64KiB+credit.adapt=false sets options of the plan. For a "
+             "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and "
              "bcast, MPI's own; "
              "by default " +
              std::string(broadcast_methods))
@@ -210,7 +220,8 @@ void add_executor_options(CLI::App& app, Options& options, std::string& executor
                  "executor async only: limit for each rank, with synchronous sends; 0 for none")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  app.add_option("--chunk-bytes", options.chunk_bytes, "executor credit only: messages travel in such chunks")
+  app.add_option("--chunk-bytes", options.chunk_bytes,
+                 "executor credit only: messages travel in such chunks at most")
       ->check(CLI::Range(Bytes{1}, Bytes{INT_MAX}))
       ->capture_default_str();
   app.add_option("--window-bytes", options.window_bytes,

@@ -22,7 +22,7 @@ struct DrsSpec {
 };
 
 /// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, a form of DRS_N, or the name of a peer, which is what MPI
-/// itself offers. The first two may end in @blind or @combine.
+/// itself offers. The first two may end in @blind, @combine or @NAME=VALUE+NAME=VALUE...
 struct MethodSpec {
   std::string word;
   std::optional<Peer> peer;
@@ -31,6 +31,7 @@ struct MethodSpec {
   std::optional<DrsSpec> drs{};    // only for DRS_N
   bool blind = false;              // without --topology and --hosts
   bool combine = false;            // with PlanOptions::combine
+  std::string further{};           // plan options as PlanOptions::parse() takes them
 };
 
 /// One message to many, instead of a matrix.

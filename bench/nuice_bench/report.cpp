@@ -149,6 +149,20 @@ std::string choice_notes(const Result& result) {
   return notes;
 }
 
+Json learnt_json(const mpi::ExchangeInfo& info) {
+  Json trials = Json::array();
+  for (const mpi::WindowTrial& trial : info.trials)
+    trials.push_back(
+        {{"window_bytes", trial.window_bytes}, {"reports", trial.reports}, {"mean_seconds", trial.mean_s}});
+  return {{"executor", info.executor},
+          {"why", info.why},
+          {"window_bytes", info.window_bytes},
+          {"chunk_bytes", info.chunk_bytes},
+          {"is_settled", info.is_settled},
+          {"changed_after", info.changed_after},
+          {"trials", trials}};
+}
+
 Json to_json(const Setting& setting, const Result& result, const Result* best) {
   const Options& options = setting.options;
   const bool planned = !result.spec.peer && !result.spec.drs;
@@ -182,6 +196,8 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                {"exchange_seconds_min", if_ran(result.exchange.min_s)},
                {"exchange_seconds_max", if_ran(result.exchange.max_s)},
                {"exchange_seconds_p95", if_ran(result.exchange.p95_s)},
+               {"exchange_seconds_all", ran ? Json(result.all_s) : Json()},
+               {"learnt", result.learnt ? learnt_json(*result.learnt) : Json()},
                {"tcp_segments_sent_again", or_null(result.sent_again)},
                {"inquiries_per_message", result.asking ? Json(result.asking->inquiries) : Json()},
                {"refusals_per_message", result.asking ? Json(result.asking->refusals) : Json()},

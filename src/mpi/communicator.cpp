@@ -31,7 +31,7 @@ int largest_tag() {
 }
 
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag) {
-  constexpr int tags_each = 2;
+  constexpr int tags_each = 3;
   const bool has_more = last_tag - next_tag >= 2 * tags_each - 1;
   if (!has_more) comm = std::make_shared<const Communicator>(comm->get(), comm->watchdog_s());
   next_tag = has_more ? next_tag + tags_each : 0;

@@ -60,7 +60,7 @@ int largest_tag();
 /// The largest for exchanges: the two above are for roll calls (wait.cpp).
 inline int last_exchange_tag() { return largest_tag() - 2; }
 
-/// Collective. Goes on to the tags of the next exchange, which are next_tag and the one behind it. When there are no more, comm
+/// Collective. Goes on to the tags of the next exchange, which are next_tag and the two behind it. When there are no more, comm
 /// becomes a duplicate of itself, whose tags are all free: exchanges that hold the old one never meet a new one's messages.
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag = last_exchange_tag());
 

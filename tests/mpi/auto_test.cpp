@@ -2,6 +2,7 @@
 // The scheduler "auto": every rank and every run choose alike, what is chosen delivers, and wisdom is used and distrusted.
 #include <unistd.h>
 
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -247,7 +248,9 @@ void lie(const std::string& path, const CommMatrix& matrix, const std::string& s
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(library, &length);
-    const WisdomKey key = wisdom_key(matrix, machine, 1, std::string(library) + " auto 3584 28672 4 0 0");
+    const WisdomKey key = wisdom_key(matrix, machine, 1,
+                                     std::string(library) + " auto " + std::to_string(INT_MAX) + " " +
+                                         std::to_string(max_bytes) + " 4 0 0");
     const WisdomEntry entry{.key = key,
                             .scheduler = scheduler,
                             .executor = executor,

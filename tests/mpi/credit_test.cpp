@@ -169,5 +169,90 @@ TEST(Credit, NobodyIsThroughBeforeItsReceiversHaveBegun) {
   }
 }
 
+/// Everybody to everybody else.
+std::vector<Partner> to_all(Bytes bytes) {
+  std::vector<Partner> destinations;
+  for (Rank rank = 0; rank < test::world_size(); ++rank)
+    if (rank != test::world_rank()) destinations.push_back({rank, bytes});
+  return destinations;
+}
+
+TEST(Credit, FindsItsWindowWhileItRuns) {
+  if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  for (const Bytes bound : {Bytes{20'000}, max_bytes}) {
+    SCOPED_TRACE(bound);
+    mpi::PlanOptions options = credit_options();
+    options.credit.window_bytes = bound;
+    mpi::Plan plan(MPI_COMM_WORLD, to_all(40'000), options);
+    test::BoundPlan bound_plan(plan);
+    for (unsigned round = 0; round < 70; ++round) {
+      bound_plan.refill(round);
+      bound_plan.exchange.start();
+      EXPECT_LE(bound_plan.exchange.info().window_bytes, bound);
+      bound_plan.exchange.wait();
+      bound_plan.expect_received(round);
+    }
+    const mpi::ExchangeInfo& info = bound_plan.exchange.info();
+    EXPECT_EQ(info.executor, "credit");
+    EXPECT_FALSE(info.trials.empty());
+    for (const mpi::WindowTrial& trial : info.trials) {
+      EXPECT_GT(trial.mean_s, 0);
+      EXPECT_LE(trial.window_bytes, bound);
+    }
+  }
+}
+
+TEST(Credit, DoesAsItIsToldWhereItMayNotAdapt) {
+  if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  mpi::PlanOptions options = credit_options();
+  options.credit = {.chunk_bytes = 3000, .window_bytes = 9000, .adapt = false};
+  mpi::Plan plan(MPI_COMM_WORLD, to_all(40'000), options);
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 20; ++round) {
+    bound.refill(round);
+    bound.exchange.start();
+    bound.exchange.wait();
+    bound.expect_received(round);
+  }
+  EXPECT_EQ(bound.exchange.info().window_bytes, 9000);
+  EXPECT_EQ(bound.exchange.info().chunk_bytes, 3000);
+  EXPECT_TRUE(bound.exchange.info().trials.empty());
+}
+
+/// Ranks 0 and 1 are many exchanges ahead of 2 and 3, who wait for them in another one.
+TEST(Credit, WhatRanksReportIsNeverWaitedFor) {
+  if (test::world_size() != 4) GTEST_SKIP() << "for four ranks";
+  const Rank me = test::world_rank();
+  mpi::Plan near(MPI_COMM_WORLD, std::vector<Partner>{{me ^ 1, large}}, credit_options());
+  mpi::Plan across(MPI_COMM_WORLD, std::vector<Partner>{{me ^ 2, large}}, credit_options());
+  test::BoundPlan x(near);
+  test::BoundPlan y(across);
+  const auto run = [](test::BoundPlan& bound, unsigned rounds) {
+    for (unsigned round = 0; round < rounds; ++round) {
+      bound.refill(round);
+      bound.exchange.start();
+      bound.exchange.wait();
+      bound.expect_received(round);
+    }
+  };
+  if (me < 2) run(x, 60);
+  run(y, 1);
+  if (me >= 2) run(x, 60);
+}
+
+/// MPI may give the place of a communicator that was freed to the next one.
+TEST(Credit, PlansThatComeAndGoDoNotMeetEachOthersReports) {
+  for (unsigned round = 0; round < 60; ++round) {
+    mpi::Plan plan(MPI_COMM_WORLD, to_all(20'000), credit_options());
+    test::BoundPlan bound(plan);
+    for (unsigned i = 0; i <= round % 5; ++i) {
+      bound.refill(i);
+      bound.exchange.start();
+      bound.exchange.wait();
+      bound.expect_received(i);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nuice

@@ -59,9 +59,9 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.executor = "barrier"});
   expect_option_refused("option async.max_sends differs: 0" + on + "3 on " + last_rank(),
                         {.async = {.max_sends = 3}});
-  expect_option_refused("option credit.chunk differs: 3584" + on + "1 on " + last_rank(),
+  expect_option_refused("option credit.chunk differs: 2147483647" + on + "1 on " + last_rank(),
                         {.credit = {.chunk_bytes = 1}});
-  expect_option_refused("option credit.window differs: 28672" + on + "1 on " + last_rank(),
+  expect_option_refused("option credit.window differs: 4611686018427387904" + on + "1 on " + last_rank(),
                         {.credit = {.window_bytes = 1}});
   expect_option_refused("option credit.senders differs: 4" + on + "1 on " + last_rank(),
                         {.credit = {.window_senders = 1}});

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "nuice/core/phase_table.hpp"
 #include "nuice/core/serial_exchange.hpp"
@@ -58,11 +59,24 @@ enum class Direction {
               ///< arrived goes back, as ghost entries are added to their owners.
 };
 
-/// What carries out an exchange. Equal on all ranks.
+/// What was tried on exchanges of the user's own.
+struct WindowTrial {
+  Bytes window_bytes;
+  int reports;    ///< From so many blocks of exchanges: one each at first, then 16.
+  double mean_s;  ///< Of the slowest rank.
+};
+
+/// What carries out an exchange. Executor and why are equal on all ranks; what was learnt is once all have heard of it.
 struct ExchangeInfo {
   std::string
       executor;     ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
   std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
+  // Of the executor credit, as they are now; 0 and empty otherwise.
+  Bytes window_bytes = 0;  ///< Of this rank; max_bytes: nothing is asked for.
+  Bytes chunk_bytes = 0;
+  bool is_settled = false;          ///< Nothing is being tried.
+  std::int64_t changed_after = 0;   ///< The last change of the window came with the so-manieth report.
+  std::vector<WindowTrial> trials;  ///< By ascending window.
 };
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
@@ -105,6 +119,7 @@ class Exchange {
   std::optional<Arrival> poll();
   /// Started, and not yet known to be complete.
   bool is_under_way() const;
+  /// What was tried so far and what it took, too. Not between start() and the end of an exchange if nothing may allocate.
   const ExchangeInfo& info() const;
   /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
   template <typename Handler>

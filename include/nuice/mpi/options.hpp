@@ -6,6 +6,7 @@
 //   NUICE_OPTIONS="scheduler=coloring executor=credit" mpiexec ...       // on top of what the program says
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,15 +33,17 @@ struct AsyncOptions {
   int max_sends = 0;
 };
 
-/// Of the executor credit: pieces travel in chunks of so many bytes, and at most window_bytes of one exchange are on their
-/// way to a rank, and about as many from a rank. (While ranks that are through have begun the next exchange, as many of
+/// Of the executor credit: pieces travel in chunks, and at most a window of one exchange is on its way to a rank, and about
+/// as much from a rank. Window and chunk are found while exchanges run (docs/adr/0021); these are upper bounds, or with
+/// adapt = false what they are. (While ranks that are through have begun the next exchange, as many of
 /// that one at most come on top.) A good window is seven eighths of what the switch can hold for one port (headers
 /// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's
 /// window at the start is sent without asking; where that is everything, on all ranks, nothing is bounded. Ranks of one host
 /// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
 struct CreditOptions {
-  Bytes chunk_bytes = default_chunk_bytes;
-  Bytes window_bytes = default_window_bytes;
+  Bytes chunk_bytes = INT_MAX;
+  Bytes window_bytes = max_bytes;
+  bool adapt = true;
   /// So many senders share a receiver's window, fewer when fewer are left, so that one that is busy elsewhere or late does
   /// not leave the receiver's port idle; and so many receivers a sender's. 1: one message after the other, in the order of
   /// the table. Of schedules without link contention, which need their order, two at most.
@@ -61,6 +64,10 @@ struct AutoOptions {
   /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
   /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
   std::string machine = {};
+  /// Whether the exchanges themselves may show what is best: where the ranks have several hosts and no machine was named, the
+  /// executor is the one that finds its pace while it runs (credit), and only the order is predicted. false: what is
+  /// predicted is taken.
+  bool learn = true;
   /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
   /// which takes about a second; the fastest is the choice, and is kept as wisdom.
   bool measure = false;

@@ -7,6 +7,7 @@
 
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/bind/layout.hpp"
+#include "exchange/window_control.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/core/dependencies.hpp"
 #include "nuice/core/phase_table.hpp"
@@ -16,14 +17,12 @@ namespace nuice::mpi {
 /// What the executors are told besides their table. Equal on all ranks but for windows, which ranks of a host share.
 struct RunSettings {
   int max_sends = 0;
-  Bytes chunk_bytes = 1;
-  Bytes receive_window_bytes = 1;
-  Bytes send_window_bytes = 1;
+  exchange::WindowBounds window = {};  ///< Of what this rank receives.
+  double send_share = 1;               ///< Of its host's window, when it sends.
   int window_senders = 1;
   std::span<const Rank> near = {};   ///< This host's ranks, ascending.
   const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
   Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.
-  bool windows_hold_all = false;     ///< On every rank, what it is to receive fits its window.
 };
 
 /// What bind() hands to an executor. Nothing in it is kept but comm, arrivals, and the memory that layout names.
@@ -32,7 +31,7 @@ struct Binding {
   const PhaseTable& table;  ///< Of this rank, in the direction of the exchange.
   const Layout& layout;
   Arrivals& arrivals;  ///< To be told what will come, and what has.
-  int tag;             ///< This one and the next belong to the exchange.
+  int tag;             ///< This one and the next two belong to the exchange.
   RunSettings settings;
 };
 

@@ -29,9 +29,11 @@ CreditRun::CreditRun(TableElements elements, const Binding& binding)
       arrivals_(binding.arrivals),
       data_tag_(binding.tag),
       grant_tag_(binding.tag + 1),
-      window_bytes_(binding.settings.receive_window_bytes),
-      send_window_bytes_(binding.settings.send_window_bytes),
+      control_(binding.settings.window),
+      send_share_(binding.settings.send_share),
       window_senders_(binding.settings.window_senders) {
+  if (control_.adapts())
+    reports_ = std::make_unique<Reports>(comm_, binding.tag + 2, exchange::WindowControl::num_figures);
   const std::int64_t near_receive_chunks = list_receives(elements.receives, binding.settings);
   const std::int64_t near_send_chunks = list_sends(elements.sends, binding.settings);
   free_receives_ = SlotPool(num_receive_chunks_ - near_receive_chunks, near_receive_chunks);
@@ -44,11 +46,16 @@ CreditRun::CreditRun(TableElements elements, const Binding& binding)
   indices_.resize(requests_.size());
   receive_bytes_.resize(receive_slots_.count);
   receive_of_.resize(receive_slots_.count);
+  asked_at_s_.resize(receive_slots_.count);
   send_to_.resize(send_slots_.count);
   ready_.reserve(destinations_.size());
   to_notify_.reserve(sources_.size());
-  plan_first_grants();
-  expect_chunks();
+  open_.reserve(sources_.size());
+  plan_next_terms();
+  for (Peer& source : sources_) {
+    arrivals_.expect_pieces(source.rank, 1);
+    source.arrival = arrivals_.index_of(source.rank);
+  }
 }
 
 /// Those from this host come first. Returns their chunks.
@@ -70,7 +77,8 @@ std::int64_t CreditRun::list_receives(const Elements& receives, const RunSetting
       source.last_stretch = stretch;
       source_of_.push_back(found->second);
       next_of_same_.push_back(no_stretch);
-      receives_.emplace_back(partner, segment, source.chunk_bytes);
+      receives_.emplace_back(partner, segment, source.terms.chunk_bytes);
+      source.bytes += receives_.back().bytes();
       source.chunks += receives_.back().num_chunks();
       num_receive_chunks_ += receives_.back().num_chunks();
       if (!near) far_receive_bytes_ += receives_.back().bytes();
@@ -95,33 +103,36 @@ std::int64_t CreditRun::list_sends(const Elements& sends, const RunSettings& set
     Peer& destination = destinations_[found->second];
     if (is_new && !destination.is_near) ++num_far_destinations_;
     destination.is_source = sources.contains(partner);
-    destination.stretches.emplace_back(partner, segment, destination.chunk_bytes);
+    destination.stretches.emplace_back(partner, segment, destination.terms.chunk_bytes);
     const std::int64_t chunks = destination.stretches.back().num_chunks();
     destination.chunks += chunks;
     num_send_chunks_ += chunks;
     if (destination.is_near) near_chunks += chunks;
+    if (!destination.is_near) far_send_bytes_ += destination.stretches.back().bytes();
   }
   return near_chunks;
 }
 
 /// Grants and chunks use plain requests, which are gone when complete.
 CreditRun::~CreditRun() {
+  if (reports_) Reports::leave(std::move(reports_));
   if (is_finalized()) return;
   for (MPI_Request& request : requests_)
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-/// Both ends of a pair know whether they are near each other, so they cut alike.
-CreditRun::Peer CreditRun::new_peer(Rank rank, const RunSettings& settings) {
+/// Both ends of a pair know whether they are near each other, so they cut alike. First into the smallest chunks there may be.
+CreditRun::Peer CreditRun::new_peer(Rank rank, const RunSettings& settings) const {
   const bool is_near = std::ranges::binary_search(settings.near, rank);
-  return {.rank = rank,
-          .is_near = is_near,
-          .chunk_bytes = is_near ? std::max(settings.chunk_bytes, near_chunk_bytes) : settings.chunk_bytes,
-          .stretches = {}};
+  const Bytes far = exchange::WindowControl::least_chunk_bytes(settings.window);
+  const Bytes near =
+      settings.window.adapts ? near_chunk_bytes : std::max(settings.window.chunk_bytes, near_chunk_bytes);
+  const Terms terms = {is_near ? near : far};
+  return {.rank = rank, .is_near = is_near, .terms = terms, .next_terms = terms, .stretches = {}};
 }
 
-int CreditRun::in_chunks(Bytes bytes, const Peer& peer) {
-  return static_cast<int>(std::min<Bytes>((bytes + peer.chunk_bytes - 1) / peer.chunk_bytes, INT_MAX));
+int CreditRun::in_kib(Bytes bytes) {
+  return static_cast<int>(std::min<Bytes>((bytes + 1023) / 1024, INT_MAX));
 }
 
 void CreditRun::step(std::span<const Stretch> stretches, Cursor& cursor) {
@@ -208,39 +219,82 @@ std::optional<CreditRun::Grant> CreditRun::next_grant() {
   return near ? near : next_far_grant();
 }
 
-void CreditRun::plan_first_grants() {
-  open_.reserve(sources_.size());
+/// What comes from other hosts. Cost: O(receives), unless it is cut so already.
+void CreditRun::cut_receives(Bytes chunk_bytes) {
+  if (std::exchange(cut_bytes_, chunk_bytes) == chunk_bytes) return;
+  for (std::size_t i = num_near_sources_; i < sources_.size(); ++i) sources_[i].chunks = 0;
+  num_receive_chunks_ = 0;
+  for (std::size_t i = 0; i < receives_.size(); ++i) {
+    Peer& source = sources_[source_of_[i]];
+    if (!source.is_near) receives_[i].cut(chunk_bytes);
+    if (!source.is_near) source.chunks += receives_[i].num_chunks();
+    num_receive_chunks_ += receives_[i].num_chunks();
+  }
+}
+
+/// By what the receiver has said for this exchange. Cost: O(stretches), only when that has changed.
+void CreditRun::cut_sends(Peer& destination) {
+  const bool is_cut = destination.terms.chunk_bytes == destination.next_terms.chunk_bytes;
+  destination.terms = destination.next_terms;
+  if (is_cut) return;
+  num_send_chunks_ -= destination.chunks;
+  destination.chunks = 0;
+  for (Stretch& stretch : destination.stretches) {
+    stretch.cut(destination.terms.chunk_bytes);
+    destination.chunks += stretch.num_chunks();
+  }
+  num_send_chunks_ += destination.chunks;
+}
+
+/// What sources may send in the next exchange without being told, and in what chunks, as the window is now.
+void CreditRun::plan_next_terms() {
+  const Bytes chunk = next_chunk_bytes_ = std::min<Bytes>(control_.chunk_bytes(), INT_MAX);
+  next_first_window_bytes_ = control_.first_window_bytes();
+  cut_receives(chunk);
   reset_grants();
-  while (const std::optional<Grant> grant = next_grant())
-    ++sources_[source_of_[grant->stretch]].first_notice[granted_chunks];
-  for (Peer& source : sources_) source.first_notice[missing_chunks] = in_chunks(far_receive_bytes_, source);
+  window_bytes_ = next_first_window_bytes_;
+  while (const std::optional<Grant> grant = next_grant()) ++sources_[source_of_[grant->stretch]].granted;
+  for (Peer& source : sources_)
+    source.next_terms = {source.is_near ? source.terms.chunk_bytes : chunk, source.granted};
 }
 
 void CreditRun::agree() {
+  const int all_kib = in_kib(far_receive_bytes_);
   for (std::size_t i = 0; i < destinations_.size(); ++i)
-    must(MPI_Irecv(destinations_[i].first_notice.data(), notice_size, MPI_INT, destinations_[i].rank,
-                   grant_tag_, comm_->get(), &at(incoming_slots_, i)),
+    must(MPI_Irecv(destinations_[i].notice.data(), notice_size, MPI_INT, destinations_[i].rank, grant_tag_,
+                   comm_->get(), &at(incoming_slots_, i)),
          "MPI_Irecv");
-  for (std::size_t i = 0; i < sources_.size(); ++i)
-    must(MPI_Isend(sources_[i].first_notice.data(), notice_size, MPI_INT, sources_[i].rank, grant_tag_,
-                   comm_->get(), &at(outgoing_slots_, i)),
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    Peer& source = sources_[i];
+    source.notice = {0, 0, all_kib, static_cast<int>(source.next_terms.granted),
+                     static_cast<int>(source.next_terms.chunk_bytes)};
+    must(MPI_Isend(source.notice.data(), notice_size, MPI_INT, source.rank, grant_tag_, comm_->get(),
+                   &at(outgoing_slots_, i)),
          "MPI_Isend");
+  }
   must(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  if (control_.adapts()) losses_.find_sockets();  // the notices have made the connections
+  for (Peer& destination : destinations_) {
+    destination.all_kib = destination.notice[missing_kib];
+    destination.next_terms = {destination.notice[next_chunk], destination.notice[next_granted_chunks]};
+  }
 }
 
-/// How many chunks make each source's message.
-void CreditRun::expect_chunks() {
-  for (Peer& source : sources_) {
-    arrivals_.expect_pieces(source.rank, source.chunks);
-    source.arrival = arrivals_.index_of(source.rank);
-  }
+void CreditRun::describe(ExchangeInfo& info) const {
+  info.window_bytes = control_.window_bytes();
+  info.chunk_bytes = control_.chunk_bytes();
+  info.is_settled = control_.is_settled();
+  info.changed_after = control_.changed_after();
+  info.trials.clear();
+  control_.for_trials(
+      [&](Bytes window, int reports, double mean_s) { info.trials.push_back({window, reports, mean_s}); });
 }
 
 std::string CreditRun::waits_for() const {
   std::vector<Rank> ranks;
   arrivals_.append_missing(ranks);
   for (const Peer& destination : destinations_)
-    if (destination.sent < destination.chunks) ranks.push_back(destination.rank);
+    if (destination.sent < destination.chunks || destination.awaits_last) ranks.push_back(destination.rank);
   for (std::size_t slot = 0; slot < send_slots_.count; ++slot)
     if (requests_[send_slots_.begin + slot] != MPI_REQUEST_NULL)
       ranks.push_back(destinations_[send_to_[slot]].rank);
@@ -249,11 +303,14 @@ std::string CreditRun::waits_for() const {
   return names_of(ranks);
 }
 
-void CreditRun::cancel() noexcept { mpi::cancel_receives(std::span(requests_).first(send_slots_.begin)); }
+void CreditRun::cancel() noexcept {
+  mpi::cancel_receives(std::span(requests_).first(send_slots_.begin));
+  if (reports_) reports_->cancel();
+}
 
 BoundRun bind_credit(const Binding& binding) {
   // Nobody would ask: sent at once, by persistent requests.
-  if (binding.settings.windows_hold_all) {
+  if (exchange::WindowControl::holds_all(binding.settings.window)) {
     BoundRun bound = bind_async(binding);
     bound.why = "what every rank is to receive fits its window, so nothing has to be granted";
     return bound;

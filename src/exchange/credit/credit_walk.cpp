@@ -15,35 +15,94 @@
 
 namespace nuice::mpi {
 
+/// From what all ranks have reported, if it is here.
+void CreditRun::learn() {
+  if (reported_after_ == 0 || !reports_->advance()) return;
+  reported_after_ = 0;
+  exchange::WindowControl::Report of_all;
+  std::ranges::copy(reports_->result(), of_all.begin());
+  control_.learn(of_all);
+}
+
+/// Nothing is under way: what was agreed on for this exchange counts from here on.
+void CreditRun::begin_next_terms() {
+  for (Peer& source : sources_) source.terms = source.next_terms;
+  first_window_bytes_ = next_first_window_bytes_;
+  const Bytes chunk = next_chunk_bytes_;
+  const bool is_as_before = control_.first_window_bytes() == first_window_bytes_ &&
+                            std::min<Bytes>(control_.chunk_bytes(), INT_MAX) == chunk;
+  if (is_confirming_ && !is_as_before) plan_next_terms();
+  cut_receives(chunk);
+}
+
 void CreditRun::start() {
+  ++exchange_;
+  is_over_ = false;
+  is_confirming_ = control_.adapts() && exchange::WindowControl::is_confirmed(exchange_);
+  now_s_ = MPI_Wtime();
+  // One exchange later than it could be: by then it is here on all ranks as a rule, and they go on alike.
+  if (exchange_ >= reported_after_ + 2) learn();
+  begin_next_terms();
+  control_.start(now_s_);
   receives_left_ = num_receive_chunks_;
-  sends_left_ = num_send_chunks_;
   reset_grants();
+  last_notices_left_ = 0;
+  for (Peer& source : sources_) {
+    source.bytes_left = source.bytes;
+    source.awaits_last = source.terms.granted < source.chunks || (is_confirming_ && !source.is_near);
+  }
   for (Stretch& stretch : receives_) stretch.begin_receiving();
   free_sends_.free_all();
   destinations_left_ = num_far_destinations_;
-  grant_what_fits();  // just the first grants: nothing has arrived yet, and no slot is taken
+  window_bytes_ = first_window_bytes_;
+  grant_what_fits();  // just what was granted beforehand: no slot is taken yet
+  send_window_bytes_ = 0;
+  look_at_window();
   ready_.clear();
   unreported_ = 0;
-  for (std::size_t i = 0; i < destinations_.size(); ++i) {
-    Peer& destination = destinations_[i];
-    destination.next = {};
-    destination.sent = 0;
-    destination.granted = destination.outstanding = 0;
-    destination.is_queued = false;
-    destination.notice = destination.first_notice;
-    take_notice(i);
-  }
+  for (std::size_t i = 0; i < destinations_.size(); ++i) begin_destination(i);
+  sends_left_ = num_send_chunks_;
+  grant_what_fits();
+  for (std::size_t i = num_near_sources_; is_confirming_ && i < sources_.size(); ++i)
+    if (is_last_notice(sources_[i])) will_notify(i);
+  notify_all();
   send_what_is_granted();
 }
 
-/// Posts receives for as many chunks as fit, and tells their senders unless they know by bind().
+/// Within an exchange windows only grow: with less than what a late rank has been granted, nobody else would get anything.
+void CreditRun::look_at_window() {
+  const Bytes landed = far_receive_bytes_ - missing_;
+  window_bytes_ = std::max(
+      window_bytes_, control_.window_after(std::min(first_window_bytes_, control_.window_bytes()), landed));
+  send_window_bytes_ = std::max(send_window_bytes_, control_.window_for(send_share_));
+}
+
+void CreditRun::begin_destination(std::size_t index) {
+  Peer& destination = destinations_[index];
+  cut_sends(destination);
+  destination.next = {};
+  destination.sent = 0;
+  destination.granted = destination.outstanding = 0;
+  destination.is_queued = false;
+  destination.missing = destination.all_kib;
+  destination.awaits_last =
+      destination.terms.granted < destination.chunks || (is_confirming_ && !destination.is_near);
+  destination.is_confirmed = destination.is_source || destination.awaits_last;
+  take_grant(index, destination.terms.granted);
+  if (!destination.awaits_last) return;
+  ++last_notices_left_;
+  listen(index);
+}
+
+/// Posts receives for as many chunks as fit, and tells their senders unless they know beforehand.
 void CreditRun::grant_what_fits() {
   while (const std::optional<Grant> grant = next_grant()) {
-    post_receive(*grant);
     const std::size_t from = source_of_[grant->stretch];
     Peer& source = sources_[from];
-    if (++source.granted <= source.first_notice[granted_chunks]) continue;
+    const bool is_known = ++source.granted <= source.terms.granted;
+    asked_at_s_[grant->slot] = is_known ? -1 : now_s_;
+    post_receive(*grant);
+    if (is_known) continue;
     ++source.waiting;
     will_notify(from);
   }
@@ -59,10 +118,15 @@ void CreditRun::post_receive(const Grant& grant) {
   receive_of_[slot] = grant.stretch;
 }
 
-/// Notices end with the last grant, so what came of a source's last chunks is never reported, and the sender does not count
+/// With it the source knows of every chunk, and of the next exchange.
+bool CreditRun::is_last_notice(const Peer& source) {
+  return source.awaits_last && source.granted == source.chunks;
+}
+
+/// Notices end with the last one, so what came of a source's last chunks is never reported, and the sender does not count
 /// them.
 bool CreditRun::must_be_notified(const Peer& source) {
-  return source.waiting > 0 || (source.landed > 0 && source.granted < source.chunks);
+  return source.awaits_last && (source.waiting > 0 || source.landed > 0 || is_last_notice(source));
 }
 
 /// Tells a source what it may send and what has come of it, or leaves that for the next notice while the last is still
@@ -72,7 +136,9 @@ void CreditRun::notify(std::size_t source) {
   if (!must_be_notified(peer) || at(outgoing_slots_, source) != MPI_REQUEST_NULL) return;
   const int landed = static_cast<int>(std::min<Bytes>(peer.landed, INT_MAX));
   peer.landed -= landed;
-  peer.notice = {std::exchange(peer.waiting, 0), landed, in_chunks(missing_, peer)};
+  peer.awaits_last = !is_last_notice(peer);
+  peer.notice = {std::exchange(peer.waiting, 0), landed, in_kib(missing_),
+                 static_cast<int>(peer.next_terms.granted), static_cast<int>(peer.next_terms.chunk_bytes)};
   must(MPI_Isend(peer.notice.data(), notice_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
                  &at(outgoing_slots_, source)),
        "MPI_Isend");
@@ -95,20 +161,34 @@ void CreditRun::notify_all() {
 /// Takes up the notice that has just come, and listens for the next one if there is to be one.
 void CreditRun::take_notice(std::size_t destination) {
   Peer& peer = destinations_[destination];
-  peer.granted += peer.notice[granted_chunks];
-  peer.missing = peer.notice[missing_chunks];
+  take_grant(destination, peer.notice[granted_chunks]);
+  peer.missing = peer.notice[missing_kib];
   const bool is_last = peer.granted == peer.chunks;
   const Bytes reported = is_last ? peer.outstanding : peer.notice[landed_bytes];
   peer.outstanding -= reported;
   unreported_ -= reported;
-  if (peer.granted > peer.sent && !peer.is_queued) {
-    peer.is_queued = true;
-    ready_.push_back(destination);
+  if (is_last) {
+    peer.awaits_last = false;
+    peer.next_terms = {peer.notice[next_chunk], peer.notice[next_granted_chunks]};
+    --last_notices_left_;
+  } else {
+    listen(destination);
   }
-  if (!is_last)
-    must(MPI_Irecv(peer.notice.data(), notice_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
-                   &at(incoming_slots_, destination)),
-         "MPI_Irecv");
+}
+
+void CreditRun::take_grant(std::size_t destination, std::int64_t chunks) {
+  Peer& peer = destinations_[destination];
+  peer.granted += chunks;
+  if (peer.granted == peer.sent || peer.is_queued) return;
+  peer.is_queued = true;
+  ready_.push_back(destination);
+}
+
+void CreditRun::listen(std::size_t destination) {
+  Peer& peer = destinations_[destination];
+  must(MPI_Irecv(peer.notice.data(), notice_size, MPI_INT, peer.rank, grant_tag_, comm_->get(),
+                 &at(incoming_slots_, destination)),
+       "MPI_Irecv");
 }
 
 /// One chunk always may: it will be reported, or it is the last of its pair and nothing is left to wait for.
@@ -125,9 +205,7 @@ bool CreditRun::may_send(const Peer& destination) const {
 /// the receiver has begun. Not before that may it be through, lest it be several exchanges ahead.
 bool CreditRun::ends_unconfirmed(const Peer& destination) {
   const bool is_last = destination.sent + 1 == destination.chunks;
-  const bool is_confirmed =
-      destination.is_source || destination.first_notice[granted_chunks] < destination.chunks;
-  return is_last && !destination.is_near && !is_confirmed;
+  return is_last && !destination.is_near && !destination.is_confirmed;
 }
 
 /// Place in ready_ of the destination that is served next: one on this host, or the one whose port has most to do yet.
@@ -173,8 +251,10 @@ void CreditRun::finish(std::size_t slot) {
   if (slot < incoming_slots_.begin) {
     receives_[receive_of_[slot]].receive(receive_bytes_[slot]);
     Peer& source = sources_[source_of_[receive_of_[slot]]];
-    arrivals_.land_piece(source.arrival);
+    source.bytes_left -= receive_bytes_[slot];
+    if (source.bytes_left == 0) arrivals_.land_piece(source.arrival);
     if (!source.is_near) {
+      control_.land(now_s_, receive_bytes_[slot], asked_at_s_[slot] < 0 ? -1 : now_s_ - asked_at_s_[slot]);
       outstanding_ -= receive_bytes_[slot];
       source.outstanding -= receive_bytes_[slot];
       missing_ -= receive_bytes_[slot];
@@ -195,7 +275,29 @@ void CreditRun::finish(std::size_t slot) {
   }
 }
 
-bool CreditRun::is_done() const { return receives_left_ == 0 && sends_left_ == 0 && notices_running_ == 0; }
+bool CreditRun::is_done() const {
+  return receives_left_ == 0 && sends_left_ == 0 && notices_running_ == 0 && last_notices_left_ == 0;
+}
+
+/// Of the bytes that left this host since the last report, in whole segments.
+double CreditRun::lost_share() {
+  constexpr double segment_bytes = 1448;
+  const auto exchanges = static_cast<double>(exchange_ - losses_seen_after_);
+  losses_seen_after_ = exchange_;
+  const double segments = exchanges * static_cast<double>(far_send_bytes_) / segment_bytes;
+  return segments > 0 ? static_cast<double>(losses_.sent_again()) / std::max(segments, 1.0) : 0;
+}
+
+/// Other ranks may not be through: what they took is learnt in a later start().
+void CreditRun::finish_exchange() {
+  if (std::exchange(is_over_, true) || !control_.adapts()) return;
+  control_.finish(MPI_Wtime());
+  if (exchange::WindowControl::ends_block(exchange_)) reports_->owe();
+  if (!reports_->may_begin()) return;
+  learn();  // what came since start(), lest it be forgotten
+  reported_after_ = exchange_;
+  reports_->begin(control_.report(lost_share()));
+}
 
 /// block: not before the end, or (until_arrival) when a message can be handed over.
 bool CreditRun::advance(bool block, bool until_arrival) {
@@ -205,17 +307,21 @@ bool CreditRun::advance(bool block, bool until_arrival) {
     must(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(),
                       MPI_STATUSES_IGNORE),
          "MPI_Testsome");
+    if (found == 0 && reported_after_ != 0) reports_->advance();
     if (found == 0 && !block) return false;
     if (found == 0) {  // not MPI_Waitsome: grants are answered by ranks that may need this core
       std::this_thread::yield();
       continue;
     }
     num_events_ += found;
+    now_s_ = MPI_Wtime();
     for (int i = 0; i < found; ++i) finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]));
+    look_at_window();
     grant_what_fits();
     notify_all();
     send_what_is_granted();
   }
+  finish_exchange();
   return true;
 }
 

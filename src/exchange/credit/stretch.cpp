@@ -7,16 +7,20 @@
 
 namespace nuice::mpi {
 
-Stretch::Stretch(Rank partner, const Segment& elements, Bytes chunk_bytes)
+Stretch::Stretch(Rank partner, const Segment& elements, Bytes least_chunk_bytes)
     : partner_(partner),
       elements_(elements),
       size_(size_of(elements.type)),
-      extent_(extent_of(elements.type)) {
-  const bool is_cut_inside = size_ > chunk_bytes && size_ <= max_packed_element;
-  chunk_bytes_ = is_cut_inside ? chunk_bytes : std::max<Bytes>(chunk_bytes / size_, 1) * size_;
-  are_bytes_ = size_ <= max_packed_element && are_plain_bytes(elements.type);
-  if (is_cut_inside && !are_bytes_)
+      extent_(extent_of(elements.type)),
+      is_cut_inside_(size_ > least_chunk_bytes && size_ <= max_packed_element),
+      are_bytes_(size_ <= max_packed_element && are_plain_bytes(elements.type)) {
+  cut(least_chunk_bytes);
+  if (is_cut_inside_ && !are_bytes_)
     packed_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes()));
+}
+
+void Stretch::cut(Bytes chunk_bytes) {
+  chunk_bytes_ = is_cut_inside_ ? chunk_bytes : std::max<Bytes>(chunk_bytes / size_, 1) * size_;
 }
 
 Stretch::Chunk Stretch::chunk_at(Bytes offset) const {

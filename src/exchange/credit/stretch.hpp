@@ -2,12 +2,13 @@
 // What the executor credit cuts into chunks: elements of one datatype, one behind the other.
 //
 //   an element is at most        a chunk is
-//   a chunk                      as many whole elements as fit
+//   least_chunk_bytes            as many whole elements as fit, one at least
 //   max_packed_element           so many bytes of the elements as MPI_Pack puts them one behind the other
 //   larger                       an element (MPI counts packed bytes with an int)
 //
-// It depends on the size of an element alone, so both ends cut alike, however their elements lie. Elements that
-// are plain bytes stay where they lie and are never packed. Packing takes as much memory as the elements, from bind().
+// It depends on the size of an element and on what the receiver says alone, so both ends cut alike, however their elements lie.
+// Elements that are plain bytes stay where they lie and are never packed. Packing takes as much memory as the elements, from
+// bind().
 #pragma once
 
 #include <mpi.h>
@@ -32,8 +33,10 @@ class Stretch {
     Bytes bytes;
   };
 
-  /// Elements of at least a byte, of a type that outlives this. chunk_bytes: 1 .. INT_MAX.
-  Stretch(Rank partner, const Segment& elements, Bytes chunk_bytes);
+  /// Elements of at least a byte, of a type that outlives this. least_chunk_bytes: no chunk is ever cut smaller; 1 .. INT_MAX.
+  Stretch(Rank partner, const Segment& elements, Bytes least_chunk_bytes);
+  /// From here on; between two exchanges. At least least_chunk_bytes, at most INT_MAX.
+  void cut(Bytes chunk_bytes);
 
   Rank partner() const { return partner_; }
   Bytes bytes() const { return elements_.count * size_; }
@@ -57,6 +60,7 @@ class Stretch {
   Bytes size_;       // of an element
   MPI_Aint extent_;  // from one element to the next
   Bytes chunk_bytes_;
+  bool is_cut_inside_;
   bool are_bytes_;                       // cut where they lie
   std::unique_ptr<std::byte[]> packed_;  // null unless chunks are of packed elements
   Bytes missing_ = 0;                    // of the running exchange

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/exec/dissemination.hpp"
 
+#include <algorithm>
+
 #include "mpi/call.hpp"
 
 namespace nuice::mpi {
@@ -52,6 +54,56 @@ Rank DisseminationBarrier::waits_for() const {
 }
 
 void DisseminationBarrier::cancel() noexcept {
+  for (std::size_t receive = 0; receive < requests_.size(); receive += 2)
+    requests_.cancel(receive, receive + 1);
+}
+
+DisseminationMax::DisseminationMax(const Communicator& comm, int tag, std::size_t count) : numbers_(count) {
+  const Rank num_ranks = comm.num_ranks();
+  std::size_t rounds = 0;
+  for (std::int64_t distance = 1; distance < num_ranks; distance *= 2) ++rounds;
+  sent_.resize(rounds * count);
+  come_.resize(rounds * count);
+  round_ = rounds;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const std::int64_t distance = std::int64_t{1} << round;
+    const int doubles = static_cast<int>(count);
+    MPI_Request request = MPI_REQUEST_NULL;
+    requests_.make_room();
+    must(MPI_Recv_init(&come_[round * count], doubles, MPI_DOUBLE, partner(comm.rank(), -distance, num_ranks),
+                       tag, comm.get(), &request),
+         "MPI_Recv_init");
+    requests_.adopt(request);
+    requests_.make_room();
+    must(MPI_Send_init(&sent_[round * count], doubles, MPI_DOUBLE, partner(comm.rank(), distance, num_ranks),
+                       tag, comm.get(), &request),
+         "MPI_Send_init");
+    requests_.adopt(request);
+  }
+}
+
+void DisseminationMax::begin(std::span<const double> mine) {
+  std::ranges::copy(mine, numbers_.begin());
+  round_ = 0;
+  begin_round();
+}
+
+void DisseminationMax::begin_round() {
+  if (2 * round_ == requests_.size()) return;
+  std::ranges::copy(numbers_, sent_.begin() + static_cast<std::ptrdiff_t>(round_ * numbers_.size()));
+  requests_.start(2 * round_, 2 * round_ + 2);
+}
+
+bool DisseminationMax::advance() {
+  for (; 2 * round_ < requests_.size(); ++round_, begin_round()) {
+    if (!requests_.test(2 * round_, 2 * round_ + 2)) return false;
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      numbers_[i] = std::max(numbers_[i], come_[round_ * numbers_.size() + i]);
+  }
+  return true;
+}
+
+void DisseminationMax::cancel() noexcept {
   for (std::size_t receive = 0; receive < requests_.size(); receive += 2)
     requests_.cancel(receive, receive + 1);
 }

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "mpi/communicator.hpp"
 #include "mpi/requests.hpp"
@@ -37,6 +39,33 @@ class DisseminationBarrier {
   std::size_t round_ = 0;
   bool is_under_way_ = false;
   std::int64_t num_rounds_over_ = 0;
+};
+
+/// The maxima of some numbers over all ranks, by the same rounds: after round d a rank has those of the 2d ranks up to itself.
+/// Nothing waits for it: ranks may come at any time, and call advance() at any time. All must come to all of them in the end.
+class DisseminationMax {
+ public:
+  /// As DisseminationBarrier().
+  DisseminationMax(const Communicator& comm, int tag, std::size_t count);
+  DisseminationMax(const DisseminationMax&) = delete;
+  DisseminationMax& operator=(const DisseminationMax&) = delete;
+
+  bool is_under_way() const { return 2 * round_ < requests_.size(); }
+  /// Requires that none is under way. mine: `count` numbers.
+  void begin(std::span<const double> mine);
+  /// Whether result() is here. Never waits.
+  bool advance();
+  std::span<const double> result() const { return numbers_; }
+  void cancel() noexcept;
+
+ private:
+  void begin_round();
+
+  std::vector<double> numbers_;
+  std::vector<double> sent_;  // by round; MPI reads it
+  std::vector<double> come_;  // by round
+  Requests requests_;         // of each round the receive, then the send
+  std::size_t round_ = 0;
 };
 
 }  // namespace nuice::mpi

@@ -188,7 +188,10 @@ std::optional<Arrival> Exchange::poll() {
 
 bool Exchange::is_under_way() const { return state().running; }
 
-const ExchangeInfo& Exchange::info() const { return state().info; }
+const ExchangeInfo& Exchange::info() const {
+  if (state().run) state_->run->describe(state_->info);
+  return state_->info;
+}
 
 void Exchange::free() {
   if (!state_) return;

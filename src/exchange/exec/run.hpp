@@ -42,6 +42,8 @@ class Run {
   virtual std::string waits_for() const = 0;
   /// After an error: nothing that comes from now on is written into the user's memory. Sends cannot be called back.
   virtual void cancel() noexcept = 0;
+  /// Adds what was learnt. May allocate.
+  virtual void describe(ExchangeInfo& /*info*/) const {}
 };
 
 /// A bound exchange, and what carries it out.

@@ -6,6 +6,7 @@
 #include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
@@ -35,17 +36,18 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   return exchange;
 }
 
-RunSettings Plan::State::settings_for(bool is_backwards, bool windows_hold_all,
-                                      const Notices& backwards) const {
+RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const {
   return {.max_sends = max_sends,
-          .chunk_bytes = chunk_bytes,
-          .receive_window_bytes = windows.of(is_backwards),
-          .send_window_bytes = windows.of(!is_backwards),
-          .window_senders = window_senders,
+          .window = {.window_bytes = credit.window_bytes,
+                     .chunk_bytes = credit.chunk_bytes,
+                     .most_bytes = most_bytes,
+                     .share = windows.of(is_backwards),
+                     .adapts = credit.adapt},
+          .send_share = windows.of(!is_backwards),
+          .window_senders = credit.window_senders,
           .near = windows.near,
           .notices = is_backwards ? &backwards : &notices,
-          .early_bytes = early_bytes,
-          .windows_hold_all = windows_hold_all};
+          .early_bytes = early_bytes};
 }
 
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
@@ -53,7 +55,8 @@ void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layou
   BoundRun bound = find_runnable_executor(info.executor)
                        .bind({comm, way.table, layout, exchange.arrivals, next_tag, settings});
   exchange.run = std::move(bound.run);
-  exchange.info = {std::string(bound.executor), std::string(bound.why)};
+  exchange.info.executor = bound.executor;
+  exchange.info.why = bound.why;
 }
 
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
@@ -63,6 +66,7 @@ Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
     Exchange::State::abandon(std::move(exchange));
     throw;
   }
+  Reports::leave(nullptr);    // looks after those of exchanges before
   take_tags(comm, next_tag);  // of the payload, and of what the executor says besides
   return Exchange(std::move(exchange));
 }
@@ -70,15 +74,15 @@ Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
 Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
                                    std::span<const ReceiveBuffer> receive) {
   std::unique_ptr<Exchange::State> exchange;
+  const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), is_backwards) : 0;
   all_or_none(*comm, [&] {
     check_buffers(way, send, receive);
     const BufferLayout layout(way, send, receive);
     exchange = new_exchange();
     set_sources(exchange->arrivals, way.receive_from, receive);
     exchange->self = self_copy(way.table, layout);
-    const bool hold_all = is_backwards ? windows.hold_all_backwards : windows.hold_all_forwards;
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all, backwards));
+    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
   });
   return finish_bind(std::move(exchange));
 }
@@ -86,13 +90,11 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
 Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
                                   std::span<const ReceiveField> receive) {
   const FieldLayout layout(*comm, way, send, receive, next_tag, info.staged_bytes > 0);
-  int hold_all = 0;
+  Bytes most_bytes = 0;
   if (grants()) {
-    Bytes bytes = 0;
     for (std::size_t i = 0; i < way.receive_from.size(); ++i)
-      if (comes_over_port(way.receive_from[i].rank)) bytes += layout.received().bytes_with(i);
-    hold_all = bytes <= windows.of(is_backwards) ? 1 : 0;
-    all_reduce(*comm, MPI_IN_PLACE, &hold_all, 1, MPI_INT, MPI_MIN);
+      if (comes_over_port(way.receive_from[i].rank)) most_bytes += layout.received().bytes_with(i);
+    most_bytes = most_over_a_port(most_bytes, is_backwards);
   }
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
@@ -101,7 +103,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all != 0, backwards));
+    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
   });
   return finish_bind(std::move(exchange));
 }

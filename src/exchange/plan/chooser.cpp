@@ -30,11 +30,23 @@ constexpr double rare_slow_exchanges = 1.05;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
 constexpr double planning_doubt = 5;
 
+/// Whether the user's own exchanges are to show what is best.
+bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
+  return options.automatic.learn && !options.automatic.measure && options.credit.adapt && !picked.is_named &&
+         !picked.is_one_host && options.executor == auto_name;
+}
+
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
 /// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot. The adviser then sees hosts: not
 /// what combining costs, and not that all ranks of a host send at once where nothing holds them back, so that a short queue
 /// gets more senders than it counts.
-std::vector<std::string> candidates_for(const Machine& machine, const PlanOptions& options, bool for_hosts) {
+///
+/// Where exchanges are to learn, what is predicted of executors does not count: an exchange of little is sent as by async, and one
+/// of more finds its pace.
+std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
+                                        bool for_hosts) {
+  const Machine& machine = picked.machine;
+  const bool learns = learns_on(picked, options);
   const bool is_combined = for_hosts && options.combine;
   const bool is_free = options.executor == auto_name && !is_combined;
   const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
@@ -48,6 +60,8 @@ std::vector<std::string> candidates_for(const Machine& machine, const PlanOption
     if (for_hosts && forwards && !options.combine) continue;
     if (for_hosts && is_free && executor.pace == Pace::at_once && machine.queue_senders > 0) continue;
     if (!executor.carries_out(scheduler.guarantees)) continue;
+    const bool has_order = (scheduler.guarantees & one_port) != 0;
+    if (learns && !is_combined && (executor.pace != Pace::grants || !has_order)) continue;
     const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
     if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
   }
@@ -61,8 +75,8 @@ std::string setting_text(const PlanOptions& options) {
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
   return std::string(library.data()) + " " + options.executor + " " +
          std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
-         " " + std::to_string(options.credit.window_senders) + " " + std::to_string(options.async.max_sends) +
-         " " + std::to_string(options.seed) +
+         " " + std::to_string(options.credit.window_senders) + (options.credit.adapt ? "" : " fixed") + " " +
+         std::to_string(options.async.max_sends) + " " + std::to_string(options.seed) +
          (options.hosts.empty() ? "" : " hosts " + options.hosts + (options.combine ? " combined" : ""));
 }
 
@@ -131,10 +145,10 @@ class Plan::State::Chooser {
     WisdomEntry entry;  // without a scheduler: nothing is known
     all_or_none(comm_, [&] {
       advice_options_ = {.reuse = options_.automatic.reuse,
-                         .candidates = candidates_for(picked_.machine, options_, for_hosts_),
+                         .candidates = candidates_for(picked_, options_, for_hosts_),
                          .seed = options_.seed,
-                         .chunk_bytes = options_.credit.chunk_bytes,
-                         .window_bytes = options_.credit.window_bytes};
+                         .chunk_bytes = std::min(options_.credit.chunk_bytes, default_chunk_bytes),
+                         .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
       key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse, setting_text(options_));
@@ -275,6 +289,8 @@ class Plan::State::Chooser {
     if (for_hosts_)
       advice_.sentence += " Ranks of a host share its port: this is about " +
                           std::to_string(state_.hosts->num_hosts()) + " hosts.";
+    if (learns_on(picked_, options_))
+      advice_.sentence += " How fast to send is found while exchanges run, whatever is predicted.";
     advice_.sentence += " " + picked_.sentence;
   }
 

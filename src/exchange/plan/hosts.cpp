@@ -19,11 +19,6 @@
 namespace nuice::mpi {
 namespace {
 
-/// So many chunks should fit the share of a rank, if all on its host have as much to receive.
-constexpr Bytes chunks_in_share = 3;
-/// Smaller chunks than a packet of Ethernet carries would only cost.
-constexpr Bytes least_chunk_bytes = 1448;
-
 /// A communicator of the ranks that give the same color, by rank; or of those that can share memory.
 class HostComm {
  public:
@@ -53,11 +48,10 @@ std::vector<Rank> ranks_that_share_memory(const Communicator& comm) {
   return host_of;
 }
 
-/// The share of `window` for one who has `mine` of `all` bytes, a chunk at least.
-Bytes share_of(Bytes window, Bytes mine, double all, Bytes chunk) {
-  if (static_cast<double>(mine) >= all) return window;  // alone, or with nothing to share
-  const double share = static_cast<double>(window) * static_cast<double>(mine) / all;
-  return std::min(window, std::max(chunk, static_cast<Bytes>(share)));
+/// The share of one who has `mine` of `all` bytes. (A chunk may always be under way.)
+double share_of(Bytes mine, double all) {
+  const bool is_alone = static_cast<double>(mine) >= all;  // or has nothing to share
+  return is_alone ? 1 : std::max(1e-3, static_cast<double>(mine) / all);
 }
 
 }  // namespace
@@ -82,7 +76,6 @@ void Plan::State::share_windows() {
   const bool shares = hosts && hosts->any_shared() && grants();
   if (shares) share_window_of(hosts->host_of(comm->rank()));
   hosts.reset();
-  if (grants()) see_what_windows_hold();
 }
 
 Bytes Plan::State::bytes_over_port(std::span<const Partner> partners) const {
@@ -92,31 +85,20 @@ Bytes Plan::State::bytes_over_port(std::span<const Partner> partners) const {
   return bytes;
 }
 
-void Plan::State::see_what_windows_hold() {
-  std::array<int, 2> hold = {bytes_over_port(table.sources) <= windows.forwards ? 1 : 0,
-                             bytes_over_port(table.destinations) <= windows.backwards ? 1 : 0};
-  all_reduce(*comm, MPI_IN_PLACE, hold.data(), 2, MPI_INT, MPI_MIN);
-  windows.hold_all_forwards = hold[0] != 0;
-  windows.hold_all_backwards = hold[1] != 0;
+Bytes Plan::State::most_over_a_port(Bytes mine, bool is_backwards) const {
+  double most = static_cast<double>(mine) / windows.of(is_backwards);
+  all_reduce(*comm, MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX);
+  return static_cast<Bytes>(std::min(most, static_cast<double>(max_bytes)));
 }
 
 void Plan::State::share_window_of(Rank host_number) {
   const Bytes forwards = bytes_over_port(table.sources);
   const Bytes backwards = bytes_over_port(table.destinations);
-  std::array<double, 3> sums = {static_cast<double>(forwards), static_cast<double>(backwards),
-                                forwards + backwards > 0 ? 1.0 : 0.0};
+  std::array<double, 2> sums = {static_cast<double>(forwards), static_cast<double>(backwards)};
   const HostComm host(*comm, host_number);
-  must(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, host.get()), "MPI_Allreduce");
-  // Both ends of a message must cut it alike, so the fullest host decides for all.
-  double most = sums[2];
-  all_reduce(*comm, MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX);
-  const Bytes window = windows.forwards;
-  if (most > 1) {
-    const Bytes share = window / static_cast<Bytes>(most);
-    chunk_bytes = std::min(chunk_bytes, std::max(share / chunks_in_share, least_chunk_bytes));
-  }
-  windows.forwards = share_of(window, forwards, sums[0], chunk_bytes);
-  windows.backwards = share_of(window, backwards, sums[1], chunk_bytes);
+  must(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, host.get()), "MPI_Allreduce");
+  windows.forwards = share_of(forwards, sums[0]);
+  windows.backwards = share_of(backwards, sums[1]);
 }
 
 Schedule Plan::State::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {

@@ -25,6 +25,7 @@ struct Found {
   std::string name;
   std::string text;
   std::string sentence;
+  int is_named = 0;
 };
 
 /// By the name of a shipped one or a file.
@@ -35,11 +36,16 @@ Found by_name(const std::string& name, const std::string& sentence) {
   return {name, core::read_text(name), sentence};
 }
 
+Found named(const std::string& name, const std::string& by_whom) {
+  Found found = by_name(name, "The machine is " + name + by_whom);
+  found.is_named = 1;
+  return found;
+}
+
 Found look_for(const PlanOptions& options, bool one_host) {
-  if (!options.automatic.machine.empty())
-    return by_name(options.automatic.machine, "The machine is " + options.automatic.machine + ".");
+  if (!options.automatic.machine.empty()) return named(options.automatic.machine, ".");
   if (const std::string name = environment("NUICE_MACHINE"); !name.empty())
-    return by_name(name, "The machine is " + name + ", by NUICE_MACHINE.");
+    return named(name, ", by NUICE_MACHINE.");
   const std::string saved = calibrated_machine_path(one_host);
   if (!saved.empty() && std::filesystem::exists(saved))
     return by_name(saved, "The machine is " + saved + ".");
@@ -82,10 +88,10 @@ PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options)
   all_or_none(comm, [&] {
     if (comm.rank() == 0) found = look_for(options, one_host);
   });
-  share_from_rank_0(comm, found.name, found.text, found.sentence);
+  share_from_rank_0(comm, found.name, found.text, found.sentence, found.is_named);
   PickedMachine picked;
   all_or_none(comm, [&] {
-    picked = {parse_machine(found.text, found.name), found.sentence};
+    picked = {parse_machine(found.text, found.name), found.sentence, found.is_named != 0, one_host};
     fit(picked, comm, options);
   });
   return picked;

@@ -13,7 +13,10 @@ namespace nuice::mpi {
 /// A machine, the same on all ranks, and where it is from.
 struct PickedMachine {
   Machine machine;
-  std::string sentence;  // "The machine is shared-memory, shipped with nuice: ..."
+  std::string sentence;   // "The machine is shared-memory, shipped with nuice: ..."
+  bool is_named = false;  // by the program or the environment, who want its predictions
+  bool is_one_host =
+      false;  // all ranks share memory; only looked at where no machine is named in the options
 };
 
 /// Collective. Rank 0 looks for it, and reads it for all: options.automatic.machine; $NUICE_MACHINE; what nuice-calibrate --save has

@@ -81,9 +81,7 @@ void Plan::State::describe(const PlanOptions& options) {
   info.phase_cost_bytes = options.phase_cost_bytes;
   info.executor = options.executor;
   max_sends = options.async.max_sends;
-  chunk_bytes = options.credit.chunk_bytes;
-  windows.forwards = windows.backwards = options.credit.window_bytes;
-  window_senders = options.credit.window_senders;
+  credit = options.credit;
   early_bytes = options.depend.early_bytes;
   watchdog_s = options.watchdog_s;
 }

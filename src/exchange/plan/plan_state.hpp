@@ -27,14 +27,11 @@ namespace nuice::mpi {
 
 /// The executor credit's window, shared by the ranks of a host.
 struct Windows {
-  Bytes forwards = 0;      // of this rank
-  Bytes backwards = 0;     // likewise, when receivers send
+  double forwards = 1;     // this rank's share
+  double backwards = 1;    // likewise, when receivers send
   std::vector<Rank> near;  // this host's ranks, ascending; empty without hosts
-  // On every rank, what it is to receive as planned fits its window.
-  bool hold_all_forwards = false;
-  bool hold_all_backwards = false;
 
-  Bytes of(bool is_backwards) const { return is_backwards ? backwards : forwards; }
+  double of(bool is_backwards) const { return is_backwards ? backwards : forwards; }
 };
 
 /// What a schedule is made from. The schedule itself, if somebody has made it already.
@@ -55,11 +52,10 @@ struct Plan::State {
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
   int max_sends = 0;
-  Bytes chunk_bytes = 0;
   Windows windows;
   Notices notices;  // for executors that wait for them
   Bytes early_bytes = 0;
-  int window_senders = 1;
+  CreditOptions credit;
   double watchdog_s = 0;
   int next_tag =
       0;  // of the next bind(), and the one behind it: the same on all ranks, as bind() is collective
@@ -77,7 +73,7 @@ struct Plan::State {
                        std::span<const ReceiveField> receive);
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
-  RunSettings settings_for(bool is_backwards, bool windows_hold_all, const Notices& backwards) const;
+  RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
   void set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
                const RunSettings& settings) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
@@ -91,7 +87,8 @@ struct Plan::State {
   /// Collective. Shares out the window, once the table is there; forgets `hosts`.
   void share_windows();
   void share_window_of(Rank host_number);
-  void see_what_windows_hold();
+  /// Collective. What the host that receives most gets over its port, if this rank gets so much.
+  Bytes most_over_a_port(Bytes mine, bool is_backwards) const;
   /// Whether what this rank sends and receives passes its host's port.
   bool comes_over_port(Rank rank) const {
     return rank != comm->rank() && !std::ranges::binary_search(windows.near, rank);
