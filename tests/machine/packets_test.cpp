@@ -186,7 +186,8 @@ TEST(Packets, AllExecutorsReachTheBoundWhereNothingIsShared) {
 }
 
 TEST(Packets, WaitingForLinksBeatsAllAtOnceAndPhases) {
-  const Machine machine = slotted("fattree:8x8x8");
+  Machine machine = slotted("fattree:8x8x8");
+  machine.latency_s = 4e-6;
   const CommMatrix matrix = random_matrix(512, 8, 1, 1, 64);
   const Schedule schedule =
       make_schedule({.matrix = matrix, .topology = machine.topology.get()}, "link_coloring");

@@ -43,6 +43,7 @@ class Faults(unittest.TestCase):
 
     def test_the_watchdog_leads_to_the_rank_at_fault(self):
         cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/barrier/all/2", "freeze/credit/all/2"]
+        cases += ["freeze/depend/all/2"]
         options = []
         if IS_OPENMPI_5:  # with that option it does not end all ranks when one dies
             options = ["--continuous"]

@@ -145,3 +145,22 @@ def test_break_even_is_near_the_printed_rule() -> None:
     assert [line.today for line in lines][:2] == [0, 0]
     constants = advice_map.paper_constants()
     assert constants.c1 > constants.c3 > 1  # "C1 and C3 are some constants": CGM gains with long messages
+
+
+@pytest.mark.parametrize("name", ["ib-hdr-fattree", "ib-ndr-fattree", "roce-pfc", "slingshot-dragonfly"])
+def test_where_nothing_is_lost_no_direct_schedule_goes_in_phases(name: str) -> None:
+    machine = nuice.find_machine(name)
+    assert machine.lossless
+    knows_links = machine.routing == "table"
+    for candidate in nuice.all_candidates(machine):
+        scheduler, executor = candidate.split(":")
+        row = nuice.find_scheduler(scheduler)
+        if executor in ("phased", "barrier", "pairwise"):
+            assert "direct" not in row.guarantees, candidate
+        assert knows_links or not (row.needs_topology or executor == "depend"), candidate
+    matrix = nuice.random_regular(32, 6, unit_bytes=200_000, max_units=1, seed=1)
+    advice = nuice.advise(matrix, machine, reuse=10**6)
+    assert ("adaptive" in advice.sentence) == (machine.routing == "spray")
+    choice = advice.candidates[0]
+    assert choice.predicted_by == "simulation"
+    assert choice.exchange_s >= advice.port_bound_s * (1 - 1e-9)

@@ -25,8 +25,8 @@ SAMPLES = 40
     [
         ("fattree:18x18", "ftree", 0),
         ("fattree:18x18", "minhop", 0),
-        ("fattree:8x8x8", "dfsssp", 0),
-        ("fattree:6x6", "ftree", 1),
+        ("fattree:6x6x6", "dfsssp", 0),
+        ("fattree:6x6", "dfsssp", 1),
     ],
 )
 def test_routes_are_those_of_ibtracert(tmp_path: Path, spec: str, engine: str, lmc: int) -> None:
