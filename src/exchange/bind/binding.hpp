@@ -9,6 +9,7 @@
 #include "exchange/bind/layout.hpp"
 #include "exchange/window_control.hpp"
 #include "mpi/communicator.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/phase_table.hpp"
 
 namespace nuice::mpi {
@@ -19,7 +20,9 @@ struct RunSettings {
   exchange::WindowBounds window = {};  ///< Of what this rank receives.
   double send_share = 1;               ///< Of its host's window, when it sends.
   int window_senders = 1;
-  std::span<const Rank> near = {};  ///< This host's ranks, ascending.
+  std::span<const Rank> near = {};   ///< This host's ranks, ascending.
+  const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
+  Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.
 };
 
 /// What bind() hands to an executor. Nothing in it is kept but comm, arrivals, and the memory that layout names.

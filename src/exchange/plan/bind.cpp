@@ -36,7 +36,7 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   return exchange;
 }
 
-RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes) const {
+RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const {
   return {.max_sends = max_sends,
           .window = {.window_bytes = credit.window_bytes,
                      .chunk_bytes = credit.chunk_bytes,
@@ -45,7 +45,9 @@ RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes) const
                      .adapts = credit.adapt},
           .send_share = windows.of(!is_backwards),
           .window_senders = credit.window_senders,
-          .near = windows.near};
+          .near = windows.near,
+          .notices = is_backwards ? &backwards : &notices,
+          .early_bytes = early_bytes};
 }
 
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
@@ -79,7 +81,8 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     exchange = new_exchange();
     set_sources(exchange->arrivals, way.receive_from, receive);
     exchange->self = self_copy(way.table, layout);
-    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes));
+    const Notices backwards = reversed(notices, table.num_phases);
+    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
   });
   return finish_bind(std::move(exchange));
 }
@@ -99,7 +102,8 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     exchange->arrivals.set_sources(way.receive_from,
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
-    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes));
+    const Notices backwards = reversed(notices, table.num_phases);
+    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
   });
   return finish_bind(std::move(exchange));
 }
