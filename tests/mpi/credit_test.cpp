@@ -185,16 +185,20 @@ TEST(Credit, FindsItsWindowWhileItRuns) {
     options.credit.window_bytes = bound;
     mpi::Plan plan(MPI_COMM_WORLD, to_all(40'000), options);
     test::BoundPlan bound_plan(plan);
-    for (unsigned round = 0; round < 70; ++round) {
+    // A report in which ranks were at different windows does not count; on a busy machine that may be several.
+    int has_tried = 0;
+    for (unsigned round = 0; has_tried == 0 && round < 4000; ++round) {
       bound_plan.refill(round);
       bound_plan.exchange.start();
       EXPECT_LE(bound_plan.exchange.info().window_bytes, bound);
       bound_plan.exchange.wait();
       bound_plan.expect_received(round);
+      has_tried = bound_plan.exchange.info().trials.empty() ? 0 : 1;
+      MPI_Allreduce(MPI_IN_PLACE, &has_tried, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
+    EXPECT_EQ(has_tried, 1);
     const mpi::ExchangeInfo& info = bound_plan.exchange.info();
     EXPECT_EQ(info.executor, "credit");
-    EXPECT_FALSE(info.trials.empty());
     for (const mpi::WindowTrial& trial : info.trials) {
       EXPECT_GT(trial.mean_s, 0);
       EXPECT_LE(trial.window_bytes, bound);

@@ -34,7 +34,7 @@ struct AsyncOptions {
 };
 
 /// Of the executor credit: pieces travel in chunks, and at most a window of one exchange is on its way to a rank, and about
-/// as much from a rank. Window and chunk are found while exchanges run (docs/adr/0021); these are upper bounds, or with
+/// as much from a rank. Window and chunk are found while exchanges run (docs/adr/0023); these are upper bounds, or with
 /// adapt = false what they are. (While ranks that are through have begun the next exchange, as many of
 /// that one at most come on top.) A good window is seven eighths of what the switch can hold for one port (headers
 /// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's

@@ -53,9 +53,9 @@ struct Plan::State {
   std::optional<Advice> advice;  // only for the scheduler "auto"
   int max_sends = 0;
   Windows windows;
+  CreditOptions credit;
   Notices notices;  // for executors that wait for them
   Bytes early_bytes = 0;
-  CreditOptions credit;
   double watchdog_s = 0;
   int next_tag =
       0;  // of the next bind(), and the one behind it: the same on all ranks, as bind() is collective
