@@ -109,6 +109,7 @@ bench: build
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/coloring.py
 	$(BIN)/python bench/simulator.py
+	$(BIN)/python bench/packets.py
 	$(BIN)/python bench/advise.py --matrices 40
 	$(BIN)/python bench/simgrid_check.py
 	$(BIN)/python bench/update.py

@@ -169,11 +169,11 @@ def print_exchange(figures, options):
 def print_lists(figures):
     table = Table(title="Learning who sends what, us (004 table 3)")
     ways = list(dict.fromkeys(f["way"] for f in figures))
-    for column in ("n", "d", *ways, "concatenate / count"):
+    for column in ("n", "d", *ways, "gather / am_count"):
         table.add_column(column, justify="right")
     for n, d in dict.fromkeys((f["n"], f["d"]) for f in figures):
         seconds = {f["way"]: f["seconds"] for f in figures if (f["n"], f["d"]) == (n, d)}
-        ratio = seconds["concatenate"] / seconds["count"]
+        ratio = seconds["gather"] / seconds["am_count"]
         table.add_row(str(n), str(d), *(f"{seconds[way] * 1e6:.0f}" for way in ways), f"{ratio:.2f}")
     Console(width=120).print(table)
 

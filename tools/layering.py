@@ -40,6 +40,7 @@ ALLOWED = {
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
+    "dropin": set(),
     "capi": {
         "core",
         "topology",
@@ -63,6 +64,7 @@ HEADERS = {
         "core/check",
         "core/comm_matrix",
         "core/credit",
+        "core/dependencies",
         "core/error",
         "core/executor",
         "core/hosts",
@@ -78,18 +80,19 @@ HEADERS = {
     "patterns": {"core/patterns"},
     "topology": {"core/networks"},
     "exchange": {"core/serial_exchange"},
-    "machine": {"plan/machine", "plan/simulate"},
+    "machine": {"plan/machine", "plan/packets", "plan/simulate"},
     "schedulers": {
         "plan/scheduler",
         "plan/dynamic_schedule",
         "plan/broadcaster",
         "plan/host_schedule",
+        "plan/paths",
         "plan/rows",
     },
     "advise": {"plan/advise", "plan/wisdom"},
-    "mpi": {"mpi/agree"},
+    "mpi": {"mpi/agree", "mpi/discover"},
     "exchange/bind": {"mpi/exchange"},
-    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/discover"},
+    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast"},
     "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",
@@ -99,7 +102,6 @@ HEADERS = {
         "am/loopback",
         "am/port",
         "am/progress",
-        "am/ring",
         "am/transport",
     },
     "am/mpi": {"mpi/am"},
@@ -109,7 +111,17 @@ HEADERS = {
 }
 # Headers of everything; no file of src includes them.
 UMBRELLAS = {"nuice", "mpi"}
-MPI_LAYERS = {"mpi", "exchange/bind", "exchange/exec", "exchange/plan", "halo", "am/mpi", "drs/mpi", "capi"}
+MPI_LAYERS = {
+    "mpi",
+    "exchange/bind",
+    "exchange/exec",
+    "exchange/plan",
+    "halo",
+    "am/mpi",
+    "drs/mpi",
+    "capi",
+    "dropin",
+}
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}

@@ -2,11 +2,14 @@
 // Everything: what needs no MPI (nuice/nuice.hpp), and plans, exchanges, halos, active messages on MPI.
 #pragma once
 
+#include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/am.hpp"
 #include "nuice/mpi/broadcast.hpp"
 #include "nuice/mpi/discover.hpp"
 #include "nuice/mpi/drs.hpp"
+#include "nuice/mpi/exchange.hpp"
 #include "nuice/mpi/halo.hpp"
 #include "nuice/mpi/halo_field.hpp"
+#include "nuice/mpi/options.hpp"
 #include "nuice/mpi/plan.hpp"
 #include "nuice/nuice.hpp"

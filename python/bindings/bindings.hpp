@@ -35,6 +35,7 @@ void register_patterns(nb::module_& module);
 void register_files(nb::module_& module);
 void register_exchange(nb::module_& module);
 void register_machine(nb::module_& module);
+void register_packets(nb::module_& module);
 void register_broadcast(nb::module_& module);
 void register_advise(nb::module_& module);
 

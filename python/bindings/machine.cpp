@@ -68,6 +68,7 @@ void for_each_number(Visit visit) {
   visit("memory_limit", &Machine::memory_limit);
   visit("copies_parts", &Machine::copies_parts);
   visit("async_copies", &Machine::async_copies);
+  visit("lossless", &Machine::lossless);
   visit("holds_while_waiting", &Machine::holds_while_waiting);
   visit("processor_moves_bytes", &Machine::processor_moves_bytes);
 }
@@ -75,6 +76,7 @@ void for_each_number(Visit visit) {
 void set_field(Machine& machine, const std::string& field, nb::handle value) {
   if (field == "duplex") return void(machine.duplex = find_duplex(nb::cast<std::string>(value)));
   if (field == "switching") return void(machine.switching = find_switching(nb::cast<std::string>(value)));
+  if (field == "routing") return void(machine.routing = find_routing(nb::cast<std::string>(value)));
   if (field == "topology") return void(machine.topology = make_topology(nb::cast<std::string>(value)));
   if (field == "name") return void(machine.name = nb::cast<std::string>(value));
   bool found = false;
@@ -102,6 +104,7 @@ void register_machine_class(nb::module_& module) {
       .def_prop_ro("num_ranks", [](const Machine& m) { return m.topology->num_ranks(); })
       .def_prop_ro("duplex", [](const Machine& m) { return duplex_name(m.duplex); })
       .def_prop_ro("switching", [](const Machine& m) { return switching_name(m.switching); })
+      .def_prop_ro("routing", [](const Machine& m) { return routing_name(m.routing); })
       .def("replace", &replace, nb::arg("fields"),
            "A copy with other values: machine.replace(start_up_s=1e-6).")
       .def("__repr__",
@@ -117,6 +120,8 @@ void register_machines(nb::module_& module) {
              "Seconds until every rank knows its senders, who have `degree` messages each (004 fig. 1).");
   module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
              "Seconds of a broadcast by the control network; 0 where there is none.");
+  module.def("calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
+             "Where `nuice-calibrate --save` leaves a machine; empty without a home.");
   module.def("find_machine", &find_machine, nb::arg("name"),
              "The shipped machine of that name, or the one in the file NAME.toml.");
   module.def(

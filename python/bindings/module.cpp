@@ -26,6 +26,7 @@ NB_MODULE(_core, module) {
   register_files(module);
   register_exchange(module);
   register_machine(module);
+  register_packets(module);
   register_broadcast(module);
   register_advise(module);
 }

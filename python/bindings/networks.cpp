@@ -29,6 +29,15 @@ std::vector<LinkId> route(const Topology& topology, Rank src, Rank dst) {
   return links;
 }
 
+std::vector<LinkId> path(const Topology& topology, Rank src, Rank dst, std::int64_t number) {
+  require_rank(src, topology.num_ranks());
+  require_rank(dst, topology.num_ranks());
+  if (number < 0 || number >= topology.num_paths(src, dst)) throw nb::index_error("no such path");
+  std::vector<LinkId> links;
+  topology.append_path(src, dst, number, links);
+  return links;
+}
+
 void register_topology(nb::module_& module) {
   nb::class_<Link>(module, "Link",
                    "One direction of a cable. Vertices below num_ranks are ranks, others switches.")
@@ -47,6 +56,9 @@ void register_topology(nb::module_& module) {
       .def("link", &checked_link, nb::arg("id"))
       .def("route", &route, nb::arg("src"), nb::arg("dst"),
            "Numbers of the links that a transfer crosses, in order. A rank's own port is no link.")
+      .def("num_paths", &Topology::num_paths, nb::arg("src"), nb::arg("dst"),
+           "Ways among which a sender may choose.")
+      .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"), "The links of one of them.")
       .def("vertex_name", &Topology::vertex_name, nb::arg("vertex"),
            "\"rank 5\", \"switch 2\", or a file's name for it.")
       .def("__repr__", [](const Topology& t) { return "<Topology " + t.name() + ">"; });

@@ -7,9 +7,9 @@
     print(plan.phases, plan.verified, plan.figures())
 
 Matrices: CommMatrix, from_dense, from_scipy, load_matrix_market, random_regular, random_density. Plans: plan,
-compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict. The
-adviser: advise. What stands behind them: schedulers, check, lower_bounds, link_bounds, slice_all. See
-docs/python.md.
+compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict,
+simulate_packets. The adviser: advise. What stands behind them: schedulers, check, lower_bounds, link_bounds,
+slice_all. See docs/python.md.
 """
 
 from ._core import (
@@ -45,6 +45,7 @@ from ._core import (
     broadcasters,
     check,
     check_broadcast,
+    choose_paths,
     concatenation_s,
     control_broadcast_s,
     discovery_s,
@@ -86,7 +87,15 @@ from .advising import advise
 from .errors import Error
 from .matrix import from_dense, from_scipy, to_dense, to_scipy
 from .planning import Comparison, Plan, compare, load_plan, plan
-from .simulation import Prediction, predict, simulate, simulate_drs_n
+from .simulation import (
+    PacketPrediction,
+    Prediction,
+    predict,
+    predict_packets,
+    simulate,
+    simulate_drs_n,
+    simulate_packets,
+)
 from .tradeoff import Frontier, FrontierPoint, frontier
 
 __version__: str  # of the installed package; looked up when it is asked for
@@ -110,6 +119,7 @@ __all__ = [
     "Link",
     "LinkBounds",
     "Machine",
+    "PacketPrediction",
     "Part",
     "Partner",
     "PhaseEntry",
@@ -131,6 +141,7 @@ __all__ = [
     "broadcasters",
     "check",
     "check_broadcast",
+    "choose_paths",
     "compare",
     "concatenation_s",
     "control_broadcast_s",
@@ -165,6 +176,7 @@ __all__ = [
     "planning_cost_s",
     "port_bound_s",
     "predict",
+    "predict_packets",
     "random_density",
     "random_regular",
     "save_matrix_market",
@@ -172,6 +184,7 @@ __all__ = [
     "schedulers",
     "simulate",
     "simulate_drs_n",
+    "simulate_packets",
     "slice",
     "slice_all",
     "to_dense",

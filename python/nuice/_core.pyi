@@ -316,6 +316,12 @@ class Topology:
         Numbers of the links that a transfer crosses, in order. A rank's own port is no link.
         """
 
+    def num_paths(self, src: int, dst: int) -> int:
+        """Ways among which a sender may choose."""
+
+    def path(self, src: int, dst: int, number: int) -> list[int]:
+        """The links of one of them."""
+
     def vertex_name(self, vertex: int) -> str:
         """"rank 5", "switch 2", or a file's name for it."""
 
@@ -704,6 +710,9 @@ class Machine:
     @property
     def switching(self) -> str: ...
 
+    @property
+    def routing(self) -> str: ...
+
     def replace(self, **fields) -> Machine:
         """A copy with other values: machine.replace(start_up_s=1e-6)."""
 
@@ -830,6 +839,9 @@ class Machine:
     def async_copies(self) -> bool: ...
 
     @property
+    def lossless(self) -> bool: ...
+
+    @property
     def holds_while_waiting(self) -> bool: ...
 
     @property
@@ -845,6 +857,9 @@ def discovery_s(machine: Machine, ranks: int, degree: float) -> float:
 
 def control_broadcast_s(machine: Machine, num_bytes: int) -> float:
     """Seconds of a broadcast by the control network; 0 where there is none."""
+
+def calibrated_machine_path(one_host: bool) -> str:
+    """Where `nuice-calibrate --save` leaves a machine; empty without a home."""
 
 def find_machine(name: str) -> Machine:
     """The shipped machine of that name, or the one in the file NAME.toml."""
@@ -984,6 +999,54 @@ def port_bound_s(matrix: CommMatrix, machine: Machine) -> float:
 
 def link_bound_s(matrix: CommMatrix, machine: Machine) -> float:
     """Lower bound for straight routes, by the busiest link."""
+
+class PacketRun:
+    """What the packet-level simulator found; times in slots of a packet."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def slot_s(self) -> float: ...
+
+    @property
+    def slots(self) -> float: ...
+
+    @property
+    def port_bound_slots(self) -> float: ...
+
+    @property
+    def link_bound_slots(self) -> float: ...
+
+    @property
+    def packets(self) -> int: ...
+
+    @property
+    def packet_hops(self) -> int: ...
+
+    @property
+    def virtual_lanes(self) -> int: ...
+
+    @property
+    def arrived_slots(self) -> list[float]:
+        """By transfer."""
+
+    @property
+    def delivered(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Bytes, by message."""
+
+def simulate_packets_on(matrix: CommMatrix, schedule: Schedule, machine: Machine, executor: str = 'phased', queueing: str = 'fifo', routing: str | None = None, packet_bytes: int = 0, buffer_packets: int = 32, seed: int = 0, early_bytes: int = 49152, chunk_bytes: int = 16384, window_bytes: int = 131072, paths: Sequence[int] = []) -> PacketRun:
+    """
+    Runs a schedule packet by packet on a lossless network (docs/machines.md).
+    """
+
+def choose_paths(schedule: Schedule, topology: Topology) -> tuple[Schedule, list[int]]:
+    """
+    The schedule, its phases divided where a tree is thinned, and a path for every transfer: no link contention.
+    """
+
+def switch_throughput(ports: int, queueing: str, slots: int = 20000, seed: int = 1) -> float:
+    """Of one saturated switch (Karol et al. 1987)."""
 
 class Broadcaster:
     """A row of the table of broadcast algorithms."""

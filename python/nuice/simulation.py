@@ -6,6 +6,7 @@ Usage:
     run.seconds, run.node_contention, run.ranks[0].idle_s
     nuice.simulate_drs_n(matrix, "cm5-32", seed=1).seconds
     nuice.predict(matrix, "cm5-32")  # all schedulers, as `nuice simulate` shows them
+    nuice.simulate_packets(matrix, plan.schedule, "fattree-ib", "depend", queueing="voq").slots
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _core
-from ._core import CommMatrix, Machine, Schedule, Simulation
+from ._core import CommMatrix, Machine, PacketRun, Schedule, Simulation
 from .errors import Error
 from .planning import Plan, plan
 
@@ -59,6 +60,27 @@ def simulate_drs_n(
     """
     return _core.simulate_drs_n_on(
         matrix, _machine(machine), seed, retry_delay_s, timeline, when_busy, early_bytes
+    )
+
+
+def simulate_packets(
+    matrix: CommMatrix,
+    schedule: Schedule,
+    machine: Machine | str,
+    executor: str = "phased",
+    *,
+    queueing: str = "fifo",
+    routing: str | None = None,
+    **numbers: Any,
+) -> PacketRun:
+    """Runs a schedule packet by packet on a lossless network: input queues, credits, cut-through.
+
+    queueing "fifo" or "voq"; routing None (the machine's), "table", "random" (ECMP), "spray" (adaptive).
+    numbers: packet_bytes, buffer_packets, seed, early_bytes, chunk_bytes, window_bytes, paths (by transfer).
+    Raises nuice.Error as simulate(), and for machines of circuits or half-duplex ports.
+    """
+    return _core.simulate_packets_on(
+        matrix, schedule, _machine(machine), executor, queueing, routing, **numbers
     )
 
 
@@ -136,6 +158,73 @@ def predict(
         else _predict(matrix, target, name, seed, bound_s, executor, blocking_sends, timeline)
         for name in names
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class PacketPrediction:
+    """What one scheduler comes to packet by packet. Not applicable: run is None and reason says why."""
+
+    scheduler: str
+    executor: str
+    plan: Plan | None
+    run: PacketRun | None
+    reason: str = ""
+
+    def figures(self) -> dict[str, Any]:
+        """What `nuice simulate --model packets --json` prints for a scheduler."""
+        run = self.run
+        if run is None or self.plan is None:
+            return {"scheduler": self.scheduler, "applicable": False, "reason": self.reason}
+        bound = max(run.port_bound_slots, run.link_bound_slots)
+        return {
+            "scheduler": self.scheduler,
+            "applicable": True,
+            "executor": self.executor,
+            "phases": self.plan.phases,
+            "verified": self.plan.verified,
+            "seconds": run.seconds,
+            "slots": run.slots,
+            "slots_to_bound": run.slots / bound if bound else None,
+            "slots_to_port_bound": run.slots / run.port_bound_slots if bound else None,
+            "packets": run.packets,
+            "packet_hops": run.packet_hops,
+            "virtual_lanes": run.virtual_lanes,
+        }
+
+
+def predict_packets(
+    matrix: CommMatrix,
+    machine: Machine | str,
+    schedulers: Iterable[str] | None = None,
+    seed: int = 0,
+    *,
+    executor: str = "auto",
+    queueing: str = "fifo",
+    routing: str | None = None,
+) -> list[PacketPrediction]:
+    """As predict(), by simulate_packets(). executor "auto": `async` for one phase, `depend` where the
+    schedule has what it needs (direct, one_port), else `phased`."""
+    target = _machine(machine)
+    if executor != "auto":
+        _core.find_executor(executor)
+    names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)
+    network = _core.make_topology(target.topology)
+    result = []
+    for name in names:
+        row = _core.find_scheduler(name)
+        if reason := row.why_not(matrix, seed, topology=network):
+            result.append(PacketPrediction(name, executor, None, None, reason))
+            continue
+        made = plan(matrix, name, seed, topology=network)
+        how = executor
+        if executor == "auto":
+            can_depend = {"direct", "one_port"} <= set(row.guarantees)
+            how = "async" if made.phases <= 1 else "depend" if can_depend else "phased"
+        run = simulate_packets(
+            matrix, made.schedule, target, how, queueing=queueing, routing=routing, seed=seed
+        )
+        result.append(PacketPrediction(name, how, made, run))
+    return result
 
 
 def executor_for(plan: Plan, machine: Machine) -> str:

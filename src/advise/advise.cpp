@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "advise/candidates.hpp"
+#include "advise/lossless.hpp"
 #include "advise/model.hpp"
 #include "advise/planning_costs.hpp"
 #include "advise/reasons.hpp"
@@ -139,7 +140,9 @@ class Decision {
     candidate.phases = schedule.num_phases();
     candidate.phase_bytes = nuice::phase_bytes(schedule);
     const Pace pace = candidate.runner->pace;
-    if (by == Prediction::model || !candidate.runner->is_simulated()) {
+    if (by == Prediction::simulation && machine_.lossless) {
+      set_exchange(candidate, by, packets_s(matrix_, schedule, machine_, candidate.executor, options_), 0);
+    } else if (by == Prediction::model || !candidate.runner->is_simulated()) {
       const auto [seconds, timeouts] = model(matrix_, schedule, machine_, pace, options_);
       const double usual = pace == Pace::grants ? grants_uncertainty : model_uncertainty;
       set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : usual);
@@ -163,6 +166,7 @@ class Decision {
     const double make =
         made ? 0 : planning_s(candidate.planner->planning_cost, traits_);  // here, not on the machine
     if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
+    if (machine_.lossless && candidate.planner != nullptr) return make + packets_cost_s(traits_, machine_);
     if (!candidate.runner->is_simulated()) return make;
     const double walk =
         simulation_cost_s(traits_, transfers, machine_, candidate.runner->pace == Pace::at_once);
@@ -246,6 +250,9 @@ class Decision {
     advice_.candidates.assign(candidates_.begin(), candidates_.end());
     advice_.candidates.insert(advice_.candidates.end(), refused.begin(), refused.end());
     explain(advice_);
+    if (machine_.routing == Routing::spray)
+      advice_.sentence +=
+          " Routes are adaptive: packets go round busy links, so no order gains by keeping links free.";
     return std::move(advice_);
   }
 

@@ -21,6 +21,15 @@ Pace pace_of_phases(const Machine& machine, bool on_mpi) {
   return machine.duplex == Duplex::paired && has_pairs ? Pace::pairs : Pace::phases;
 }
 
+/// Where nothing is lost phases do not pay: ranks wait for each other, but links stay shared. Links can only be kept free
+/// where it is known who crosses them.
+bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Machine& machine) {
+  const bool knows_links = machine.routing == Routing::table;
+  if (scheduler.needs_topology() && !knows_links) return false;
+  if (executor.pace == Pace::notices) return machine.lossless && knows_links;
+  return !machine.lossless || !executor.has_phases() || (scheduler.guarantees & direct) == 0;
+}
+
 bool is_tried(const Scheduler& scheduler, const Executor& executor, Pace phases) {
   if (!scheduler.alias_of.empty() || !executor.carries_out(scheduler.guarantees)) return false;
   const bool in_phases = executor.pace == Pace::phases || executor.pace == Pace::pairs;
@@ -37,6 +46,7 @@ std::vector<Entry> all_entries(const Machine& machine, bool on_mpi) {
     if (!executor.needs_schedule() && has_active_messages(machine)) entries.emplace_back(nullptr, executor);
     for (const Scheduler& scheduler : schedulers()) {
       if (scheduler.needs_topology() && !has_links) continue;
+      if (!is_tried_on(scheduler, executor, machine)) continue;
       if (is_tried(scheduler, executor, phases)) entries.emplace_back(&scheduler, executor);
     }
   }
@@ -49,6 +59,7 @@ const Executor& executor_with(Pace pace) { return *std::ranges::find(executors()
 const Executor& suiting_executor(const Scheduler& scheduler, const Machine& machine) {
   const Paces tried = scheduler.tried_with;
   const bool only_at_once = tried.contains(Pace::at_once) && !tried.contains(Pace::phases);
+  if (!only_at_once && !tried.contains(Pace::phases)) return executor_with(Pace::notices);
   return executor_with(only_at_once ? Pace::at_once : pace_of_phases(machine, false));
 }
 

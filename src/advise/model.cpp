@@ -17,6 +17,9 @@ namespace {
 /// the shaped rate (docs/measurements-network.md) what headers and acknowledgements do not explain.
 constexpr double granted_gaps = 1.1;
 
+/// What executors with notices lose between transfers: bench/advise_lossless.py, seeds below 1000.
+constexpr double waiting_for_notices = 1.05;
+
 class Walk {
  public:
   /// all_at_once: executor async.
@@ -83,6 +86,28 @@ class Walk {
     }
     for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
     return latest_ * granted_gaps;
+  }
+
+  /// A transfer begins when its ports and links are free, which is what the notices tell. Those too short for notices leave
+  /// at once.
+  double noticed() {
+    const double notice_s = machine_.send_overhead_s + machine_.latency_s + machine_.receive_overhead_s;
+    const double early_s = ports_.wire_s(default_early_bytes);
+    const double late_s = std::max(0.0, notice_s - early_s);
+    for (std::size_t id = 0; id < schedule_.num_transfers(); ++id) {
+      check_interrupt();
+      const Ends ends = ends_of(id);
+      const bool waits = ends.bytes >= 2 * default_early_bytes;
+      Processor& src = ranks_[at(ends.src)];
+      Processor& dst = ranks_[at(ends.dst)];
+      src.work += machine_.send_overhead_s;
+      dst.work += machine_.receive_overhead_s;
+      const double begin = waits ? std::max(src.work, ports_.free_at(ends) + late_s) : src.work;
+      const Flight flight = ports_.fly(ends, begin, false, alone, alone);
+      latest_ = std::max(latest_, flight.arrives + machine_.receive_overhead_s);
+    }
+    for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
+    return latest_ * waiting_for_notices;
   }
 
  private:
@@ -161,6 +186,8 @@ class Walk {
   /// between the model without them and the simulator: bench/advise.py, seeds below 1000.
   double queueing() const {
     if (machine_.switching == Switching::circuit) return 1.2;
+    // Packets block each other on the way to links, not to ports: bench/advise_lossless.py, seeds below 1000.
+    if (machine_.lossless && ports_.links_are_last()) return 1.1;
     return machine_.receives_at_once == 1 ? 1.05 : 1;
   }
 
@@ -268,6 +295,7 @@ Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine
   Walk walk(matrix, schedule, machine, options, pace == Pace::at_once);
   const auto seconds = [&] {
     if (pace == Pace::grants) return walk.granted();
+    if (pace == Pace::notices) return walk.noticed();
     if (pace == Pace::at_once) return walk.at_once();
     return walk.in_phases(pace == Pace::barriers, pace == Pace::pairs);
   }();

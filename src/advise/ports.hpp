@@ -53,6 +53,20 @@ class Ports {
   /// Remembers when the port is free at the beginning of a phase of its rank.
   void begin_phase(Rank rank) { before_[at(rank)] = whole_[at(rank)]; }
 
+  /// Whether some link is free later than all ports.
+  bool links_are_last() const {
+    if (link_.empty()) return false;
+    return std::ranges::max(link_) > std::max(std::ranges::max(out_), std::ranges::max(in_));
+  }
+
+  /// When the ports and links of a transfer are all free.
+  double free_at(const Ends& ends) {
+    find_route(ends);
+    double free = std::max(out_[at(ends.src)], in_[at(ends.dst)]);
+    for (const LinkId id : route_) free = std::max(free, link_[static_cast<std::size_t>(id)]);
+    return free;
+  }
+
   /// A transfer that is ready to go at `begin`. `together`: with one the other way (pairwise). `beside_s`: the time on the
   /// wire of what the two ends move besides in this phase, on half-duplex ports.
   Flight fly(const Ends& ends, double begin, bool together, double beside_src_s, double beside_dst_s) {
@@ -96,7 +110,8 @@ class Ports {
 
   void find_route(const Ends& ends) {
     route_.clear();
-    if (!link_.empty()) machine_.topology->append_route(ends.src, ends.dst, route_);
+    if (!link_.empty() && machine_.routing == Routing::table)
+      machine_.topology->append_route(ends.src, ends.dst, route_);
   }
 
   /// On a port for both ways: what else it moves in this phase goes on meanwhile, until the shorter one is through.

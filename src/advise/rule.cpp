@@ -71,6 +71,11 @@ double granted_s(const Traits& t, const Machine& m, double link_s, Bytes chunk_b
   return std::max(1.2 * std::max(t.wire_port * m.byte_s, link_s), work) + 2 * message_s(m, t);
 }
 
+/// Ports and links hardly stand idle, but for messages too short for notices.
+double noticed_s(const Traits& t, const Machine& m, double link_s) {
+  return std::max(1.03 * std::max(t.wire_port * m.byte_s, link_s), at_once_s(t, m, 0)) + 2 * message_s(m, t);
+}
+
 double forwarded_s(const Traits& t, const Machine& m, double phases, double wire, double link_bytes_s) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
   // A message crosses half of the steps, and links each time.
@@ -95,6 +100,8 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
   if (pace == Pace::at_once) {
     estimate.exchange_s = at_once_s(t, m, link_s);
     estimate.timeouts = overflows(t, m);
+  } else if (pace == Pace::notices) {
+    estimate.exchange_s = noticed_s(t, m, link_s);
   } else if (pace == Pace::grants) {
     estimate.exchange_s = granted_s(t, m, link_s, chunk_bytes);
   } else if (candidate.forwards()) {

@@ -27,6 +27,7 @@ class UsedLinks : public Topology {
   Link link(LinkId id) const override { return whole_->link(links_[static_cast<std::size_t>(id)]); }
   std::string vertex_name(std::int32_t vertex) const override { return whole_->vertex_name(vertex); }
 
+  std::int64_t num_paths(Rank src, Rank dst) const override { return whole_->num_paths(src, dst); }
   void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
     const std::size_t begin = route.size();
     whole_->append_route(src, dst, route);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "am/endpoint_state.hpp"
+#include "am/endpoint_core.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {
@@ -18,8 +18,8 @@ struct ResultHead {
 
 }  // namespace
 
-CallId Endpoint::new_call() {
-  Calls& calls = *calls_;
+CallId EndpointCore::new_call() {
+  Calls& calls = calls_;
   if (calls.free.empty()) {
     calls.free.push_back(static_cast<std::uint32_t>(calls.slots.size()));
     calls.slots.emplace_back();
@@ -31,25 +31,25 @@ CallId Endpoint::new_call() {
   return (static_cast<std::uint64_t>(slot.generation) << 32) | index;
 }
 
-bool Endpoint::call_done(CallId id) {
+bool EndpointCore::call_done(CallId id) {
   const Entry entry(*this);
-  const Calls::Slot* const slot = calls_->find(id);
+  const Calls::Slot* const slot = calls_.find(id);
   if (slot == nullptr) throw Error(ErrorCode::state, "the result of a call was taken already");
   return slot->state != Calls::State::waiting;
 }
 
-void Endpoint::drop_call(CallId id) {
+void EndpointCore::drop_call(CallId id) {
   const Entry entry(*this);
-  if (Calls::Slot* const slot = calls_->find(id)) {
+  if (Calls::Slot* const slot = calls_.find(id)) {
     ++slot->generation;
     slot->state = Calls::State::free;
-    calls_->free.push_back(static_cast<std::uint32_t>(id));
+    calls_.free.push_back(static_cast<std::uint32_t>(id));
   }
 }
 
-void Endpoint::take_result(CallId id, std::span<std::byte> result) {
+void EndpointCore::take_result(CallId id, std::span<std::byte> result) {
   const Entry entry(*this);
-  Calls::Slot& slot = *calls_->find(id);
+  Calls::Slot& slot = *calls_.find(id);
   const bool failed = slot.state == Calls::State::failed;
   const std::string text =
       failed ? std::string(reinterpret_cast<const char*>(slot.result.data()), slot.result.size())
@@ -65,37 +65,37 @@ void Endpoint::take_result(CallId id, std::span<std::byte> result) {
                                          std::to_string(result.size()));
 }
 
-void Endpoint::send_result(Rank dst, CallId id, bool failed, std::span<const std::byte> bytes) {
+void EndpointCore::send_result(Rank dst, CallId id, bool failed, std::span<const std::byte> bytes) {
   const ResultHead head{id, failed ? 1U : 0U};
   const std::size_t room = max_message_bytes_ - sizeof head;
   post(dst, internal_header(InternalHandler::result), &head, sizeof head,
        bytes.first(std::min(bytes.size(), room)));
 }
 
-void Endpoint::add_internal_handlers() {
+void EndpointCore::add_internal_handlers() {
   using Run = detail::HandlerRow::Run;
-  inbox_.internal_rows_.resize(num_internal_handlers);
+  internal_rows_.resize(num_internal_handlers);
   const auto add = [this](InternalHandler number, Run run) {
-    inbox_.internal_rows_[static_cast<std::size_t>(number)] = {run, nullptr, nullptr, false};
+    internal_rows_[static_cast<std::size_t>(number)] = {run, nullptr, nullptr, false};
   };
   add(InternalHandler::result, [](void*, Context& context, const std::byte* payload, std::size_t bytes) {
     if (bytes < sizeof(ResultHead)) detail::wrong_size(context, sizeof(ResultHead), bytes, true);
     const auto head = detail::load<ResultHead>(payload);
-    Calls::Slot* const slot = context.endpoint().calls_->find(head.id);
+    Calls::Slot* const slot = context.endpoint().core().calls_.find(head.id);
     if (slot == nullptr || slot->state != Calls::State::waiting) return;
     slot->result.assign(payload + sizeof head, payload + bytes);
     slot->state = head.failed != 0 ? Calls::State::failed : Calls::State::done;
   });
   add(InternalHandler::put, [](void*, Context& context, const std::byte* payload, std::size_t bytes) {
-    context.endpoint().take_put(context, payload, bytes);
+    context.endpoint().core().take_put(context, payload, bytes);
   });
   add(InternalHandler::bulk_put, [](void*, Context& context, const std::byte* payload, std::size_t bytes) {
-    context.endpoint().take_bulk_put(context, payload, bytes);
+    context.endpoint().core().take_bulk_put(context, payload, bytes);
   });
   add(InternalHandler::level_mark, [](void*, Context& context, const std::byte* payload, std::size_t bytes) {
     if (bytes != sizeof(std::uint32_t)) detail::wrong_size(context, sizeof(std::uint32_t), bytes, false);
-    Endpoint& endpoint = context.endpoint();
-    auto& marks = endpoint.levels_->marks;
+    EndpointCore& endpoint = context.endpoint().core();
+    auto& marks = endpoint.levels_.marks;
     const auto sync = detail::load<std::uint32_t>(payload);
     if (sync > marks.size() + UINT16_MAX) throw Error(ErrorCode::mismatch, "a level mark of no LevelSync");
     if (sync >= marks.size()) marks.resize(sync + 1);  // the other rank made its LevelSync first
@@ -105,13 +105,13 @@ void Endpoint::add_internal_handlers() {
 }
 
 void detail::send_result(const Context& context, CallId call, std::span<const std::byte> result) {
-  context.endpoint().send_result(context.source(), call, false, result);
+  context.endpoint().core().send_result(context.source(), call, false, result);
 }
 
 void detail::send_failure(const Context& context, CallId call, const char* text) {
   const std::string_view view(text);
-  context.endpoint().send_result(context.source(), call, true,
-                                 std::as_bytes(std::span(view.data(), view.size())));
+  context.endpoint().core().send_result(context.source(), call, true,
+                                        std::as_bytes(std::span(view.data(), view.size())));
 }
 
 }  // namespace nuice::am

@@ -2,8 +2,8 @@
 #include <deque>
 #include <vector>
 
-#include "nuice/am/endpoint.hpp"
 #include "nuice/am/loopback.hpp"
+#include "nuice/am/transport.hpp"
 #include "nuice/core/random.hpp"
 
 namespace nuice::am {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/endpoint_state.hpp"
+#include "am/endpoint_core.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {
@@ -13,26 +13,26 @@ using Clock = std::chrono::steady_clock;
 
 CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t item_bytes,
                              CoalescerOptions options)
-    : endpoint_(endpoint),
+    : core_(endpoint.core()),
       buffers_(static_cast<std::size_t>(endpoint.num_ranks())),
       id_(id),
       item_bytes_(item_bytes),
       capacity_(options.buffer_bytes / item_bytes * item_bytes),
       max_age_(static_cast<std::int64_t>(options.max_age_us * 1e3)),
       last_flush_(Clock::now()) {
-  const Endpoint::Entry entry(endpoint_);
-  if (!endpoint_.sealed_) throw Error(ErrorCode::state, "a Coalescer was made before seal()");
+  const EndpointCore::Entry entry(core_);
+  if (!core_.sealed_) throw Error(ErrorCode::state, "a Coalescer was made before seal()");
   if (capacity_ == 0 || options.buffer_bytes > endpoint.max_message_bytes())
     throw Error(ErrorCode::invalid_argument, "a buffer of " + std::to_string(options.buffer_bytes) +
                                                  " bytes for items of " + std::to_string(item_bytes) +
                                                  "; messages have at most " +
                                                  std::to_string(endpoint.max_message_bytes()));
-  endpoint_.coalescers_.push_back(this);
+  core_.coalescers_.push_back(this);
 }
 
 CoalescerBase::~CoalescerBase() {
-  const Endpoint::Entry entry(endpoint_);
-  std::erase(endpoint_.coalescers_, this);
+  const EndpointCore::Entry entry(core_);
+  std::erase(core_.coalescers_, this);
 }
 
 // Swapped out before it is sent: sending may poll, and a handler may push to the same rank. What a handler throws then
@@ -42,7 +42,7 @@ void CoalescerBase::send(Rank dst, Buffer& buffer) {
   const auto bytes = static_cast<std::size_t>(buffer.next - full.get());
   buffer = {};
   FirstError error;
-  error.of([&] { endpoint_.post(dst, {.handler = id_, .kind = Kind::batch}, full.get(), bytes, {}); });
+  error.of([&] { core_.post(dst, {.handler = id_, .kind = Kind::batch}, full.get(), bytes, {}); });
   if (buffer.memory == nullptr) {  // else a handler began a new one
     buffer.next = full.get();
     buffer.end = full.get() + capacity_;
@@ -52,10 +52,10 @@ void CoalescerBase::send(Rank dst, Buffer& buffer) {
 }
 
 void CoalescerBase::push_slowly(Rank dst, const void* item) {
-  if (dst < 0 || dst >= endpoint_.num_ranks())
+  if (dst < 0 || dst >= core_.num_ranks_)
     throw Error(ErrorCode::invalid_argument,
-                "an item for rank " + std::to_string(dst) + " of " + std::to_string(endpoint_.num_ranks()));
-  const Endpoint::Entry entry(endpoint_);
+                "an item for rank " + std::to_string(dst) + " of " + std::to_string(core_.num_ranks_));
+  const EndpointCore::Entry entry(core_);
   Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
   FirstError error;
   while (buffer.next == buffer.end) {
@@ -73,15 +73,15 @@ void CoalescerBase::push_slowly(Rank dst, const void* item) {
 }
 
 void CoalescerBase::flush(Rank dst) {
-  const Endpoint::Entry entry(endpoint_);
+  const EndpointCore::Entry entry(core_);
   Buffer& buffer = buffers_.at(static_cast<std::size_t>(dst));
   if (buffer.next != buffer.memory.get()) send(dst, buffer);
 }
 
 void CoalescerBase::flush() {
-  const Endpoint::Entry entry(endpoint_);
+  const EndpointCore::Entry entry(core_);
   FirstError error;
-  for (Rank dst = 0; dst < endpoint_.num_ranks(); ++dst) error.of([&] { flush(dst); });
+  for (Rank dst = 0; dst < core_.num_ranks_; ++dst) error.of([&] { flush(dst); });
   error.rethrow();
 }
 
@@ -92,8 +92,8 @@ void CoalescerBase::flush_if_old() {
   const auto now = Clock::now();
   if (now - last_flush_ < max_age_) return;
   last_flush_ = now;
-  for (Rank dst = 0; dst < endpoint_.num_ranks(); ++dst)
-    if (!endpoint_.must_stay_behind(dst)) flush(dst);
+  for (Rank dst = 0; dst < core_.num_ranks_; ++dst)
+    if (!core_.must_stay_behind(dst)) flush(dst);
 }
 
 }  // namespace nuice::am

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "am/endpoint_state.hpp"
+#include "am/endpoint_core.hpp"
 #include "am/noting_failure.hpp"
 #include "nuice/am/coalescer.hpp"
 #include "nuice/core/error.hpp"
@@ -17,30 +17,31 @@ void throw_if(const std::exception_ptr& error) {
 
 }  // namespace
 
-std::uint16_t Endpoint::add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
-                                bool tail, detail::HandlerRow row, std::shared_ptr<void> function) {
+std::uint16_t EndpointCore::add_row(std::string_view name, std::size_t argument_bytes,
+                                    std::size_t result_bytes, bool tail, detail::HandlerRow row,
+                                    std::shared_ptr<void> function) {
   const Entry entry(*this);
   if (sealed_) throw Error(ErrorCode::state, "handler " + std::string(name) + " was registered after seal()");
-  if (inbox_.rows_.size() >= UINT16_MAX) throw Error(ErrorCode::limit, "more than 65535 handlers");
+  if (rows_.size() >= UINT16_MAX) throw Error(ErrorCode::limit, "more than 65535 handlers");
   if (argument_bytes + sizeof(CallTag) > max_message_bytes_ ||
       result_bytes + 2 * sizeof(CallTag) > max_message_bytes_)
     throw Error(ErrorCode::limit, "the argument or result of handler " + std::string(name) +
                                       " is larger than " + std::to_string(max_message_bytes_) + " bytes");
-  const auto mix = [this](std::uint64_t value) { names_->hash = (names_->hash ^ value) * 0x100000001b3U; };
+  const auto mix = [this](std::uint64_t value) { names_.hash = (names_.hash ^ value) * 0x100000001b3U; };
   for (const char c : name) mix(static_cast<unsigned char>(c));
   mix(argument_bytes);
   mix(result_bytes);
   mix((tail ? 2U : 0U) + (row.is_call ? 1U : 0U) + 256U);
-  names_->names.emplace_back(name);
-  names_->functions.push_back(std::move(function));
-  inbox_.rows_.push_back(row);
-  return static_cast<std::uint16_t>(inbox_.rows_.size() - 1);
+  names_.names.emplace_back(name);
+  names_.functions.push_back(std::move(function));
+  rows_.push_back(row);
+  return static_cast<std::uint16_t>(rows_.size() - 1);
 }
 
 // An error of a handler must not leave a reduction half done, nor this rank missing in the next: it is returned, and
 // thrown by the caller when the collective call is complete.
-std::exception_ptr Endpoint::reduce_into(ReduceOp op, std::span<const std::int64_t> values,
-                                         std::span<std::int64_t> result, bool polling) {
+std::exception_ptr EndpointCore::reduce_into(ReduceOp op, std::span<const std::int64_t> values,
+                                             std::span<std::int64_t> result, bool polling) {
   FirstError error;
   throw_failure();
   begin_wait();
@@ -56,8 +57,8 @@ std::exception_ptr Endpoint::reduce_into(ReduceOp op, std::span<const std::int64
   return error.get();
 }
 
-std::exception_ptr Endpoint::try_reduce(ReduceOp op, std::span<const std::int64_t> values,
-                                        std::span<std::int64_t> result) {
+std::exception_ptr EndpointCore::try_reduce(ReduceOp op, std::span<const std::int64_t> values,
+                                            std::span<std::int64_t> result) {
   const Entry entry(*this);
   must_not_be_in_handler("reduce");
   if (values.size() > Transport::max_reduced)
@@ -67,18 +68,18 @@ std::exception_ptr Endpoint::try_reduce(ReduceOp op, std::span<const std::int64_
   return reduce_into(op, values, result, true);
 }
 
-std::vector<std::int64_t> Endpoint::reduce(ReduceOp op, std::span<const std::int64_t> values) {
+std::vector<std::int64_t> EndpointCore::reduce(ReduceOp op, std::span<const std::int64_t> values) {
   std::vector<std::int64_t> result(values.size());
   throw_if(try_reduce(op, values, result));
   return result;
 }
 
 // No handler runs in here: a rank that is through already may send.
-void Endpoint::seal() {
+void EndpointCore::seal() {
   const Entry entry(*this);
   must_not_be_in_handler("seal");
   if (sealed_) throw Error(ErrorCode::state, "seal() was called twice");
-  const auto mine = static_cast<std::int64_t>(names_->hash >> 2);
+  const auto mine = static_cast<std::int64_t>(names_.hash >> 2);
   const std::array<std::int64_t, 1> first = {rank_ == 0 ? mine : 0};
   std::array<std::int64_t, 1> of_rank_0{};
   reduce_into(ReduceOp::sum, first, of_rank_0, false);
@@ -91,11 +92,11 @@ void Endpoint::seal() {
                     " registered other handlers than rank 0 (names, sizes or their order)");
   rings_.assign(static_cast<std::size_t>(num_ranks_), nullptr);
   for (Rank dst = 0; dst < num_ranks_; ++dst)
-    rings_[static_cast<std::size_t>(dst)] = dst == rank_ ? &self_->producer : transport_->ring_to(dst);
+    rings_[static_cast<std::size_t>(dst)] = dst == rank_ ? &self_.producer : transport_->ring_to(dst);
   sealed_ = true;
 }
 
-void Endpoint::barrier() {
+void EndpointCore::barrier() {
   const Entry entry(*this);
   must_not_be_in_handler("barrier");
   throw_if(reduce_into(ReduceOp::sum, {}, {}, true));
@@ -104,7 +105,7 @@ void Endpoint::barrier() {
 // Waves of (sent, handled). If the sum handled in one wave equals the sum sent in the next, nothing was under way in
 // between (Mattern's four counters). The barrier at the end runs no handlers: whoever is through it knows that nobody
 // is still taking messages in, so what it sends next is handled after the others' quiesce().
-std::exception_ptr Endpoint::try_quiesce() {
+std::exception_ptr EndpointCore::try_quiesce() {
   const Entry entry(*this);
   must_not_be_in_handler("quiesce");
   std::array<std::int64_t, 2> before = {-1, -2};
@@ -112,7 +113,7 @@ std::exception_ptr Endpoint::try_quiesce() {
   for (;;) {
     error.add(flush_coalescers());
     const std::array<std::int64_t, 2> mine = {static_cast<std::int64_t>(sent_),
-                                              static_cast<std::int64_t>(inbox_.handled_)};
+                                              static_cast<std::int64_t>(handled_)};
     std::array<std::int64_t, 2> all{};
     error.add(reduce_into(ReduceOp::sum, mine, all, true));
     if (before[1] == all[0] && all[0] == all[1]) break;
@@ -121,7 +122,5 @@ std::exception_ptr Endpoint::try_quiesce() {
   reduce_into(ReduceOp::sum, {}, {}, false);
   return error.get();
 }
-
-void Endpoint::quiesce() { throw_if(try_quiesce()); }
 
 }  // namespace nuice::am

@@ -2,7 +2,7 @@
 // The receiver's side of a Doorbell, for transports with rings.
 #pragma once
 
-#include "nuice/am/ring.hpp"
+#include "am/ring.hpp"
 
 namespace nuice::am {
 

@@ -1,236 +1,85 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending and progress. A send that finds no room waits while polling in the main program, and is kept in deferred_
-// inside a handler: no handler ever waits, so every rank that waits takes messages in, and a cycle of full rings
-// cannot stand still.
+// The public face of EndpointCore.
 #include "nuice/am/endpoint.hpp"
 
-#include <bit>
-#include <limits>
-
-#include "am/endpoint_state.hpp"
-#include "am/noting_failure.hpp"
-#include "nuice/am/coalescer.hpp"
-#include "nuice/core/error.hpp"
+#include "am/endpoint_core.hpp"
+#include "nuice/am/port.hpp"
 
 namespace nuice::am {
-namespace {
-
-/// Empty polls in a row before a waiting loop gives the core away: at once where ranks wait for cores; else after about
-/// a millisecond, as what comes back from the system after giving up a core may take long.
-constexpr unsigned patience = 50000;
-constexpr unsigned patience_oversubscribed = 16;
-
-std::size_t self_ring_bytes(std::size_t max_message) {
-  return std::bit_ceil(4 * (max_message + 2 * sizeof(Header)));
-}
-
-}  // namespace
 
 Endpoint::Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options)
-    : transport_(std::move(transport)),
-      rank_(transport_->rank()),
-      num_ranks_(transport_->num_ranks()),
-      max_message_bytes_(transport_->max_message_bytes()),
-      options_(options),
-      inbox_(*this),
-      poll_period_(options.poll_every > 0 ? static_cast<std::uint64_t>(options.poll_every)
-                                          : std::numeric_limits<std::uint64_t>::max()),
-      sends_to_poll_(poll_period_),
-      names_(std::make_unique<Names>()),
-      calls_(std::make_unique<Calls>()),
-      ports_(std::make_unique<Ports>()),
-      levels_(std::make_unique<Levels>()),
-      self_(std::make_unique<SelfRing>(self_ring_bytes(max_message_bytes_))),
-      guards_(std::make_unique<Guards>()),
-      watch_(std::make_unique<Watch>()) {
-  if (options.poll_every < 0 || options.poll_limit < 1)
-    throw Error(ErrorCode::invalid_argument, "poll_every must be at least 0 and poll_limit at least 1");
-  if (!(options.watchdog_s >= 0))
-    throw Error(ErrorCode::invalid_argument,
-                "watchdog_s is " + std::to_string(options.watchdog_s) + ", not 0 or more");
-  add_internal_handlers();
-  add_failure_handlers();
-}
+    : core_(std::make_unique<EndpointCore>(*this, std::move(transport), options)) {}
+Endpoint::~Endpoint() = default;
 
-Stats Endpoint::stats() const {
-  const Entry entry(const_cast<Endpoint&>(*this));  // an Endpoint is never const itself: it has to be sealed
-  Stats stats = stats_;
-  stats.sent = sent_;
-  stats.handled = inbox_.handled_;
-  return stats;
-}
+Rank Endpoint::rank() const { return core_->rank_; }
+Rank Endpoint::num_ranks() const { return core_->num_ranks_; }
+std::string Endpoint::transport_name() const { return core_->transport_->name(); }
+std::size_t Endpoint::max_message_bytes() const { return core_->max_message_bytes_; }
+Stats Endpoint::stats() const { return core_->stats(); }
+bool Endpoint::has_failed() const { return core_->has_failed_; }
 
-void Endpoint::must_not_be_in_handler(const char* call) const {
-  if (in_progress_)
-    throw Error(ErrorCode::state, std::string(call) + " was called inside a handler on rank " +
-                                      std::to_string(rank_) + ": a handler may not wait");
+void Endpoint::seal() { core_->seal(); }
+void Endpoint::barrier() { core_->barrier(); }
+int Endpoint::poll() { return core_->poll(); }
+std::vector<std::int64_t> Endpoint::reduce(ReduceOp op, std::span<const std::int64_t> values) {
+  return core_->reduce(op, values);
 }
-
-void Endpoint::check_sendable(Rank dst, std::size_t bytes) const {
-  if (!sealed_) throw Error(ErrorCode::state, "rank " + std::to_string(rank_) + " sends before seal()");
-  if (dst < 0 || dst >= num_ranks_)
-    throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank_) + " sends to rank " +
-                                                 std::to_string(dst) + " of " + std::to_string(num_ranks_));
-  if (bytes > max_message_bytes_)
-    throw Error(ErrorCode::invalid_argument, "a message of " + std::to_string(bytes) + " bytes from rank " +
-                                                 std::to_string(rank_) + " to rank " + std::to_string(dst) +
-                                                 "; at most " + std::to_string(max_message_bytes_) +
-                                                 " are possible (put sends more)");
-}
-
-bool Endpoint::try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
-  if (RingProducer* const ring = rings_[static_cast<std::size_t>(dst)])
-    return ring->try_push(header, a.data(), a.size(), tail.data(), tail.size());
-  if (guards_->in_signal) return false;  // MPI and UCX must not be called there
-  return noting_failure([&] { return transport_->try_send(dst, header, a, tail); });
-}
-
-void Endpoint::defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
-  if (guards_->in_signal && keep_in_signal(dst, header, a, tail)) return;
-  Message message{header, {}};
-  message.payload.reserve(a.size() + tail.size());
-  message.payload.insert(message.payload.end(), a.begin(), a.end());
-  message.payload.insert(message.payload.end(), tail.begin(), tail.end());
-  deferred_[dst].push_back(std::move(message));
-  stats_.most_deferred = std::max(stats_.most_deferred, ++num_deferred_);
-}
-
-void Endpoint::post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
-  const auto to = static_cast<std::size_t>(dst);
-  if (to < rings_.size() && rings_[to] == nullptr && num_deferred_ == 0 && !guarded_ &&
-      a.size() + tail.size() <= max_message_bytes_ &&
-      noting_failure([&] { return transport_->try_send(dst, header, a, tail); })) [[likely]] {
-    count_send();
-  } else {
-    post_slowly(dst, header, a, tail);
-  }
-}
-
-void Endpoint::post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
-  check_sendable(dst, a.size() + tail.size());
-  const auto possible = [&] { return !must_stay_behind(dst) && try_post(dst, header, a, tail); };
-  FirstError error;
-  if (!possible()) {
-    if (in_progress_) {
-      defer(dst, header, a, tail);
-    } else {
-      ++stats_.stalls;
-      error.of([&] { wait_until(possible); });
-    }
-  }
-  error.of([&] { count_send(); });
-  error.rethrow();
-}
-
-void Endpoint::send_deferred() {
-  if (kept_ && kept_->used != 0) sort_kept();
-  for (auto entry = deferred_.begin(); entry != deferred_.end();) {
-    auto& [dst, messages] = *entry;
-    while (!messages.empty() && try_post(dst, messages.front().header, messages.front().payload, {})) {
-      messages.pop_front();
-      --num_deferred_;
-    }
-    entry = messages.empty() ? deferred_.erase(entry) : std::next(entry);
-  }
+void Endpoint::quiesce() {
+  if (const std::exception_ptr error = core_->try_quiesce()) std::rethrow_exception(error);
 }
 
 void Endpoint::send_raw(Rank dst, Kind kind, std::uint16_t id, std::span<const std::byte> payload) {
-  const Entry entry(*this);
-  post(dst, {.handler = id, .kind = kind}, payload.data(), payload.size(), {});
+  const EndpointCore::Entry entry(*core_);
+  core_->post(dst, {.handler = id, .kind = kind}, payload.data(), payload.size(), {});
 }
 
-int Endpoint::take_in() {
-  struct Running {
-    bool& flag;
-    explicit Running(bool& f) : flag(f) { flag = true; }
-    ~Running() { flag = false; }
-  };
-  const Running running(in_progress_);
-  int handled = noting_failure([this] { return transport_->poll(inbox_, options_.poll_limit); });
-  handled += self_->consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
-    inbox_.deliver(rank_, header, payload);
-  });
-  // As a handler would: what finds no room is kept, in order, and nothing waits.
-  if (!coalescers_.empty()) age_coalescers();
-  return handled;
+Port Endpoint::open_port(std::span<std::byte> memory, Bytes expected_bytes,
+                         std::function<void(Context&)> on_complete) {
+  return core_->open_port(memory, expected_bytes, std::move(on_complete));
+}
+void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte> data) {
+  core_->put(port, offset, data);
 }
 
-int Endpoint::progress() {
-  if (guards_->error) std::rethrow_exception(std::exchange(guards_->error, nullptr));
-  throw_failure();
-  if (num_deferred_ != 0) send_deferred();
-  const int handled = take_in();
-  throw_failure();  // another rank has told of one
-  return handled;
+std::uint16_t Endpoint::add_handler(std::string_view name, std::size_t argument_bytes,
+                                    std::size_t result_bytes, bool has_tail, const detail::HandlerRow& row,
+                                    std::shared_ptr<void> function) {
+  return core_->add_row(name, argument_bytes, result_bytes, has_tail, row, std::move(function));
 }
 
-void Endpoint::progress_or_idle() {
-  if (progress() != 0) {
-    empty_polls_ = 0;
-    look_now_and_then(true);
+void Endpoint::send_bytes(Rank dst, std::uint16_t handler, const void* argument, std::size_t bytes,
+                          Tail tail) {
+  EndpointCore& core = *core_;
+  if (core.guarded_) [[unlikely]] {
+    const EndpointCore::Entry entry(core);
+    core.post(dst, {.handler = handler}, argument, bytes, tail);
   } else {
-    idle();
+    core.post(dst, {.handler = handler}, argument, bytes, tail);
   }
 }
 
-void Endpoint::idle() {
-  if (++empty_polls_ > (transport_->oversubscribed() ? patience_oversubscribed : patience)) {
-    transport_->yield();
-    look_for_failures(true);
-  } else {
-    look_now_and_then(true);
+CallId Endpoint::call_bytes(Rank dst, std::uint16_t handler, const void* argument, std::size_t bytes) {
+  const EndpointCore::Entry entry(*core_);
+  const CallTag tag{core_->new_call()};
+  try {
+    core_->post(dst, {.handler = handler, .kind = Kind::call}, &tag, sizeof tag,
+                {static_cast<const std::byte*>(argument), bytes});
+  } catch (...) {
+    core_->drop_call(tag.id);
+    throw;
   }
+  return tag.id;
 }
 
-int Endpoint::poll() {
-  const Entry entry(*this);
-  must_not_be_in_handler("poll");
-  const int handled = progress();
-  if (handled != 0) {
-    empty_polls_ = 0;
-  } else if (++empty_polls_ > patience_oversubscribed && transport_->oversubscribed()) {
-    transport_->yield();
-  }
-  look_now_and_then(false);
-  return handled;
-}
+bool Endpoint::is_done(CallId call) const { return core_->call_done(call); }
+void Endpoint::take_result(CallId call, std::span<std::byte> result) { core_->take_result(call, result); }
+void Endpoint::drop_call(CallId call) { core_->drop_call(call); }
+void Endpoint::poll_until_true(bool (*done)(void*), void* context) { core_->poll_until(done, context); }
 
-void Endpoint::age_coalescers() {
-  for (CoalescerBase* coalescer : coalescers_) coalescer->flush_if_old();
+void Inbox::deliver(Rank src, Header header, const std::byte* payload) {
+  core_.deliver(src, header, payload);
 }
-
-std::exception_ptr Endpoint::flush_coalescers() {
-  FirstError error;
-  for (std::size_t next = 0; next < coalescers_.size();) {  // a handler may make another meanwhile
-    CoalescerBase* const coalescer = coalescers_[next++];
-    error.of([&] { coalescer->flush(); });
-  }
-  return error.get();
-}
-
-void Endpoint::throw_later(std::exception_ptr error) {
-  const Entry entry(*this);
-  if (!guards_->error) guards_->error = std::move(error);
-}
-
-void Inbox::reject(Rank src, Header header) const {
-  const std::string of = "a message from rank " + std::to_string(src) + " to rank " +
-                         std::to_string(endpoint_.rank_) + " names handler " + std::to_string(header.handler);
-  if (header.handler >= rows_.size())
-    throw Error(ErrorCode::mismatch, of + ", but " + std::to_string(rows_.size()) + " are registered");
-  throw Error(ErrorCode::mismatch, of + " (" + endpoint_.names_->names[header.handler] +
-                                       "), which does not take this kind of message");
-}
-
-void Context::replied_twice() {
-  throw Error(ErrorCode::state, "a handler replied a second time; send() has no such limit");
-}
-
-void detail::wrong_size(const Context& context, std::size_t expected, std::size_t bytes, bool or_more) {
-  throw Error(ErrorCode::mismatch, "a message from rank " + std::to_string(context.source()) + " to rank " +
-                                       std::to_string(context.endpoint().rank()) + " has " +
-                                       std::to_string(bytes) + " bytes where its handler takes " +
-                                       std::to_string(expected) + (or_more ? " or more" : ""));
-}
+bool Inbox::takes_in_signal(Header header) const { return core_.takes_in_signal(header); }
+void Inbox::bulk_arrived(std::uint64_t cookie) { core_.bulk_arrived(cookie); }
 
 }  // namespace nuice::am

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "am/endpoint_state.hpp"
+#include "am/endpoint_core.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
@@ -21,26 +21,26 @@ std::int64_t signed_edge(Rank mine, Rank other) {
 
 }  // namespace
 
-std::uint32_t Endpoint::add_level_sync() {
+std::uint32_t EndpointCore::add_level_sync() {
   const Entry entry(*this);
-  Levels& levels = *levels_;
+  Levels& levels = levels_;
   const std::uint32_t id = levels.made++;
   if (id >= levels.marks.size()) levels.marks.resize(id + 1);
   levels.marks[id].resize(static_cast<std::size_t>(num_ranks_), 0);
   return id;
 }
 
-std::uint64_t Endpoint::level_marks(std::uint32_t sync, Rank src) const {
-  return levels_->marks[sync][static_cast<std::size_t>(src)];
+std::uint64_t EndpointCore::level_marks(std::uint32_t sync, Rank src) const {
+  return levels_.marks[sync][static_cast<std::size_t>(src)];
 }
 
-void Endpoint::send_level_mark(std::uint32_t sync, Rank dst) {
+void EndpointCore::send_level_mark(std::uint32_t sync, Rank dst) {
   post(dst, internal_header(InternalHandler::level_mark), &sync, sizeof sync, {});
 }
 
 LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
-    : endpoint_(endpoint), neighbours_(std::move(neighbours)), id_(endpoint.add_level_sync()) {
-  const Endpoint::Entry entry(endpoint_);
+    : core_(endpoint.core()), neighbours_(std::move(neighbours)), id_(core_.add_level_sync()) {
+  const EndpointCore::Entry entry(core_);
   std::ranges::sort(neighbours_);
   std::array<std::int64_t, 2> mine = {0, 0};  // invalid lists, edges without their counterpart
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
@@ -50,8 +50,8 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
     mine[1] += signed_edge(endpoint.rank(), other);
   }
   std::array<std::int64_t, 2> all{};
-  endpoint.throw_later(endpoint.try_reduce(ReduceOp::sum, mine, all));
-  endpoint.reduce_into(ReduceOp::sum, {}, {}, false);  // no message of the first level is handled in here
+  core_.throw_later(core_.try_reduce(ReduceOp::sum, mine, all));
+  core_.reduce_into(ReduceOp::sum, {}, {}, false);  // no message of the first level is handled in here
   if (all[0] != 0)
     throw Error(ErrorCode::invalid_argument, "neighbours: " + std::to_string(all[0]) +
                                                  " ranks name themselves, a rank twice or one outside");
@@ -59,24 +59,23 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
 }
 
 void LevelSync::finish_level() {
-  const Endpoint::Entry entry(endpoint_);
-  endpoint_.must_not_be_in_handler("finish_level");
-  endpoint_.check_sendable(endpoint_.rank(), 0);  // now: each of the steps below is taken
+  const EndpointCore::Entry entry(core_);
+  core_.must_not_be_in_handler("finish_level");
+  core_.check_sendable(core_.rank_, 0);  // now: each of the steps below is taken
   FirstError error;
-  error.add(endpoint_.flush_coalescers());
-  for (const Rank neighbour : neighbours_) error.of([&] { endpoint_.send_level_mark(id_, neighbour); });
+  error.add(core_.flush_coalescers());
+  for (const Rank neighbour : neighbours_) error.of([&] { core_.send_level_mark(id_, neighbour); });
   ++level_;
   const auto all_have_told = [this] {
-    return std::ranges::all_of(neighbours_,
-                               [this](Rank r) { return endpoint_.level_marks(id_, r) >= level_; });
+    return std::ranges::all_of(neighbours_, [this](Rank r) { return core_.level_marks(id_, r) >= level_; });
   };
-  error.of([&] { endpoint_.wait_until(all_have_told); });
+  error.of([&] { core_.wait_until(all_have_told); });
   error.rethrow();
 }
 
 std::uint64_t LevelSync::level_of(Rank src) const {
-  const Endpoint::Entry entry(endpoint_);
-  return endpoint_.level_marks(id_, src);
+  const EndpointCore::Entry entry(core_);
+  return core_.level_marks(id_, src);
 }
 
 }  // namespace nuice::am

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "am/doorbell.hpp"
-#include "nuice/am/endpoint.hpp"
+#include "am/endpoint_core.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
@@ -187,7 +187,8 @@ class LoopbackTransport : public Transport {
     int handled = 0;
     for (Rank src = 0; src < num_ranks(); ++src)
       handled += from_[static_cast<std::size_t>(src)].poll(
-          limit, [&](Header header, const std::byte* payload) { inbox.deliver(src, header, payload); });
+          limit,
+          [&](Header header, const std::byte* payload) { inbox.core().deliver(src, header, payload); });
     if (handled == 0) {
       hub_.pass(rank_, true);
     } else {
@@ -220,8 +221,8 @@ class LoopbackTransport : public Transport {
     int handled = 0;
     for (Rank src = 0; src < num_ranks(); ++src)
       handled += from_[static_cast<std::size_t>(src)].poll_while(
-          1000, [&](Header header) { return inbox.takes_in_signal(header); },
-          [&](Header header, const std::byte* payload) { inbox.deliver(src, header, payload); });
+          1000, [&](Header header) { return inbox.core().takes_in_signal(header); },
+          [&](Header header, const std::byte* payload) { inbox.core().deliver(src, header, payload); });
     return handled;
   }
 

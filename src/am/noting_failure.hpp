@@ -9,7 +9,7 @@
 namespace nuice::am {
 
 template <typename Act>
-auto Endpoint::noting_failure(Act&& act) {
+auto EndpointCore::noting_failure(Act&& act) {
   try {
     return act();
   } catch (const TransportError& error) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/endpoint_state.hpp"
+#include "am/endpoint_core.hpp"
 #include "am/noting_failure.hpp"
 #include "nuice/core/error.hpp"
 
@@ -43,13 +43,13 @@ std::string put_text(Rank src, Rank dst, std::uint64_t port) {
 
 }  // namespace
 
-Port Endpoint::open_port(std::span<std::byte> memory, Bytes expected_bytes,
-                         std::function<void(Context&)> on_complete) {
+Port EndpointCore::open_port(std::span<std::byte> memory, Bytes expected_bytes,
+                             std::function<void(Context&)> on_complete) {
   const Entry entry(*this);
   if (expected_bytes < 0)
     throw Error(ErrorCode::invalid_argument,
                 "a port cannot expect " + std::to_string(expected_bytes) + " bytes");
-  Ports& ports = *ports_;
+  Ports& ports = ports_;
   if (ports.free.empty()) {
     ports.free.push_back(static_cast<std::uint32_t>(ports.slots.size()));
     ports.slots.push_back(std::make_unique<Ports::Slot>());
@@ -68,7 +68,7 @@ Port Endpoint::open_port(std::span<std::byte> memory, Bytes expected_bytes,
   return {this, id};
 }
 
-void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte> data) {
+void EndpointCore::put(const PortRef& port, Bytes offset, std::span<const std::byte> data) {
   const Entry entry(*this);
   const PutHead head{port.id, port.generation, offset};
   check_sendable(port.rank, 0);
@@ -84,7 +84,7 @@ void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte>
     error.rethrow();
     return;
   }
-  const std::uint64_t number = ports_->next_put++;
+  const std::uint64_t number = ports_.next_put++;
   const std::size_t room = max_message_bytes_ - sizeof(PartHead);
   std::size_t done = 0;
   do {
@@ -101,10 +101,10 @@ void Endpoint::put(const PortRef& port, Bytes offset, std::span<const std::byte>
 }
 
 /// Empty if the port takes these bytes.
-std::string Endpoint::why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset,
-                                 Bytes bytes) const {
-  if (port >= ports_->slots.size()) return "which does not exist";
-  const Ports::Slot& slot = *ports_->slots[port];
+std::string EndpointCore::why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset,
+                                     Bytes bytes) const {
+  if (port >= ports_.slots.size()) return "which does not exist";
+  const Ports::Slot& slot = *ports_.slots[port];
   if (slot.generation != generation || !slot.open)
     return "is for generation " + std::to_string(generation) + ", but the port is " +
            (slot.open ? "at " : "closed after ") + std::to_string(slot.generation);
@@ -117,11 +117,11 @@ std::string Endpoint::why_no_put(std::uint64_t port, std::uint64_t generation, B
   return {};
 }
 
-void Endpoint::complete_port(Context& context, std::uint32_t port) {
-  Ports::Slot& slot = *ports_->slots[port];
+void EndpointCore::complete_port(Context& context, std::uint32_t port) {
+  Ports::Slot& slot = *ports_.slots[port];
   if (slot.abandoned && slot.incoming == 0) {
     slot.abandoned = false;
-    ports_->free.push_back(port);
+    ports_.free.push_back(port);
   }
   if (!slot.open || slot.missing != 0 || slot.incoming != 0) return;
   slot.open = false;
@@ -129,7 +129,7 @@ void Endpoint::complete_port(Context& context, std::uint32_t port) {
 }
 
 // The first message of a put decides for all of it, so that a put that does not fit writes nothing.
-void Endpoint::take_put(Context& context, const std::byte* payload, std::size_t bytes) {
+void EndpointCore::take_put(Context& context, const std::byte* payload, std::size_t bytes) {
   if (bytes < sizeof(PartHead)) detail::wrong_size(context, sizeof(PartHead), bytes, true);
   const auto part = detail::load<PartHead>(payload);
   const PutHead& head = part.put;
@@ -140,18 +140,18 @@ void Endpoint::take_put(Context& context, const std::byte* payload, std::size_t 
   if (part.done == 0) {
     why = why_no_put(head.port, head.generation, head.offset, part.total);
     if (why.empty()) {
-      ports_->slots[head.port]->missing -= part.total;
-      ports_->slots[head.port]->incoming += part.total;
+      ports_.slots[head.port]->missing -= part.total;
+      ports_.slots[head.port]->incoming += part.total;
     }
-    if (!last) ports_->parts[put] = why.empty();
+    if (!last) ports_.parts[put] = why.empty();
   }
-  const auto found = ports_->parts.find(put);
-  const bool taken = found != ports_->parts.end() ? found->second : part.done == 0 && why.empty();
-  if (last && found != ports_->parts.end()) ports_->parts.erase(found);
+  const auto found = ports_.parts.find(put);
+  const bool taken = found != ports_.parts.end() ? found->second : part.done == 0 && why.empty();
+  if (last && found != ports_.parts.end()) ports_.parts.erase(found);
   if (!why.empty())
     throw Error(ErrorCode::mismatch, put_text(context.source(), rank_, head.port) + " " + why);
   if (!taken) return;
-  Ports::Slot& slot = *ports_->slots[head.port];
+  Ports::Slot& slot = *ports_.slots[head.port];
   const auto room = static_cast<Bytes>(slot.memory.size());
   if (data > slot.incoming || head.offset > room - data) return;
   if (data != 0 && !slot.abandoned)
@@ -160,17 +160,17 @@ void Endpoint::take_put(Context& context, const std::byte* payload, std::size_t 
   complete_port(context, static_cast<std::uint32_t>(head.port));
 }
 
-void Endpoint::take_bulk_put(Context& context, const std::byte* payload, std::size_t bytes) {
+void EndpointCore::take_bulk_put(Context& context, const std::byte* payload, std::size_t bytes) {
   if (bytes != sizeof(BulkHead)) detail::wrong_size(context, sizeof(BulkHead), bytes, false);
   const auto head = detail::load<BulkHead>(payload);
   if (head.bytes < 0) detail::wrong_size(context, sizeof(BulkHead), bytes, false);
   const std::string why = why_no_put(head.put.port, head.put.generation, head.put.offset, head.bytes);
-  const std::uint64_t cookie = ports_->next_cookie++;
-  Ports::Incoming& incoming = ports_->incoming[cookie];
+  const std::uint64_t cookie = ports_.next_cookie++;
+  Ports::Incoming& incoming = ports_.incoming[cookie];
   incoming = {context.source(), static_cast<std::uint32_t>(head.put.port), head.bytes, {}};
   const auto size = static_cast<std::size_t>(head.bytes);
   if (why.empty()) {
-    Ports::Slot& slot = *ports_->slots[head.put.port];
+    Ports::Slot& slot = *ports_.slots[head.put.port];
     slot.missing -= head.bytes;
     slot.incoming += head.bytes;
     transport_->start_bulk_receive(context.source(), head.key,
@@ -183,32 +183,32 @@ void Endpoint::take_bulk_put(Context& context, const std::byte* payload, std::si
   throw Error(ErrorCode::mismatch, put_text(context.source(), rank_, head.put.port) + " " + why);
 }
 
-void Inbox::bulk_arrived(std::uint64_t cookie) {
+void EndpointCore::bulk_arrived(std::uint64_t cookie) {
   ++handled_;
-  auto& ports = *endpoint_.ports_;
+  Ports& ports = ports_;
   const auto found = ports.incoming.find(cookie);
-  const Endpoint::Ports::Incoming incoming = std::move(found->second);
+  const Ports::Incoming incoming = std::move(found->second);
   ports.incoming.erase(found);
   if (!incoming.discarded.empty()) return;
   ports.slots[incoming.port]->incoming -= incoming.bytes;
   Context context(endpoint_, incoming.src);
-  endpoint_.complete_port(context, incoming.port);
+  complete_port(context, incoming.port);
 }
 
 Port::~Port() {
-  if (endpoint_ == nullptr) return;
-  const Endpoint::Entry entry(*endpoint_);
-  auto& ports = *endpoint_->ports_;
-  Endpoint::Ports::Slot& slot = *ports.slots[id_];
+  if (core_ == nullptr) return;
+  const EndpointCore::Entry entry(*core_);
+  auto& ports = core_->ports_;
+  EndpointCore::Ports::Slot& slot = *ports.slots[id_];
   slot.on_complete.reset();
   slot.open = false;
-  if (!endpoint_->in_progress_) {
+  if (!core_->in_progress_) {
     try {
-      endpoint_->wait_until([&slot] { return slot.incoming == 0; });
+      core_->wait_until([&slot] { return slot.incoming == 0; });
     } catch (const TransportError&) {
       // Nothing more comes; what uses the transport next tells.
     } catch (...) {
-      endpoint_->throw_later(std::current_exception());
+      core_->throw_later(std::current_exception());
     }
   }
   slot.abandoned = slot.incoming != 0;
@@ -216,30 +216,30 @@ Port::~Port() {
 }
 
 PortRef Port::ref() const {
-  const Endpoint::Entry entry(*endpoint_);
-  return {endpoint_->rank_, id_, endpoint_->ports_->slots[id_]->generation};
+  const EndpointCore::Entry entry(*core_);
+  return {core_->rank_, id_, core_->ports_.slots[id_]->generation};
 }
 
 bool Port::complete() const { return missing() == 0; }
 
 Bytes Port::missing() const {
-  const Endpoint::Entry entry(*endpoint_);
-  const Endpoint::Ports::Slot& slot = *endpoint_->ports_->slots[id_];
+  const EndpointCore::Entry entry(*core_);
+  const EndpointCore::Ports::Slot& slot = *core_->ports_.slots[id_];
   return slot.missing + slot.incoming;
 }
 
 void Port::rearm() {
-  const Endpoint::Entry entry(*endpoint_);
-  rearm(endpoint_->ports_->slots[id_]->expected);
+  const EndpointCore::Entry entry(*core_);
+  rearm(core_->ports_.slots[id_]->expected);
 }
 
 void Port::rearm(Bytes expected_bytes) {
-  const Endpoint::Entry entry(*endpoint_);
-  Endpoint::Ports::Slot& slot = *endpoint_->ports_->slots[id_];
+  const EndpointCore::Entry entry(*core_);
+  EndpointCore::Ports::Slot& slot = *core_->ports_.slots[id_];
   if (slot.missing + slot.incoming != 0)
-    throw Error(ErrorCode::state, "port " + std::to_string(id_) + " of rank " +
-                                      std::to_string(endpoint_->rank_) + " is re-armed while " +
-                                      std::to_string(slot.missing + slot.incoming) + " bytes are missing");
+    throw Error(ErrorCode::state, "port " + std::to_string(id_) + " of rank " + std::to_string(core_->rank_) +
+                                      " is re-armed while " + std::to_string(slot.missing + slot.incoming) +
+                                      " bytes are missing");
   if (expected_bytes < 0)
     throw Error(ErrorCode::invalid_argument,
                 "a port cannot expect " + std::to_string(expected_bytes) + " bytes");

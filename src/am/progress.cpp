@@ -8,25 +8,25 @@
 #include <cerrno>
 #include <cstring>
 
-#include "am/endpoint_state.hpp"
+#include "am/endpoint_core.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {
 namespace {
 
-thread_local Endpoint* interruptible = nullptr;
+thread_local EndpointCore* interruptible = nullptr;
 
 }  // namespace
 
-void Endpoint::enter() {
-  Guards& guards = *guards_;
+void EndpointCore::enter() {
+  Guards& guards = guards_;
   if (guards.has_thread) guards.mutex.lock();
   guards.busy = guards.busy + 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-void Endpoint::leave() noexcept {
-  Guards& guards = *guards_;
+void EndpointCore::leave() noexcept {
+  Guards& guards = guards_;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   guards.busy = guards.busy - 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -35,8 +35,8 @@ void Endpoint::leave() noexcept {
 }
 
 // Takes in what is there, arms the bell again, and looks once more, as a sender may have missed the arming.
-void Endpoint::drain() noexcept {
-  Guards& guards = *guards_;
+void EndpointCore::drain() noexcept {
+  Guards& guards = guards_;
   guards.busy = guards.busy + 1;
   in_progress_ = true;
   guards.in_signal = true;
@@ -59,17 +59,17 @@ void Endpoint::drain() noexcept {
   guards.busy = guards.busy - 1;
 }
 
-bool Inbox::takes_in_signal(Header header) const {
-  const Endpoint::Kept& kept = *endpoint_.kept_;
+bool EndpointCore::takes_in_signal(Header header) const {
+  const Kept& kept = *kept_;
   return header.kind != Kind::internal && kept.memory.size() - kept.used >= kept.largest;
 }
 
-bool Endpoint::must_stay_behind(Rank dst) const {
+bool EndpointCore::must_stay_behind(Rank dst) const {
   return num_deferred_ != 0 &&
          (deferred_.contains(dst) || (kept_ && kept_->any[static_cast<std::size_t>(dst)] != 0));
 }
 
-bool Endpoint::keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
+bool EndpointCore::keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   const Kept::Record record{dst, static_cast<std::uint32_t>(a.size() + tail.size()), header};
   Kept& kept = *kept_;
   if (kept.memory.size() - kept.used < sizeof record + record.bytes) return false;
@@ -86,7 +86,7 @@ bool Endpoint::keep_in_signal(Rank dst, Header header, std::span<const std::byte
 }
 
 // Behind what deferred_ had for the same rank already: nothing for a rank that is in here goes there in between.
-void Endpoint::sort_kept() {
+void EndpointCore::sort_kept() {
   Kept& kept = *kept_;
   for (std::size_t at = 0; at < kept.used;) {
     const auto record = detail::load<Kept::Record>(kept.memory.data() + at);
@@ -98,8 +98,8 @@ void Endpoint::sort_kept() {
   std::ranges::fill(kept.any, 0);
 }
 
-void Endpoint::interrupted() noexcept {
-  Guards& guards = *guards_;
+void EndpointCore::interrupted() noexcept {
+  Guards& guards = guards_;
   if (guards.busy != 0) {
     guards.pending = 1;
     return;
@@ -108,73 +108,84 @@ void Endpoint::interrupted() noexcept {
   drain();
 }
 
-void Endpoint::on_signal(int /*signal*/) {
+void EndpointCore::on_signal(int /*signal*/) {
   const int saved = errno;
   if (interruptible != nullptr) interruptible->interrupted();
   errno = saved;
 }
 
-Interruptible::Interruptible(Endpoint& endpoint, int signal) : endpoint_(endpoint) {
-  Endpoint::Guards& guards = *endpoint.guards_;
-  if (endpoint.guarded_ || interruptible != nullptr)
+Interruptible::Interruptible(Endpoint& endpoint, int signal) : core_(endpoint.core()) {
+  EndpointCore::Guards& guards = core_.guards_;
+  if (core_.guarded_ || interruptible != nullptr)
     throw Error(ErrorCode::state, "interrupts or a progress thread are on already");
   struct sigaction action = {};
-  action.sa_handler = &Endpoint::on_signal;
+  action.sa_handler = &EndpointCore::on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   if (sigaction(signal, &action, nullptr) != 0)
     throw Error(ErrorCode::invalid_argument, "signal " + std::to_string(signal) + " cannot be caught");
-  if (!endpoint.kept_)  // else it may hold something still
-    endpoint.kept_ = std::make_unique<Endpoint::Kept>(endpoint.max_message_bytes_, endpoint.num_ranks_);
+  if (!core_.kept_)  // else it may hold something still
+    core_.kept_ = std::make_unique<EndpointCore::Kept>(core_.max_message_bytes_, core_.num_ranks_);
   guards.signal = signal;
   guards.busy = 1;  // until everything is set up
-  endpoint.guarded_ = true;
-  interruptible = &endpoint;
-  if (!endpoint.transport_->arm_doorbell(signal)) {
+  core_.guarded_ = true;
+  interruptible = &core_;
+  if (!core_.transport_->arm_doorbell(signal)) {
     interruptible = nullptr;
-    endpoint.guarded_ = false;
+    core_.guarded_ = false;
     guards.signal = 0;
     guards.busy = 0;
     throw Error(ErrorCode::not_applicable,
-                "transport " + endpoint.transport_->name() + " cannot interrupt a computing rank");
+                "transport " + core_.transport_->name() + " cannot interrupt a computing rank");
   }
   guards.pending = 1;  // what came before the bell was armed
-  endpoint.leave();
+  core_.leave();
 }
 
 Interruptible::~Interruptible() {
-  endpoint_.enter();
-  endpoint_.transport_->disarm_doorbell();
+  core_.enter();
+  core_.transport_->disarm_doorbell();
   interruptible = nullptr;
-  endpoint_.guards_->signal = 0;
-  endpoint_.guards_->pending = 0;
-  endpoint_.leave();
-  endpoint_.guarded_ = false;
+  core_.guards_.signal = 0;
+  core_.guards_.pending = 0;
+  core_.leave();
+  core_.guarded_ = false;
 }
 
-ProgressThread::ProgressThread(Endpoint& endpoint, std::chrono::microseconds period) : endpoint_(endpoint) {
-  if (endpoint.guarded_) throw Error(ErrorCode::state, "interrupts or a progress thread are on already");
-  if (!endpoint.transport_->allows_threads())
+ProgressThread::ProgressThread(Endpoint& endpoint, std::chrono::microseconds period)
+    : core_(endpoint.core()) {
+  if (core_.guarded_) throw Error(ErrorCode::state, "interrupts or a progress thread are on already");
+  if (!core_.transport_->allows_threads())
     throw Error(ErrorCode::not_applicable,
                 "a progress thread needs MPI_THREAD_MULTIPLE from MPI_Init_thread");
-  endpoint.guards_->has_thread = true;
-  endpoint.guarded_ = true;
+  core_.guards_.has_thread = true;
+  core_.guarded_ = true;
   thread_ = std::thread([this, period] { run(period); });
+}
+
+Mask::Mask(Endpoint& endpoint) : core_(endpoint.core()) {
+  if (core_.guarded_) [[unlikely]]
+    core_.enter();
+}
+
+Mask::~Mask() {
+  if (core_.guarded_) [[unlikely]]
+    core_.leave();
 }
 
 ProgressThread::~ProgressThread() {
   stop_ = true;
   thread_.join();
-  endpoint_.guarded_ = false;
-  endpoint_.guards_->has_thread = false;
+  core_.guarded_ = false;
+  core_.guards_.has_thread = false;
 }
 
 void ProgressThread::run(std::chrono::microseconds period) {
-  Endpoint::Guards& guards = *endpoint_.guards_;
+  EndpointCore::Guards& guards = core_.guards_;
   while (!stop_) {
     if (guards.mutex.try_lock()) {
       try {
-        if (!guards.error) endpoint_.progress();
+        if (!guards.error) core_.progress();
       } catch (...) {
         guards.error = std::current_exception();
       }

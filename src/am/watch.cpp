@@ -16,7 +16,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "am/endpoint_state.hpp"
+#include "am/endpoint_core.hpp"
 #include "am/noting_failure.hpp"
 #include "core/support/watchdog.hpp"
 #include "nuice/core/error.hpp"
@@ -58,18 +58,18 @@ void leave_behind(std::unique_ptr<Transport> transport) {
 
 }  // namespace
 
-Endpoint::~Endpoint() {
+EndpointCore::~EndpointCore() {
   if (has_failed_) leave_behind(std::move(transport_));
 }
 
-void Endpoint::begin_wait() { watch_->quiet.restart(); }
+void EndpointCore::begin_wait() { watch_.quiet.restart(); }
 
-void Endpoint::look_now_and_then(bool is_waiting) {
+void EndpointCore::look_now_and_then(bool is_waiting) {
   if (++looks_ % polls_per_look == 0) look_for_failures(is_waiting);
 }
 
-void Endpoint::look_for_failures(bool is_waiting) {
-  Watch& watch = *watch_;
+void EndpointCore::look_for_failures(bool is_waiting) {
+  Watch& watch = watch_;
   const double now_s = seconds();
   if (now_s < watch.next_look_s) return;
   watch.next_look_s = now_s + look_period_s;
@@ -78,7 +78,7 @@ void Endpoint::look_for_failures(bool is_waiting) {
   if (!dead.empty()) give_up(ErrorCode::mpi, me + " gives up; dead: " + names_of(dead));
   if (!is_waiting) return;
   const double limit_s = options_.watchdog_s;
-  watch.quiet.look(static_cast<std::int64_t>(sent_ + inbox_.handled_), now_s,
+  watch.quiet.look(static_cast<std::int64_t>(sent_ + handled_), now_s,
                    (limit_s > 0 ? limit_s : orphan_patience_s) / 10);
   const double quiet_s = watch.quiet.seconds();
   if (limit_s > 0 && quiet_s >= limit_s)
@@ -88,8 +88,8 @@ void Endpoint::look_for_failures(bool is_waiting) {
 }
 
 /// Those of the others that do not answer in time.
-std::vector<Rank> Endpoint::silent_ranks() {
-  Watch& watch = *watch_;
+std::vector<Rank> EndpointCore::silent_ranks() {
+  Watch& watch = watch_;
   watch.is_present.assign(static_cast<std::size_t>(num_ranks_), 0);
   watch.is_present[static_cast<std::size_t>(rank_)] = 1;
   for (Rank dst = 0; dst < num_ranks_; ++dst) {
@@ -109,7 +109,7 @@ std::vector<Rank> Endpoint::silent_ranks() {
 }
 
 /// There is an error to tell already: those of handlers are lost.
-void Endpoint::poll_blindly() noexcept {
+void EndpointCore::poll_blindly() noexcept {
   try {
     if (num_deferred_ != 0) send_deferred();
     if (take_in() == 0) transport_->yield();
@@ -118,7 +118,7 @@ void Endpoint::poll_blindly() noexcept {
   }
 }
 
-void Endpoint::time_out(const std::string& text) {
+void EndpointCore::time_out(const std::string& text) {
   const std::vector<Rank> silent = silent_ranks();
   throw_failure();  // of another rank, heard meanwhile
   give_up(ErrorCode::timeout,
@@ -126,23 +126,23 @@ void Endpoint::time_out(const std::string& text) {
                                  : "; no answer from " + names_of(silent)));
 }
 
-void Endpoint::give_up(ErrorCode code, const std::string& text) {
+void EndpointCore::give_up(ErrorCode code, const std::string& text) {
   const TransportError error(code, text);
   fail(error, std::make_exception_ptr(error));
   throw TransportError(error);
 }
 
 /// The first failure is the one to tell, here and elsewhere.
-void Endpoint::fail(const Error& error, std::exception_ptr why) noexcept {
+void EndpointCore::fail(const Error& error, std::exception_ptr why) noexcept {
   if (has_failed_) return;
-  watch_->failure = std::move(why);
+  watch_.failure = std::move(why);
   has_failed_ = true;
   if (error.code() != ErrorCode::state)
     tell_of_failure(error);  // in a loop-back run all know that another has failed
 }
 
 /// Who has died may be known a moment after a call has failed for it.
-void Endpoint::give_up_after(const Error& error) {
+void EndpointCore::give_up_after(const Error& error) {
   std::vector<Rank> dead;
   if (error.code() == ErrorCode::mpi && !has_failed_)
     for (const double end_s = seconds() + news_time_s; dead.empty() && seconds() < end_s; sched_yield())
@@ -153,7 +153,7 @@ void Endpoint::give_up_after(const Error& error) {
           error.what() + (silent.empty() ? std::string() : "; no answer from " + names_of(silent)));
 }
 
-void Endpoint::tell_of_failure(const Error& error) noexcept {
+void EndpointCore::tell_of_failure(const Error& error) noexcept {
   const FailureHead head{static_cast<std::int32_t>(error.code())};
   const std::string_view text(error.what());
   const auto bytes =
@@ -171,28 +171,29 @@ void Endpoint::tell_of_failure(const Error& error) noexcept {
   for (const double end_s = seconds() + farewell_s; seconds() < end_s;) poll_blindly();
 }
 
-void Endpoint::throw_failure() const {
-  if (has_failed_) std::rethrow_exception(watch_->failure);
+void EndpointCore::throw_failure() const {
+  if (has_failed_) std::rethrow_exception(watch_.failure);
 }
 
-void Endpoint::add_failure_handlers() {
+void EndpointCore::add_failure_handlers() {
   const auto add = [this](InternalHandler number, detail::HandlerRow::Run run) {
-    inbox_.internal_rows_[static_cast<std::size_t>(number)] = {run, nullptr, nullptr, false};
+    internal_rows_[static_cast<std::size_t>(number)] = {run, nullptr, nullptr, false};
   };
   add(InternalHandler::roll_call, [](void*, Context& context, const std::byte*, std::size_t) {
-    context.endpoint().post(context.source(), internal_header(InternalHandler::present), nullptr, 0, {});
+    context.endpoint().core().post(context.source(), internal_header(InternalHandler::present), nullptr, 0,
+                                   {});
   });
   add(InternalHandler::present, [](void*, Context& context, const std::byte*, std::size_t) {
-    std::vector<char>& is_present = context.endpoint().watch_->is_present;
+    std::vector<char>& is_present = context.endpoint().core().watch_.is_present;
     if (!is_present.empty()) is_present[static_cast<std::size_t>(context.source())] = 1;
   });
   add(InternalHandler::failure, [](void*, Context& context, const std::byte* payload, std::size_t bytes) {
     if (bytes < sizeof(FailureHead)) detail::wrong_size(context, sizeof(FailureHead), bytes, true);
     const auto head = detail::load<FailureHead>(payload);
     const std::string text(reinterpret_cast<const char*>(payload + sizeof head), bytes - sizeof head);
-    Endpoint& endpoint = context.endpoint();
+    EndpointCore& endpoint = context.endpoint().core();
     if (endpoint.has_failed_) return;
-    endpoint.watch_->failure =
+    endpoint.watch_.failure =
         std::make_exception_ptr(TransportError(static_cast<ErrorCode>(head.code), text));
     endpoint.has_failed_ = true;  // what made the progress throws it
   });

@@ -377,13 +377,17 @@ std::optional<Violation> check_phase_bytes(const CommMatrix& matrix, const Sched
 }  // namespace
 
 std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
-                               const Topology* topology) {
+                               const Topology* topology, std::span<const std::int64_t> paths) {
   std::optional<LinkUse> links;
   if ((guarantees & link_free) != 0) {
     if (topology == nullptr)
       throw Error(ErrorCode::invalid_argument, "link_free can only be checked with a topology");
     core::require_ranks(*topology, schedule.num_ranks());
-    links.emplace(*topology);
+    if (!paths.empty() && paths.size() != schedule.num_transfers())
+      throw Error(ErrorCode::mismatch, "paths are given for " + std::to_string(paths.size()) +
+                                           " transfers, the schedule has " +
+                                           std::to_string(schedule.num_transfers()));
+    links.emplace(*topology, paths);
   }
   if (schedule.num_ranks() != matrix.num_ranks()) {
     Violation violation{.kind = ViolationKind::wrong_num_ranks};

@@ -37,10 +37,15 @@ void LinkUse::collect_crossings(const Schedule& schedule, PhaseId phase) {
   std::size_t index = 0;
   for (const Transfer& transfer : schedule.transfers(phase)) {
     route_.clear();
-    topology_.append_route(transfer.src, transfer.dst, route_);
+    if (paths_.empty()) {
+      topology_.append_route(transfer.src, transfer.dst, route_);
+    } else {
+      topology_.append_path(transfer.src, transfer.dst, paths_[first_of_phase_ + index], route_);
+    }
     for (const LinkId link : route_) crossings_.push_back({link, index});
     ++index;
   }
+  first_of_phase_ += index;
   std::ranges::sort(crossings_);
 }
 

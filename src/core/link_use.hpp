@@ -5,7 +5,9 @@
 // Memory grows with the routes of one phase, not with the network.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "nuice/core/check.hpp"
@@ -14,8 +16,10 @@ namespace nuice::core {
 
 class LinkUse {
  public:
-  /// Requires enough ranks (require_ranks).
-  explicit LinkUse(const Topology& topology) : topology_(topology) {}
+  /// Requires enough ranks (require_ranks). paths: by transfer; empty: the topology's routes. Phases are then asked for in
+  /// their order, each once.
+  explicit LinkUse(const Topology& topology, std::span<const std::int64_t> paths = {})
+      : topology_(topology), paths_(paths) {}
 
   /// The first transfer of the phase that is one too many on a link of its route. Requires ends that are ranks.
   std::optional<Violation> find_contention(const Schedule& schedule, PhaseId phase);
@@ -32,6 +36,8 @@ class LinkUse {
                      const Crossing& other) const;
 
   const Topology& topology_;
+  std::span<const std::int64_t> paths_;
+  std::size_t first_of_phase_ = 0;  // among all transfers; with paths
   std::vector<LinkId> route_;
   std::vector<Crossing> crossings_;
 };

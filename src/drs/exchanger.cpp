@@ -64,11 +64,11 @@ void Exchanger::State::send_entries(std::span<const Partner> destinations) {
 
 std::vector<std::int64_t> Exchanger::State::reduce(am::ReduceOp op, std::span<const std::int64_t> values) {
   std::vector<std::int64_t> result(values.size());
-  held.add(endpoint.try_reduce(op, values, result));
+  held.add(endpoint.core().try_reduce(op, values, result));
   return result;
 }
 
-void Exchanger::State::quiesce() { held.add(endpoint.try_quiesce()); }
+void Exchanger::State::quiesce() { held.add(endpoint.core().try_quiesce()); }
 
 std::vector<Partner> Exchanger::State::take_entries() {
   std::vector<Partner> list = std::move(entries);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "am/endpoint_core.hpp"
 #include "am/first_error.hpp"
 #include "drs/arguments.hpp"
 #include "drs/run.hpp"
@@ -110,7 +111,7 @@ class Collective {
   Collective(const Collective&) = delete;
   Collective& operator=(const Collective&) = delete;
   ~Collective() {
-    if (exchanger_.held.is_there()) exchanger_.endpoint.throw_later(exchanger_.held.take());
+    if (exchanger_.held.is_there()) exchanger_.endpoint.core().throw_later(exchanger_.held.take());
   }
 
  private:

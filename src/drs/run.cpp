@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "am/endpoint_core.hpp"
 #include "nuice/am/progress.hpp"
 #include "nuice/core/error.hpp"
 
@@ -30,7 +31,8 @@ bool is_over_after_step(Run& run, am::FirstError& held) {
 // The mask: handlers change the runs too, and with interrupts or a progress thread on they may come at any time.
 void ActiveRuns::step(am::FirstError& held) {
   const am::Mask mask(*endpoint);
-  if (endpoint->in_handler()) throw Error(ErrorCode::state, "test() or wait() was called inside a handler");
+  if (endpoint->core().in_progress_)
+    throw Error(ErrorCode::state, "test() or wait() was called inside a handler");
   held.of([this] { endpoint->poll(); });
   for (std::size_t i = 0; i < running.size();) {
     Run* const run = running[i];
@@ -44,7 +46,7 @@ void ActiveRuns::step(am::FirstError& held) {
 }
 
 void ActiveRuns::check_watchdog(bool is_first) {
-  const double limit_s = endpoint->options().watchdog_s;
+  const double limit_s = endpoint->core().options_.watchdog_s;
   if (limit_s == 0) return;
   const am::Mask mask(*endpoint);
   std::int64_t moved = static_cast<std::int64_t>(num_bound);
@@ -54,9 +56,9 @@ void ActiveRuns::check_watchdog(bool is_first) {
   if (quiet.seconds() < limit_s) return;
   std::vector<Rank> ranks;
   for (const Run* const run : running) run->append_waited_for(ranks);
-  endpoint->time_out("rank " + std::to_string(endpoint->rank()) + " gives up after " +
-                     std::to_string(quiet.seconds()) + " s without progress: it waits for " +
-                     names_of(ranks));
+  endpoint->core().time_out("rank " + std::to_string(endpoint->rank()) + " gives up after " +
+                            std::to_string(quiet.seconds()) + " s without progress: it waits for " +
+                            names_of(ranks));
 }
 
 Run::Run(std::shared_ptr<void> keeps_alive, ActiveRuns& active, Messages messages, const Options& options)
@@ -107,7 +109,7 @@ bool Run::advance(bool block) {
   }
   if (failure_) {
     broken_ = true;
-    if (held.is_there()) active_.endpoint->throw_later(held.take());
+    if (held.is_there()) active_.endpoint->core().throw_later(held.take());
     std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   if (block || !held.is_there())
@@ -122,7 +124,7 @@ void Run::finish_quietly() noexcept {
     advance(true);
   } catch (...) {
     // A destructor has nobody to tell; a handler's error is still one for the next poll.
-    if (!broken_ && !started_) active_.endpoint->throw_later(std::current_exception());
+    if (!broken_ && !started_) active_.endpoint->core().throw_later(std::current_exception());
   }
 }
 

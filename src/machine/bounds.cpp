@@ -38,6 +38,7 @@ double port_bound_s(const CommMatrix& matrix, const Machine& machine) {
 }
 
 double link_bound_s(const CommMatrix& matrix, const Machine& machine) {
+  if (machine.routing != Routing::table) return 0;
   const Topology& topology = *machine.topology;
   std::vector<double> bytes(static_cast<std::size_t>(topology.num_links()));
   std::vector<LinkId> route;

@@ -35,8 +35,10 @@ struct Flag {
 };
 struct OneOfDuplex {};
 struct OneOfSwitching {};
+struct OneOfRouting {};
 
-using Any = std::variant<Seconds, PerByte, Size, Count, Number, Flag, OneOfDuplex, OneOfSwitching>;
+using Any =
+    std::variant<Seconds, PerByte, Size, Count, Number, Flag, OneOfDuplex, OneOfSwitching, OneOfRouting>;
 
 }  // namespace key_kinds
 
@@ -67,6 +69,8 @@ inline constexpr Key keys[] = {
     {"port", "duplex", key_kinds::OneOfDuplex{}},
     {"port", "processor_moves_bytes", key_kinds::Flag{&Machine::processor_moves_bytes}},
     {"network", "switching", key_kinds::OneOfSwitching{}},
+    {"network", "routing", key_kinds::OneOfRouting{}},
+    {"network", "lossless", key_kinds::Flag{&Machine::lossless}},
     {"network", "holds_while_waiting", key_kinds::Flag{&Machine::holds_while_waiting}},
     {"network", "packet_payload", key_kinds::Size{&Machine::packet_payload}},
     {"network", "packet_header", key_kinds::Size{&Machine::packet_header}},

@@ -167,6 +167,10 @@ class Reader {
     in_file(node, [&] { machine_.switching = find_switching(text_of(key.name, node)); });
   }
 
+  void set(const OneOfRouting&, const Key& key, const toml::node& node) {
+    in_file(node, [&] { machine_.routing = find_routing(text_of(key.name, node)); });
+  }
+
   /// What a single key cannot show; the error names the line of the key that is to blame.
   void require_valid() const {
     if (const machine::Fault fault = machine::find_fault(machine_); !fault.why.empty()) {

@@ -28,6 +28,8 @@ constexpr core::Named<Duplex> duplexes[] = {
     {"full", Duplex::full}, {"paired", Duplex::paired}, {"half", Duplex::half}};
 constexpr core::Named<Switching> switchings[] = {{"packet", Switching::packet},
                                                  {"circuit", Switching::circuit}};
+constexpr core::Named<Routing> routings[] = {
+    {"table", Routing::table}, {"random", Routing::random}, {"spray", Routing::spray}};
 
 }  // namespace
 
@@ -37,6 +39,10 @@ Fault find_fault(const Machine& m) {
     if (!is_possible(m, key))
       return {key.section, key.name, std::string(key.name) + " is negative or not finite"};
   if (m.byte_s <= 0) return {"port", "bandwidth", "a byte must take some time"};
+  if (m.lossless && (m.switching != Switching::packet || m.duplex != Duplex::full)) {
+    return {"network", "lossless",
+            "lossless networks have packets, and ports that send and receive at the same time"};
+  }
   if (m.packet_header > 0 && m.packet_payload == 0) {
     return {"network", "packet_header", "packet_header without packet_payload: there are no packets"};
   }
@@ -72,6 +78,11 @@ Duplex find_duplex(std::string_view name) {
 std::string_view switching_name(Switching switching) { return core::name_of(machine::switchings, switching); }
 Switching find_switching(std::string_view name) {
   return core::require_row(machine::switchings, "switching", name).value;
+}
+
+std::string_view routing_name(Routing routing) { return core::name_of(machine::routings, routing); }
+Routing find_routing(std::string_view name) {
+  return core::require_row(machine::routings, "routing", name).value;
 }
 
 Bytes wire_bytes(const Machine& machine, Bytes bytes) {

@@ -83,6 +83,10 @@ class ValueText {
     if (machine_.switching == Switching::packet) return {};
     return quoted(switching_name(machine_.switching));
   }
+  std::optional<std::string> operator()(const OneOfRouting&) const {
+    if (machine_.routing == Routing::table) return {};
+    return quoted(routing_name(machine_.routing));
+  }
 
  private:
   template <typename T>

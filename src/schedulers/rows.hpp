@@ -29,5 +29,6 @@ std::string why_not_link_free(const Problem& problem);
 Schedule make_rs_nl(const Problem& problem);
 Schedule make_rs_nlh(const Problem& problem);
 Schedule make_link_coloring(const Problem& problem);
+Schedule make_link_list(const Problem& problem);
 
 }  // namespace nuice::sched

@@ -290,7 +290,21 @@ constexpr std::array built_in{
         .expected_unevenness = 0.7,
         .planning_cost = PlanningCost{.message = 400, .hop = 400},
         .gathers = true,
-        .tried_with = Paces(Pace::phases, Pace::grants)},
+        .tried_with = Paces(Pace::phases, Pace::grants, Pace::notices)},
+    Scheduler{
+        .name = "link_list",
+        .summary =
+            "an order for depend: whose busiest port or link has most left goes first, long ones in parts",
+        .source = "NUICE, after Gonzalez and Sahni 1976",
+        .guarantees = direct | one_port | link_free,
+        .randomized = false,
+        .make = make_link_list,
+        .why_not = why_not_link_free,
+        .expected_phases = link_free_phases,
+        .expected_unevenness = 0.7,
+        .planning_cost = PlanningCost{.message = 400, .hop = 400},
+        .gathers = true,
+        .tried_with = Paces(Pace::notices)},
 };
 
 core::Table<Scheduler>& table() {

@@ -52,12 +52,22 @@ class Dragonfly final : public NamedTopology {
   }
 
   void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
+    append_path(src, dst, dst, route);
+  }
+
+  /// The cables between the two groups.
+  std::int64_t num_paths(Rank src, Rank dst) const override {
+    const Rank ranks = shape_.a * shape_.p;  // of a group
+    return src / ranks == dst / ranks ? 1 : rounds_;
+  }
+
+  void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
     Rank at = src / shape_.p;  // router
     const Rank end = dst / shape_.p;
     const Rank group = at / shape_.a;
     const Rank to = end / shape_.a;
     if (group != to) {
-      const Rank first_port = dst % rounds_ * (shape_.g - 1);
+      const Rank first_port = static_cast<Rank>(path % rounds_) * (shape_.g - 1);
       const Rank port = first_port + place_of(to, group);
       append_local(at, group * shape_.a + port / shape_.h, route);
       route.push_back(first_global_ + group * ports_ + port);

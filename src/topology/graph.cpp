@@ -38,10 +38,35 @@ class GraphTopology final : public NamedTopology {
   Link link(LinkId id) const override { return graph_.links[static_cast<std::size_t>(id)]; }
 
   void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
+    append_path(src, dst, dst, route);
+  }
+
+  /// Along the way that path 0 takes, the links that begin a shortest way.
+  std::int64_t num_paths(Rank src, Rank dst) const override {
+    std::int64_t paths = 1;
+    walk(src, dst, 0, [&](LinkId, std::size_t choices) {
+      paths = saturating_product(paths, static_cast<std::int64_t>(choices));
+    });
+    return paths;
+  }
+
+  void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
+    walk(src, dst, path, [&](LinkId link, std::size_t) { route.push_back(link); });
+  }
+
+  std::string vertex_name(std::int32_t vertex) const override {
+    const std::string& name = graph_.names[static_cast<std::size_t>(vertex)];
+    return vertex < graph_.num_ranks ? "rank " + std::to_string(vertex) + ", " + name : name;
+  }
+
+ private:
+  /// visit(link, links that it was chosen among), link by link.
+  template <typename Visit>
+  void walk(Rank src, Rank dst, std::int64_t path, Visit visit) const {
     std::int32_t at = graph_.home[static_cast<std::size_t>(src)];
     const std::int32_t end = graph_.home[static_cast<std::size_t>(dst)];
     const std::int32_t target = graph_.target_of[static_cast<std::size_t>(end)];
-    for (auto quotient = static_cast<std::size_t>(dst); at != end;) {
+    for (auto quotient = static_cast<std::size_t>(path); at != end;) {
       const auto is_nearer = [&](LinkId id) {
         return graph_.distance_to(target, link(id).to) + 1 == graph_.distance_to(target, at);
       };
@@ -53,17 +78,11 @@ class GraphTopology final : public NamedTopology {
       quotient /= count;
       std::size_t i = begin;
       while (!is_nearer(graph_.out[i]) || skip-- > 0) ++i;
-      route.push_back(graph_.out[i]);
+      visit(graph_.out[i], count);
       at = link(graph_.out[i]).to;
     }
   }
 
-  std::string vertex_name(std::int32_t vertex) const override {
-    const std::string& name = graph_.names[static_cast<std::size_t>(vertex)];
-    return vertex < graph_.num_ranks ? "rank " + std::to_string(vertex) + ", " + name : name;
-  }
-
- private:
   Graph graph_;
 };
 

@@ -47,6 +47,9 @@ constexpr std::array table{
          "switches and hosts of Slurm's topology.conf, shortest ways",
          "slurm.schedmd.com/topology.conf.html"},
         topo::make_from_slurm},
+    Row{{"ib", "ib:DIR[,hosts=FILE]",
+         "an InfiniBand fabric with its routing tables: ibnetdiscover and dump_fts", "docs/networks.md"},
+        topo::make_from_ib},
 };
 
 constexpr auto kinds = [] {

@@ -81,13 +81,31 @@ class FatTree final : public NamedTopology {
   }
 
   void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
+    append_path(src, dst, dst, route);
+  }
+
+  /// The cables upwards, level by level.
+  std::int64_t num_paths(Rank src, Rank dst) const override {
+    std::int64_t paths = 1;
+    for (std::size_t l = 0; src / levels_[l].ranks != dst / levels_[l].ranks; ++l)
+      paths *= levels_[l].up_cables;
+    return paths;
+  }
+
+  std::vector<TreeLevel> levels() const override {
+    std::vector<TreeLevel> result;
+    for (const Level& level : levels_) result.push_back({level.ranks, level.up_cables});
+    return result;
+  }
+
+  /// The digits of the path are the cables; d-mod-k takes those of dst.
+  void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
     std::size_t l = 0;
     Rank top = 0;  // r
-    Rank quotient = dst;
     for (; src / levels_[l].ranks != dst / levels_[l].ranks; ++l) {
       const Level& level = levels_[l];
-      const Rank cable = quotient % level.up_cables;
-      quotient /= level.up_cables;
+      const Rank cable = static_cast<Rank>(path % level.up_cables);
+      path /= level.up_cables;
       route.push_back(level.first_up + ((src / level.ranks) * level.tops + top) * level.up_cables + cable);
       top += level.tops * cable;
     }

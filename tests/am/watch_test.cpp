@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <regex>
 #include <string>
 #include <thread>
 
@@ -21,9 +22,11 @@ using namespace std::chrono_literals;
 
 constexpr Rank silent = 1;
 
-/// Ranks 0 and 2 wait, rank 1 computes until they have given up; what they are told.
+/// Ranks 0 and 2 wait, rank 1 computes until they have given up; the error names it (and others too, where the machine is so
+/// busy that they do not get to answer in time).
 template <typename Wait>
-void expect_timeout(Wait&& wait, const std::string& said) {
+void expect_timeout(Wait&& wait) {
+  const std::regex said("no answer from .*rank 1\\b");
   std::atomic<int> gave_up = 0;
   am::run_loopback({.num_ranks = 3, .concurrent = true}, [&](std::unique_ptr<am::Transport> transport) {
     am::Endpoint ep(std::move(transport), {.watchdog_s = 0.2});
@@ -39,7 +42,7 @@ void expect_timeout(Wait&& wait, const std::string& said) {
       ADD_FAILURE() << "nobody gave up";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::timeout);
-      EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+      EXPECT_TRUE(std::regex_search(error.what(), said)) << error.what();
     }
     EXPECT_TRUE(ep.has_failed());
     EXPECT_THROW(ep.poll(), am::TransportError);
@@ -49,20 +52,17 @@ void expect_timeout(Wait&& wait, const std::string& said) {
 }
 
 TEST(Watch, ACollectiveCallNamesTheSilentRank) {
-  expect_timeout([](am::Endpoint& ep, const auto&) { ep.quiesce(); }, "no answer from rank 1");
-  expect_timeout([](am::Endpoint& ep, const auto&) { ep.barrier(); }, "no answer from rank 1");
+  expect_timeout([](am::Endpoint& ep, const auto&) { ep.quiesce(); });
+  expect_timeout([](am::Endpoint& ep, const auto&) { ep.barrier(); });
 }
 
 TEST(Watch, AFutureAndAPort) {
-  expect_timeout([](am::Endpoint& ep, const auto& echo) { (void)ep.call(silent, echo, 1).get(); },
-                 "no answer from rank 1");
-  expect_timeout(
-      [](am::Endpoint& ep, const auto&) {
-        std::byte memory[8];
-        const am::Port port = ep.open_port(memory, 8);
-        ep.poll_until([&] { return port.complete(); });
-      },
-      "no answer from rank 1");
+  expect_timeout([](am::Endpoint& ep, const auto& echo) { (void)ep.call(silent, echo, 1).get(); });
+  expect_timeout([](am::Endpoint& ep, const auto&) {
+    std::byte memory[8];
+    const am::Port port = ep.open_port(memory, 8);
+    ep.poll_until([&] { return port.complete(); });
+  });
 }
 
 TEST(Watch, ALevelOfNeighbours) {

@@ -2,13 +2,13 @@
 // DRS_N and Generate_Recv between MPI ranks: both locks, every transport, all ways to learn the receive list.
 #include "drs/drs_support.hpp"
 #include "mpi/mpi_support.hpp"
+#include "nuice/mpi/discover.hpp"
 #include "nuice/mpi/drs.hpp"
 
 namespace nuice::test {
 namespace {
 
 namespace world_of = drs::mpi;  // World is also the name of the serial executor's in payload.hpp
-using world_of::Learn;
 
 struct Way {
   std::string name;
@@ -66,9 +66,9 @@ TEST(DrsReceiveLists, AreTheColumnInEveryWay) {
   world_of::World world(MPI_COMM_WORLD);
   for (int round = 0; round < 3; ++round)
     for (const auto& [name, matrix] : drs_matrices(world_size()))
-      for (const Learn way : {Learn::concatenate, Learn::count, Learn::quiesce})
+      for (const std::string_view way : nuice::mpi::discovery_ways())
         EXPECT_EQ(world.sources(drs_row(matrix, world_rank()), way), drs_column(matrix, world_rank()))
-            << name << ", " << world_of::learn_name(way);
+            << name << ", " << way;
 }
 
 TEST(DrsReceiveLists, FailOnAllRanksInEveryWay) {
@@ -76,10 +76,12 @@ TEST(DrsReceiveLists, FailOnAllRanksInEveryWay) {
   const Rank last = world_size() - 1;
   const std::vector<Partner> bad = {{world_size(), 5}};
   const std::vector<Partner> mine = world_rank() == last ? bad : std::vector<Partner>{};
-  for (const Learn way : {Learn::concatenate, Learn::count, Learn::quiesce})
+  for (const std::string_view way : nuice::mpi::discovery_ways())
     expect_same_error(ErrorCode::invalid_argument,
                       "rank " + std::to_string(last) + " -> rank " + std::to_string(world_size()),
                       [&] { world.sources(mine, way); });
+  expect_same_error(ErrorCode::invalid_argument, "unknown way of discovery \"ask\"; known: gather, count",
+                    [&] { world.sources({}, "ask"); });
 }
 
 TEST(DrsErrorsOnMpi, AreThoseOfAllRanks) {

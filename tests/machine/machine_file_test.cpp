@@ -137,7 +137,7 @@ void expect_same(const Machine& a, const Machine& b) {
   for (const machine::Key& key : machine::keys) {
     const auto same = [&](const auto& what) {
       if constexpr (requires { what.member; }) return a.*what.member == b.*what.member;
-      return a.duplex == b.duplex && a.switching == b.switching;
+      return a.duplex == b.duplex && a.switching == b.switching && a.routing == b.routing;
     };
     EXPECT_TRUE(std::visit(same, key.what)) << b.name << ": [" << key.section << "] " << key.name;
   }
@@ -174,6 +174,8 @@ TEST(WriteMachine, AnyMachineReadsBackToTheLastBit) {
     any.exchange_saves_s = any.send_overhead_s * random.unit();
     any.duplex = static_cast<Duplex>(random.below(3));
     any.switching = static_cast<Switching>(random.below(2));
+    any.lossless = any.lossless && any.switching == Switching::packet && any.duplex == Duplex::full;
+    any.routing = Routing{static_cast<int>(random.below(3))};
     expect_reads_back(any);
   }
 }

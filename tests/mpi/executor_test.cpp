@@ -53,6 +53,8 @@ const std::vector<Walk>& walks() {
         {"async_window_100", "executor=async async.max_sends=100"},
         {"credit_chunk_by_chunk", "executor=credit credit.chunk=100 credit.window=1"},
         {"credit_small_window", "executor=credit credit.chunk=1000 credit.window=3000"},
+        {"depend_for_every_byte", "executor=depend depend.early=1"},
+        {"depend_some_wait", "executor=depend depend.early=500"},
         {"credit_in_order", "executor=credit credit.chunk=1000 credit.window=3000 credit.senders=1"}};
     for (const mpi::RunnableExecutor& row : mpi::runnable_executors())
       some.push_back({std::string(row.name), "executor=" + std::string(row.name)});
@@ -204,9 +206,10 @@ TEST(ExecutorNames, AreFoundAgain) {
   }
   for (const mpi::RunnableExecutor& row : mpi::runnable_executors())
     EXPECT_TRUE(find_executor(row.name).on_mpi);
-  test::expect_error(ErrorCode::invalid_argument,
-                     "unknown executor on MPI \"fast\"; known: async, phased, barrier, pairwise, credit",
-                     [] { mpi::find_runnable_executor("fast"); });
+  test::expect_error(
+      ErrorCode::invalid_argument,
+      "unknown executor on MPI \"fast\"; known: async, phased, barrier, pairwise, credit, depend",
+      [] { mpi::find_runnable_executor("fast"); });
 }
 
 }  // namespace

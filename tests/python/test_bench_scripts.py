@@ -153,7 +153,7 @@ def test_drs() -> None:
     assert exchange["drs_n"]["inquiries"] == pytest.approx(1 + exchange["drs_n"]["refusals"])
     assert exchange["drs_n:list"]["inquiries"] == 1
     assert exchange["ac"]["inquiries"] is None
-    ways = {"concatenate", "count", "quiesce", "mpi:gather", "mpi:count", "mpi:consensus"}
+    ways = {"gather", "count", "consensus", "am_count", "am_quiesce"}
     assert {f["way"] for f in figures if f["part"] == "lists"} == ways
 
 
@@ -214,3 +214,17 @@ def test_wolff() -> None:
     assert len(report["results"]) == 13
     assert all(result["same_as_sequential"] for result in report["results"])
     assert all(lines > 50 for lines in figures["lines_of_code"].values())
+
+
+def test_versions() -> None:
+    program = shutil.which("nuice-bench") or str(Path(sys.executable).parent / "nuice-bench")
+    figures = quick("versions.py", "--old", program, "--new", program)
+    assert {f["case"] for f in figures} == {"d=8, 64 KiB"}
+    assert all(f["to_control"] == 1 for f in figures if f["method"] == "isend")
+    assert all(f["new_to_old"] > 0 for f in figures)
+
+
+def test_recording() -> None:
+    figures = quick("recording.py")
+    assert {f["method"] for f in figures} == {"alltoallv", "isend"}
+    assert all(f["without_s"] > 0 and f["ratio"] > 0 for f in figures)

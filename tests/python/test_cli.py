@@ -188,6 +188,15 @@ def test_show(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
     assert result["total_bytes"] == int(MATRIX.bytes.sum())
 
 
+def test_show_says_what_routes_cost(nuice_command, matrix_file: Path) -> None:
+    result = nuice_command("show", "a.mtx", "--topology", "mesh:8", "--json").json()
+    bounds = nuice.link_bounds(MATRIX, nuice.make_topology("mesh:8"))
+    assert result["link_bytes"] == bounds.bytes
+    assert result["link_to_port"] == bounds.bytes / nuice.lower_bounds(MATRIX).max_port_bytes
+    assert "busiest link" in nuice_command("show", "a.mtx", "--topology", "mesh:8").out
+    assert "no route has links" in nuice_command("show", "a.mtx", "--topology", "crossbar:8").out
+
+
 def test_show_counts_messages_of_ranks_to_themselves_apart(nuice_command, tmp_path: Path) -> None:
     nuice.save_matrix_market(tmp_path / "s.mtx", nuice.from_dense([[7, 1], [0, 9]]))
     result = nuice_command("show", "s.mtx", "--json").json()

@@ -186,3 +186,24 @@ def feed_comments(path: Path) -> subprocess.Popen[bytes]:
         "    while True: feed.write('% a comment\\n' * 1000)"
     )
     return subprocess.Popen([sys.executable, "-c", endless], stderr=subprocess.DEVNULL)
+
+
+def test_packet_by_packet(nuice_command, tmp_path) -> None:
+    matrix = nuice.random_regular(32, 6, unit_bytes=65536, max_units=4, seed=3)
+    machine = nuice.find_machine("fattree-ib").replace(topology="fattree:8x4/2")
+    plan = nuice.plan(matrix, "link_coloring", topology=nuice.make_topology(machine.topology))
+    run = nuice.simulate_packets(matrix, plan.schedule, machine, "depend", queueing="voq")
+    assert run.delivered.tolist() == matrix.bytes.tolist()
+    assert run.slots >= run.link_bound_slots > run.port_bound_slots
+    assert run.packets == sum(-(-size // 4096) for size in matrix.bytes.tolist())
+    nuice.save_matrix_market(tmp_path / "m.mtx", matrix)
+    words = ["simulate", "m.mtx", "--machine", "fattree-ib", "--model", "packets"]
+    result = nuice_command(*words, "--schedulers", "ac,link_coloring", "--queueing", "voq", "--json").json()
+    by_name = {row["scheduler"]: row for row in result["schedulers"]}
+    assert by_name["ac"]["executor"] == "async" and by_name["link_coloring"]["executor"] == "depend"
+    assert by_name["link_coloring"]["slots_to_bound"] >= 1
+    assert nuice_command(*words).status == 0
+    for wrong in (["--queueing", "lifo"], ["--routing", "x"], ["--model", "x"], ["--plot", "m.png"]):
+        assert nuice_command(*words, *wrong).status == 2
+    with pytest.raises(nuice.Error, match="packet simulator"):
+        nuice.simulate_packets(matrix, plan.schedule, "ipsc860-64", "async")

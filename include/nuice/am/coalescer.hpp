@@ -47,11 +47,11 @@ class CoalescerBase {
   /// Makes room and adds the item. Throws Error invalid_argument for a rank outside.
   void push_slowly(Rank dst, const void* item);
 
-  Endpoint& endpoint_;
+  EndpointCore& core_;
   std::vector<Buffer> buffers_;  // by rank
 
  private:
-  friend class Endpoint;
+  friend class EndpointCore;
   void flush_if_old();
   void send(Rank dst, Buffer& buffer);
   std::uint16_t id_;

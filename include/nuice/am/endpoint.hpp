@@ -31,27 +31,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "nuice/am/handler.hpp"
-#include "nuice/am/ring.hpp"
 #include "nuice/am/transport.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::am {
 
-class Endpoint;
-class CoalescerBase;
 class Port;
 struct PortRef;
 
@@ -73,28 +67,6 @@ class Context {
   Endpoint& endpoint_;
   Rank source_;
   bool replied_ = false;
-};
-
-/// Where transports deliver.
-class Inbox {
- public:
-  explicit Inbox(Endpoint& endpoint) : endpoint_(endpoint) {}
-
-  /// Runs the handler. Throws what the handler throws, Error mismatch for an unknown handler or a wrong size.
-  [[gnu::always_inline]] void deliver(Rank src, Header header, const std::byte* payload);
-  /// Whether such a message may be delivered inside a signal handler: no internal one, which may allocate and call the
-  /// transport, and none while there is no memory set aside for what its handler may send.
-  bool takes_in_signal(Header header) const;
-  /// Bulk data of start_bulk_receive has arrived.
-  void bulk_arrived(std::uint64_t cookie);
-
- private:
-  friend class Endpoint;
-  Endpoint& endpoint_;
-  std::uint64_t handled_ = 0;
-  std::vector<detail::HandlerRow> rows_;
-  std::vector<detail::HandlerRow> internal_rows_;
-  void reject(Rank src, Header header) const;
 };
 
 struct EndpointOptions {
@@ -127,11 +99,11 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
   ~Endpoint();
 
-  Rank rank() const { return rank_; }
-  Rank num_ranks() const { return num_ranks_; }
-  std::string transport_name() const { return transport_->name(); }
+  Rank rank() const;
+  Rank num_ranks() const;
+  std::string transport_name() const;
   /// Largest argument and tail together that send takes.
-  std::size_t max_message_bytes() const { return max_message_bytes_; }
+  std::size_t max_message_bytes() const;
   Stats stats() const;
 
   // --- Set-up -------------------------------------------------------------------------------------------------
@@ -203,164 +175,27 @@ class Endpoint {
   /// Collective. Makes progress until the reduction is there. values: at most 8, equally many on all ranks.
   std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
 
-  // --- Parts of larger collective calls -----------------------------------------------------------------------
-  // From calls of several steps no rank may drop out in between: what a handler throws is returned (null: nothing),
-  // to be thrown when the last step is done, or later.
-
-  /// result: as many as values, which are at most 8.
-  std::exception_ptr try_reduce(ReduceOp op, std::span<const std::int64_t> values,
-                                std::span<std::int64_t> result);
-  std::exception_ptr try_quiesce();
-  /// The next call that makes progress throws the error (if there is one, and none is waiting already).
-  void throw_later(std::exception_ptr error);
-  /// Whether a handler is running, so that waiting is forbidden.
-  bool in_handler() const { return in_progress_; }
-
-  // --- Failures -----------------------------------------------------------------------------------------------
-
-  const EndpointOptions& options() const { return options_; }
   /// Whether it was given up after a failure.
-  bool has_failed() const { return has_failed_; }
-  /// Not collective: gives the endpoint up, tells the other ranks, which then throw the same, and throws TransportError timeout
-  /// with the text and the ranks that do not answer. For layers above that have watchdogs of their own.
-  [[noreturn]] void time_out(const std::string& text);
-  /// The same for an error of MPI (or of a transport), with the names of the dead.
-  [[noreturn]] void give_up_after(const Error& error);
+  bool has_failed() const;
 
-  // --- Internal to the layer ----------------------------------------------------------------------------------
-  class Entry;
+  /// Internal to the library: all that an endpoint is made of (src/am/endpoint_core.hpp).
+  EndpointCore& core() const { return *core_; }
 
  private:
   friend class Context;
-  friend class Inbox;
-  friend class CoalescerBase;
-  friend class Port;
-  friend class Entry;
-  friend class Interruptible;
-  friend class ProgressThread;
-  friend class Mask;
-  friend class LevelSync;
   template <Argument R>
   friend class Future;
-  friend void detail::send_result(const Context&, CallId, std::span<const std::byte>);
-  friend void detail::send_failure(const Context&, CallId, const char*);
 
-  struct Message {
-    Header header;
-    std::vector<std::byte> payload;
-  };
-  struct Names;
-  struct Calls;
-  struct Ports;
-  struct Levels;
-  struct SelfRing;
-  struct Kept;
-  struct Guards;
-  struct Watch;
+  std::uint16_t add_handler(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
+                            bool has_tail, const detail::HandlerRow& row, std::shared_ptr<void> function);
+  void send_bytes(Rank dst, std::uint16_t handler, const void* argument, std::size_t bytes, Tail tail);
+  CallId call_bytes(Rank dst, std::uint16_t handler, const void* argument, std::size_t bytes);
+  bool is_done(CallId call) const;
+  void take_result(CallId call, std::span<std::byte> result);
+  void drop_call(CallId call);
+  void poll_until_true(bool (*done)(void*), void* context);
 
-  [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
-  void count_send();
-  /// By the transport, where that finds room; post_slowly where not.
-  void post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
-  void post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
-  bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
-  void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
-  void send_deferred();
-  bool must_stay_behind(Rank dst) const;  // something for dst is kept already
-  bool keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
-  void sort_kept();
-  void check_sendable(Rank dst, std::size_t bytes) const;
-  int progress();  // poll without the checks
-  int take_in();   // of that, what arrives
-  // watch.cpp
-  void begin_wait();
-  void look_now_and_then(bool is_waiting);
-  void look_for_failures(bool is_waiting);
-  std::vector<Rank> silent_ranks();
-  void add_failure_handlers();
-  [[noreturn]] void give_up(ErrorCode code, const std::string& text);
-  void fail(const Error& error, std::exception_ptr why) noexcept;
-  void tell_of_failure(const Error& error) noexcept;
-  void throw_failure() const;
-  void poll_blindly() noexcept;
-  template <typename Act>
-  auto noting_failure(Act&& act);
-  void progress_or_idle();  // one step of a waiting loop
-  void idle();              // nothing was found to do
-  template <typename Done>
-  void wait_until(Done&& done);  // errors of handlers are thrown at the end, as what waits must be completed
-  void must_not_be_in_handler(const char* call) const;
-  std::uint16_t add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
-                        bool tail, detail::HandlerRow row, std::shared_ptr<void> function);
-  std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
-                                 std::span<std::int64_t> result, bool polling);
-  std::exception_ptr flush_coalescers();
-  void age_coalescers();
-  CallId new_call();
-  bool call_done(CallId id);
-  void take_result(CallId id, std::span<std::byte> result);
-  void drop_call(CallId id);
-  void add_internal_handlers();
-  std::uint32_t add_level_sync();
-  std::uint64_t level_marks(std::uint32_t sync, Rank src) const;
-  void send_level_mark(std::uint32_t sync, Rank dst);
-  void send_result(Rank dst, CallId id, bool failed, std::span<const std::byte> bytes);
-  void take_put(Context& context, const std::byte* payload, std::size_t bytes);
-  void take_bulk_put(Context& context, const std::byte* payload, std::size_t bytes);
-  std::string why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset, Bytes bytes) const;
-  void complete_port(Context& context, std::uint32_t port);
-  void enter();
-  void leave() noexcept;
-  void interrupted() noexcept;
-  void drain() noexcept;
-  static void on_signal(int signal);
-
-  std::unique_ptr<Transport> transport_;
-  Rank rank_;
-  Rank num_ranks_;
-  std::size_t max_message_bytes_;
-  EndpointOptions options_;
-  Inbox inbox_;
-  std::vector<RingProducer*> rings_;  // by rank; null where only the transport leads there
-  bool sealed_ = false;
-  bool in_progress_ = false;  // handlers run
-  bool guarded_ = false;      // interrupts or a progress thread: enter() and leave() matter
-  bool has_failed_ = false;   // given up
-  std::uint64_t sent_ = 0;
-  std::uint64_t poll_period_;    // options_.poll_every, or as good as never
-  std::uint64_t sends_to_poll_;  // sends left until the next automatic poll
-  std::uint64_t num_deferred_ = 0;
-  unsigned empty_polls_ = 0;
-  unsigned looks_ = 0;
-  Stats stats_;
-  std::unordered_map<Rank, std::deque<Message>> deferred_;
-  std::vector<CoalescerBase*> coalescers_;
-  std::unique_ptr<Names> names_;
-  std::unique_ptr<Calls> calls_;
-  std::unique_ptr<Ports> ports_;
-  std::unique_ptr<Levels> levels_;
-  std::unique_ptr<SelfRing> self_;
-  std::unique_ptr<Kept> kept_;  // with interrupts
-  std::unique_ptr<Guards> guards_;
-  std::unique_ptr<Watch> watch_;
-};
-
-/// Internal: what every public call of an endpoint holds while interrupts or a progress thread are on.
-class Endpoint::Entry {
- public:
-  explicit Entry(Endpoint& endpoint) : endpoint_(endpoint) {
-    if (endpoint_.guarded_) [[unlikely]]
-      endpoint_.enter();
-  }
-  Entry(const Entry&) = delete;
-  Entry& operator=(const Entry&) = delete;
-  ~Entry() {
-    if (endpoint_.guarded_) [[unlikely]]
-      endpoint_.leave();
-  }
-
- private:
-  Endpoint& endpoint_;
+  std::unique_ptr<EndpointCore> core_;
 };
 
 template <Argument R>
@@ -377,7 +212,7 @@ class Future {
   }
 
   /// Whether the result is here.
-  bool ready() const { return endpoint_->call_done(id_); }
+  bool ready() const { return endpoint_->is_done(id_); }
   /// Makes progress until the result is here, and takes it; once. Throws Error mismatch with the callee's text if
   /// its handler threw, Error state inside a handler.
   R get() {
@@ -396,32 +231,6 @@ class Future {
 };
 
 // --- Inline parts -----------------------------------------------------------------------------------------------
-
-inline void Inbox::deliver(Rank src, Header header, const std::byte* payload) {
-  struct Count {
-    std::uint64_t& handled;
-    ~Count() { ++handled; }
-  } const count{handled_};
-  Context context(endpoint_, src);
-  if (header.handler < rows_.size()) [[likely]] {
-    const detail::HandlerRow& row = rows_[header.handler];
-    if ((header.kind == Kind::message && !row.is_call) || (header.kind == Kind::call && row.is_call))
-        [[likely]] {
-      row.run(row.function, context, payload, header.bytes);
-      return;
-    }
-    if (header.kind == Kind::batch && !row.is_call) {
-      row.run_batch(row.function, context, payload, header.bytes);
-      return;
-    }
-  }
-  if (header.kind == Kind::internal && header.handler < internal_rows_.size()) {
-    const detail::HandlerRow& row = internal_rows_[header.handler];
-    row.run(row.function, context, payload, header.bytes);
-    return;
-  }
-  reject(src, header);
-}
 
 template <Argument A, typename F>
 void detail::MessageThunk<A, F>::run_batch(void* function, Context& context, const std::byte* payload,
@@ -444,43 +253,17 @@ template <Argument A>
 void Context::reply(Handler<A> handler, const A& argument, Tail tail) {
   if (std::exchange(replied_, true)) [[unlikely]]
     replied_twice();
-  endpoint_.post(source_, {.handler = handler.id}, &argument, wire_bytes<A>, tail);
-}
-
-inline void Endpoint::count_send() {
-  ++sent_;
-  if (--sends_to_poll_ == 0) [[unlikely]] {
-    sends_to_poll_ = poll_period_;
-    if (!in_progress_) progress();
-  }
-}
-
-inline void Endpoint::post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail) {
-  if (static_cast<std::size_t>(dst) < rings_.size() && num_deferred_ == 0) [[likely]] {
-    RingProducer* const ring = rings_[static_cast<std::size_t>(dst)];
-    if (ring != nullptr && a_bytes + tail.size() <= max_message_bytes_ &&
-        ring->try_push(header, a, a_bytes, tail.data(), tail.size())) [[likely]] {
-      count_send();
-      return;
-    }
-  }
-  post_outside(dst, header, {static_cast<const std::byte*>(a), a_bytes}, tail);
+  endpoint_.send_bytes(source_, handler.id, &argument, wire_bytes<A>, tail);
 }
 
 template <Argument A>
 void Endpoint::send(Rank dst, Handler<A> handler, const A& argument, Tail tail) {
-  const Entry entry(*this);
-  post(dst, {.handler = handler.id}, &argument, wire_bytes<A>, tail);
+  send_bytes(dst, handler.id, &argument, wire_bytes<A>, tail);
 }
 
 template <Argument A, Argument R>
 Future<R> Endpoint::call(Rank dst, Rpc<A, R> handler, const A& argument) {
-  const Entry entry(*this);
-  const CallTag tag{new_call()};
-  Future<R> result(this, tag.id);
-  post(dst, {.handler = handler.id, .kind = Kind::call}, &tag, sizeof tag,
-       std::as_bytes(std::span(&argument, 1)).first(wire_bytes<A>));
-  return result;
+  return Future<R>(this, call_bytes(dst, handler.id, &argument, wire_bytes<A>));
 }
 
 template <Argument A, typename F>
@@ -488,7 +271,7 @@ Handler<A> Endpoint::on(std::string_view name, F f) {
   using Thunk = detail::MessageThunk<A, F>;
   const auto function = std::make_shared<F>(std::move(f));
   const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
-  return {add_row(name, wire_bytes<A>, 0, Thunk::takes_tail, row, function)};
+  return {add_handler(name, wire_bytes<A>, 0, Thunk::takes_tail, row, function)};
 }
 
 template <Argument A, typename F>
@@ -496,40 +279,21 @@ Handler<A> Endpoint::on_items(std::string_view name, F f) {
   using Thunk = detail::ItemsThunk<A, F>;
   const auto function = std::make_shared<F>(std::move(f));
   const detail::HandlerRow row{Thunk::run, Thunk::run_batch, function.get(), false};
-  return {add_row(name, wire_bytes<A>, 0, false, row, function)};
+  return {add_handler(name, wire_bytes<A>, 0, false, row, function)};
 }
 
 template <Argument A, Argument R, typename F>
 Rpc<A, R> Endpoint::on_call(std::string_view name, F f) {
   const auto function = std::make_shared<F>(std::move(f));
   const detail::HandlerRow row{detail::CallThunk<A, R, F>::run, nullptr, function.get(), true};
-  return {add_row(name, wire_bytes<A>, wire_bytes<R>, false, row, function)};
+  return {add_handler(name, wire_bytes<A>, wire_bytes<R>, false, row, function)};
 }
 
 template <typename Done>
 void Endpoint::poll_until(Done&& done) {
-  for (bool is_first = true; !done(); is_first = false) {
-    const Entry entry(*this);
-    must_not_be_in_handler("waiting");
-    if (is_first) begin_wait();
-    progress_or_idle();
-  }
-}
-
-template <typename Done>
-void Endpoint::wait_until(Done&& done) {
-  std::exception_ptr error;
-  begin_wait();
-  while (!done()) {
-    try {
-      progress_or_idle();
-    } catch (const TransportError&) {
-      throw;
-    } catch (...) {
-      if (!error) error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
+  poll_until_true(
+      [](void* context) -> bool { return (*static_cast<std::remove_reference_t<Done>*>(context))(); },
+      const_cast<void*>(static_cast<const void*>(std::addressof(done))));
 }
 
 }  // namespace nuice::am

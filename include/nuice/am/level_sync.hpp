@@ -37,7 +37,7 @@ class LevelSync {
   std::uint64_t level_of(Rank src) const;
 
  private:
-  Endpoint& endpoint_;
+  EndpointCore& core_;
   std::vector<Rank> neighbours_;
   std::uint32_t id_;
   std::uint64_t level_ = 0;

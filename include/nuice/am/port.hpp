@@ -39,9 +39,9 @@ struct PortRef {
 /// of a port that is destroyed there while bulk data is on its way must stay until the next quiesce().
 class Port {
  public:
-  Port(Port&& other) noexcept : endpoint_(std::exchange(other.endpoint_, nullptr)), id_(other.id_) {}
+  Port(Port&& other) noexcept : core_(std::exchange(other.core_, nullptr)), id_(other.id_) {}
   Port& operator=(Port&& other) noexcept {
-    std::swap(endpoint_, other.endpoint_);
+    std::swap(core_, other.core_);
     std::swap(id_, other.id_);
     return *this;
   }
@@ -59,9 +59,9 @@ class Port {
   void rearm(Bytes expected_bytes);
 
  private:
-  friend class Endpoint;
-  Port(Endpoint* endpoint, std::uint32_t id) : endpoint_(endpoint), id_(id) {}
-  Endpoint* endpoint_;
+  friend class EndpointCore;
+  Port(EndpointCore* core, std::uint32_t id) : core_(core), id_(id) {}
+  EndpointCore* core_;
   std::uint32_t id_;
 };
 

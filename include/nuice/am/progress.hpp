@@ -37,17 +37,20 @@ class Interruptible {
   ~Interruptible();
 
  private:
-  Endpoint& endpoint_;
+  EndpointCore& core_;
 };
 
 /// Keeps interrupts and the progress thread out while it lives; what arrived meanwhile is handled when the last mask
 /// goes. Masks nest. Costs a few nanoseconds, nothing when neither is on.
 class Mask {
  public:
-  explicit Mask(Endpoint& endpoint) : entry_(endpoint) {}
+  explicit Mask(Endpoint& endpoint);
+  Mask(const Mask&) = delete;
+  Mask& operator=(const Mask&) = delete;
+  ~Mask();
 
  private:
-  Endpoint::Entry entry_;
+  EndpointCore& core_;
 };
 
 /// While it lives, a thread polls every `period`. Handlers run in that thread, one at a time and never while the rank
@@ -63,7 +66,7 @@ class ProgressThread {
 
  private:
   void run(std::chrono::microseconds period);
-  Endpoint& endpoint_;
+  EndpointCore& core_;
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

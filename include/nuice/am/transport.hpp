@@ -18,7 +18,7 @@
 namespace nuice::am {
 
 class RingProducer;
-class Inbox;
+class EndpointCore;
 
 /// What the payload of a message is for. Never 0: the rings use that for "nothing here yet".
 enum class Kind : std::uint8_t {
@@ -46,6 +46,25 @@ class TransportError : public Error {
   using Error::Error;
 };
 
+/// Where a transport delivers; the endpoint makes it.
+class Inbox {
+ public:
+  explicit Inbox(EndpointCore& core) : core_(core) {}
+
+  /// Runs the handler. Throws what the handler throws, Error mismatch for an unknown handler or a wrong size.
+  void deliver(Rank src, Header header, const std::byte* payload);
+  /// Whether such a message may be delivered inside a signal handler: no internal one, which may allocate and call the
+  /// transport, and none while there is no memory set aside for what its handler may send.
+  bool takes_in_signal(Header header) const;
+  /// Bulk data of start_bulk_receive has arrived.
+  void bulk_arrived(std::uint64_t cookie);
+
+  EndpointCore& core() const { return core_; }  ///< Internal to the library.
+
+ private:
+  EndpointCore& core_;
+};
+
 /// One rank's end. Not for several threads at a time.
 class Transport {
  public:
@@ -69,7 +88,7 @@ class Transport {
   /// Hands at most about `limit` arrived messages to the inbox, each where it lies if possible. Returns how many.
   virtual int poll(Inbox& inbox, int limit) = 0;
 
-  /// The ring to a rank of the same host, for the inline path of Endpoint::send; null if there is none.
+  /// The ring to a rank of the same host, which sends then take without asking; null if there is none.
   virtual RingProducer* ring_to(Rank) { return nullptr; }
 
   /// More runnable ranks than cores: waiting loops then give the core away at once.

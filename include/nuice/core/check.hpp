@@ -2,7 +2,9 @@
 // The only judge of schedules. It shares no code with any scheduler and trusts nothing in a schedule.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,9 +63,10 @@ struct Violation {
 /// The first violation in the order of phases, or nothing if the schedule delivers the matrix and keeps
 /// `guarantees`. O(pieces log pieces) time; for link_free, that of making and sorting the routes of each phase on top.
 /// link_free is proven for `topology`, which is not looked at without it. Throws Error invalid_argument if link_free is
-/// asked for without a topology, mismatch if that has fewer ranks than the matrix.
+/// asked for without a topology, mismatch if that has fewer ranks than the matrix. paths: by transfer, as
+/// Topology::append_path(), in place of the topology's routes; mismatch unless there are as many as transfers.
 std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
-                               const Topology* topology = nullptr);
+                               const Topology* topology = nullptr, std::span<const std::int64_t> paths = {});
 
 /// Node contention in one phase (NICE s.2.1): the first rank that sends twice or receives twice in it.
 /// A phase without node contention is a partial permutation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the executor credit is set to unless it is told otherwise, for those who run it and those who predict it.
+// What the executors credit and depend are set to unless it is told otherwise, for those who run it and those who predict it.
 #pragma once
 
 #include "nuice/core/types.hpp"
@@ -9,5 +9,9 @@ namespace nuice {
 inline constexpr Bytes default_chunk_bytes = 3584;
 inline constexpr Bytes default_window_bytes =
     28672;  ///< Seven eighths of a switch queue of 32 KiB: headers come on top.
+
+/// Executor depend: so many bytes before a message is through, those that wait for it are told. About what a port of 200 Gbit/s
+/// carries during two latencies; with more, two transfers overlap on a link.
+inline constexpr Bytes default_early_bytes = 49152;
 
 }  // namespace nuice

@@ -23,7 +23,8 @@ enum class Pace : std::uint8_t {
   phases,    ///< For its own send and receive of a phase.
   barriers,  ///< As phases, and for all ranks after every phase.
   pairs,  ///< As phases; two ranks that exchange meet first, and the lower one receives first where a port needs that.
-  grants,     ///< For its receivers, who say how many bytes may be sent.
+  grants,  ///< For its receivers, who say how many bytes may be sent.
+  notices,  ///< For notices that the transfers before it on its ports and links are through (dependencies.hpp).
   inquiries,  ///< For its receivers, whom it asks before every message. It needs no schedule.
 };
 
@@ -40,8 +41,9 @@ struct Executor {
   bool needs_schedule() const { return without_scheduler.empty(); }
   /// Phase by phase. Only such executors carry out schedules that forward messages.
   bool has_phases() const { return pace == Pace::phases || pace == Pace::barriers || pace == Pace::pairs; }
-  /// By simulate(), or without a schedule by simulate_drs_n(). Grants are only modelled.
-  bool is_simulated() const { return pace != Pace::grants; }
+  /// By simulate(), or without a schedule by simulate_drs_n(). Grants and notices are only modelled, or simulated packet
+  /// by packet (simulate_packets()).
+  bool is_simulated() const { return pace != Pace::grants && pace != Pace::notices; }
   /// Whether it carries out schedules with these guarantees.
   bool carries_out(unsigned guarantees) const { return needs_schedule() && (guarantees & needs) == needs; }
 };

@@ -18,21 +18,18 @@
 
 namespace nuice::mpi {
 
-/// Ways to learn one's sources, with the same result. n ranks, m messages of all ranks, d of this rank.
-enum class Discovery {
-  automatic,  ///< count up to 1024 ranks, whose vectors are small, consensus beyond.
-  gather,     ///< Every rank gathers all rows: one allgather and one allgatherv. O(n + m) memory.
-  /// A reduce-scatter of ones says how many messages will come, which then are received from any source. O(n + d).
-  count,
-  /// Nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): synchronous sends; a rank whose sends are all
-  /// received enters MPI_Ibarrier and goes on receiving until that is through. O(d) memory, O(d + log n) time.
-  consensus,
-};
-
-/// "auto", "gather", "count", "consensus".
-std::string_view discovery_name(Discovery way);
-/// Throws Error invalid_argument that lists the known names.
-Discovery find_discovery(std::string_view name);
+/// The ways to learn one's sources, by name, in this order. All have the same result. n ranks, m messages of all ranks, d of this rank:
+///
+///   gather      every rank gathers all rows: one allgather and one allgatherv. O(n + m) time and memory
+///   count       a reduce-scatter of ones says how many messages will come, which are then received from any source. O(n + d)
+///   consensus   nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): synchronous sends; a rank whose sends are all
+///               received enters MPI_Ibarrier and goes on receiving until that is through. O(d) memory, O(d + log n) time
+///   am_count    as count, but active messages bring the entries (Generate_Recv, 004 fig. 1). O(n + d)
+///   am_quiesce  the same without the sum: quiescence says when all have come. O(d) memory, and some reductions
+///
+/// The last two need an endpoint for active messages: drs::mpi::World::sources takes all five. "auto" is, here, count up to 1024
+/// ranks, whose vectors are small, and consensus beyond; for a World, am_count.
+std::vector<std::string_view> discovery_ways();
 
 /// The ranks of a communicator, which ask again and again.
 class Discoverer {
@@ -45,9 +42,9 @@ class Discoverer {
 
   /// Collective. destinations: to whom this rank sends and how many bytes, in any order; the rank itself and zero bytes
   /// are allowed. Returns who sends to this rank and how many bytes, by ascending rank, zero bytes left out. `way` must be
-  /// equal on all ranks. Throws Error, the same on all ranks: as Plan for wrong destinations, mismatch for
-  /// ways that differ.
-  std::vector<Partner> sources(std::span<const Partner> destinations, Discovery way = Discovery::automatic);
+  /// equal on all ranks. Throws Error, the same on all ranks: as Plan for wrong destinations, invalid_argument for an unknown
+  /// way, not_applicable for one by active messages, mismatch for ways that differ.
+  std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");
 
  private:
   struct State;
@@ -56,6 +53,6 @@ class Discoverer {
 
 /// Collective. Once: duplicates the communicator and frees it again.
 std::vector<Partner> discover(MPI_Comm comm, std::span<const Partner> destinations,
-                              Discovery way = Discovery::automatic);
+                              std::string_view way = "auto");
 
 }  // namespace nuice::mpi

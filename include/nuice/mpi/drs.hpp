@@ -22,16 +22,6 @@
 
 namespace nuice::drs::mpi {
 
-/// Ways to learn who sends to this rank, with the same result. n ranks, m messages of all ranks, d of this rank.
-enum class Learn {
-  concatenate,  ///< Every rank gathers the whole matrix (as nuice::mpi::Plan): O(n + m) time and memory.
-  count,  ///< 004 fig. 1: a vector sum says how many entries will come, active messages bring them: O(n + d).
-  quiesce,  ///< The same without the sum; quiescence says when all have come: O(d), and some reductions.
-};
-
-/// "concatenate", "count", "quiesce".
-std::string_view learn_name(Learn way);
-
 /// The ranks of a communicator with an endpoint of their own.
 class World {
  public:
@@ -46,8 +36,9 @@ class World {
 
   std::string transport_name() const;
 
-  /// Collective; Exchanger::sources, with a choice of ways.
-  std::vector<Partner> sources(std::span<const Partner> destinations, Learn way = Learn::count);
+  /// Collective; Exchanger::sources, by a way of the table in nuice/mpi/discover.hpp, equal on all ranks; "auto" is am_count. Only
+  /// the ways by active messages are under the watchdog. Throws also Error invalid_argument for an unknown way.
+  std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");
 
   /// Collective; Exchanger::bind, and Lock::rma too, which makes a window of 8 bytes per rank and needs the receiver to
   /// be inside MPI now and then, where the network has no atomic operations of its own. Throws also Error mpi, and

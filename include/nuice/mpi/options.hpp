@@ -47,6 +47,13 @@ struct CreditOptions {
   int window_senders = 4;
 };
 
+/// Of the executor depend: a message of at least twice so many bytes travels as two, and when the first of them is here, those
+/// that wait for the ports and links on its way are told, so the rest covers the notices' time. Shorter messages neither
+/// wait nor are waited for.
+struct DependOptions {
+  Bytes early_bytes = default_early_bytes;
+};
+
 /// Of the scheduler "auto". Files and environment are those of rank 0.
 struct AutoOptions {
   /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
@@ -99,6 +106,7 @@ struct PlanOptions {
 
   AsyncOptions async = {};
   CreditOptions credit = {};
+  DependOptions depend = {};
   AutoOptions automatic = {};
 
   /// What is wrong on this rank already, as a binding for another language has found out. Planning then fails with it, on all

@@ -34,11 +34,20 @@ enum class Switching {
             ///< It takes them all at once, or one by one (Machine::holds_while_waiting).
 };
 
-/// "full", "paired", "half"; "packet", "circuit". By name: throw Error invalid_argument that lists the known ones.
+/// Which way packets take.
+enum class Routing {
+  table,   ///< The topology's own: d-mod-k on fat trees, the tables of an imported fabric.
+  random,  ///< Every transfer draws one of the topology's paths, as ECMP does.
+  spray,   ///< Every packet takes another one of up to 16 drawn: about what adaptive routing comes to.
+};
+
+/// "full", "paired", "half"; "packet", "circuit"; "table", "random", "spray". By name: throw Error invalid_argument that lists the known ones.
 std::string_view duplex_name(Duplex duplex);
 Duplex find_duplex(std::string_view name);
 std::string_view switching_name(Switching switching);
 Switching find_switching(std::string_view name);
+std::string_view routing_name(Routing routing);
+Routing find_routing(std::string_view name);
 
 /// Times in seconds, sizes in bytes. All at least 0; byte_s is above 0.
 struct Machine {
@@ -74,6 +83,9 @@ struct Machine {
 
   // The network between the ports.
   Switching switching = Switching::packet;
+  Routing routing = Routing::table;
+  bool lossless =
+      false;  ///< Packets wait for room and hold up others: predicted packet by packet (packets.hpp).
   bool holds_while_waiting =
       false;                 ///< Circuits: a header takes its links one by one and keeps them while it waits.
   Bytes packet_payload = 0;  ///< 0: no packets, wire(n) = n.

@@ -116,7 +116,7 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
 /// costs besides its bytes. For half-duplex machines bytes in and out count together.
 double port_bound_s(const CommMatrix& matrix, const Machine& machine);
 
-/// The same for the busiest link, where every message takes its route straight; 0 without links.
+/// The same for the busiest link, where every message takes its route straight; 0 without links, and where routes are drawn.
 double link_bound_s(const CommMatrix& matrix, const Machine& machine);
 
 }  // namespace nuice

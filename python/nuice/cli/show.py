@@ -9,18 +9,24 @@ import numpy as np
 import typer
 
 from .. import _core
-from .._core import NO_RANK, Busiest, CommMatrix
+from .._core import NO_LINK, NO_RANK, Busiest, CommMatrix, Topology
 from . import output
-from .options import AsJson, MatrixFile, Plot
+from .options import AsJson, MatrixFile, Plot, TopologySpec
 
 HISTOGRAM_WIDTH = 40
 MAX_HISTOGRAM_ROWS = 10
 
 
-def show(file: MatrixFile, plot: Plot = None, as_json: AsJson = False) -> None:
-    """Show size, degrees, message sizes and lower bounds of a matrix, and where the bounds are reached."""
+def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_json: AsJson = False) -> None:
+    """Show size, degrees, message sizes and lower bounds of a matrix, and where the bounds are reached.
+
+    With --topology also what its routes cost: the busiest link beside the busiest port.
+    """
     matrix = _core.load_matrix_market(file)
     result = {"file": str(file), **matrix_figures(matrix), "plot": str(plot) if plot else None}
+    if topology:
+        result["topology"] = topology
+        result |= link_figures(matrix, _core.make_topology(topology))
     if plot:
         from ..plots import draw_matrix, save_figure
 
@@ -48,6 +54,20 @@ def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
         "bound_bytes_at": _place(bounds.max_port_bytes_at),
         "whole_message_bytes": _core.whole_message_bytes(matrix),
         "fingerprint": f"{matrix.fingerprint:016x}",
+    }
+
+
+def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
+    """The busiest link, as routes are, and how much busier it is than the busiest port."""
+    links = _core.link_bounds(matrix, network)
+    port_bytes = _core.lower_bounds(matrix).max_port_bytes
+    if links.bytes_at == NO_LINK:
+        return {"link_bytes": 0, "link_bytes_at": None, "link_to_port": 0.0}
+    link = network.link(links.bytes_at)
+    return {
+        "link_bytes": links.bytes,
+        "link_bytes_at": f"{network.vertex_name(link.src)} -> {network.vertex_name(link.dst)}",
+        "link_to_port": links.bytes / port_bytes if port_bytes else 0.0,
     }
 
 
@@ -85,6 +105,13 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
         "if none is split": str(result["whole_message_bytes"]),
         "fingerprint": result["fingerprint"],
     }
+    if result.get("link_bytes_at"):
+        lines["busiest link"] = (
+            f"{result['link_bytes']} bytes per slot  ({result['link_bytes_at']}), "
+            f"{result['link_to_port']:.2f} times the busiest port"
+        )
+    elif "topology" in result:
+        lines["busiest link"] = "none: no route has links"
     if result["plot"]:
         lines["picture"] = result["plot"]
     console.print(result["file"])
@@ -107,4 +134,6 @@ def _histogram(sizes: Any) -> list[tuple[str, str, str]]:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("show", epilog="nuice show halo.mtx --plot halo.png")(show)
+    app.command(
+        "show", epilog="nuice show halo.mtx --plot halo.png\n\nnuice show halo.mtx --topology ib:fabric"
+    )(show)

@@ -9,10 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from .. import _core
+from ..errors import Error
 from ..files import OutputFiles
-from ..simulation import DRS_FORMS, EARLY_BYTES, Prediction, predict
+from ..simulation import DRS_FORMS, EARLY_BYTES, PacketPrediction, Prediction, predict, predict_packets
 from . import output
 from .options import AsJson, MatrixFile, Plot, Seed, names_in
+
+MODELS = ("fluid", "packets")
 
 
 def simulate(
@@ -35,6 +38,17 @@ def simulate(
     drs_early_bytes: Annotated[
         int, typer.Option(metavar="BYTES", help="drs_n:early: grant the next when so many are to come.")
     ] = EARLY_BYTES,
+    model: Annotated[
+        str,
+        typer.Option(metavar="M", help="fluid, or packets: a lossless network packet by packet."),
+    ] = "fluid",
+    queueing: Annotated[
+        str, typer.Option(metavar="Q", help="packets: the inputs of switches are fifo or voq.")
+    ] = "fifo",
+    routing: Annotated[
+        str,
+        typer.Option(metavar="R", help="packets: table (the network's), random (ECMP), spray (adaptive)."),
+    ] = "table",
     seed: Seed = 0,
     plot: Plot = None,
     as_json: AsJson = False,
@@ -47,6 +61,15 @@ def simulate(
     names = None if schedulers == "all" else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)
     target = _core.find_machine(machine)
+    if model not in MODELS:
+        raise Error(f'unknown model "{model}"; known: {", ".join(MODELS)}')
+    if model == "packets":
+        if plot:
+            raise Error("--plot draws the fluid model only")
+        packets = predict_packets(
+            matrix, target, names, seed, executor=executor, queueing=queueing, routing=routing
+        )
+        return _report_packets(file, matrix, target, packets, (queueing, routing, seed), as_json)
     with OutputFiles() as out:
         picture = out.picture(plot)
         predictions = predict(
@@ -77,6 +100,56 @@ def simulate(
     }
     output.report(as_json, result, lambda console: _show(console, predictions, result))
     return 0 if all(p.plan.verified for p in predictions if p.plan is not None) else 1
+
+
+def _report_packets(
+    file: Any,
+    matrix: Any,
+    target: Any,
+    packets: Sequence[PacketPrediction],
+    how: tuple[str, str | None, int],
+    as_json: bool,
+) -> int:
+    queueing, routing, seed = how
+    result = {
+        "file": str(file),
+        "machine": target.name,
+        "topology": target.topology,
+        "model": "packets",
+        "queueing": queueing,
+        "routing": routing or target.routing,
+        "seed": seed,
+        "ranks": matrix.num_ranks,
+        "messages": matrix.num_messages,
+        "schedulers": [p.figures() for p in packets],
+    }
+    output.report(as_json, result, lambda console: _show_packets(console, packets, result))
+    return 0 if all(p.plan.verified for p in packets if p.plan is not None) else 1
+
+
+def _show_packets(console: Any, packets: Sequence[PacketPrediction], result: dict[str, Any]) -> None:
+    console.print(
+        f"{result['file']}: {result['ranks']} ranks, {result['messages']} messages, packet by packet on "
+        f"{result['machine']} ({result['topology']}, {result['queueing']}, routes {result['routing']})"
+    )
+    cells = [
+        [
+            f["scheduler"],
+            f["executor"],
+            output.time_text(f["seconds"]),
+            output.ratio_text(f["slots_to_bound"]),
+            output.ratio_text(f["slots_to_port_bound"]),
+            str(f["phases"]),
+        ]
+        for f in result["schedulers"]
+        if f["applicable"]
+    ]
+    console.print(
+        output.table(["scheduler", "executor", "time", "/ bound", "/ port", "phases"], cells, left=2)
+    )
+    for p in packets:
+        if p.run is None:
+            console.print(f"{p.scheduler} is not applicable: {p.reason}")
 
 
 def _show(console: Any, predictions: Sequence[Prediction], result: dict[str, Any]) -> None:
@@ -125,6 +198,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> Any:
 def register(app: typer.Typer) -> None:
     epilog = (
         "nuice simulate halo.mtx --machine cm5-32\n\n"
-        "nuice simulate halo.mtx --machine ethernet-10g --schedulers ac,rs_n,coloring --plot runs.png"
+        "nuice simulate halo.mtx --machine ethernet-10g --schedulers ac,rs_n,coloring --plot runs.png\n\n"
+        "nuice simulate halo.mtx --machine fattree-ib --model packets --queueing voq"
     )
     app.command("simulate", epilog=epilog)(simulate)

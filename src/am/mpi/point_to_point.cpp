@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "am/endpoint_core.hpp"
 #include "am/record.hpp"
 
 namespace nuice::am::mpi {
@@ -174,7 +175,7 @@ int PointToPoint::poll(Inbox& inbox, int limit) {
     if (header.kind != Kind::transport) {
       ++handled;
       try {
-        inbox.deliver(src, header, record + sizeof header);
+        inbox.core().deliver(src, header, record + sizeof header);
       } catch (...) {
         finish_receive(src, header);
         throw;

@@ -23,7 +23,7 @@
 
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
-#include "nuice/am/endpoint.hpp"
+#include "nuice/am/transport.hpp"
 #include "nuice/mpi/am.hpp"
 
 namespace nuice::am::mpi {

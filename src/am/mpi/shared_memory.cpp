@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "am/doorbell.hpp"
+#include "am/endpoint_core.hpp"
 
 namespace nuice::am::mpi {
 namespace {
@@ -150,8 +151,9 @@ bool SharedMemory::try_send(Rank dst, Header header, std::span<const std::byte> 
 int SharedMemory::poll_rings(Inbox& inbox, int limit) {
   int handled = 0;
   for (Source& source : sources_)
-    handled += source.ring.poll(
-        limit, [&](Header header, const std::byte* payload) { inbox.deliver(source.rank, header, payload); });
+    handled += source.ring.poll(limit, [&](Header header, const std::byte* payload) {
+      inbox.core().deliver(source.rank, header, payload);
+    });
   return handled;
 }
 
@@ -213,8 +215,8 @@ int SharedMemory::poll_from_signal(Inbox& inbox) {
   int handled = 0;
   for (Source& source : sources_)
     handled += source.ring.poll_while(
-        1000, [&](Header header) { return inbox.takes_in_signal(header); },
-        [&](Header header, const std::byte* payload) { inbox.deliver(source.rank, header, payload); });
+        1000, [&](Header header) { return inbox.core().takes_in_signal(header); },
+        [&](Header header, const std::byte* payload) { inbox.core().deliver(source.rank, header, payload); });
   return handled;
 }
 

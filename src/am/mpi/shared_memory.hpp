@@ -16,8 +16,8 @@
 #include "am/direct_copy.hpp"
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
-#include "nuice/am/endpoint.hpp"
-#include "nuice/am/ring.hpp"
+#include "am/ring.hpp"
+#include "nuice/am/transport.hpp"
 #include "nuice/mpi/am.hpp"
 
 namespace nuice::am::mpi {

@@ -8,8 +8,9 @@
 #include <exception>
 #include <map>
 
+#include "am/endpoint_core.hpp"
 #include "am/record.hpp"
-#include "nuice/am/endpoint.hpp"
+#include "nuice/am/transport.hpp"
 
 namespace nuice::am::ucx {
 namespace {
@@ -265,7 +266,7 @@ class UcxTransport : public Transport {
   void deliver(Rank src, const Header& header, const std::byte* payload) noexcept {
     ++handled_;
     try {
-      inbox_->deliver(src, header, payload);
+      inbox_->core().deliver(src, header, payload);
     } catch (...) {
       error_ = std::current_exception();
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "am/endpoint_core.hpp"
 #include "core/text/names.hpp"
 #include "mpi/call.hpp"
 #include "nuice/core/error.hpp"
@@ -134,7 +135,7 @@ bool RmaRun::step(am::FirstError& /*held*/) {
   try {
     return step_in_mpi();
   } catch (const Error& error) {
-    active_.endpoint->give_up_after(error);
+    active_.endpoint->core().give_up_after(error);
   }
 }
 

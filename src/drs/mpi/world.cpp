@@ -7,8 +7,8 @@
 #include "drs/mpi/rma_run.hpp"
 #include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/discover.hpp"
 #include "mpi/failure.hpp"
-#include "mpi/gather.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/drs.hpp"
 
@@ -32,6 +32,7 @@ struct World::State {
   am::Endpoint endpoint;
   Exchanger exchanger;
   std::unique_ptr<VectorSum> sum = std::make_unique<VectorSum>();
+  int tag = 0;  // of the last sources() by MPI alone
 
   State(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
       : comm(nuice::mpi::duplicate(parent, endpoint_options.watchdog_s)),
@@ -57,15 +58,6 @@ struct World::State {
 namespace {
 
 /// Every rank gathers the matrix and reads its column.
-std::vector<Partner> column_of_gathered(const nuice::mpi::Communicator& comm,
-                                        std::span<const Partner> destinations) {
-  const CommMatrix matrix = nuice::mpi::gather_matrix(comm, destinations);
-  std::vector<Partner> column;
-  for (const Message& message : matrix.entries())
-    if (message.dst == comm.rank()) column.push_back({message.src, message.bytes});
-  return column;
-}
-
 /// 004 fig. 1, step 2: how many entries this rank will receive.
 int num_entries(const nuice::mpi::Communicator& comm, Exchanger::State& exchanger, VectorSum& sum,
                 std::span<const Partner> destinations) {
@@ -78,25 +70,14 @@ int num_entries(const nuice::mpi::Communicator& comm, Exchanger::State& exchange
     int done = 0;
     const int code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS)
-      exchanger.endpoint.give_up_after(Error(ErrorCode::mpi, nuice::mpi::error_text(code, "MPI_Test")));
+      exchanger.endpoint.core().give_up_after(
+          Error(ErrorCode::mpi, nuice::mpi::error_text(code, "MPI_Test")));
     return done != 0;
   });
   return sum.count;
 }
 
 }  // namespace
-
-std::string_view learn_name(Learn way) {
-  switch (way) {
-    case Learn::concatenate:
-      return "concatenate";
-    case Learn::count:
-      return "count";
-    case Learn::quiesce:
-      return "quiesce";
-  }
-  return "unknown";
-}
 
 World::World(MPI_Comm parent, const am::mpi::Options& options, const am::EndpointOptions& endpoint_options)
     : state_(std::make_shared<State>(parent, options, endpoint_options)) {}
@@ -113,13 +94,20 @@ void World::free() { state_.reset(); }
 
 std::string World::transport_name() const { return state().endpoint.transport_name(); }
 
-std::vector<Partner> World::sources(std::span<const Partner> destinations, Learn way) {
+std::vector<Partner> World::sources(std::span<const Partner> destinations, std::string_view way) {
   State& all = state();
-  if (way == Learn::quiesce) return all.exchanger.sources(destinations);
+  if (way == "am_quiesce") return all.exchanger.sources(destinations);
   Exchanger::State& exchanger = all.exchanger.state();
   const Collective call(exchanger);
-  exchanger.agree([&] { check_destinations(exchanger.place(), destinations); });
-  if (way == Learn::concatenate) return column_of_gathered(*all.comm, destinations);
+  const nuice::mpi::DiscoveryWay* by_mpi = nullptr;
+  exchanger.agree([&] {
+    by_mpi = &nuice::mpi::find_discovery(way == "auto" ? "am_count" : way);
+    check_destinations(exchanger.place(), destinations);
+  });
+  if (by_mpi->ask != nullptr) {
+    all.tag = 1 - all.tag;
+    return nuice::mpi::sources_of(*all.comm, destinations, *by_mpi, all.tag);
+  }
   const auto expected = static_cast<std::size_t>(num_entries(*all.comm, exchanger, *all.sum, destinations));
   exchanger.send_entries(destinations);
   exchanger.wait_until([&] { return exchanger.entries.size() >= expected; });

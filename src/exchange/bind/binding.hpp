@@ -8,6 +8,7 @@
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/bind/layout.hpp"
 #include "mpi/communicator.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/phase_table.hpp"
 
 namespace nuice::mpi {
@@ -19,8 +20,10 @@ struct RunSettings {
   Bytes receive_window_bytes = 1;
   Bytes send_window_bytes = 1;
   int window_senders = 1;
-  std::span<const Rank> near = {};  ///< This host's ranks, ascending.
-  bool windows_hold_all = false;    ///< On every rank, what it is to receive fits its window.
+  std::span<const Rank> near = {};   ///< This host's ranks, ascending.
+  const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
+  Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.
+  bool windows_hold_all = false;     ///< On every rank, what it is to receive fits its window.
 };
 
 /// What bind() hands to an executor. Nothing in it is kept but comm, arrivals, and the memory that layout names.

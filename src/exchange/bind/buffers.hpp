@@ -26,6 +26,7 @@ class BufferLayout : public Layout {
 
   void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
   void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
+  bool is_bytes() const override { return true; }
   /// Where the message to this rank is, and the one from it; null where there is none.
   std::byte* sent_to(Rank dst) const { return find(send_, dst); }
   std::byte* received_from(Rank src) const { return find(receive_, src); }

@@ -25,6 +25,8 @@ class Layout {
   virtual void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const = 0;
   /// What so many bytes of the plan take where they are forwarded.
   virtual Bytes scaled(Bytes bytes) const { return bytes; }
+  /// Whether both ends of every message hold it as plain bytes in one place.
+  virtual bool is_bytes() const { return false; }
   /// Whether the segments of a transfer with this partner travel as messages of their own; the same at both ends.
   virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
 };

@@ -81,12 +81,13 @@ class KeptTypes {
 
 class RequestMaker {
  public:
-  RequestMaker(const Binding& binding, bool synchronous)
+  RequestMaker(const Binding& binding, bool synchronous, Bytes tail_bytes)
       : binding_(binding),
         table_(binding.table),
         layout_(binding.layout),
         stage_(layout_.scaled(staged_bytes(table_))),
-        synchronous_(synchronous) {}
+        synchronous_(synchronous),
+        tail_bytes_(tail_bytes) {}
 
   TableRequests make() {
     for (const PhaseEntry& entry : table_.entries) {
@@ -150,7 +151,7 @@ class RequestMaker {
     if (are_empty(places)) return;
     const bool apart = entry.send_parts.count == 0 && layout_.one_by_one(entry.send_partner, true);
     if (!apart) {
-      add_send(entry.send_partner, joined(places));
+      for (const Places& part : cut(joined(places))) add_send(entry.send_partner, part);
       return;
     }
     for (const Segment& segment : places) add_send(entry.send_partner, {segment});
@@ -162,14 +163,24 @@ class RequestMaker {
     if (are_empty(places)) return;
     const bool apart = entry.recv_parts.count == 0 && layout_.one_by_one(entry.recv_partner, false);
     if (!apart) {
-      add_receive(entry.recv_partner, joined(places));
-      binding_.arrivals.add_receive(arrivals_of(entry));
+      for (const Places& part : cut(joined(places))) {
+        add_receive(entry.recv_partner, part);
+        binding_.arrivals.add_receive(arrivals_of(entry));
+      }
       return;
     }
     for (const Segment& segment : places) {
       add_receive(entry.recv_partner, {segment});
       binding_.arrivals.add_receive({&entry.recv_partner, 1});
     }
+  }
+
+  std::vector<Places> cut(Places places) const {
+    const bool is_long = places.size() == 1 && tail_bytes_ > 0 && places[0].type == MPI_BYTE &&
+                         places[0].count / 2 >= tail_bytes_ && layout_.is_bytes();
+    if (!is_long) return {std::move(places)};
+    const Bytes head = places[0].count - tail_bytes_;
+    return {{{places[0].at, head, MPI_BYTE}}, {{places[0].at + head, tail_bytes_, MPI_BYTE}}};
   }
 
   void add_receive(Rank from, const Places& places) {
@@ -219,13 +230,14 @@ class RequestMaker {
   const Layout& layout_;
   Stage stage_;
   bool synchronous_;
+  Bytes tail_bytes_;
   TableRequests made_;
 };
 
 }  // namespace
 
-TableRequests make_requests(const Binding& binding, bool synchronous) {
-  return RequestMaker(binding, synchronous).make();
+TableRequests make_requests(const Binding& binding, bool synchronous, Bytes tail_bytes) {
+  return RequestMaker(binding, synchronous, tail_bytes).make();
 }
 
 TableElements list_elements(const Binding& binding) {

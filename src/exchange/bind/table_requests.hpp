@@ -32,8 +32,10 @@ struct TableRequests {
   std::vector<RequestCount> ends;              // by entry of the table: what was made up to it
 };
 
-/// synchronous: the sends complete only when they are being received. Tells the arrivals what each receive brings.
-TableRequests make_requests(const Binding& binding, bool synchronous);
+/// synchronous: the sends complete only when they are being received. tail_bytes: above 0, messages of plain bytes in one
+/// place and at least twice as long are two requests, of which the second has so many bytes. Tells the arrivals what each
+/// receive brings.
+TableRequests make_requests(const Binding& binding, bool synchronous, Bytes tail_bytes = 0);
 
 /// Elements of at least a byte that a rank sends to another or receives from it, in the order of the table, and the types
 /// that they need for as long as they are used. For tables that forward nothing.

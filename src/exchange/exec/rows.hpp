@@ -10,6 +10,7 @@ BoundRun bind_async(const Binding& binding);
 BoundRun bind_phased(const Binding& binding);
 BoundRun bind_barrier(const Binding& binding);
 BoundRun bind_pairwise(const Binding& binding);
+BoundRun bind_depend(const Binding& binding);
 BoundRun bind_credit(const Binding& binding);
 
 }  // namespace nuice::mpi

@@ -35,13 +35,16 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   return exchange;
 }
 
-RunSettings Plan::State::settings_for(bool is_backwards, bool windows_hold_all) const {
+RunSettings Plan::State::settings_for(bool is_backwards, bool windows_hold_all,
+                                      const Notices& backwards) const {
   return {.max_sends = max_sends,
           .chunk_bytes = chunk_bytes,
           .receive_window_bytes = windows.of(is_backwards),
           .send_window_bytes = windows.of(!is_backwards),
           .window_senders = window_senders,
           .near = windows.near,
+          .notices = is_backwards ? &backwards : &notices,
+          .early_bytes = early_bytes,
           .windows_hold_all = windows_hold_all};
 }
 
@@ -74,7 +77,8 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     set_sources(exchange->arrivals, way.receive_from, receive);
     exchange->self = self_copy(way.table, layout);
     const bool hold_all = is_backwards ? windows.hold_all_backwards : windows.hold_all_forwards;
-    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all));
+    const Notices backwards = reversed(notices, table.num_phases);
+    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all, backwards));
   });
   return finish_bind(std::move(exchange));
 }
@@ -96,7 +100,8 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     exchange->arrivals.set_sources(way.receive_from,
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
-    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all != 0));
+    const Notices backwards = reversed(notices, table.num_phases);
+    set_run(*exchange, way, layout, settings_for(is_backwards, hold_all != 0, backwards));
   });
   return finish_bind(std::move(exchange));
 }

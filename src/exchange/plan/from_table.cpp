@@ -13,6 +13,7 @@
 #include "mpi/gather.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -254,6 +255,11 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
     check_sources(table, sent);
     check_receives(table, sent);
     describe(matrix, schedule, options);
+    const bool has_network =
+        find_executor(options.executor).pace == Pace::notices && !options.topology.empty();
+    const auto network = has_network ? make_topology(options.topology) : nullptr;
+    notices =
+        std::move(notices_for(schedule, network.get(), options, comm->rank(), comm->rank() + 1).front());
   });
   info.check_s = watch.lap();
   share_windows();

@@ -50,6 +50,8 @@ const std::array table{
         Size<O>{NUICE_AT(credit.window_bytes), 1, max_bytes}},
     Row{"credit.senders", "so many senders share a receiver's window",
         Whole<O, int>{NUICE_AT(credit.window_senders), 1, INT_MAX}},
+    Row{"depend.early", "bytes of a message still to come when those that wait for its way are told",
+        Size<O>{NUICE_AT(depend.early_bytes), 1, INT_MAX}},
     Row{"auto.reuse", "how often the plan will be used",
         Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1, any}},
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},

@@ -10,6 +10,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/partners.hpp"
 #include "exchange/plan/options.hpp"
@@ -83,7 +84,16 @@ void Plan::State::describe(const PlanOptions& options) {
   chunk_bytes = options.credit.chunk_bytes;
   windows.forwards = windows.backwards = options.credit.window_bytes;
   window_senders = options.credit.window_senders;
+  early_bytes = options.depend.early_bytes;
   watchdog_s = options.watchdog_s;
+}
+
+std::vector<Notices> Plan::State::notices_for(const Schedule& schedule, const Topology* topology,
+                                              const PlanOptions& options, Rank begin, Rank end) const {
+  if (find_executor(options.executor).pace != Pace::notices)
+    return std::vector<Notices>(static_cast<std::size_t>(end - begin));
+  const Dependencies before = dependencies(schedule, topology, {}, 2 * options.depend.early_bytes);
+  return slice_notices(schedule, before, begin, end);
 }
 
 void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
@@ -121,6 +131,8 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
     if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
     const Schedule& schedule = made ? *made : *assignment.schedule;
     table = slice(problem.matrix, schedule, comm->rank());
+    notices =
+        std::move(notices_for(schedule, problem.topology, options, comm->rank(), comm->rank() + 1).front());
     info.schedule_s = watch.lap();
     if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
     info.check_s = options.check ? watch.lap() : 0;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/requests.hpp"
@@ -20,6 +21,23 @@ struct nuice::core::Fields<nuice::PhaseTable> {
     auto& [rank, num_ranks, num_phases, destinations, sources, entries, parts] = table;
     return std::tie(rank, num_ranks, num_phases, destinations, sources, entries, parts);
   }
+};
+
+namespace nuice::mpi {
+namespace {
+
+/// What rank 0 makes for another.
+struct Slice {
+  PhaseTable table;
+  Notices notices;
+};
+
+}  // namespace
+}  // namespace nuice::mpi
+
+template <>
+struct nuice::core::Fields<nuice::mpi::Slice> {
+  static auto of(auto& slice) { return std::tie(slice.table, slice.notices.gives, slice.notices.awaits); }
 };
 
 namespace nuice::mpi {
@@ -46,9 +64,9 @@ struct SliceBlock {
 Rank block_size(Rank num_ranks) { return std::max<Rank>(64, (num_ranks + 15) / 16); }
 
 /// All that rank 0 needs memory for.
-void pack(const CommMatrix& matrix, const Schedule& schedule, SliceBlock& block) {
-  for (const PhaseTable& table : slice_range(matrix, schedule, block.begin, block.end)) {
-    block.slices.push_back(core::to_bytes(table));
+void pack(std::vector<PhaseTable> tables, std::vector<Notices> notices, SliceBlock& block) {
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    block.slices.push_back(core::to_bytes(Slice{std::move(tables[i]), std::move(notices[i])}));
     block.sizes.push_back(std::ssize(block.slices.back()));
     block.extents.push_back(Extent::of(block.sizes.back()));
     block.requests.push_back(MPI_REQUEST_NULL);
@@ -92,10 +110,10 @@ void receive_slice(const Communicator& comm, SliceBlock& block, std::span<char> 
   }
 }
 
-/// Collective. This rank's table. fill: puts the slices into a block, on rank 0.
+/// Collective. This rank's slice. fill: puts the slices into a block, on rank 0.
 template <typename Fill>
-PhaseTable scatter(const Communicator& comm, Fill&& fill) {
-  PhaseTable table;
+Slice scatter(const Communicator& comm, Fill&& fill) {
+  Slice slice;
   Outcome outcome;
   const Rank size = block_size(comm.num_ranks());
   for (Rank begin = 0; begin < comm.num_ranks(); begin += size) {
@@ -107,10 +125,10 @@ PhaseTable scatter(const Communicator& comm, Fill&& fill) {
     std::string mine;
     all_or_none(comm, [&] { mine.resize(static_cast<std::size_t>(bytes)); });
     receive_slice(comm, block, mine);
-    if (block.has(comm.rank())) outcome = attempt(comm.rank(), [&] { core::from_bytes(mine, table); });
+    if (block.has(comm.rank())) outcome = attempt(comm.rank(), [&] { core::from_bytes(mine, slice); });
   }
   agree(comm, outcome);
-  return table;
+  return slice;
 }
 
 }  // namespace
@@ -135,8 +153,13 @@ void Plan::State::make_on_root(const Assignment& assignment, const PlanOptions& 
     info.check_s = options.check ? watch.lap() : 0;
     describe(problem.matrix, schedule, options);
   });
-  table =
-      scatter(*comm, [&](auto& block) { pack(problem.matrix, made ? *made : *assignment.schedule, block); });
+  Slice mine = scatter(*comm, [&](auto& block) {
+    const Schedule& schedule = made ? *made : *assignment.schedule;
+    pack(slice_range(problem.matrix, schedule, block.begin, block.end),
+         notices_for(schedule, problem.topology, options, block.begin, block.end), block);
+  });
+  table = std::move(mine.table);
+  notices = std::move(mine.notices);
   share_info();
   info.gather_s += watch.lap();  // the way back is part of it
 }

@@ -14,6 +14,7 @@
 #include "exchange/plan/plan_group.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"
 #include "nuice/core/hosts.hpp"
@@ -57,6 +58,8 @@ struct Plan::State {
   int max_sends = 0;
   Bytes chunk_bytes = 0;
   Windows windows;
+  Notices notices;  // for executors that wait for them
+  Bytes early_bytes = 0;
   int window_senders = 1;
   double watchdog_s = 0;
 
@@ -84,7 +87,7 @@ struct Plan::State {
                        std::span<const ReceiveField> receive);
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
-  RunSettings settings_for(bool is_backwards, bool windows_hold_all) const;
+  RunSettings settings_for(bool is_backwards, bool windows_hold_all, const Notices& backwards) const;
   void set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
                const RunSettings& settings) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
@@ -126,6 +129,9 @@ struct Plan::State {
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
   /// Collective. As make(), by rank 0, which alone has the problem's matrix; the others get their slices.
   void make_on_root(const Assignment& assignment, const PlanOptions& options);
+  /// The slices of ranks begin to end - 1; empty ones for executors that wait for no notices.
+  std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
+                                   const PlanOptions& options, Rank begin, Rank end) const;
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();
   /// Collective. Sets the times to their maxima over the ranks.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Three ways for ranks to learn their sources; nuice/mpi/discover.hpp has their ideas and costs.
+// Ways for ranks to learn their sources; nuice/mpi/discover.hpp has their ideas and costs.
 //
 // A rank that is through may begin the next call while another still receives from any source in this one. Calls
 // therefore use two tags in turn: nobody comes two calls ahead, as each has a step that all ranks must take part in.
-#include "exchange/plan/discover.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/discover.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,46 +11,21 @@
 #include <string>
 #include <thread>
 
-#include "exchange/plan/plan_state.hpp"
+#include "core/partners.hpp"
+#include "core/support/table.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/gather.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-struct Name {
-  Discovery way;
-  std::string_view name;
-};
-constexpr std::array<Name, 4> names = {{{Discovery::automatic, "auto"},
-                                        {Discovery::gather, "gather"},
-                                        {Discovery::count, "count"},
-                                        {Discovery::consensus, "consensus"}}};
+constexpr Rank most_ranks_counted =
+    1024;  // counting was the fastest wherever it was tried; its vectors of n ints should stay small
 
-/// Counting was the fastest wherever it was tried (docs/measurements.md); its vectors of n ints should stay small.
-Discovery chosen(Discovery way, Rank num_ranks) {
-  if (way != Discovery::automatic) return way;
-  return num_ranks <= 1024 ? Discovery::count : Discovery::consensus;
-}
-
-void require_equal_ways(const Communicator& comm, Discovery mine) {
-  auto first = static_cast<int>(mine);
-  broadcast(comm, &first, 1, MPI_INT, 0);
-  all_or_none(comm, [&] {
-    if (discovery_name(mine) == "unknown")
-      throw Error(ErrorCode::invalid_argument,
-                  "unknown way of discovery " + std::to_string(static_cast<int>(mine)));
-    if (static_cast<int>(mine) != first)
-      throw Error(
-          ErrorCode::mismatch,
-          "the way of discovery differs: " + std::string(discovery_name(static_cast<Discovery>(first))) +
-              " on rank 0, " + std::string(discovery_name(mine)) + " on rank " + std::to_string(comm.rank()));
-  });
-}
-
-std::vector<Partner> by_gather(const Communicator& comm, std::span<const Partner> row) {
+std::vector<Partner> by_gather(const Communicator& comm, std::span<const Partner> row, int /*tag*/) {
   std::vector<std::int64_t> mine;
   for (const Partner& to : row) mine.insert(mine.end(), {to.rank, to.bytes});
   const Gathered all = gather_records(comm, mine, 2);
@@ -113,38 +87,52 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
   return sources;
 }
 
+constexpr DiscoveryWay ways[] = {{"gather", by_gather},
+                                 {"count", by_count},
+                                 {"consensus", by_consensus},
+                                 {"am_count", nullptr},
+                                 {"am_quiesce", nullptr}};
+
+/// By rank 0's name, when all ranks have said that it is theirs too.
+const DiscoveryWay& agreed_way(const Communicator& comm, std::string_view mine) {
+  std::array<char, 32> first{};
+  std::ranges::copy(mine.substr(0, first.size() - 1), first.begin());
+  broadcast(comm, first.data(), static_cast<int>(first.size()), MPI_CHAR, 0);
+  const DiscoveryWay* way = nullptr;
+  all_or_none(comm, [&] {
+    // Counting was the fastest wherever it was tried (docs/measurements.md).
+    way = &find_discovery(mine != "auto"                           ? mine
+                          : comm.num_ranks() <= most_ranks_counted ? "count"
+                                                                   : "consensus");
+    if (way->ask == nullptr)
+      throw Error(
+          ErrorCode::not_applicable,
+          "discovery " + std::string(mine) + " goes by active messages: drs::mpi::World::sources offers it");
+    if (mine != first.data())
+      throw Error(ErrorCode::mismatch, "the way of discovery differs: " + std::string(first.data()) +
+                                           " on rank 0, " + std::string(mine) + " on rank " +
+                                           std::to_string(comm.rank()));
+  });
+  return *way;
+}
+
 }  // namespace
 
-std::string_view discovery_name(Discovery way) {
-  for (const Name& row : names)
-    if (row.way == way) return row.name;
-  return "unknown";
+std::vector<std::string_view> discovery_ways() {
+  std::vector<std::string_view> names;
+  for (const DiscoveryWay& way : ways) names.push_back(way.name);
+  return names;
 }
 
-Discovery find_discovery(std::string_view name) {
-  std::string known;
-  for (const Name& row : names) {
-    if (row.name == name) return row.way;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
-  throw Error(ErrorCode::invalid_argument,
-              "unknown way of discovery \"" + std::string(name) + "\"; known: " + known);
+const DiscoveryWay& find_discovery(std::string_view name) {
+  return core::require_row(ways, "way of discovery", name, ", auto");
 }
 
-std::vector<Partner> sources_of(const Communicator& comm, std::span<const Partner> row, Discovery way,
-                                int tag) {
-  std::vector<Partner> sources;
-  switch (chosen(way, comm.num_ranks())) {
-    case Discovery::automatic:
-    case Discovery::gather:
-      return by_gather(comm, row);
-    case Discovery::count:
-      sources = by_count(comm, row, tag);
-      break;
-    case Discovery::consensus:
-      sources = by_consensus(comm, row, tag);
-      break;
-  }
+std::vector<Partner> sources_of(const Communicator& comm, std::span<const Partner> destinations,
+                                const DiscoveryWay& way, int tag) {
+  std::vector<Partner> row;
+  std::ranges::copy_if(destinations, std::back_inserter(row), [](const Partner& to) { return to.bytes > 0; });
+  std::vector<Partner> sources = way.ask(comm, row, tag);
   std::ranges::sort(sources, {}, &Partner::rank);
   return sources;
 }
@@ -160,20 +148,15 @@ Discoverer::Discoverer(Discoverer&&) noexcept = default;
 Discoverer& Discoverer::operator=(Discoverer&&) noexcept = default;
 Discoverer::~Discoverer() = default;
 
-std::vector<Partner> Discoverer::sources(std::span<const Partner> destinations, Discovery way) {
+std::vector<Partner> Discoverer::sources(std::span<const Partner> destinations, std::string_view way) {
   const Communicator& comm = state_->comm;
-  require_equal_ways(comm, way);
-  std::vector<Partner> row;
-  all_or_none(comm, [&] {
-    check_destinations(comm, destinations);
-    std::ranges::copy_if(destinations, std::back_inserter(row),
-                         [](const Partner& to) { return to.bytes > 0; });
-  });
+  const DiscoveryWay& agreed = agreed_way(comm, way);
+  all_or_none(comm, [&] { core::check_partners({comm.rank(), true}, comm.num_ranks(), destinations); });
   state_->tag = 1 - state_->tag;
-  return sources_of(comm, row, way, state_->tag);
+  return sources_of(comm, destinations, agreed, state_->tag);
 }
 
-std::vector<Partner> discover(MPI_Comm comm, std::span<const Partner> destinations, Discovery way) {
+std::vector<Partner> discover(MPI_Comm comm, std::span<const Partner> destinations, std::string_view way) {
   return Discoverer(comm).sources(destinations, way);
 }
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The packet-level simulator.
+#include "nuice/plan/packets.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <utility>
+
+#include "bindings.hpp"
+#include "nuice/plan/paths.hpp"
+
+namespace nuice::python {
+namespace {
+
+struct Choice {
+  std::string executor;
+  std::string queueing;
+  std::optional<std::string> routing;
+};
+
+PacketRun run(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
+              const Choice& choice, const PacketOptions& numbers, const std::vector<std::int64_t>& paths) {
+  PacketOptions options = numbers;
+  options.executor = choice.executor;
+  options.queueing = find_queueing(choice.queueing);
+  if (choice.routing) options.routing = find_routing(*choice.routing);
+  options.paths = paths;
+  const Interruptible interruptible;
+  return simulate_packets(matrix, schedule, machine, options);
+}
+
+}  // namespace
+
+void register_packets(nb::module_& module) {
+  nb::class_<PacketRun>(module, "PacketRun",
+                        "What the packet-level simulator found; times in slots of a packet.")
+      .def_ro("seconds", &PacketRun::seconds)
+      .def_ro("slot_s", &PacketRun::slot_s)
+      .def_ro("slots", &PacketRun::slots)
+      .def_ro("port_bound_slots", &PacketRun::port_bound_slots)
+      .def_ro("link_bound_slots", &PacketRun::link_bound_slots)
+      .def_ro("packets", &PacketRun::packets)
+      .def_ro("packet_hops", &PacketRun::packet_hops)
+      .def_ro("virtual_lanes", &PacketRun::virtual_lanes)
+      .def_ro("arrived_slots", &PacketRun::arrived_slots, "By transfer.")
+      .def_prop_ro(
+          "delivered", [](const PacketRun& r) { return to_numpy(r.delivered); }, nb::rv_policy::move,
+          "Bytes, by message.");
+  module.def(
+      "simulate_packets_on",
+      [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, std::string executor,
+         std::string queueing, std::optional<std::string> routing, Bytes packet_bytes, int buffer_packets,
+         std::uint64_t seed, Bytes early_bytes, Bytes chunk_bytes, Bytes window_bytes,
+         const std::vector<std::int64_t>& paths) {
+        const PacketOptions numbers{.packet_bytes = packet_bytes,
+                                    .buffer_packets = buffer_packets,
+                                    .seed = seed,
+                                    .early_bytes = early_bytes,
+                                    .chunk_bytes = chunk_bytes,
+                                    .window_bytes = window_bytes};
+        return run(matrix, schedule, machine, {std::move(executor), std::move(queueing), std::move(routing)},
+                   numbers, paths);
+      },
+      nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
+      nb::arg("queueing") = "fifo", nb::arg("routing") = nb::none(), nb::arg("packet_bytes") = 0,
+      nb::arg("buffer_packets") = PacketOptions().buffer_packets, nb::arg("seed") = 0,
+      nb::arg("early_bytes") = PacketOptions().early_bytes,
+      nb::arg("chunk_bytes") = PacketOptions().chunk_bytes,
+      nb::arg("window_bytes") = PacketOptions().window_bytes, nb::arg("paths") = std::vector<std::int64_t>(),
+      "Runs a schedule packet by packet on a lossless network (docs/machines.md).");
+  module.def(
+      "choose_paths",
+      [](const Schedule& schedule, const Topology& topology) {
+        PathSchedule plan = choose_paths(schedule, topology);
+        return std::pair(std::move(plan.schedule), std::move(plan.paths));
+      },
+      nb::arg("schedule"), nb::arg("topology"),
+      "The schedule, its phases divided where a tree is thinned, and a path for every transfer: no link "
+      "contention.");
+  module.def(
+      "switch_throughput",
+      [](int ports, const std::string& queueing, int slots, std::uint64_t seed) {
+        return switch_throughput(ports, find_queueing(queueing), slots, seed);
+      },
+      nb::arg("ports"), nb::arg("queueing"), nb::arg("slots") = 20000, nb::arg("seed") = 1,
+      "Of one saturated switch (Karol et al. 1987).");
+}
+
+}  // namespace nuice::python

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""nuice run: starts an unmodified MPI program and records its exchanges; nuice record: what was recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import _core
+from ..errors import Error
+from ..recording import RecordedExchange, Recording, load
+from . import output
+from .options import AsJson
+
+LIBRARY = "libnuice_dropin.so"
+LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
+SMALL_SHARE = 0.02  # of the run: not worth a plan
+SMALL_GAIN = 1.05
+MOST_ROWS = 20
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="What `nuice run --record DIR` has written.")]
+
+
+def run(
+    program: Annotated[
+        list[str], typer.Argument(metavar="-- PROGRAM ...", help="As you start it without NUICE.")
+    ],
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", metavar="DIR", help="Record into this folder, which must be new or empty."),
+    ] = None,
+    off: Annotated[bool, typer.Option("--off", help="Start it as it is.")] = False,
+) -> int:
+    """Start an unmodified MPI program, record whom its ranks send how much, and say what a plan would gain.
+
+    nuice run --record halo -- mpiexec -n 8 ./my_program its arguments
+
+    Its own output and exit status stay as they are. Nothing is communicated for it; each rank writes a file
+    when it ends, and `nuice record show DIR` reads them.
+    """
+    if off == (record is not None):
+        raise Error("nuice run takes --record DIR, or --off")
+    if record is None:
+        return _start(program, {})
+    if record.exists() and any(record.iterdir()):
+        raise Error(f"{record}: not empty; record into a new folder", "io")
+    library = find_library()
+    refuse_other_mpi(program, library)
+    record.mkdir(parents=True, exist_ok=True)
+    preloads = [str(library), *filter(None, [os.environ.get("LD_PRELOAD")])]
+    settings = {
+        "LD_PRELOAD": ":".join(preloads),
+        "NUICE_DROPIN": "record",
+        "NUICE_RECORD_DIR": str(record.resolve()),
+    }
+    status = _start(program, settings)
+    if any(record.glob("rank-*.json")):
+        _show(output.console(to_stderr=True), load(record), _machine(None))
+    else:
+        print(f"nuice: no rank has written a record into {record}: {_why_nothing(program)}", file=sys.stderr)
+    return status
+
+
+def _start(program: list[str], settings: dict[str, str]) -> int:
+    try:
+        return subprocess.run(_with_exports(program, settings), env=os.environ | settings).returncode
+    except OSError as error:
+        raise Error(f"{program[0]}: {error.strerror}", "io") from None
+
+
+def _with_exports(program: list[str], settings: dict[str, str]) -> list[str]:
+    """Open MPI's launcher hands the environment on to other hosts only if told so."""
+    if not settings or Path(program[0]).name not in LAUNCHERS or not _is_open_mpi(program[0]):
+        return program
+    exports = [word for name in settings for word in ("-x", name)]
+    return [program[0], *exports, *program[1:]]
+
+
+def _is_open_mpi(launcher: str) -> bool:
+    try:
+        said = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return "Open MPI" in said.stdout or "prte" in said.stdout.lower()
+
+
+def find_library() -> Path:
+    """Where `make build` or an installation puts it. Raises Error io if it is not there."""
+    named = os.environ.get("NUICE_DROPIN_LIBRARY")
+    beside = Path(sys.executable).parent.parent / "lib" / "nuice" / LIBRARY
+    for path in filter(None, [named and Path(named), beside]):
+        if path.is_file():
+            return path
+    raise Error(f"{beside}: not there; `make build` installs it, or set NUICE_DROPIN_LIBRARY", "io")
+
+
+def mpi_of(file: Path) -> str | None:
+    """ "Open MPI" or "MPICH", by the library that a program is linked with; None for scripts and others."""
+    try:
+        with file.open("rb") as stream:
+            if stream.read(4) != b"\x7fELF":
+                return None
+        text = subprocess.run(["ldd", str(file)], capture_output=True, text=True, timeout=20).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if "libmpi.so.40" in text or "libmpi_mpifh.so" in text:
+        return "Open MPI"
+    return "MPICH" if "libmpi.so.12" in text or "libmpich.so" in text else None
+
+
+def _programs(words: list[str]) -> list[Path]:
+    import shutil
+
+    found = (shutil.which(word) for word in words if not word.startswith("-"))
+    return [Path(path) for path in found if path is not None]
+
+
+def refuse_other_mpi(program: list[str], library: Path) -> None:
+    """Handles of one MPI are numbers, of the other addresses: a library is for the one it was built with."""
+    ours = "Open MPI" if b"ompi_mpi_comm_world" in library.read_bytes() else "MPICH"
+    for path in _programs(program):
+        theirs = mpi_of(path)
+        if theirs is not None and theirs != ours:
+            raise Error(f"{path} is linked with {theirs}, but {library} is for {ours}", "not_applicable")
+
+
+def _why_nothing(program: list[str]) -> str:
+    if any(mpi_of(path) for path in _programs(program)):
+        return "it ended before MPI_Init, or was killed"
+    return "it is no MPI program, or is linked with MPI statically"
+
+
+def show(
+    folder: Folder,
+    machine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What to predict with; by default what nuice-calibrate has saved."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a program exchanged: calls, patterns, time, and what a plan would gain on a machine."""
+    recording = load(folder)
+    target = _machine(machine)
+    result = {
+        "ranks": recording.num_ranks,
+        "hosts": list(recording.hosts),
+        "mpi": recording.mpi,
+        "seconds": recording.seconds,
+        "machine": target.name if target else None,
+        "exchanges": [_figures(exchange, recording, target) for exchange in recording.exchanges],
+    }
+    output.report(as_json, result, lambda console: _show(console, recording, target))
+
+
+def merge(folder: Folder, as_json: AsJson = False) -> None:
+    """Write the matrices of a record into DIR, the most expensive first, and exchanges.json about them."""
+    recording = load(folder)
+    written = []
+    for i, exchange in enumerate(recording.exchanges):
+        for j, pattern in enumerate(exchange.patterns[:MOST_ROWS]):
+            matrix = pattern.matrix()
+            if matrix.num_messages == 0:
+                continue
+            path = folder / (f"exchange-{i:02d}.mtx" if j == 0 else f"exchange-{i:02d}-{j:02d}.mtx")
+            _core.save_matrix_market(path, matrix)
+            written.append(
+                {"file": path.name, "calls": pattern.num_calls, "call": exchange.call, "site": exchange.site}
+            )
+    (folder / "exchanges.json").write_text(json.dumps(written, indent=1) + "\n")
+    output.report(
+        as_json, {"written": written}, lambda console: console.print(f"{len(written)} matrices in {folder}")
+    )
+
+
+def _machine(name: str | None) -> _core.Machine | None:
+    if name is not None:
+        return _core.find_machine(name)
+    saved = _core.calibrated_machine_path(False)
+    return _core.find_machine(saved) if saved and Path(saved).is_file() else None
+
+
+def predicted_gain(
+    exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None
+) -> float | None:
+    """All at once over the best schedule, by the adviser's prediction; None where it cannot tell."""
+    if machine is None or not exchange.patterns or len(recording.hosts) < 2:
+        return None
+    matrix = exchange.patterns[0].matrix()
+    if matrix.num_messages == 0 or (machine.num_ranks and matrix.num_ranks > machine.num_ranks):
+        return None
+    advice = _core.advise_on(matrix, machine, max(1, exchange.patterns[0].num_calls), [], 0)
+    at_once = [c.exchange_s for c in advice.candidates if c.applicable and c.name == "ac:async"]
+    return at_once[0] / advice.choice.exchange_s if at_once and advice.choice.exchange_s > 0 else None
+
+
+def _figures(
+    exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None
+) -> dict[str, Any]:
+    return {
+        "call": exchange.call,
+        "site": list(exchange.site),
+        "ranks": len(exchange.ranks),
+        "calls": exchange.num_calls,
+        "patterns": len(exchange.patterns),
+        "bytes_per_call": exchange.bytes_per_call,
+        "seconds": exchange.seconds,
+        "waiting_s": exchange.waiting_s,
+        "share": exchange.share,
+        "predicted_gain": predicted_gain(exchange, recording, machine),
+        "verdict": verdict(exchange, recording, machine),
+    }
+
+
+def verdict(exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None) -> str:
+    """What to do, in a few words; honest where there is nothing to do."""
+    if len(recording.hosts) < 2:
+        return "nothing to gain: all ranks share a host"
+    if exchange.share < SMALL_SHARE:
+        return f"nothing to gain: {exchange.share:.1%} of the run"
+    if exchange.waiting_s > 0.5 * exchange.seconds:
+        return "mostly waiting for ranks that come late: balance the work first"
+    gain = predicted_gain(exchange, recording, machine)
+    if gain is not None and gain < SMALL_GAIN:
+        return "nothing to gain on this machine, by prediction"
+    if exchange.repeats < 0.5:
+        return "patterns do not repeat: a plan would be used once or twice"
+    if gain is None:
+        return "may gain: calibrate (nuice-calibrate --save) or give --machine"
+    return f"a plan may take {1 / gain:.0%} of the time, by prediction"
+
+
+def _show(console: Any, recording: Recording, machine: _core.Machine | None) -> None:
+    facts = {
+        "ranks": f"{recording.num_ranks} on {len(recording.hosts)} hosts, {recording.mpi.partition(',')[0]}",
+        "MPI_Init to MPI_Finalize": f"{recording.seconds:.3g} s",
+        "predictions": f"for {machine.name}" if machine else "none: no machine was calibrated or named",
+    }
+    console.print(output.pairs(facts))
+    if not recording.exchanges:
+        console.print("No exchange was seen: no call of the all-to-all kind, and no Isend or Irecv.")
+        return
+    rows = [
+        (
+            exchange.call,
+            str(len(exchange.ranks)),
+            str(exchange.num_calls),
+            str(len(exchange.patterns)),
+            f"{exchange.bytes_per_call:.3g}",
+            f"{exchange.seconds:.3g}",
+            f"{exchange.share:.1%}",
+            f"{exchange.waiting_s / exchange.seconds:.0%}" if exchange.seconds else "-",
+            _short(exchange.site[0]) if exchange.site else "",
+            verdict(exchange, recording, machine),
+        )
+        for exchange in recording.exchanges[:MOST_ROWS]
+    ]
+    columns = ("call", "ranks", "calls", "patterns", "B a call", "s a rank", "of the run", "waiting")
+    console.print(output.table((*columns, "from", "what a plan would do"), rows))
+    if len(recording.exchanges) > MOST_ROWS:
+        console.print(f"and {len(recording.exchanges) - MOST_ROWS} more that took less")
+
+
+def _short(site: str) -> str:
+    """ "liblammps.so.0: remap_3d": the function without its arguments, or the place where it has no name."""
+    file, _, rest = site.partition("+")
+    _, _, function = rest.partition(" (")
+    name = function.removesuffix(")").partition("(")[0]
+    return f"{file}: {name}" if name else site
+
+
+def register(app: typer.Typer) -> None:
+    settings = {"allow_interspersed_args": False}
+    app.command(context_settings=settings)(run)
+    group = typer.Typer(help="What `nuice run --record` has recorded.", no_args_is_help=True)
+    group.command()(show)
+    group.command()(merge)
+    app.add_typer(group, name="record")

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an unmodified program exchanged, from the files that its ranks wrote (`nuice run --record`).
+
+Usage:
+    recording = nuice.recording.load("nuice-record")
+    for exchange in recording.exchanges:        # the most expensive first
+        print(exchange.call, exchange.site, exchange.num_calls, exchange.share, exchange.patterns[0].matrix())
+
+A rank's file (src/dropin/write.cpp) lists its communicators by world ranks, the rows that it sent
+(destination and bytes in turns), and for each series - a call, from one place in the program, over one
+communicator - which row each call sent and how long it took. The ranks' series are matched by communicator,
+call and place, and call by call from the first on: MPI orders collective calls alike on all ranks.
+Cost: O(calls x ranks) numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._core import CommMatrix
+from .errors import Error
+
+FORMAT = 1
+NO_CALL = -2  # of a rank that made fewer
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One communication matrix, as rows of all ranks, and how often it was exchanged."""
+
+    rows: tuple[tuple[int, ...], ...]
+    num_calls: int
+    seconds: float
+
+    def matrix(self) -> CommMatrix:
+        """Value = bytes; ranks count within the communicator."""
+        messages = [
+            (src, row[i], row[i + 1]) for src, row in enumerate(self.rows) for i in range(0, len(row), 2)
+        ]
+        return CommMatrix.from_messages(len(self.rows), messages)
+
+
+@dataclass(frozen=True)
+class RecordedExchange:
+    """The calls from one place of the program over one communicator.
+
+    seconds, waiting_s: of a rank, on average over the ranks. waiting_s is what the others spent in a call
+    beyond the rank that was in it for the shortest time. share: of the time from MPI_Init to MPI_Finalize.
+    """
+
+    call: str
+    site: tuple[str, ...]
+    ranks: tuple[int, ...]
+    num_calls: int
+    seconds: float
+    waiting_s: float
+    bytes_per_call: float
+    share: float
+    patterns: tuple[Pattern, ...] = field(repr=False)
+
+    @property
+    def repeats(self) -> float:
+        """The part of the calls that exchanged what an earlier one had."""
+        return 1 - len(self.patterns) / self.num_calls if self.num_calls else 0.0
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Of one run. exchanges: those that took most of the time first."""
+
+    num_ranks: int
+    hosts: tuple[str, ...]
+    mpi: str
+    seconds: float
+    exchanges: tuple[RecordedExchange, ...]
+
+
+def load(folder: str | Path) -> Recording:
+    """Raises Error io if there are no files, parse for a damaged one, mismatch for those of several runs."""
+    files = [_read(path) for path in sorted(Path(folder).glob("rank-*.json"))]
+    if not files:
+        raise Error(f"{folder}: no rank-*.json in it, which `nuice run --record {folder}` writes", "io")
+    num_ranks = files[0]["ranks"]
+    found = {file["rank"] for file in files}
+    if any(file["ranks"] != num_ranks for file in files) or not found <= set(range(num_ranks)):
+        raise Error(f"{folder}: its files are of different runs; record into a new folder", "mismatch")
+    seconds = max(file["seconds"] for file in files)
+    series: dict[tuple, dict[int, tuple[dict, dict]]] = defaultdict(dict)
+    for file in files:
+        names = _communicator_names(file)
+        for one in file["series"]:
+            place = tuple(file["sites"][one["site"]])
+            series[names[one["communicator"]], one["call"], place][file["rank"]] = (file, one)
+    exchanges = [_merged(*key, by_rank, seconds) for key, by_rank in series.items()]
+    exchanges.sort(key=lambda exchange: -exchange.seconds)
+    hosts = tuple(dict.fromkeys(file["host"] for file in files))
+    return Recording(num_ranks, hosts, files[0]["mpi"], seconds, tuple(exchanges))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        file = json.loads(path.read_text())
+        if file["format"] != FORMAT:
+            raise Error(f"{path}: format {file['format']}, but this nuice reads format {FORMAT}", "parse")
+        return file
+    except OSError as error:
+        raise Error(f"{path}: {error.strerror}", "io") from None
+    except (ValueError, KeyError, TypeError):
+        raise Error(f"{path}: not a record of `nuice run --record`", "parse") from None
+
+
+def _communicator_names(file: dict[str, Any]) -> list[tuple]:
+    """The same on all its ranks: who is in it, and the how-many-eth of those with these ranks."""
+    seen: dict[tuple, int] = defaultdict(int)
+    names = []
+    for ranks in map(tuple, file.get("communicators", [])):
+        names.append((ranks, seen[ranks]))
+        seen[ranks] += 1
+    return names
+
+
+def _merged(
+    name: tuple, call: str, site: tuple, by_rank: dict[int, tuple[dict, dict]], run_s: float
+) -> RecordedExchange:
+    ranks = name[0]
+    series = [by_rank[rank][1] if rank in by_rank else None for rank in ranks]
+    num_calls = max(one["calls"] for one in series if one)
+    kept = max(len(one["call_us"]) for one in series if one)
+    numbers = np.full((len(ranks), kept), NO_CALL)
+    seconds = np.full((len(ranks), kept), np.nan)
+    for i, one in enumerate(series):
+        if one is None:
+            continue
+        values = [value for value, count in one["row_runs"] for _ in range(count)]
+        numbers[i, : len(values)] = values
+        seconds[i, : len(values)] = 1e-6 * np.array(one["call_us"])
+    total_s = sum(one["seconds"] for one in series if one) / len(ranks)
+    waiting_s = (
+        float(np.nansum(seconds - np.nanmin(seconds, axis=0, initial=np.inf)) / len(ranks)) if kept else 0.0
+    )
+    return RecordedExchange(
+        call=call,
+        site=site,
+        ranks=ranks,
+        num_calls=num_calls,
+        seconds=total_s,
+        waiting_s=min(waiting_s, total_s),
+        bytes_per_call=sum(one["bytes"] for one in series if one) / num_calls,
+        share=total_s / run_s if run_s else 0.0,
+        patterns=_patterns(ranks, by_rank, numbers, seconds),
+    )
+
+
+def _patterns(
+    ranks: tuple, by_rank: dict[int, tuple[dict, dict]], numbers: np.ndarray, seconds: np.ndarray
+) -> tuple[Pattern, ...]:
+    """Those that took most of the time first."""
+    if not numbers.size:
+        return ()
+    columns, which = np.unique(numbers, axis=1, return_inverse=True)
+    calls = np.bincount(which.ravel())
+    spent = np.bincount(which.ravel(), weights=np.nan_to_num(np.nanmax(seconds, axis=0)))
+    patterns = []
+    for i in np.argsort(-spent):
+        rows = [
+            tuple(by_rank[rank][0]["rows"][number]) if number >= 0 else ()
+            for rank, number in zip(ranks, columns[:, i], strict=True)
+        ]
+        patterns.append(Pattern(tuple(rows), int(calls[i]), float(spent[i])))
+    return tuple(patterns)

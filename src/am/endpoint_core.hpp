@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an Endpoint is made of. All of its files, and those of what builds on it (ports, coalescers, LevelSync, DRS_N), see it whole.
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "am/first_error.hpp"
+#include "am/ring.hpp"
+#include "core/support/watchdog.hpp"
+#include "nuice/am/endpoint.hpp"
+
+namespace nuice::am {
+
+class CoalescerBase;
+
+/// Numbers of Kind::internal, in the order in which add_internal_handlers() adds them.
+enum class InternalHandler : std::uint16_t { result, put, bulk_put, level_mark, roll_call, present, failure };
+
+inline constexpr std::size_t num_internal_handlers = static_cast<std::size_t>(InternalHandler::failure) + 1;
+
+inline Header internal_header(InternalHandler handler) {
+  return {.handler = static_cast<std::uint16_t>(handler), .kind = Kind::internal};
+}
+
+class EndpointCore {
+ public:
+  EndpointCore(Endpoint& endpoint, std::unique_ptr<Transport> transport, const EndpointOptions& options);
+  EndpointCore(const EndpointCore&) = delete;
+  EndpointCore& operator=(const EndpointCore&) = delete;
+  ~EndpointCore();
+
+  /// What every public call holds while interrupts or a progress thread are on.
+  class Entry {
+   public:
+    explicit Entry(EndpointCore& core) : core_(core) {
+      if (core_.guarded_) [[unlikely]]
+        core_.enter();
+    }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+    ~Entry() {
+      if (core_.guarded_) [[unlikely]]
+        core_.leave();
+    }
+
+   private:
+    EndpointCore& core_;
+  };
+
+  struct Message {
+    Header header;
+    std::vector<std::byte> payload;
+  };
+
+  /// The registry: what seal() compares, and the functions' lifetime.
+  struct Names {
+    std::vector<std::string> names;
+    std::vector<std::shared_ptr<void>> functions;
+    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  };
+
+  struct Calls {
+    enum class State { free, waiting, done, failed };
+    struct Slot {
+      State state = State::free;
+      std::uint32_t generation = 0;
+      Rank callee = no_rank;
+      std::vector<std::byte> result;
+    };
+    std::vector<Slot> slots;
+    std::vector<std::uint32_t> free;
+    Slot* find(CallId id) {
+      const auto index = static_cast<std::uint32_t>(id);
+      if (index >= slots.size() || slots[index].generation != static_cast<std::uint32_t>(id >> 32))
+        return nullptr;
+      return &slots[index];
+    }
+  };
+
+  struct Ports {
+    struct Slot {
+      std::span<std::byte> memory;
+      Bytes expected = 0;
+      Bytes missing = 0;   // not announced yet
+      Bytes incoming = 0;  // announced and accepted, but not here yet
+      std::uint64_t generation = 0;
+      std::uint64_t first_generation = 0;  // of the next port in this slot
+      bool open = false;
+      bool abandoned =
+          false;  // its Port is gone, and bytes are on their way still: not to be used again before they came
+      std::shared_ptr<const std::function<void(Context&)>>
+          on_complete;  // shared with the run that destroys the port
+    };
+    struct Incoming {
+      Rank src;
+      std::uint32_t port;
+      Bytes bytes;
+      std::vector<std::byte> discarded;  // where bulk data goes that no port takes
+    };
+    std::vector<std::unique_ptr<Slot>> slots;
+    std::vector<std::uint32_t> free;
+    std::map<std::uint64_t, Incoming> incoming;
+    std::uint64_t next_cookie = 0;
+    std::uint64_t next_put = 0;
+    std::map<std::pair<Rank, std::uint64_t>, bool> parts;  // puts of several messages: whether they are taken
+  };
+
+  struct Levels {
+    std::uint32_t made = 0;
+    std::vector<std::vector<std::uint64_t>> marks;  // by LevelSync, by rank
+  };
+
+  /// Messages of a rank to itself take the same kind of ring.
+  struct SelfRing {
+    explicit SelfRing(std::size_t capacity)
+        : words(capacity / sizeof(std::uint64_t), 0),
+          producer(&control, reinterpret_cast<std::byte*>(words.data()), capacity, nullptr),
+          consumer(&control, reinterpret_cast<std::byte*>(words.data()), capacity) {}
+    RingControl control{};
+    std::vector<std::uint64_t> words;
+    RingProducer producer;
+    RingConsumer consumer;
+  };
+
+  /// What handlers send inside the signal handler and cannot leave at once: in memory of its own, one behind the other, as
+  /// nothing may be allocated there. The next call outside sorts it into deferred_.
+  struct Kept {
+    struct Record {
+      Rank dst;
+      std::uint32_t bytes;
+      Header header;
+    };
+    Kept(std::size_t max_message, Rank num_ranks)
+        : largest(sizeof(Record) + max_message),
+          memory(4 * largest),
+          any(static_cast<std::size_t>(num_ranks), 0) {}
+    std::size_t largest;
+    std::vector<std::byte> memory;
+    std::size_t used = 0;
+    std::vector<char> any;  // by destination
+  };
+
+  /// Interrupts and the progress thread; unused unless guarded_.
+  struct Guards {
+    std::recursive_mutex mutex;  // held by whoever is inside the endpoint, when there is a thread
+    bool has_thread = false;
+    int signal = 0;                       // 0: no interrupts
+    volatile std::sig_atomic_t busy = 0;  // calls of the endpoint and masks that are open
+    volatile std::sig_atomic_t pending = 0;
+    bool in_signal = false;
+    std::exception_ptr error;  // of a handler that ran where nobody could catch
+  };
+
+  /// What a rank knows of failures (watch.cpp).
+  struct Watch {
+    QuietTime quiet;  // of the call that waits
+    double next_look_s = 0;
+    std::vector<char> is_present;  // by rank: it has answered the roll call that is under way
+    std::exception_ptr failure;    // why the endpoint was given up
+  };
+
+  // --- The calls of Endpoint, as documented there (endpoint_core.cpp, collective.cpp, call.cpp, port.cpp) ---
+  Stats stats();
+  int poll();
+  void poll_until(bool (*done)(void*), void* context);
+  void seal();
+  void barrier();
+  std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
+  Port open_port(std::span<std::byte> memory, Bytes expected_bytes,
+                 std::function<void(Context&)> on_complete);
+  void put(const PortRef& port, Bytes offset, std::span<const std::byte> data);
+  std::uint16_t add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
+                        bool tail, detail::HandlerRow row, std::shared_ptr<void> function);
+
+  // --- Parts of larger collective calls: no rank may drop out of them in between. What a handler throws is returned
+  // (null: nothing), to be thrown when the last step is done, or later.
+  std::exception_ptr try_reduce(ReduceOp op, std::span<const std::int64_t> values,
+                                std::span<std::int64_t> result);
+  std::exception_ptr try_quiesce();
+  std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
+                                 std::span<std::int64_t> result, bool polling);
+  std::exception_ptr flush_coalescers();
+  /// The next call that makes progress throws the error (if there is one, and none is waiting already).
+  void throw_later(std::exception_ptr error);
+  void must_not_be_in_handler(const char* call) const;
+
+  // --- Sending ---
+  [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
+  void count_send();
+  /// By the transport, where that finds room; post_slowly where not.
+  void post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  void post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  void send_deferred();
+  bool must_stay_behind(Rank dst) const;  // something for dst is kept already
+  bool keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
+  void sort_kept();
+  void check_sendable(Rank dst, std::size_t bytes) const;
+
+  // --- Receiving and waiting ---
+  [[gnu::always_inline]] void deliver(Rank src, Header header, const std::byte* payload);
+  bool takes_in_signal(Header header) const;
+  void bulk_arrived(std::uint64_t cookie);
+  void reject(Rank src, Header header) const;
+  int progress();           // poll without the checks
+  int take_in();            // of that, what arrives
+  void progress_or_idle();  // one step of a waiting loop
+  void idle();              // nothing was found to do
+  template <typename Done>
+  void wait_until(Done&& done);  // errors of handlers are thrown at the end, as what waits must be completed
+  void age_coalescers();
+
+  // --- Failures (watch.cpp) ---
+  void begin_wait();
+  void look_now_and_then(bool is_waiting);
+  void look_for_failures(bool is_waiting);
+  std::vector<Rank> silent_ranks();
+  void add_failure_handlers();
+  /// Not collective: gives the endpoint up, tells the other ranks, which then throw the same, and throws TransportError
+  /// timeout with the text and the ranks that do not answer.
+  [[noreturn]] void time_out(const std::string& text);
+  /// The same for an error of MPI (or of a transport), with the names of the dead.
+  [[noreturn]] void give_up_after(const Error& error);
+  [[noreturn]] void give_up(ErrorCode code, const std::string& text);
+  void fail(const Error& error, std::exception_ptr why) noexcept;
+  void tell_of_failure(const Error& error) noexcept;
+  void throw_failure() const;
+  void poll_blindly() noexcept;
+  template <typename Act>
+  auto noting_failure(Act&& act);  // noting_failure.hpp
+
+  // --- Calls with a result, level marks, puts ---
+  CallId new_call();
+  bool call_done(CallId id);
+  void take_result(CallId id, std::span<std::byte> result);
+  void drop_call(CallId id);
+  void add_internal_handlers();
+  void send_result(Rank dst, CallId id, bool failed, std::span<const std::byte> bytes);
+  std::uint32_t add_level_sync();
+  std::uint64_t level_marks(std::uint32_t sync, Rank src) const;
+  void send_level_mark(std::uint32_t sync, Rank dst);
+  void take_put(Context& context, const std::byte* payload, std::size_t bytes);
+  void take_bulk_put(Context& context, const std::byte* payload, std::size_t bytes);
+  std::string why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset, Bytes bytes) const;
+  void complete_port(Context& context, std::uint32_t port);
+
+  // --- Interrupts and the progress thread (progress.cpp) ---
+  void enter();
+  void leave() noexcept;
+  void interrupted() noexcept;
+  void drain() noexcept;
+  static void on_signal(int signal);
+
+  Endpoint& endpoint_;  // for Context
+  std::unique_ptr<Transport> transport_;
+  Rank rank_;
+  Rank num_ranks_;
+  std::size_t max_message_bytes_;
+  EndpointOptions options_;
+  Inbox inbox_;
+  std::vector<detail::HandlerRow> rows_;
+  std::vector<detail::HandlerRow> internal_rows_;
+  std::uint64_t handled_ = 0;
+  std::vector<RingProducer*> rings_;  // by rank; null where only the transport leads there
+  bool sealed_ = false;
+  bool in_progress_ = false;  // handlers run
+  bool guarded_ = false;      // interrupts or a progress thread: enter() and leave() matter
+  bool has_failed_ = false;   // given up
+  std::uint64_t sent_ = 0;
+  std::uint64_t poll_period_;    // options_.poll_every, or as good as never
+  std::uint64_t sends_to_poll_;  // sends left until the next automatic poll
+  std::uint64_t num_deferred_ = 0;
+  unsigned empty_polls_ = 0;
+  unsigned looks_ = 0;
+  Stats stats_;
+  std::unordered_map<Rank, std::deque<Message>> deferred_;
+  std::vector<CoalescerBase*> coalescers_;
+  Names names_;
+  Calls calls_;
+  Ports ports_;
+  Levels levels_;
+  SelfRing self_;
+  std::unique_ptr<Kept> kept_;  // with interrupts
+  Guards guards_;
+  Watch watch_;
+};
+
+inline void EndpointCore::deliver(Rank src, Header header, const std::byte* payload) {
+  struct Count {
+    std::uint64_t& handled;
+    ~Count() { ++handled; }
+  } const count{handled_};
+  Context context(endpoint_, src);
+  if (header.handler < rows_.size()) [[likely]] {
+    const detail::HandlerRow& row = rows_[header.handler];
+    if ((header.kind == Kind::message && !row.is_call) || (header.kind == Kind::call && row.is_call))
+        [[likely]] {
+      row.run(row.function, context, payload, header.bytes);
+      return;
+    }
+    if (header.kind == Kind::batch && !row.is_call) {
+      row.run_batch(row.function, context, payload, header.bytes);
+      return;
+    }
+  }
+  if (header.kind == Kind::internal && header.handler < internal_rows_.size()) {
+    const detail::HandlerRow& row = internal_rows_[header.handler];
+    row.run(row.function, context, payload, header.bytes);
+    return;
+  }
+  reject(src, header);
+}
+
+inline void EndpointCore::count_send() {
+  ++sent_;
+  if (--sends_to_poll_ == 0) [[unlikely]] {
+    sends_to_poll_ = poll_period_;
+    if (!in_progress_) progress();
+  }
+}
+
+inline void EndpointCore::post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail) {
+  if (static_cast<std::size_t>(dst) < rings_.size() && num_deferred_ == 0) [[likely]] {
+    RingProducer* const ring = rings_[static_cast<std::size_t>(dst)];
+    if (ring != nullptr && a_bytes + tail.size() <= max_message_bytes_ &&
+        ring->try_push(header, a, a_bytes, tail.data(), tail.size())) [[likely]] {
+      count_send();
+      return;
+    }
+  }
+  post_outside(dst, header, {static_cast<const std::byte*>(a), a_bytes}, tail);
+}
+
+template <typename Done>
+void EndpointCore::wait_until(Done&& done) {
+  std::exception_ptr error;
+  begin_wait();
+  while (!done()) {
+    try {
+      progress_or_idle();
+    } catch (const TransportError&) {
+      throw;
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace nuice::am

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls of C programs, one line each in the tables below: name, parameters, arguments, and the row that it sends.
+#include <mpi.h>
+
+#include <vector>
+
+#include "dropin/record.hpp"
+#include "dropin/rows.hpp"
+
+using namespace nuice::dropin;
+
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+#define A2A const void *sb, int sc, MPI_Datatype st, void *rb, int rc, MPI_Datatype rt, MPI_Comm comm
+#define A2A_ARGS sb, sc, st, rb, rc, rt, comm
+#define A2AV                                                                                                 \
+  const void *sb, const int *scs, const int *sds, MPI_Datatype st, void *rb, const int *rcs, const int *rds, \
+      MPI_Datatype rt, MPI_Comm comm
+#define A2AV_ARGS sb, scs, sds, st, rb, rcs, rds, rt, comm
+#define A2AW_OF(displacement)                                                                 \
+  const void *sb, const int *scs, const displacement *sds, const MPI_Datatype *sts, void *rb, \
+      const int *rcs, const displacement *rds, const MPI_Datatype *rts, MPI_Comm comm
+#define A2AW A2AW_OF(int)
+#define NA2AW A2AW_OF(MPI_Aint)
+#define A2AW_ARGS sb, scs, sds, sts, rb, rcs, rds, rts, comm
+
+#define IN_PLACE (sb == MPI_IN_PLACE)
+#define A2A_ROW all_equal(comm, IN_PLACE, sc, st, rc, rt)
+#define A2AV_ROW all_vector(comm, IN_PLACE, scs, st, rcs, rt)
+#define A2AW_ROW all_typed(comm, IN_PLACE ? rcs : scs, [&](int i) { return (IN_PLACE ? rts : sts)[i]; })
+#define NA2A_ROW neighbours_equal(comm, sc, st)
+#define NA2AV_ROW neighbours_typed(comm, scs, [&](int) { return st; })
+#define NA2AW_ROW neighbours_typed(comm, scs, [&](int i) { return sts[i]; })
+
+#define COLLECTIVES(CALL)                                                  \
+  CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_ROW)                         \
+  CALL(Alltoallv, alltoallv, A2AV, A2AV_ARGS, A2AV_ROW)                    \
+  CALL(Alltoallw, alltoallw, A2AW, A2AW_ARGS, A2AW_ROW)                    \
+  CALL(Neighbor_alltoall, neighbor_alltoall, A2A, A2A_ARGS, NA2A_ROW)      \
+  CALL(Neighbor_alltoallv, neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_ROW) \
+  CALL(Neighbor_alltoallw, neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_ROW)
+
+#define BLOCKING(Name, name, PARAMETERS, ARGS, ROW)                                             \
+  EXPORTED int MPI_##Name(PARAMETERS) {                                                         \
+    Watch watch(__builtin_return_address(0));                                                   \
+    const int code = PMPI_##Name(ARGS);                                                         \
+    if (watch.ended()) recorder().note("MPI_" #Name, comm, watch.from(), ROW, watch.seconds()); \
+    return code;                                                                                \
+  }
+
+#define NONBLOCKING(Name, name, PARAMETERS, ARGS, ROW)                                            \
+  EXPORTED int MPI_I##name(PARAMETERS, MPI_Request* request) {                                    \
+    Watch watch(__builtin_return_address(0));                                                     \
+    const int code = PMPI_I##name(ARGS, request);                                                 \
+    if (watch.ended())                                                                            \
+      recorder().note_started("MPI_I" #name, comm, watch.from(), ROW, watch.seconds(), *request); \
+    return code;                                                                                  \
+  }
+
+// MPI 4, and Open MPI from 5 on. Before that Open MPI calls them MPIX_.
+#define PERSISTENT(Name, name, PARAMETERS, ARGS, ROW)                                                 \
+  extern "C" int PMPI_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request);                 \
+  EXPORTED int MPI_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request) {                   \
+    Watch watch(__builtin_return_address(0));                                                         \
+    const int code = PMPI_##Name##_init(ARGS, info, request);                                         \
+    if (watch.ended()) recorder().note_init("MPI_" #Name "_init", comm, watch.from(), ROW, *request); \
+    return code;                                                                                      \
+  }
+#define PERSISTENT_BEFORE_MPI_4(Name, name, PARAMETERS, ARGS, ROW)                                     \
+  extern "C" int PMPIX_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request);                 \
+  EXPORTED int MPIX_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request) {                   \
+    Watch watch(__builtin_return_address(0));                                                          \
+    const int code = PMPIX_##Name##_init(ARGS, info, request);                                         \
+    if (watch.ended()) recorder().note_init("MPIX_" #Name "_init", comm, watch.from(), ROW, *request); \
+    return code;                                                                                       \
+  }
+
+COLLECTIVES(BLOCKING)
+COLLECTIVES(NONBLOCKING)
+COLLECTIVES(PERSISTENT)
+COLLECTIVES(PERSISTENT_BEFORE_MPI_4)
+
+// --- Point to point ---------------------------------------------------------------------------------------------------
+
+#define SEND const void *buffer, int count, MPI_Datatype type, int other, int tag, MPI_Comm comm
+#define RECEIVE void *buffer, int count, MPI_Datatype type, int other, int tag, MPI_Comm comm
+#define TRANSFER_ARGS buffer, count, type, other, tag, comm
+
+#define TRANSFER(Name, PARAMETERS, destination)                                                      \
+  EXPORTED int MPI_##Name(PARAMETERS, MPI_Request* request) {                                        \
+    Watch watch(__builtin_return_address(0));                                                        \
+    const int code = PMPI_##Name(TRANSFER_ARGS, request);                                            \
+    if (watch.ended())                                                                               \
+      recorder().note_transfer(comm, destination, count * size_of(type), watch.seconds(), *request); \
+    return code;                                                                                     \
+  }
+#define TRANSFER_INIT(Name, PARAMETERS, destination)                                                      \
+  EXPORTED int MPI_##Name(PARAMETERS, MPI_Request* request) {                                             \
+    Watch watch(__builtin_return_address(0));                                                             \
+    const int code = PMPI_##Name(TRANSFER_ARGS, request);                                                 \
+    if (watch.ended()) recorder().note_transfer_init(comm, destination, count * size_of(type), *request); \
+    return code;                                                                                          \
+  }
+#define BLOCKING_SEND(Name)                                                                           \
+  EXPORTED int MPI_##Name(SEND) {                                                                     \
+    Watch watch(__builtin_return_address(0));                                                         \
+    const int code = PMPI_##Name(TRANSFER_ARGS);                                                      \
+    if (watch.ended()) recorder().note_blocking(comm, other, count * size_of(type), watch.seconds()); \
+    return code;                                                                                      \
+  }
+
+TRANSFER(Isend, SEND, other)
+TRANSFER(Issend, SEND, other)
+TRANSFER(Irsend, SEND, other)
+TRANSFER(Ibsend, SEND, other)
+TRANSFER(Irecv, RECEIVE, MPI_PROC_NULL)
+TRANSFER_INIT(Send_init, SEND, other)
+TRANSFER_INIT(Ssend_init, SEND, other)
+TRANSFER_INIT(Rsend_init, SEND, other)
+TRANSFER_INIT(Bsend_init, SEND, other)
+TRANSFER_INIT(Recv_init, RECEIVE, MPI_PROC_NULL)
+BLOCKING_SEND(Send)
+BLOCKING_SEND(Ssend)
+BLOCKING_SEND(Rsend)
+BLOCKING_SEND(Bsend)
+
+EXPORTED int MPI_Recv(RECEIVE, MPI_Status* status) {
+  Watch watch(__builtin_return_address(0));
+  const int code = PMPI_Recv(TRANSFER_ARGS, status);
+  if (watch.ended()) recorder().note_blocking(comm, MPI_PROC_NULL, 0, watch.seconds());
+  return code;
+}
+
+// --- Requests ---------------------------------------------------------------------------------------------------------
+
+EXPORTED int MPI_Start(MPI_Request* request) {
+  Watch watch(__builtin_return_address(0));
+  if (watch.ended() && recorder().waits_for_any()) recorder().start(*request, watch.from());
+  return PMPI_Start(request);
+}
+
+EXPORTED int MPI_Startall(int count, MPI_Request requests[]) {
+  Watch watch(__builtin_return_address(0));
+  if (watch.ended() && recorder().waits_for_any())
+    for (int i = 0; i < count; ++i) recorder().start(requests[i], watch.from());
+  return PMPI_Startall(count, requests);
+}
+
+EXPORTED int MPI_Request_free(MPI_Request* request) {
+  Watch watch(__builtin_return_address(0));
+  if (watch.ended() && recorder().waits_for_any()) recorder().forget(*request);
+  return PMPI_Request_free(request);
+}
+
+namespace {
+
+/// The handles as they are before the call, which takes away those that are complete.
+std::vector<MPI_Request> kept(int count, const MPI_Request* requests) {
+  if (!recorder().is_on() || !recorder().waits_for_any() || count <= 0) return {};
+  return {requests, requests + count};
+}
+
+void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
+  if (watch.ended() && !requests.empty()) recorder().complete(requests, watch.from(), watch.seconds());
+}
+
+void complete_some(Watch& watch, const std::vector<MPI_Request>& requests, int count, const int* indices) {
+  std::vector<MPI_Request> done;
+  for (int i = 0; i < count && !requests.empty(); ++i)
+    if (indices[i] >= 0) done.push_back(requests[static_cast<std::size_t>(indices[i])]);
+  complete(watch, done);
+}
+
+}  // namespace
+
+EXPORTED int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(1, request);
+  const int code = PMPI_Wait(request, status);
+  complete(watch, before);
+  return code;
+}
+
+EXPORTED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(count, requests);
+  const int code = PMPI_Waitall(count, requests, statuses);
+  complete(watch, before);
+  return code;
+}
+
+EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(count, requests);
+  const int code = PMPI_Waitany(count, requests, index, status);
+  complete_some(watch, before, 1, index);
+  return code;
+}
+
+EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[],
+                          MPI_Status statuses[]) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(count, requests);
+  const int code = PMPI_Waitsome(count, requests, done, indices, statuses);
+  complete_some(watch, before, *done, indices);
+  return code;
+}
+
+EXPORTED int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(1, request);
+  const int code = PMPI_Test(request, flag, status);
+  if (*flag != 0) complete(watch, before);
+  return code;
+}
+
+EXPORTED int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(count, requests);
+  const int code = PMPI_Testall(count, requests, flag, statuses);
+  if (*flag != 0) complete(watch, before);
+  return code;
+}
+
+EXPORTED int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(count, requests);
+  const int code = PMPI_Testany(count, requests, index, flag, status);
+  if (*flag != 0) complete_some(watch, before, 1, index);
+  return code;
+}
+
+EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[],
+                          MPI_Status statuses[]) {
+  Watch watch(__builtin_return_address(0));
+  const auto before = kept(count, requests);
+  const int code = PMPI_Testsome(count, requests, done, indices, statuses);
+  complete_some(watch, before, *done, indices);
+  return code;
+}
+
+// --- Begin and end ----------------------------------------------------------------------------------------------------
+
+EXPORTED int MPI_Init(int* argc, char*** argv) {
+  find_mpi();
+  const int code = PMPI_Init(argc, argv);
+  if (code == MPI_SUCCESS) recorder().begin();
+  return code;
+}
+
+EXPORTED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  find_mpi();
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) recorder().begin();
+  return code;
+}
+
+EXPORTED int MPI_Finalize() {
+  recorder().end();
+  return PMPI_Finalize();
+}
+
+EXPORTED int MPI_Abort(MPI_Comm comm, int code) {
+  recorder().end();
+  return PMPI_Abort(comm, code);
+}
+
+/// A program that ends without MPI_Finalize.
+__attribute__((destructor)) static void end_of_program() { recorder().end(); }
+// NOLINTEND(bugprone-macro-parentheses)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whom a rank sends how much in a collective call, from the call's arguments.
+#pragma once
+
+#include <mpi.h>
+
+#include "dropin/record.hpp"
+
+namespace nuice::dropin {
+
+inline std::int64_t size_of(MPI_Datatype type) {
+  int bytes = 0;
+  PMPI_Type_size(type, &bytes);
+  return bytes;
+}
+
+inline int ranks_in(MPI_Comm comm) {
+  int is_inter = 0;
+  int count = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  is_inter != 0 ? PMPI_Comm_remote_size(comm, &count) : PMPI_Comm_size(comm, &count);
+  return count;
+}
+
+/// Of neighbours in any order, of which one may stand there twice.
+inline Row in_order(const Row& row) {
+  std::map<std::int64_t, std::int64_t> sums;
+  for (std::size_t i = 0; i < row.size(); i += 2) sums[row[i]] += row[i + 1];
+  Row sorted;
+  for (const auto& [rank, bytes] : sums) sorted.insert(sorted.end(), {rank, bytes});
+  return sorted;
+}
+
+/// bytes(i): for the i-th of `count` partners; to(i): its rank.
+template <typename To, typename Bytes>
+Row row_of(int count, To&& to, Bytes&& bytes) {
+  Row row;
+  bool ascends = true;
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t b = bytes(i);
+    const std::int64_t rank = to(i);
+    if (b <= 0 || rank < 0) continue;
+    ascends = ascends && (row.empty() || row[row.size() - 2] < rank);
+    row.insert(row.end(), {rank, b});
+  }
+  return ascends ? row : in_order(row);
+}
+
+// Of the three forms: in place, what is sent is described by the receive side.
+
+inline Row all_equal(MPI_Comm comm, bool in_place, std::int64_t send_count, MPI_Datatype send_type,
+                     std::int64_t receive_count, MPI_Datatype receive_type) {
+  const std::int64_t bytes =
+      in_place ? receive_count * size_of(receive_type) : send_count * size_of(send_type);
+  return row_of(ranks_in(comm), [](int i) { return i; }, [bytes](int) { return bytes; });
+}
+
+template <typename Count>
+Row all_vector(MPI_Comm comm, bool in_place, const Count* send_counts, MPI_Datatype send_type,
+               const Count* receive_counts, MPI_Datatype receive_type) {
+  const Count* const counts = in_place ? receive_counts : send_counts;
+  const std::int64_t size = size_of(in_place ? receive_type : send_type);
+  return row_of(ranks_in(comm), [](int i) { return i; }, [&](int i) { return counts[i] * size; });
+}
+
+/// type(i): of send and receive types; only those that count are looked at.
+template <typename Count, typename Type>
+Row all_typed(MPI_Comm comm, const Count* counts, Type&& type) {
+  return row_of(
+      ranks_in(comm), [](int i) { return i; },
+      [&](int i) { return counts[i] != 0 ? counts[i] * size_of(type(i)) : 0; });
+}
+
+inline Row neighbours_equal(MPI_Comm comm, std::int64_t count, MPI_Datatype type) {
+  const std::vector<int>& to = recorder().neighbours(comm);
+  const std::int64_t bytes = count * size_of(type);
+  return row_of(
+      static_cast<int>(to.size()), [&](int i) { return to[static_cast<std::size_t>(i)]; },
+      [bytes](int) { return bytes; });
+}
+
+template <typename Count, typename Type>
+Row neighbours_typed(MPI_Comm comm, const Count* counts, Type&& type) {
+  const std::vector<int>& to = recorder().neighbours(comm);
+  return row_of(
+      static_cast<int>(to.size()), [&](int i) { return to[static_cast<std::size_t>(i)]; },
+      [&](int i) { return counts[i] != 0 ? counts[i] * size_of(type(i)) : 0; });
+}
+
+}  // namespace nuice::dropin

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine/packets/senders.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nuice::machine {
+namespace {
+
+/// The order of a heap with the earliest in front.
+constexpr auto later = [](const auto& a, const auto& b) {
+  return std::pair(a.slot, a.order) > std::pair(b.slot, b.order);
+};
+
+}  // namespace
+
+Senders::Senders(const Program& program, std::vector<std::uint32_t> packets, const std::vector<bool>& eager,
+                 const Dependencies* before, const Rules& rules)
+    : program_(program),
+      rules_(rules),
+      moving_(packets.size()),
+      after_(packets.size()),
+      ready_(program.ops.size()),
+      busy_until_(program.ops.size(), 0),
+      incomplete_(packets.size()) {
+  for (std::uint32_t id = 0; id < packets.size(); ++id) {
+    moving_[id] = {.packets = packets[id], .unsent = packets[id], .missing = packets[id]};
+    moving_[id].gates = 1 + program.moves[id].missing;
+  }
+  const bool phases = rules.pace == Pace::phases || rules.pace == Pace::pairs || rules.pace == Pace::barriers;
+  if (phases) lay_stages(eager);
+  if (before != nullptr) lay_dependencies(*before);
+  if (rules.pace == Pace::grants) {
+    receivers_.resize(ready_.size());
+    for (std::uint32_t id = 0; id < packets.size(); ++id)
+      receivers_[at(program.moves[id].dst)].transfers.push_back(id);
+    for (std::size_t rank = 0; rank < receivers_.size(); ++rank) grant(static_cast<Rank>(rank), 0);
+  }
+  if (rules.pace == Pace::at_once)
+    for (std::uint32_t id = 0; id < packets.size(); ++id)
+      push(eager[id] ? 0 : rules.times.handshake, What::opens, id);
+  if (rules.pace == Pace::notices)
+    for (std::uint32_t id = 0; id < packets.size(); ++id) push(0, What::opens, id);
+}
+
+void Senders::lay_dependencies(const Dependencies& before) {
+  for (std::uint32_t id = 0; id < moving_.size(); ++id) {
+    for (const std::uint32_t earlier : before.of(id)) after_[earlier].push_back(id);
+    moving_[id].gates += static_cast<std::uint32_t>(before.of(id).size());
+  }
+}
+
+void Senders::lay_stages(const std::vector<bool>& eager) {
+  stages_.resize(ready_.size());
+  waits_for_receiver_.resize(moving_.size());
+  const bool barriers = rules_.pace == Pace::barriers;
+  for (std::uint32_t id = 0; id < moving_.size(); ++id) {
+    const Move& move = program_.moves[id];
+    waits_for_receiver_[id] = !eager[id] || rules_.pace == Pace::pairs;
+    if (waits_for_receiver_[id]) ++moving_[id].gates;
+    for (const Rank rank : {move.src, move.dst}) {
+      auto& all = stages_[at(rank)].all;
+      if (all.empty() || all.back().phase != move.phase) all.push_back({move.phase, 0, {}});
+      all.back().transfers.push_back(id);
+      ++all.back().left;
+    }
+    if (barriers)
+      left_of_phase_.resize(std::max<std::size_t>(left_of_phase_.size(), move.phase + std::size_t{1}));
+    if (barriers) ++left_of_phase_[move.phase];
+  }
+  for (std::size_t rank = 0; rank < stages_.size(); ++rank) {
+    const auto& all = stages_[rank].all;
+    if (!all.empty() && (!barriers || all.front().phase == 0))
+      push(0, What::enters, static_cast<std::uint32_t>(rank));
+  }
+}
+
+void Senders::push(double slot, What what, std::uint32_t id, std::uint32_t count) {
+  events_.push_back({slot, pushed_++, what, id, count});
+  std::ranges::push_heap(events_, later);
+}
+
+std::optional<double> Senders::next_event() const {
+  if (events_.empty()) return std::nullopt;
+  return events_.front().slot;
+}
+
+void Senders::begin_slot(double slot) {
+  while (!events_.empty() && events_.front().slot <= slot) {
+    std::ranges::pop_heap(events_, later);
+    const Event event = events_.back();
+    events_.pop_back();
+    handle(event);
+  }
+}
+
+void Senders::handle(const Event& event) {
+  switch (event.what) {
+    case What::opens:
+      open(event.id, event.slot);
+      break;
+    case What::goes:
+      moving_[event.id].may_go = moving_[event.id].packets;
+      make_ready(event.id);
+      break;
+    case What::granted:
+      if (moving_[event.id].may_go == 0) make_ready(event.id);
+      moving_[event.id].may_go += event.count;
+      break;
+    case What::enters:
+      enter(static_cast<Rank>(event.id), event.slot);
+      break;
+    case What::phase_over:
+      for (std::size_t rank = 0; rank < stages_.size(); ++rank) {
+        const Stages& of_rank = stages_[rank];
+        if (of_rank.current < of_rank.all.size() && of_rank.all[of_rank.current].phase == event.id + 1)
+          enter(static_cast<Rank>(rank), event.slot);
+      }
+  }
+}
+
+void Senders::open(std::uint32_t transfer, double slot) {
+  if (--moving_[transfer].gates > 0) return;
+  double& busy_until = busy_until_[at(program_.moves[transfer].src)];
+  busy_until = std::max(busy_until, slot) + rules_.times.send;
+  push(busy_until, What::goes, transfer);
+}
+
+void Senders::make_ready(std::uint32_t transfer) {
+  Ready& ready = ready_[at(program_.moves[transfer].src)];
+  if (ready.transfers.empty()) ++num_ready_;
+  ready.transfers.push_back(transfer);
+}
+
+std::uint32_t Senders::next(Rank rank) {
+  Ready& ready = ready_[at(rank)];
+  if (ready.turn >= ready.transfers.size()) ready.turn = 0;
+  const std::uint32_t transfer = ready.transfers[ready.turn];
+  Moving& moving = moving_[transfer];
+  --moving.unsent;
+  if (--moving.may_go > 0) {
+    ++ready.turn;
+  } else {
+    ready.transfers.erase(ready.transfers.begin() + static_cast<std::ptrdiff_t>(ready.turn));
+    if (ready.transfers.empty()) --num_ready_;
+  }
+  return transfer;
+}
+
+void Senders::arrives(std::uint32_t transfer, double slot) {
+  Moving& moving = moving_[transfer];
+  --moving.missing;
+  if (rules_.pace == Pace::grants) {
+    const Rank receiver = program_.moves[transfer].dst;
+    --receivers_[at(receiver)].outstanding;
+    grant(receiver, slot);
+  }
+  if (!moving.told && moving.missing <= std::min(rules_.early, moving.packets / 2)) tell(transfer, slot);
+  if (moving.missing == 0) complete(transfer, slot);
+}
+
+void Senders::tell(std::uint32_t transfer, double slot) {
+  moving_[transfer].told = true;
+  for (const std::uint32_t next : after_[transfer]) {
+    const bool own = program_.moves[next].src == program_.moves[transfer].dst;
+    push(slot + rules_.times.message + (own ? 0 : rules_.times.notice), What::opens, next);
+  }
+}
+
+void Senders::complete(std::uint32_t transfer, double slot) {
+  --incomplete_;
+  const double known = slot + rules_.times.message;
+  if (!program_.needed_by.empty())
+    for (const TransferId next : program_.needed_by[transfer]) push(known, What::opens, next);
+  if (!in_phases()) return;
+  const Move& move = program_.moves[transfer];
+  leave_stage(move.src, move.phase, known);
+  leave_stage(move.dst, move.phase, known);
+  if (rules_.pace == Pace::barriers && --left_of_phase_[move.phase] == 0)
+    push(known + rules_.times.barrier, What::phase_over, move.phase);
+}
+
+void Senders::leave_stage(Rank rank, PhaseId phase, double slot) {
+  Stages& of_rank = stages_[at(rank)];
+  const auto stage = std::ranges::lower_bound(of_rank.all, phase, {}, &Stage::phase);
+  --stage->left;
+  while (of_rank.current < of_rank.all.size() && of_rank.all[of_rank.current].left == 0) {
+    ++of_rank.current;
+    if (of_rank.current < of_rank.all.size() && rules_.pace != Pace::barriers)
+      push(slot, What::enters, static_cast<std::uint32_t>(rank));
+  }
+}
+
+/// The rank's next phase in which it has anything to do.
+void Senders::enter(Rank rank, double slot) {
+  const Stages& of_rank = stages_[at(rank)];
+  if (of_rank.current == of_rank.all.size()) return;
+  for (const std::uint32_t transfer : of_rank.all[of_rank.current].transfers) {
+    const bool sends = program_.moves[transfer].src == rank;
+    if (sends || waits_for_receiver_[transfer])
+      push(slot + rules_.times.phase + (waits_for_receiver_[transfer] ? rules_.times.handshake : 0),
+           What::opens, transfer);
+  }
+}
+
+/// In the order of the schedule, to a few senders at a time, as much as the window holds; not less than a chunk while
+/// one is on its way.
+void Senders::grant(Rank rank, double slot) {
+  Receiver& receiver = receivers_[at(rank)];
+  const auto rest = [this](std::uint32_t id) { return moving_[id].packets - moving_[id].granted; };
+  auto& all = receiver.transfers;
+  while (receiver.first < all.size() && rest(all[receiver.first]) == 0) ++receiver.first;
+  std::uint32_t waiting = 0;
+  for (std::size_t i = receiver.first; i < all.size() && waiting < rules_.window_senders; ++i)
+    if (rest(all[i]) > 0) ++waiting;
+  if (waiting == 0) return;
+  const std::uint32_t share = std::max(1U, rules_.window / waiting);
+  std::uint32_t active = 0;
+  for (std::size_t i = receiver.first; i < all.size() && active < rules_.window_senders; ++i) {
+    if (receiver.outstanding >= rules_.window) return;
+    const std::uint32_t id = all[i];
+    Moving& moving = moving_[id];
+    const std::uint32_t coming = moving.granted - (moving.packets - moving.missing);
+    if (rest(id) > 0 || coming > 0) ++active;
+    if (rest(id) == 0 || coming >= share) continue;
+    const std::uint32_t count = std::min({rules_.window - receiver.outstanding, share - coming, rest(id)});
+    if (count < std::min(rules_.chunk, rest(id)) && coming > 0) continue;
+    moving.granted += count;
+    receiver.outstanding += count;
+    double& busy_until = busy_until_[at(program_.moves[id].src)];
+    busy_until = std::max(busy_until, slot + rules_.times.notice) + rules_.times.send;
+    push(busy_until, What::granted, id, count);
+  }
+}
+
+Rank Senders::first_waiting() const {
+  for (std::uint32_t id = 0; id < moving_.size(); ++id)
+    if (moving_[id].missing > 0) return program_.moves[id].src;
+  return no_rank;
+}
+
+}  // namespace nuice::machine
