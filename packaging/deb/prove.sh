@@ -9,7 +9,7 @@ root=${1:-$PWD/build/deb/root}
 # shellcheck source=/dev/null
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 # shellcheck disable=SC2016
-mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | head -n 1)
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | head -n 1 || true)
 if [ ! -e "$root/etc/debian_version" ]; then
   debootstrap --variant=minbase "$suite" "$root" "${mirror:-http://deb.debian.org/debian}" >/dev/null
 fi

@@ -264,6 +264,54 @@ static void test_from_schedule(void) {
   MUST(nuice_matrix_free(&matrix));
 }
 
+/* What the library duplicates passes here. */
+static int num_duplicates = 0;
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
+  ++num_duplicates;
+  return PMPI_Comm_dup(comm, copy);
+}
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* copy, MPI_Request* request) {
+  ++num_duplicates;
+  return PMPI_Comm_idup(comm, copy, request);
+}
+
+/* All plans of a communicator share two duplicates of it, and their exchanges may be under way together. */
+static void test_many_plans(void) {
+  enum { n = 60 };
+  static nuice_plan* plans[n];
+  static nuice_exchange* exchanges[n];
+  double send[n], receive[n];
+  const int next = (my_rank + 1) % num_ranks;
+  const int last = (my_rank + num_ranks - 1) % num_ranks;
+  const int64_t bytes = 8;
+  MPI_Comm own;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &own);
+  num_duplicates = 0;
+  for (int i = 0; i < n; ++i)
+    MUST(nuice_plan_create(own, 1, &next, &bytes, i % 2 == 0 ? "executor=async" : "executor=credit",
+                           &plans[i]));
+  CHECK(num_duplicates == 2);
+  for (int i = 0; i < n; ++i) {
+    send[i] = 100.0 * my_rank + i;
+    receive[i] = -1;
+    MUST(nuice_plan_bind_array(plans[n - 1 - i], &send[i], 8, NULL, &receive[i], 8, NULL, NUICE_FORWARDS,
+                               &exchanges[i]));
+  }
+  for (int i = 0; i < n; ++i) MUST(nuice_exchange_start(exchanges[(i + 7 * my_rank) % n]));
+  for (int i = 0; i < n; ++i) MUST(nuice_exchange_wait(exchanges[i]));
+  for (int i = 0; i < n; ++i) CHECK(receive[i] == 100.0 * last + i);
+  /* One that watches has its own, and does not disturb the others. */
+  nuice_plan* watched = NULL;
+  MUST(nuice_plan_create(own, 1, &next, &bytes, "watchdog=60s", &watched));
+  CHECK(num_duplicates == 3);
+  MUST(nuice_plan_free(&watched));
+  for (int i = 0; i < n; ++i) {
+    MUST(nuice_exchange_free(&exchanges[i]));
+    MUST(nuice_plan_free(&plans[i]));
+  }
+  MPI_Comm_free(&own);
+}
+
 int main(int argc, char** argv) {
   nuice_plan* plan = NULL;
   int any_failed = 0;
@@ -274,6 +322,7 @@ int main(int argc, char** argv) {
   test_executors();
   test_properties();
   test_from_schedule();
+  test_many_plans();
   test_halo();
   test_errors();
   test_fortran_twins();

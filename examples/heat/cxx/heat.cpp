@@ -2,6 +2,7 @@
 // A 2-D heat equation with planned exchanges; heat_mpi.cpp does the same with MPI alone.
 #include <cstdio>
 #include <nuice/mpi.hpp>
+#include <nuice/mpi/agree.hpp>
 
 #include "grid.hpp"
 

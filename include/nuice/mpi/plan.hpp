@@ -58,7 +58,7 @@ struct PlanInfo {
 /// A checked schedule for one communication matrix, sliced for this rank.
 class Plan {
  public:
-  /// Collective over parent, which is duplicated. destinations: to whom this rank sends and how many bytes,
+  /// Collective over parent; its plans share a duplicate, but one with a watchdog has its own. destinations: to whom this rank sends and how many bytes,
   /// in any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
   /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule); with Planning::root memory
   /// does on rank 0 only.

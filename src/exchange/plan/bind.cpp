@@ -32,7 +32,7 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   exchange->comm = comm;
   exchange->watchdog_s = watchdog_s;
   exchange->watches_deaths = tells_of_deaths();
-  exchange->self_tag = next_tag;
+  exchange->self_tag = tags->next;
   return exchange;
 }
 
@@ -53,7 +53,7 @@ RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
                           const RunSettings& settings) const {
   BoundRun bound = find_runnable_executor(info.executor)
-                       .bind({comm, way.table, layout, exchange.arrivals, next_tag, settings});
+                       .bind({comm, way.table, layout, exchange.arrivals, tags->next, settings});
   exchange.run = std::move(bound.run);
   exchange.info.executor = bound.executor;
   exchange.info.why = bound.why;
@@ -66,8 +66,8 @@ Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
     Exchange::State::abandon(std::move(exchange));
     throw;
   }
-  Reports::leave(nullptr);    // looks after those of exchanges before
-  take_tags(comm, next_tag);  // of the payload, and of what the executor says besides
+  Reports::leave(nullptr);             // looks after those of exchanges before
+  take_tags(tags->comm, tags->next);  // of the payload, and of what the executor says besides
   return Exchange(std::move(exchange));
 }
 
@@ -89,7 +89,7 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
 
 Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
                                   std::span<const ReceiveField> receive) {
-  const FieldLayout layout(*comm, way, send, receive, next_tag, info.staged_bytes > 0);
+  const FieldLayout layout(*comm, way, send, receive, tags->next, info.staged_bytes > 0);
   Bytes most_bytes = 0;
   if (grants()) {
     for (std::size_t i = 0; i < way.receive_from.size(); ++i)
@@ -114,6 +114,7 @@ Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
   if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
   require_running("bind()");
   plan->member.require_same(call);
+  plan->comm = plan->tags->comm;  // another one where its tags ran out
   const auto kept = plan->comm;
   return naming_dead_ranks(*kept, [&] {
     const std::vector<Partner>& sources = plan->table.sources;

@@ -249,6 +249,7 @@ class Plan::State::Chooser {
 
   Plan plan_of(const Candidate& candidate) {
     auto state = std::make_unique<State>();
+    state->tags = state_.tags;
     state->comm = state_.comm;
     state->member = {state_.member.group, state_.member.group->add()};
     state->destinations = state_.destinations;

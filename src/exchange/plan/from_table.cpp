@@ -224,7 +224,7 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
 }  // namespace
 
 void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted) {
-  member = Membership::of(parent, comm, wanted.watchdog_s);
+  become_member(parent, wanted.watchdog_s);
   PlanOptions options = agree_on_options(wanted);
   if (options.executor == auto_name) options.executor = default_executor;
   find_hosts(options);
@@ -268,7 +268,7 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
 
 Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
   auto state = std::make_unique<State>();
-  state->comm = PlanGroup::duplicate_for_plan(parent, options.watchdog_s);
+  state->join(parent, options.watchdog_s);
   naming_dead_ranks(*state->comm, [&] { state->take_table(parent, table, options); });
   return Plan(std::move(state));
 }

@@ -151,7 +151,7 @@ PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
 
 void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
                            const PlanOptions& given) {
-  member = Membership::of(parent, comm, given.watchdog_s);
+  become_member(parent, given.watchdog_s);
   const PlanOptions options = agree_on_options(given);
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(*comm, [&] {
@@ -186,7 +186,7 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = PlanGroup::duplicate_for_plan(parent, options.watchdog_s);
+  state_->join(parent, options.watchdog_s);
   naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
 }
 

@@ -67,27 +67,41 @@ std::shared_ptr<PlanGroup> PlanGroup::of(MPI_Comm parent, const Communicator& co
   return group;
 }
 
-std::shared_ptr<PlanGroup> PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
+PlanGroup::Expected PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
   check_parent(parent);
-  std::shared_ptr<PlanGroup> group = find(parent);
-  if (group) group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
-  return group;
+  Expected expected{find(parent)};
+  if (PlanGroup* const group = expected.group.get())
+    expected.shares = group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
+  return expected;
+}
+
+std::shared_ptr<TagSpace> PlanGroup::tags_for_plan(MPI_Comm parent, double watchdog_s) {
+  const auto [group, shares] = expect_plan(parent, watchdog_s);
+  if (shares) return group->shared_;
+  return std::make_shared<TagSpace>(TagSpace{duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr)});
+}
+
+void PlanGroup::share(const std::shared_ptr<TagSpace>& tags) {
+  if (!tags->comm->watches() && !has_shared()) shared_ = tags;
 }
 
 std::shared_ptr<const Communicator> PlanGroup::duplicate_for_plan(MPI_Comm parent, double watchdog_s) {
-  const std::shared_ptr<PlanGroup> group = expect_plan(parent, watchdog_s);
+  const std::shared_ptr<PlanGroup> group = expect_plan(parent, watchdog_s).group;
   return duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
 }
 
-void PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
+bool PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
   if (comm_.is_given_up())
     throw Error(ErrorCode::state,
                 "the plans of this communicator were given up after a rank had died or not answered");
   comm_.set_watchdog(watchdog_s);
+  bool shares = false;
   naming_dead_ranks(comm_, [&] {
     const std::int64_t mine = code_of(pending);
-    std::array<std::int64_t, 2> least = {mine, -mine};
-    all_reduce(comm_, MPI_IN_PLACE, least.data(), 2, MPI_INT64_T, MPI_MIN);
+    const bool would_share = has_shared() && watchdog_s <= 0 && !tells_of_deaths();
+    std::array<std::int64_t, 3> least = {mine, -mine, would_share ? 1 : 0};
+    all_reduce(comm_, MPI_IN_PLACE, least.data(), 3, MPI_INT64_T, MPI_MIN);
+    shares = least[2] != 0;
     if (least[0] == -least[1]) return;
     std::int64_t first = mine;
     broadcast(comm_, &first, 1, MPI_INT64_T, 0);
@@ -102,6 +116,7 @@ void PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
     });
   });
   if (pending.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
+  return shares;
 }
 
 }  // namespace nuice::mpi

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plans of one communicator. Each has a duplicate of its own, so ranks that bind different plans, or of which one makes a
-// plan, would wait for each other on different communicators for ever; before anything else they compare on a common one what
-// they are about to do.
+// The plans of one communicator. They share a duplicate of it, on which each exchange has tags of its own: MPICH has 2,048
+// communicators. Plans that watch (PlanOptions::watchdog_s, an MPI that tells of deaths) have one each, as it may be given up.
+// Ranks that bind different plans, or of which one makes a plan, would wait for each other for ever; before anything else they
+// compare on a common communicator what they are about to do.
 //
-// The common one is made with the first plan, and an attribute of the user's communicator keeps it as long as that lives: so all
-// ranks have it or none has.
-// Cost: an allreduce per plan but the first and one per bind; a duplicate per communicator of the user's.
+// Both are made with the first plan, and an attribute of the user's communicator keeps them as long as that lives: so all
+// ranks have them or none has.
+// Cost: an allreduce per plan but the first and one per bind; two duplicates per communicator of the user's.
 #pragma once
 
 #include <mpi.h>
@@ -26,6 +27,12 @@ struct BindCall {
   Direction direction = Direction::forwards;
 };
 
+/// A communicator of plans, and the tags of the next exchange on it: the same on all ranks, as bind() is collective.
+struct TagSpace {
+  std::shared_ptr<const Communicator> comm;
+  int next = 0;
+};
+
 /// What a rank is about to do with a plan.
 struct PendingCall {
   std::int64_t member;  // the plan's number
@@ -39,27 +46,39 @@ class PlanGroup {
   static std::shared_ptr<PlanGroup> of(MPI_Comm parent, const Communicator& comm);
   /// Collective over parent. Throws as require_same() does unless all ranks are about to make a plan, and as Communicator() does
   /// for a communicator that cannot have one.
-  /// Returns the group, if there is one.
-  static std::shared_ptr<PlanGroup> expect_plan(MPI_Comm parent, double watchdog_s);
+  /// Returns the group, if there is one, and whether the plan can share its communicator.
+  struct Expected {
+    std::shared_ptr<PlanGroup> group;
+    bool shares = false;
+  };
+  static Expected expect_plan(MPI_Comm parent, double watchdog_s);
   explicit PlanGroup(const Communicator& comm) : comm_(comm.get(), Communicator::watching) {}
   PlanGroup(const PlanGroup&) = delete;
   PlanGroup& operator=(const PlanGroup&) = delete;
 
-  /// Collective. As nuice::mpi::duplicate(), after expect_plan().
+  /// Collective. The one that the plans share, or where there is none for this plan a new one, as duplicate_for_plan().
+  static std::shared_ptr<TagSpace> tags_for_plan(MPI_Comm parent, double watchdog_s);
+  /// Collective. As nuice::mpi::duplicate(), after expect_plan(). For a plan that shares none.
   static std::shared_ptr<const Communicator> duplicate_for_plan(MPI_Comm parent, double watchdog_s);
 
   /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.
   std::int64_t add() { return ++num_members_; }
+  /// Plans to come share it, unless it watches or there is one.
+  void share(const std::shared_ptr<TagSpace>& tags);
   /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
-  /// where the plan was freed, be it on one rank.
-  void require_same(const PendingCall& pending, double watchdog_s);
+  /// where the plan was freed, be it on one rank. Returns whether the shared communicator will do: on all ranks it is there, and
+  /// none watches.
+  bool require_same(const PendingCall& pending, double watchdog_s);
 
  private:
   static int key();
   static std::shared_ptr<PlanGroup> find(MPI_Comm parent);
   static int forget(MPI_Comm parent, int key, void* value, void* extra);
 
+  bool has_shared() const { return shared_ && !shared_->comm->is_given_up(); }
+
   Communicator comm_;
+  std::shared_ptr<TagSpace> shared_;
   std::int64_t num_members_ = 0;
 };
 

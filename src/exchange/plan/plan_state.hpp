@@ -45,7 +45,8 @@ struct Assignment {
 struct Plan::State {
   class Chooser;
 
-  std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
+  std::shared_ptr<TagSpace> tags;            // perhaps shared with other plans
+  std::shared_ptr<const Communicator> comm;  // theirs; shared with the exchanges, which may outlive the plan
   Membership member;
   std::vector<Partner> destinations;  // as the user gave them
   PhaseTable table;
@@ -57,8 +58,17 @@ struct Plan::State {
   Notices notices;  // for executors that wait for them
   Bytes early_bytes = 0;
   double watchdog_s = 0;
-  int next_tag =
-      0;  // of the next bind(), and the one behind it: the same on all ranks, as bind() is collective
+
+  /// Collective over parent. Takes a communicator, before anything else.
+  void join(MPI_Comm parent, double watchdog_s_given) {
+    tags = PlanGroup::tags_for_plan(parent, watchdog_s_given);
+    comm = tags->comm;
+  }
+  /// Collective over parent. Is one of its plans from now on.
+  void become_member(MPI_Comm parent, double watchdog_s_given) {
+    member = Membership::of(parent, comm, watchdog_s_given);
+    member.group->share(tags);
+  }
 
   /// What Plan() does.
   void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& options);
