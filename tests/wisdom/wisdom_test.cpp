@@ -175,7 +175,9 @@ TEST_F(WisdomTest, AHostileFileIsNotBelieved) {
   add(entry(7));
   const std::string good = text();
   const std::string deep(1000, '[');
-  const std::string wide = "{\"nuice\":\"0.1.0\",\"ranks\":123456789012345678901234567890}";
+  const std::string version =
+      good.substr(good.find("\"nuice\":"), std::string_view("\"nuice\":\"0.0.0\"").size());
+  const std::string wide = "{" + version + ",\"ranks\":123456789012345678901234567890}";
   write(good + deep + "\n" + wide + "\n" + std::string(100'000, 'z') + "\n\n" + std::string(3, '\0') + "\n");
   EXPECT_EQ(read_wisdom(path_).entries.size(), 1U);
   EXPECT_NE(read_wisdom(path_).warning.find("5 lines are damaged"), std::string::npos);

@@ -2,7 +2,7 @@
 // The wisdom file: JSON lines, a heading and an entry a line, so that one bad line costs one entry.
 //
 //   {"nuice_wisdom":1}
-//   {"nuice":"0.1.0","matrix":"<16 hex digits>","ranks":8, ... ,"scheduler":"rs_n", ... ,"check":"<16 hex digits>"}
+//   {"nuice":"0.2.0","matrix":"<16 hex digits>","ranks":8, ... ,"scheduler":"rs_n", ... ,"check":"<16 hex digits>"}
 //
 // Reading believes nothing: length and number of lines are capped before anything is parsed, every value has its type and
 // range, and a scheduler must be in the table. Writing holds a lock on FILE.lock (flock), reads FILE again, and renames a
