@@ -31,35 +31,39 @@ struct MachineOptions {
 constexpr std::uint64_t any = ~std::uint64_t{0};
 
 template <typename O>
-using Row = Option<std::variant<Text<O>, Flag<O>, Whole<O, std::uint64_t>, Size<O>>>;
+using PlannerOption = Option<std::variant<Text<O>, Flag<O>, Whole<O, std::uint64_t>, Size<O>>>;
 
 #define NUICE_AT(type, member) [](type& o) -> decltype((o.member)) { return o.member; }
 const std::array schedule_rows{
-    Row<ScheduleOptions>{"scheduler", "which algorithm",
-                         Text<ScheduleOptions>{NUICE_AT(ScheduleOptions, scheduler)}},
-    Row<ScheduleOptions>{"seed", "of random numbers",
-                         Whole<ScheduleOptions, std::uint64_t>{NUICE_AT(ScheduleOptions, seed), 0, any}},
-    Row<ScheduleOptions>{"phase_cost", "in bytes",
-                         Size<ScheduleOptions>{NUICE_AT(ScheduleOptions, phase_cost_bytes), 0, max_bytes}},
-    Row<ScheduleOptions>{"prefer_pairs", "pairs in the same phase",
-                         Flag<ScheduleOptions>{NUICE_AT(ScheduleOptions, prefer_pairs)}},
-    Row<ScheduleOptions>{"topology", "the network",
-                         Text<ScheduleOptions>{NUICE_AT(ScheduleOptions, topology)}},
+    PlannerOption<ScheduleOptions>{"scheduler", "which algorithm",
+                                   Text<ScheduleOptions>{NUICE_AT(ScheduleOptions, scheduler)}},
+    PlannerOption<ScheduleOptions>{
+        "seed", "of random numbers",
+        Whole<ScheduleOptions, std::uint64_t>{NUICE_AT(ScheduleOptions, seed), 0, any}},
+    PlannerOption<ScheduleOptions>{
+        "phase_cost", "in bytes",
+        Size<ScheduleOptions>{NUICE_AT(ScheduleOptions, phase_cost_bytes), 0, max_bytes}},
+    PlannerOption<ScheduleOptions>{"prefer_pairs", "pairs in the same phase",
+                                   Flag<ScheduleOptions>{NUICE_AT(ScheduleOptions, prefer_pairs)}},
+    PlannerOption<ScheduleOptions>{"topology", "the network",
+                                   Text<ScheduleOptions>{NUICE_AT(ScheduleOptions, topology)}},
 };
 const std::array machine_rows{
-    Row<MachineOptions>{"machine", "by name or file",
-                        Text<MachineOptions>{NUICE_AT(MachineOptions, machine)}},
-    Row<MachineOptions>{"reuse", "how often the plan is used",
-                        Whole<MachineOptions, std::uint64_t>{NUICE_AT(MachineOptions, reuse), 1, any}},
-    Row<MachineOptions>{"seed", "of random numbers",
-                        Whole<MachineOptions, std::uint64_t>{NUICE_AT(MachineOptions, seed), 0, any}},
+    PlannerOption<MachineOptions>{"machine", "by name or file",
+                                  Text<MachineOptions>{NUICE_AT(MachineOptions, machine)}},
+    PlannerOption<MachineOptions>{
+        "reuse", "how often the plan is used",
+        Whole<MachineOptions, std::uint64_t>{NUICE_AT(MachineOptions, reuse), 1, any}},
+    PlannerOption<MachineOptions>{
+        "seed", "of random numbers",
+        Whole<MachineOptions, std::uint64_t>{NUICE_AT(MachineOptions, seed), 0, any}},
 };
 #undef NUICE_AT
 
 template <typename O, std::size_t n>
-O options_of(const char* text, const std::array<Row<O>, n>& table) {
+O options_of(const char* text, const std::array<PlannerOption<O>, n>& table) {
   O options;
-  parse_options(text == nullptr ? "" : text, std::span<const Row<O>>(table), options);
+  parse_options(text == nullptr ? "" : text, std::span<const PlannerOption<O>>(table), options);
   for (const auto& row : table)
     if (const std::string why = why_not_option(row, options); !why.empty())
       refuse("option " + std::string(row.name) + " " + why);

@@ -66,7 +66,7 @@ Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
     Exchange::State::abandon(std::move(exchange));
     throw;
   }
-  Reports::leave(nullptr);             // looks after those of exchanges before
+  Reports::leave(nullptr);            // looks after those of exchanges before
   take_tags(tags->comm, tags->next);  // of the payload, and of what the executor says besides
   return Exchange(std::move(exchange));
 }
