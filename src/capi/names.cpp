@@ -25,20 +25,20 @@ int keep(ErrorCode code, const char* text) noexcept {
   return static_cast<int>(code);
 }
 
-struct Row {
+struct NameRow {
   const char* name;
   const char* summary;
 };
-using RowAt = Row (*)(std::size_t);
+using NameRowAt = NameRow (*)(std::size_t);
 
 /// Texts of tables end with a zero: they are literals, and those of rows from outside are said to be.
 template <typename Table>
-Row row_at(Table table, std::size_t index) {
+NameRow row_at(Table table, std::size_t index) {
   if (index >= table.size()) return {nullptr, nullptr};
   return {table[index].name.data(), table[index].summary.data()};
 }
 
-constexpr auto tables = std::to_array<Property<RowAt>>({
+constexpr auto tables = std::to_array<Property<NameRowAt>>({
     {"schedulers", [](std::size_t index) { return row_at(schedulers(), index); }},
     {"executors", [](std::size_t index) { return row_at(executors(), index); }},
 #ifndef NUICE_NO_MPI
@@ -88,9 +88,9 @@ const char* nuice_status_name(int status) {
 
 int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary) {
   return guarded([&] {
-    const RowAt rows = find_property(tables, table);
+    const NameRowAt rows = find_property(tables, table);
     if (index < 0) refuse("a row cannot have the index " + std::to_string(index));
-    const Row row = rows(static_cast<std::size_t>(index));
+    const NameRow row = rows(static_cast<std::size_t>(index));
     at(name, "name") = row.name;
     if (summary != nullptr) *summary = row.summary;
   });
