@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "machine/simulated.hpp"
 #include "nuice/nuice.hpp"
 #include "support/throws.hpp"
 
 namespace nuice {
 namespace {
+
+using namespace test;
 
 constexpr Queueing both_queueings[] = {Queueing::fifo, Queueing::voq};
 constexpr Bytes packet = 4096;
@@ -23,16 +26,6 @@ Machine slotted(std::string_view topology) {
   machine.topology = make_topology(topology);
   machine.byte_s = 1e-6 / packet;
   return machine;
-}
-
-CommMatrix messages(Rank num_ranks, const std::vector<Message>& entries) {
-  return CommMatrix::from_messages(num_ranks, entries);
-}
-
-CommMatrix shift(Rank num_ranks, Rank by, Bytes bytes) {
-  std::vector<Message> entries;
-  for (Rank rank = 0; rank < num_ranks; ++rank) entries.push_back({rank, (rank + by) % num_ranks, bytes});
-  return messages(num_ranks, entries);
 }
 
 /// Sizes of 1 to `most` times so many packets.
