@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import nuice
-from nuice.cli.bench import find_program
+from nuice.cli.bench import environment, find_program
 
 METHODS = ["alltoallv", "isend"]
 
@@ -37,12 +37,7 @@ def start(options, path, words):
     ]
     command += ["--matrix", str(path), "--schedulers", ",".join(METHODS)]
     command += ["--reps", str(options.reps), "--batch", "200"]
-    leave = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-    if os.geteuid() == 0:
-        leave |= {
-            f"{who}_ALLOW_RUN_AS_ROOT{end}": "1" for who in ("OMPI", "PRTE") for end in ("", "_CONFIRM")
-        }
-    done = subprocess.run(command, capture_output=True, text=True, env=leave | os.environ)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
     if done.returncode:
         sys.exit(done.stderr)
     records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 import nuice
-from nuice.cli.bench import find_program
+from nuice.cli.bench import environment, find_program
 
 CONTROL = "isend"
 METHODS = [CONTROL, "ac", "coloring:phased", "coloring:barrier", "coloring:credit"]
@@ -36,12 +36,7 @@ MEDIAN = "exchange_seconds_median"
 def on_this_machine(program, path, reps):
     command = [find_program("mpiexec"), "-n", "8", program, "--matrix", str(path), "--json"]
     command += ["--schedulers", ",".join(METHODS), "--reps", str(reps)]
-    leave = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-    if os.geteuid() == 0:
-        leave |= {
-            f"{who}_ALLOW_RUN_AS_ROOT{end}": "1" for who in ("OMPI", "PRTE") for end in ("", "_CONFIRM")
-        }
-    done = subprocess.run(command, capture_output=True, text=True, env=leave | os.environ)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
     if done.returncode:
         sys.exit(f"{program}: {done.stderr.strip()}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

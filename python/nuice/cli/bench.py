@@ -77,7 +77,7 @@ def _run(command: list[str]) -> tuple[str, str, int]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=_environment(),
+        env=environment(),
         start_new_session=True,
     )
     with process:
@@ -91,7 +91,7 @@ def _run(command: list[str]) -> tuple[str, str, int]:
     return output, complaints, process.returncode
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Ours, and leave for Open MPI to have more ranks than cores and, in a container, to run as root."""
     environment = dict(os.environ)
     environment.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")  # version 4
