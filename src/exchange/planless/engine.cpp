@@ -86,7 +86,7 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
     if (!source.is_near) ongoing.far_bytes_left += bytes;
   }
   missing_ += ongoing.far_bytes_left;
-  window_.begin(now_s_, ongoing.far_bytes_left, active_.size() == 1);
+  window_.begin(ongoing.far_bytes_left, active_.size() == 1);
   for (std::size_t i = 0; i < ongoing.sources.size(); ++i) {
     Source& source = ongoing.sources[i];
     while (source.asked < source.unasked)

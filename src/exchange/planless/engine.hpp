@@ -21,7 +21,7 @@
 // Why chunks land where they belong: those of one message are granted, received and sent in one order with one tag, and MPI keeps it.
 // A tag comes again after `numbers` messages of the pair; earlier ones are sent and received before later ones in any case.
 //
-// Cost beside the payload: 40 bytes for every notice. A look costs MPI_Testsome of what is under way. Memory: O(partners + chunks in
+// Cost beside the payload: 64 bytes for every notice. A look costs MPI_Testsome of what is under way. Memory: O(partners + chunks in
 // the window); vectors are kept from exchange to exchange.
 #pragma once
 
@@ -102,6 +102,7 @@ class PlanlessEngine {
     std::int64_t missing = 0;  ///< That the receiver still expects, from everybody.
     std::int64_t chunk = 0;    ///< What was granted since the notice before is cut into so many bytes.
     std::int64_t bytes = 0;    ///< Of the message, as the receiver knows it.
+    PortKnowledge known = {};
   };
   enum class Kind : std::uint8_t { data_in, data_out, notice_in, notice_out };
   /// What a request is about.
@@ -159,7 +160,7 @@ class PlanlessEngine {
   std::vector<Ongoing*> active_;  // the oldest first
   std::vector<Ongoing*> idle_;
   std::vector<MPI_Request> requests_;
-  std::vector<Use> uses_;  // by request
+  std::vector<Use> uses_;             // by request
   std::vector<Completed> completed_;  // of this look
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;

@@ -123,6 +123,7 @@ void PlanlessEngine::take_notice(const Use& use) {
   Ongoing& ongoing = *use.ongoing;
   Destination& destination = ongoing.destinations[use.index];
   const Notice& notice = destination.notice;
+  window_.hear(notice.known);
   if (notice.bytes != destination.bytes)
     fail_on_sizes(comm_->rank(), destination.rank, std::to_string(destination.bytes), notice.bytes);
   if (notice.granted > destination.granted) {
@@ -215,7 +216,7 @@ void PlanlessEngine::notify(Ongoing& ongoing, std::size_t index) {
   Source& source = ongoing.sources[index];
   const bool knows_all = source.told == source.bytes;
   if (knows_all || source.is_notice_leaving || (source.told == source.asked && source.to_report == 0)) return;
-  source.notice = {source.asked, source.to_report, missing_, source.chunk, source.bytes};
+  source.notice = {source.asked, source.to_report, missing_, source.chunk, source.bytes, window_.knowledge()};
   source.to_report = 0;
   source.told = source.asked;
   source.is_notice_leaving = true;

@@ -70,10 +70,8 @@ void PlanlessRun::cancel() noexcept {
 }
 
 void PlanlessRun::describe(ExchangeInfo& info) const {
-  const exchange::WindowControl& control = engine_->window().control();
-  info.window_bytes = control.window_bytes();
-  info.chunk_bytes = control.chunk_bytes();
-  info.is_settled = control.is_settled();
+  info.window_bytes = engine_->window().window_for(1);
+  info.chunk_bytes = engine_->window().chunk_bytes();
 }
 
 BoundRun bind_planless(const Binding& binding) {
