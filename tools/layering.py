@@ -55,7 +55,7 @@ ALLOWED = {
     },
 }
 # Folders that are one layer with another.
-SAME = {"exchange/credit": "exchange/exec"}
+SAME = {"exchange/credit": "exchange/exec", "exchange/planless": "exchange/exec"}
 # The public headers that each layer owns.
 HEADERS = {
     "core": {
@@ -92,7 +92,7 @@ HEADERS = {
     "advise": {"plan/advise", "plan/wisdom"},
     "mpi": {"mpi/agree", "mpi/discover"},
     "exchange/bind": {"mpi/exchange"},
-    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast"},
+    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/exchanger"},
     "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",

@@ -35,7 +35,6 @@
 
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/planless/port_window.hpp"
-#include "mpi/communicator.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
@@ -67,18 +66,24 @@ class PlanlessListener {
   virtual void land(std::size_t receive) = 0;
 };
 
+/// Where messages travel: a communicator that outlives the engine, and of its tags the first 2 * numbers from first_tag on.
+struct PlanlessChannel {
+  MPI_Comm comm;
+  Rank rank;
+  Rank num_ranks;
+  int first_tag;
+  int numbers;
+};
+
 class PlanlessEngine {
  public:
   class Ongoing;
 
-  /// Tags first_tag to first_tag + 2 * numbers - 1 of the communicator are its own.
-  PlanlessEngine(std::shared_ptr<const Communicator> comm, int first_tag, int numbers,
-                 PlanlessSettings settings);
+  PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings);
   PlanlessEngine(const PlanlessEngine&) = delete;
   PlanlessEngine& operator=(const PlanlessEngine&) = delete;
   ~PlanlessEngine();
 
-  const Communicator& comm() const { return *comm_; }
   /// Begins an exchange. Messages to or from one rank are matched in their order. Both ends of every message must come here,
   /// in the same order for the messages of one pair.
   Ongoing* begin(std::span<const PlanlessSend> sends, std::span<const PlanlessReceive> receives,
@@ -148,9 +153,7 @@ class PlanlessEngine {
   Bytes in_flight() const;
   Bytes share_of(Bytes window, std::size_t partners_left) const;
 
-  std::shared_ptr<const Communicator> comm_;
-  int first_tag_;
-  int numbers_;
+  PlanlessChannel channel_;
   PlanlessSettings settings_;
   PortWindow window_;
   std::vector<std::int64_t> sent_numbers_;      // by rank: messages so far

@@ -17,8 +17,9 @@ Bytes default_unasked_bytes(Rank num_ranks) {
   return std::max(segment_bytes, 2 * exchange::least_window_bytes / senders);
 }
 
-PlanlessRun::PlanlessRun(std::shared_ptr<PlanlessEngine> engine, Arrivals& arrivals)
-    : engine_(std::move(engine)), arrivals_(arrivals) {}
+PlanlessRun::PlanlessRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<PlanlessEngine> engine,
+                         Arrivals& arrivals)
+    : comm_(std::move(comm)), engine_(std::move(engine)), arrivals_(arrivals) {}
 
 PlanlessRun::~PlanlessRun() {
   if (ongoing_ != nullptr && engine_->is_done(*ongoing_)) engine_->end(ongoing_);
@@ -79,13 +80,13 @@ BoundRun bind_planless(const Binding& binding) {
   const Bytes unasked =
       settings.unasked_bytes > 0 ? settings.unasked_bytes : default_unasked_bytes(binding.table.num_ranks);
   auto engine = std::make_shared<PlanlessEngine>(
-      binding.comm, binding.tag, 1,
+      PlanlessChannel{binding.comm->get(), binding.table.rank, binding.table.num_ranks, binding.tag, 1},
       PlanlessSettings{.unasked_bytes = unasked,
                        .window_senders = settings.window_senders,
                        .window = settings.window,
                        .send_share = settings.send_share,
                        .near = {settings.near.begin(), settings.near.end()}});
-  auto run = std::make_unique<PlanlessRun>(std::move(engine), binding.arrivals);
+  auto run = std::make_unique<PlanlessRun>(binding.comm, std::move(engine), binding.arrivals);
   Places places;
   for (const auto& [rank, bytes] : binding.table.destinations) {
     if (rank == binding.table.rank) continue;
