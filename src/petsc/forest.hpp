@@ -67,6 +67,8 @@ class Forest {
   /// options.planned_at with units of a size, a binding where no lane is idle, otherwise next to nothing.
   PetscErrorCode next_lane(PetscSF sf, const Options& options, std::int64_t unit_bytes,
                            nuice_direction direction, Lane** lane);
+  /// What -log_view counts of an exchange on a lane.
+  void log_messages(const Lane& lane) const;
   const Packing& at_roots() const { return roots_.packing; }
   const Packing& at_leaves() const { return leaves_.packing; }
   /// From own roots to own leaves.

@@ -49,4 +49,19 @@ PetscErrorCode Forest::add_lane(PetscSF sf, UnitPlan& units, std::int64_t unit_b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void Forest::log_messages(const Lane& lane) const {
+#if defined(PETSC_USE_LOG)
+  const bool to_leaves = lane.direction == NUICE_FORWARDS;
+  const Side& from = to_leaves ? roots_ : leaves_;
+  const Side& to = to_leaves ? leaves_ : roots_;
+  const auto bytes = [&](const Side& side) {
+    return static_cast<PetscLogDouble>(side.num_places * lane.unit_bytes);
+  };
+  petsc_isend_ct += static_cast<PetscLogDouble>(from.ranks.size());
+  petsc_isend_len += bytes(from);
+  petsc_irecv_ct += static_cast<PetscLogDouble>(to.ranks.size());
+  petsc_irecv_len += bytes(to);
+#endif
+}
+
 }  // namespace nuice::petsc

@@ -54,6 +54,13 @@ PetscErrorCode begin(PetscSF sf, TypeState& state, MPI_Datatype unit, const void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode start(const Forest& forest, const Lane& lane) {
+  PetscFunctionBegin;
+  PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_start(lane.exchange));
+  forest.log_messages(lane);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The lane on which this has begun; null: it is basic's.
 PetscErrorCode end(TypeState& state, MPI_Datatype unit, const void* root_data, const void* leaf_data,
                    Lane** lane) {
@@ -90,7 +97,7 @@ PetscErrorCode bcast_begin(PetscSF sf, MPI_Datatype unit, PetscMemType root_memo
   }
   const Forest& forest = *state->forest;
   PetscCall(forest.at_roots().out_of(unit, root_data, lane->at_roots.data()));
-  PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_start(lane->exchange));
+  PetscCall(start(forest, *lane));
   PetscCall(forest.within().out_of(unit, root_data, leaf_data, op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,7 +133,7 @@ PetscErrorCode reduce_begin(PetscSF sf, MPI_Datatype unit, PetscMemType leaf_mem
   }
   const Forest& forest = *state->forest;
   PetscCall(forest.at_leaves().out_of(unit, leaf_data, lane->at_leaves.data()));
-  PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_start(lane->exchange));
+  PetscCall(start(forest, *lane));
   PetscCall(forest.within().into(unit, leaf_data, root_data, op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
