@@ -196,6 +196,26 @@ def test_dolfinx_solves_its_poisson_problem():
 
 
 @pytest.mark.parametrize(
+    ("ranks", "options"), [(1, ""), (3, "scheduler=coloring"), (8, "scheduler=rs_n executor=credit")]
+)
+def test_hypres_products_with_our_halos_are_hypres(tmp_path, ranks, options):
+    """examples/hypre_halo, on all levels of BoomerAMG; hypre comes with petsc-dev."""
+    folder = BUILD / "src" / "capi"
+    command = ["/usr/bin/mpicc", "-O1", "-Wall", "-Werror", ROOT / "examples" / "hypre_halo" / "hypre_halo.c"]
+    command += [
+        "-isystem",
+        "/usr/include/hypre",
+        f"-I{ROOT / 'include'}",
+        f"-L{folder}",
+        f"-Wl,-rpath,{folder}",
+    ]
+    subprocess.run([*command, "-lnuice", "-lHYPRE", "-lm", "-o", tmp_path / "hypre_halo"], check=True)
+    printed = said(ranks, tmp_path / "hypre_halo", "8", options)
+    assert len(re.findall("^level", printed, re.MULTILINE)) >= 3
+    assert "DIFFERENT" not in printed
+
+
+@pytest.mark.parametrize(
     ("option", "value", "text", "code"),
     [
         ("scheduler", "nonsense", 'unknown scheduler "nonsense"', "Invalid argument"),
