@@ -53,6 +53,7 @@ ALLOWED = {
         "exchange/plan",
         "halo",
     },
+    "petsc": {"capi"},
 }
 # Folders that are one layer with another.
 SAME = {"exchange/credit": "exchange/exec", "exchange/planless": "exchange/exec"}
@@ -121,6 +122,7 @@ MPI_LAYERS = {
     "drs/mpi",
     "capi",
     "dropin",
+    "petsc",
 }
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
