@@ -55,6 +55,8 @@ const std::vector<Walk>& walks() {
         {"async_window_100", "executor=async async.max_sends=100"},
         {"credit_chunk_by_chunk", "executor=credit credit.chunk=100 credit.window=1"},
         {"credit_small_window", "executor=credit credit.chunk=1000 credit.window=3000"},
+        {"planless_chunk_by_chunk", "executor=planless planless.unasked=1 credit.chunk=5000 credit.window=1"},
+        {"planless_small_window", "executor=planless planless.unasked=500 credit.chunk=1000 credit.window=3000"},
         {"depend_for_every_byte", "executor=depend depend.early=1"},
         {"depend_some_wait", "executor=depend depend.early=500"},
         {"credit_in_order", "executor=credit credit.chunk=1000 credit.window=3000 credit.senders=1"}};

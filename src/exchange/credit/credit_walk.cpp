@@ -285,7 +285,7 @@ double CreditRun::lost_share() {
   const auto exchanges = static_cast<double>(exchange_ - losses_seen_after_);
   losses_seen_after_ = exchange_;
   const double segments = exchanges * static_cast<double>(far_send_bytes_) / segment_bytes;
-  return segments > 0 ? static_cast<double>(losses_.sent_again()) / std::max(segments, 1.0) : 0;
+  return segments > 0 ? static_cast<double>(losses_.since_last().sent_again) / std::max(segments, 1.0) : 0;
 }
 
 /// Other ranks may not be through: what they took is learnt in a later start().
