@@ -5,11 +5,13 @@ Programs: ours, PETSc's own tests and tutorials, petsc4py, DOLFINx. `make test-p
 and starts it; otherwise all of it is skipped.
 """
 
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -193,6 +195,18 @@ def test_dolfinx_solves_its_poisson_problem():
         assert ("planned" in printed) == (way is PLANNED)
     assert len(results[0]) == 2
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("network", ["none:2", pytest.param("fast", marks=SLOW)])
+def test_the_bench_compares_on_shared_memory_and_on_a_network(network):
+    if network == "fast" and (os.geteuid() != 0 or shutil.which("tc") is None):
+        pytest.skip("the test network needs root and iproute2")
+    command = [ROOT / "bench" / "petsc_sf.py", "--build", BUILD, "--networks", network, "--quick", "--json"]
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    figures = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [figure["what"] for figure in figures] == ["exchange", "solve"]
+    assert all(figure["right"] for figure in figures)
 
 
 @pytest.mark.parametrize(
