@@ -19,6 +19,7 @@ ALLOWED = {
     "machine": {"core", "topology"},
     "schedulers": {"core"},
     "advise": {"core", "topology", "machine", "schedulers"},
+    "scale": {"core", "machine"},
     "mpi": {"core"},
     "exchange": {"core"},
     "exchange/bind": {"core", "mpi", "exchange"},
@@ -29,6 +30,7 @@ ALLOWED = {
         "machine",
         "schedulers",
         "advise",
+        "scale",
         "mpi",
         "exchange",
         "exchange/bind",
@@ -56,13 +58,14 @@ ALLOWED = {
     "petsc": {"capi"},
 }
 # Folders that are one layer with another.
-SAME = {"exchange/credit": "exchange/exec"}
+SAME = {"exchange/credit": "exchange/exec", "exchange/planless": "exchange/exec"}
 # The public headers that each layer owns.
 HEADERS = {
     "core": {
         "core/bounds",
         "core/broadcast",
         "core/check",
+        "core/check_pairs",
         "core/comm_matrix",
         "core/credit",
         "core/dependencies",
@@ -91,9 +94,10 @@ HEADERS = {
         "plan/rows",
     },
     "advise": {"plan/advise", "plan/wisdom"},
+    "scale": {"plan/at_scale"},
     "mpi": {"mpi/agree", "mpi/discover"},
     "exchange/bind": {"mpi/exchange"},
-    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast"},
+    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/exchanger"},
     "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",

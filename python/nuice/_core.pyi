@@ -2,7 +2,7 @@
 The C++ library nuice: communication matrices, schedules, their checker and their files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import os
 from typing import Annotated
 
@@ -1223,3 +1223,90 @@ def mpi_candidates(machine: Machine) -> list[str]:
 
 def planning_cost_s(matrix: CommMatrix, scheduler: str, machine: Machine | None = None) -> float:
     """Estimated seconds to make and check a schedule."""
+
+class ScaleName:
+    """A pattern or a law of sizes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+class ScaleRun:
+    """What the rounds came to."""
+
+    @property
+    def num_phases(self) -> int: ...
+
+    @property
+    def phase_bytes(self) -> int: ...
+
+    @property
+    def letters(self) -> int:
+        """Of all ranks, beside the messages themselves."""
+
+    @property
+    def most_letters_of_a_rank(self) -> int: ...
+
+    @property
+    def num_rounds(self) -> int: ...
+
+    @property
+    def seconds(self) -> float:
+        """Of all ranks in this process."""
+
+    @property
+    def verified(self) -> bool:
+        """By the distributed check."""
+
+    @property
+    def violation(self) -> str:
+        """What was wrong, or empty."""
+
+class ScaleReport:
+    """A plan of ranks that know their own messages only."""
+
+    @property
+    def num_ranks(self) -> int: ...
+
+    @property
+    def num_messages(self) -> int: ...
+
+    @property
+    def max_degree(self) -> int: ...
+
+    @property
+    def whole_message_bytes(self) -> int: ...
+
+    @property
+    def plan(self) -> ScaleRun: ...
+
+    @property
+    def memory_per_rank_bytes(self) -> int:
+        """Of the rank that has most."""
+
+    @property
+    def process_bytes(self) -> int:
+        """Most that this process has had in all."""
+
+    @property
+    def num_changed(self) -> int: ...
+
+    @property
+    def follow(self) -> ScaleRun: ...
+
+def scale_patterns() -> list[ScaleName]:
+    """Whom ranks send to, by name."""
+
+def scale_sizes() -> list[ScaleName]:
+    """How much ranks send, by name."""
+
+def plan_at_scale(num_ranks: int, degree: int, pattern: str, sizes: str, seed: int, changed: float, progress: Callable[[str, float], None]) -> ScaleReport:
+    """
+    Plans with all ranks in this process; progress(step, share done) is called now and then. Raises
+    nuice.Error for unknown names and degrees that a pattern does not have.
+    """
+
+def modelled_planning_s(report: ScaleReport, run: ScaleRun, machine: Machine) -> float:
+    """Seconds that a machine would take for the rounds of a run: a model."""

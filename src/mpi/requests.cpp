@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -61,23 +62,44 @@ MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
+/// What a type was made of.
+struct TypeOrigin {
+  int combiner = 0;
+  std::optional<Datatype> inner;  ///< Of duplicated and contiguous types.
+
+  explicit TypeOrigin(MPI_Datatype type) {
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    must(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+    if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return;
+    int count = 0;
+    MPI_Aint address = 0;
+    MPI_Datatype of = MPI_DATATYPE_NULL;
+    must(MPI_Type_get_contents(type, integers, addresses, types, &count, &address, &of), "MPI_Type_get_contents");
+    inner.emplace(Datatype(of, !is_named(of)));
+  }
+  static bool is_named(MPI_Datatype type) {
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = 0;
+    must(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+    return combiner == MPI_COMBINER_NAMED;
+  }
+};
+
+bool are_plain_bytes_by_form(MPI_Datatype type) {
+  if (has_gaps(type)) return false;
+  const TypeOrigin form(type);
+  return form.combiner == MPI_COMBINER_NAMED || (form.inner && are_plain_bytes_by_form(form.inner->get()));
+}
+
 bool are_plain_bytes(MPI_Datatype type) {
   if (has_gaps(type)) return false;
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int form = 0;
-  must(MPI_Type_get_envelope(type, &integers, &addresses, &types, &form), "MPI_Type_get_envelope");
-  if (form == MPI_COMBINER_NAMED) return true;
-  if (form != MPI_COMBINER_DUP && form != MPI_COMBINER_CONTIGUOUS) return packs_in_order(type);
-  int count = 0;
-  MPI_Aint address = 0;
-  MPI_Datatype inner = MPI_DATATYPE_NULL;
-  must(MPI_Type_get_contents(type, integers, addresses, types, &count, &address, &inner),
-       "MPI_Type_get_contents");
-  must(MPI_Type_get_envelope(inner, &integers, &addresses, &types, &form), "MPI_Type_get_envelope");
-  const Datatype owner(inner, form != MPI_COMBINER_NAMED);
-  return are_plain_bytes(inner);
+  const TypeOrigin form(type);
+  if (form.inner) return are_plain_bytes(form.inner->get());
+  return form.combiner == MPI_COMBINER_NAMED || packs_in_order(type);
 }
 
 Datatype Datatype::contiguous(int count, MPI_Datatype of) {

@@ -30,6 +30,8 @@ struct Segment {
 /// necessarily found of an element above 64 KiB of another form than predefined, duplicated and contiguous ones.
 /// O(bytes of an element) for other forms.
 bool are_plain_bytes(MPI_Datatype type);
+/// The same where it can be told without looking at bytes: of predefined, duplicated and contiguous types.
+bool are_plain_bytes_by_form(MPI_Datatype type);
 /// Bytes of an element as it travels, and from the first byte of one element to that of the next in memory.
 Bytes size_of(MPI_Datatype type);
 MPI_Aint extent_of(MPI_Datatype type);
@@ -54,7 +56,7 @@ class Datatype {
 
  private:
   friend struct Extent;
-  friend bool are_plain_bytes(MPI_Datatype type);
+  friend struct TypeOrigin;
   Datatype(MPI_Datatype type, bool owned) : type_(type), owned_(owned) {}
   MPI_Datatype type_;
   bool owned_;

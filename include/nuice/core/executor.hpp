@@ -35,6 +35,8 @@ struct Executor {
   Pace pace;
   unsigned needs;  ///< Guarantee flags of the schedules that it can carry out; 0: any.
   bool on_mpi;     ///< Whether plans on MPI have it.
+  /// Whether it sends what a schedule sends in an order of its own. The adviser, which chooses orders, does not try it.
+  bool has_own_order = false;
   /// Of an executor that needs no schedule: what stands in the place of a scheduler's name ("drs_n"). Empty: it needs one.
   std::string_view without_scheduler = {};
 

@@ -50,6 +50,12 @@ struct CreditOptions {
   int window_senders = 4;
 };
 
+/// Of the executor planless, which has its window from CreditOptions: so many bytes of every message leave at once, the rest when the
+/// receiver grants it. 0: so many that all senders together stay within 28 KiB, but 1,448 at least.
+struct PlanlessOptions {
+  Bytes unasked_bytes = 0;
+};
+
 /// Of the executor depend: a message of at least twice so many bytes travels as two, and when the first of them is here, those
 /// that wait for the ports and links on its way are told, so the rest covers the notices' time. Shorter messages neither
 /// wait nor are waited for.
@@ -113,6 +119,7 @@ struct PlanOptions {
 
   AsyncOptions async = {};
   CreditOptions credit = {};
+  PlanlessOptions planless = {};
   DependOptions depend = {};
   AutoOptions automatic = {};
 

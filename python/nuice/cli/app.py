@@ -11,6 +11,7 @@ import typer
 from . import (
     advising,
     applications,
+    at_scale,
     broadcast,
     checking,
     comparing,
@@ -81,6 +82,7 @@ _GROUPS = (
     generate,
     show,
     planning,
+    at_scale,
     recording,
     checking,
     comparing,

@@ -12,5 +12,6 @@ BoundRun bind_barrier(const Binding& binding);
 BoundRun bind_pairwise(const Binding& binding);
 BoundRun bind_depend(const Binding& binding);
 BoundRun bind_credit(const Binding& binding);
+BoundRun bind_planless(const Binding& binding);
 
 }  // namespace nuice::mpi

@@ -14,6 +14,7 @@ constexpr std::array built_in{
     RunnableExecutor{.name = "barrier", .bind = bind_barrier},
     RunnableExecutor{.name = "pairwise", .bind = bind_pairwise},
     RunnableExecutor{.name = "credit", .bind = bind_credit},
+    RunnableExecutor{.name = "planless", .bind = bind_planless},
     RunnableExecutor{.name = "depend", .bind = bind_depend},
 };
 

@@ -45,6 +45,7 @@ RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const
                      .adapts = credit.adapt},
           .send_share = windows.of(!is_backwards),
           .window_senders = credit.window_senders,
+          .unasked_bytes = unasked_bytes,
           .near = windows.near,
           .notices = is_backwards ? &backwards : &notices,
           .early_bytes = early_bytes};

@@ -53,6 +53,8 @@ const std::array table{
         Flag<O>{NUICE_AT(credit.adapt)}},
     Row{"credit.senders", "so many senders share a receiver's window",
         Whole<O, int>{NUICE_AT(credit.window_senders), 1, INT_MAX}},
+    Row{"planless.unasked", "bytes of a message that go without a grant; 0: by the number of ranks",
+        Size<O>{NUICE_AT(planless.unasked_bytes), 0, INT_MAX}},
     Row{"depend.early", "bytes of a message still to come when those that wait for its way are told",
         Size<O>{NUICE_AT(depend.early_bytes), 1, INT_MAX}},
     Row{"auto.reuse", "how often the plan will be used",

@@ -82,6 +82,7 @@ void Plan::State::describe(const PlanOptions& options) {
   info.executor = options.executor;
   max_sends = options.async.max_sends;
   credit = options.credit;
+  unasked_bytes = options.planless.unasked_bytes;
   early_bytes = options.depend.early_bytes;
   watchdog_s = options.watchdog_s;
 }

@@ -57,6 +57,7 @@ struct Plan::State {
   CreditOptions credit;
   Notices notices;  // for executors that wait for them
   Bytes early_bytes = 0;
+  Bytes unasked_bytes = 0;
   double watchdog_s = 0;
 
   /// Collective over parent. Takes a communicator, before anything else.

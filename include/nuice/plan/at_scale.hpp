@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Planning for a million ranks of which each knows its own messages only, in one process: the very code that
+// Planning::distributed runs on MPI, one object for each rank, with their letters counted.
+//
+//   const ScaleReport report = plan_at_scale({.num_ranks = 1 << 20, .degree = 64});
+//   report.num_phases; report.verified; modelled_planning_s(report, find_machine("ib-ndr-fattree"));
+//
+// Cost: 60 to 100 bytes a message of memory, about 0.1 s for a million messages of random patterns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nuice/core/types.hpp"
+#include "nuice/plan/machine.hpp"
+
+namespace nuice {
+
+/// A matrix that is drawn, not given: all of it would be too large.
+struct ScaleProblem {
+  Rank num_ranks = 1024;
+  Rank degree = 64;
+  std::string pattern = "random";  ///< A name of scale_patterns().
+  std::string sizes = "equal";     ///< A name of scale_sizes(); the unit is 1024 bytes.
+  std::uint64_t seed = 0;          ///< Of the matrix and of the plan.
+  /// Afterwards so large a share of the messages, 0 to 1, gets other partners, and the plan follows.
+  double changed = 0;
+};
+
+/// What one can choose by name.
+struct ScaleName {
+  std::string_view name;
+  std::string_view summary;
+};
+std::vector<ScaleName> scale_patterns();
+std::vector<ScaleName> scale_sizes();
+
+/// Of one round, in which each rank reads and writes letters of scale_letter_bytes: what the rank did that did most.
+struct ScaleRound {
+  std::uint32_t most_in;
+  std::uint32_t most_out;
+};
+inline constexpr Bytes scale_letter_bytes = 20;
+
+/// One run of the rounds.
+struct ScaleRun {
+  std::uint32_t num_phases = 0;
+  Bytes phase_bytes = 0;      ///< Sum over the phases of the largest message.
+  std::uint64_t letters = 0;  ///< Of all ranks.
+  std::uint64_t most_letters_of_a_rank = 0;
+  std::vector<ScaleRound> rounds;
+  double seconds = 0;     ///< That all ranks took here, in one process, one after the other.
+  bool verified = false;  ///< By check_alone() of every table and compare_claims() of every message.
+  std::string violation;  ///< What was wrong, if anything.
+};
+
+struct ScaleReport {
+  Rank num_ranks = 0;
+  std::uint64_t num_messages = 0;
+  std::uint32_t max_degree = 0;
+  Bytes whole_message_bytes = 0;  ///< W (bounds.hpp).
+  ScaleRun plan = {};
+  /// Most that one rank had at once: its messages, its letters, room for a turn, and then its table.
+  std::uint64_t memory_per_rank_bytes = 0;
+  std::uint64_t process_bytes = 0;  ///< Most that this process had, in all, as the system counts.
+  std::uint64_t num_changed = 0;
+  ScaleRun follow = {};  ///< If messages were changed.
+};
+
+/// Told now and then: which step, and how much of it is done, 0 to 1.
+using OnScaleProgress = std::function<void(std::string_view step, double done)>;
+
+/// Throws Error invalid_argument for unknown names, a degree that the pattern does not have and shares outside 0 to 1, limit
+/// where a rank has 65,535 partners or more.
+ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on_progress = {});
+
+/// Modelled, not measured: how long a machine would take for the rounds of a run by LogGP, to learn senders and limits before
+/// and to check after. Every round costs the busiest rank's overheads and bytes, a latency each way, as sends are
+/// synchronous (NBX), and a sum over all ranks:
+///
+///   rounds * (in * receive_overhead + out * send_overhead + (in + out) * letter * byte + 2 * (latency + route * hop) + sum)
+///   sum = barrier + barrier_level * ceil(log2(ranks))
+///
+/// where `route` is the longest of the machine's network, which may be smaller than so many ranks need.
+double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const Machine& machine);
+
+}  // namespace nuice

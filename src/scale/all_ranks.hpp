@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A world of all ranks in one process, which counts what they write to each other.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "scale/rounds.hpp"
+#include "scale/rows.hpp"
+
+namespace nuice::scale {
+
+/// What one rank had to do with letters in a round, of the rank that had most.
+struct RoundCount {
+  std::uint64_t letters = 0;  ///< Of all ranks.
+  std::uint32_t most_in = 0;
+  std::uint32_t most_out = 0;
+  std::uint32_t most_both = 0;  ///< Of one rank, in and out together.
+};
+
+class AllRanks final : public World {
+ public:
+  /// Both are changed: they get the colours.
+  AllRanks(Rows& sends, Rows& receives, const Palette& palette, std::uint64_t seed);
+
+  void open() override;
+  std::uint64_t deliver() override;
+  Bytes most_unsettled() override { return most_; }
+  void turn(std::uint32_t round) override;
+  void close(std::uint32_t round) override;
+
+  const std::vector<RoundCount>& counts() const { return counts_; }
+  /// Most letters that one rank has written.
+  std::uint64_t most_letters_of_a_rank() const;
+  /// Most bytes that letters and room for turns took at once, of one rank.
+  std::size_t most_letter_bytes_of_a_rank() const { return most_letter_bytes_; }
+
+ private:
+  Rows& rows_of(std::uint32_t round) { return round % 2 == 0 ? sends_ : receives_; }
+  std::span<const Letter> letters_to(Rank rank) const;
+  template <typename Step>
+  void each_rank(Step&& step);
+
+  Rows& sends_;
+  Rows& receives_;
+  Turn turn_;
+  Bytes most_ = 0;
+  std::vector<Letter> out_;
+  std::vector<Letter> in_;
+  std::vector<std::uint32_t> begin_;    // of each rank's letters in in_
+  std::vector<std::uint32_t> written_;  // by rank
+  std::vector<RoundCount> counts_;
+  std::size_t most_letter_bytes_ = 0;
+};
+
+/// For a Turn.
+std::vector<Rank> example_of(const Rows& sends);
+/// For a Palette: for every k the largest of all ranks' k-th largest messages. O(m log d).
+std::vector<Bytes> limits_of(const Rows& sends, const Rows& receives);
+
+}  // namespace nuice::scale

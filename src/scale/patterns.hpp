@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrices of a million ranks, as rows. What a user selects by name is a row of one of two tables.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "nuice/core/random.hpp"
+#include "scale/rows.hpp"
+
+namespace nuice::scale {
+
+/// Who sends to whom.
+struct Pattern {
+  std::string_view name;
+  std::string_view summary;
+  /// Fills in begin and partners. Throws Error invalid_argument for a degree that it does not have.
+  void (*make)(Rank num_ranks, Rank degree, Random& random, Rows& rows);
+};
+std::span<const Pattern> patterns();
+
+/// How many units of bytes a message has.
+struct SizeLaw {
+  std::string_view name;
+  std::string_view summary;
+  Bytes (*units)(Random& random);
+};
+std::span<const SizeLaw> size_laws();
+
+/// What all ranks send. Throws Error invalid_argument for unknown names, and as Pattern::make.
+Rows make_rows(std::string_view pattern, std::string_view sizes, Rank num_ranks, Rank degree,
+               std::uint64_t seed);
+
+}  // namespace nuice::scale

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "scale/rounds.hpp"
+
+namespace nuice::scale {
+
+std::uint32_t run_rounds(World& world, Palette& palette, const OnRound& on_round) {
+  world.open();
+  for (std::uint32_t round = 1;; ++round) {
+    const std::uint64_t unsettled = world.deliver();
+    if (on_round) on_round(round, unsettled);
+    if (unsettled == 0) {
+      world.close(round);
+      return round;
+    }
+    if (palette.needs_more(unsettled)) palette.add(world.most_unsettled());
+    world.turn(round);
+  }
+}
+
+}  // namespace nuice::scale

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "scale/side.hpp"
+
+#include <algorithm>
+
+namespace nuice::scale {
+namespace {
+
+constexpr std::uint32_t fresh = 1U << 31;  // got its colour in this turn
+
+/// The message that the letter is about.
+std::uint32_t edge_of(const Side& side, const Letter& letter) {
+  const auto first = std::ranges::lower_bound(side.partners, letter.src);
+  return static_cast<std::uint32_t>(first - side.partners.begin()) + letter.parallel;
+}
+
+Letter letter_about(const Side& side, std::uint32_t edge) {
+  const Rank partner = side.partners[edge];
+  std::uint32_t first = edge;
+  while (first > 0 && side.partners[first - 1] == partner) --first;
+  return {side.self, partner, static_cast<std::uint16_t>(edge - first), false, 0, {}};
+}
+
+}  // namespace
+
+void Turn::read(const Side& side, std::span<const Letter> in) {
+  holes_.clear();
+  for (const Letter& letter : in) {
+    const Edge edge = edge_of(side, letter);
+    side.colours[edge] = letter.is_settled ? letter.offered[0] : no_colour;
+    if (!letter.is_settled) holes_.push_back({edge, &letter});
+  }
+}
+
+void Turn::mark(const Side& side) {
+  at_.resize(palette_.size());
+  for (Edge edge = 0; edge < side.colours.size(); ++edge)
+    if (side.colours[edge] != no_colour) at_[side.colours[edge]] = edge + 1;
+}
+
+void Turn::unmark(const Side& side) {
+  for (const Colour colour : side.colours)
+    if (colour != no_colour) at_[colour] = 0;
+}
+
+/// The largest first, since they have the fewest colours to choose from; otherwise at random.
+void Turn::order_holes(const Side& side, Random& random) {
+  random.shuffle(std::span(holes_));
+  std::ranges::stable_sort(holes_, std::ranges::greater{},
+                           [&](const Hole& hole) { return side.bytes[hole.edge]; });
+}
+
+/// At least `wanted` colours that no message here has, if there are so many. Without random: the lowest, ascending.
+void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
+  free_.clear();
+  const std::size_t size = palette_.size();
+  const std::size_t num_free = size - side.colours.size();  // at least; those of the holes come on top
+  const bool can_guess = random != nullptr && num_free > size / 2 && 4 * wanted < size;
+  if (can_guess) {
+    constexpr std::uint32_t taken = fresh - 1;
+    while (free_.size() < wanted) {
+      const auto colour = static_cast<Colour>(random->below(size));
+      if (at_[colour] != 0) continue;
+      at_[colour] = taken;
+      free_.push_back(colour);
+    }
+    for (const Colour colour : free_) at_[colour] = 0;
+    return;
+  }
+  const std::size_t enough = random == nullptr ? wanted : size;
+  for (std::size_t colour = 0; colour < size && free_.size() < enough; ++colour)
+    if (at_[colour] == 0) free_.push_back(static_cast<Colour>(colour));
+  if (random != nullptr) random->shuffle(std::span(free_));
+}
+
+/// no_colour if none is for messages of so many bytes.
+Colour Turn::take_free(Bytes bytes) {
+  for (std::size_t i = free_.size(); i-- > 0;) {
+    if (!palette_.allows(free_[i], bytes)) continue;
+    const Colour colour = free_[i];
+    free_[i] = free_.back();
+    free_.pop_back();
+    return colour;
+  }
+  return no_colour;
+}
+
+/// A colour that a smaller message has, which is offered another: the smallest one whose colour will do. no_colour if there is none.
+Colour Turn::evict(const Side& side, Bytes bytes) {
+  Edge smallest = 0;
+  Bytes least = bytes;
+  for (Edge edge = 0; edge < side.colours.size(); ++edge) {
+    const Colour colour = side.colours[edge];
+    if (colour == no_colour || side.bytes[edge] >= least || !palette_.allows(colour, bytes)) continue;
+    if ((at_[colour] & fresh) != 0) continue;
+    smallest = edge;
+    least = side.bytes[edge];
+  }
+  if (least == bytes) return no_colour;
+  const Colour other = take_free(least);
+  if (other == no_colour) return no_colour;
+  const Colour colour = std::exchange(side.colours[smallest], no_colour);
+  at_[colour] = 0;
+  keep_for(side, smallest, other);
+  return colour;
+}
+
+void Turn::give(const Side& side, Edge edge, Colour colour, std::vector<Letter>& out) {
+  side.colours[edge] = colour;
+  at_[colour] = (edge + 1) | fresh;
+  Letter letter = letter_about(side, edge);
+  letter.is_settled = true;
+  letter.num_offered = 1;
+  letter.offered[0] = colour;
+  out.push_back(letter);
+}
+
+bool Turn::match(const Side& side, const Hole& hole, std::vector<Letter>& out) {
+  for (std::size_t i = 0; i < hole.letter->num_offered; ++i) {
+    const Colour colour = hole.letter->offered[i];
+    if (at_[colour] != 0) continue;
+    give(side, hole.edge, colour, out);
+    return true;
+  }
+  return false;
+}
+
+void Turn::keep_for(const Side& side, Edge edge, Colour colour) {
+  most_unsettled_ = std::max(most_unsettled_, side.bytes[edge]);
+  Offer offer{edge};
+  if (colour != no_colour) offer.colours[offer.count++] = colour;
+  offers_.push_back(offer);
+}
+
+/// Only if the message that loses its colour can be offered another: a colour that it may have is free here.
+bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
+  for (std::size_t i = 0; i < hole.letter->num_offered; ++i) {
+    const Colour colour = hole.letter->offered[i];
+    if (at_[colour] == 0 || (at_[colour] & fresh) != 0) continue;
+    const Edge loser = at_[colour] - 1;
+    const Colour other = take_free(side.bytes[loser]);
+    if (other == no_colour) continue;
+    side.colours[loser] = no_colour;
+    keep_for(side, loser, other);
+    give(side, hole.edge, colour, out);
+    return true;
+  }
+  return false;
+}
+
+/// What is free beyond one colour for each hole is shared out too.
+void Turn::send_offers(const Side& side, std::vector<Letter>& out) {
+  for (std::size_t more = 1; more < Letter::most_offered && !free_.empty(); ++more)
+    for (Offer& offer : offers_) {
+      const Colour colour = take_free(side.bytes[offer.edge]);
+      if (colour != no_colour) offer.colours[offer.count++] = colour;
+    }
+  for (const Offer& offer : offers_) {
+    Letter letter = letter_about(side, offer.edge);
+    letter.num_offered = offer.count;
+    letter.offered = offer.colours;
+    out.push_back(letter);
+  }
+}
+
+Rank Turn::distance(const Side& side, Edge edge) const {
+  const Rank ahead = side.partners[edge] - side.self;
+  return ahead >= 0 ? ahead : ahead + num_ranks_;
+}
+
+/// Messages that go as far as one of the example's get the same colour as that: in stencils nothing is left to do then.
+void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
+  if (!palette_.is_flat() || example_.size() > palette_.size()) return;
+  std::erase_if(holes, [&](Edge edge) {
+    const auto found = std::ranges::lower_bound(example_, distance(side, edge));
+    if (found == example_.end() || *found != distance(side, edge)) return false;
+    const auto colour = static_cast<Colour>(found - example_.begin());
+    if (std::exchange(at_[colour], edge + 1) != 0) return false;
+    keep_for(side, edge, colour);
+    return true;
+  });
+}
+
+/// The largest first; those of one size by distance, which is the order of LP.
+void Turn::keep_in_order(const Side& side, const std::vector<Edge>& holes) {
+  std::size_t next = 0;
+  for (const Edge edge : holes) {
+    const bool fits = next < free_.size() && palette_.allows(free_[next], side.bytes[edge]);
+    keep_for(side, edge, fits ? free_[next++] : no_colour);
+  }
+  free_.erase(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(next));
+}
+
+void Turn::open(const Side& side, std::vector<Letter>& out) {
+  std::vector<Edge> holes;
+  for (Edge edge = 0; edge < side.colours.size(); ++edge)
+    if (side.colours[edge] == no_colour) holes.push_back(edge);
+  if (holes.empty()) return;
+  std::ranges::stable_sort(holes, [&](Edge a, Edge b) {
+    return side.bytes[a] != side.bytes[b] ? side.bytes[a] > side.bytes[b]
+                                          : distance(side, a) < distance(side, b);
+  });
+  offers_.clear();
+  mark(side);
+  keep_as_example(side, holes);
+  collect_free(side, Letter::most_offered * holes.size(), nullptr);
+  keep_in_order(side, holes);
+  send_offers(side, out);
+  unmark(side);
+  for (const Offer& offer : offers_)
+    for (std::size_t i = 0; i < offer.count; ++i) at_[offer.colours[i]] = 0;
+}
+
+void Turn::take(const Side& side, std::span<const Letter> in, std::uint32_t round, std::vector<Letter>& out) {
+  read(side, in);
+  if (holes_.empty()) return;
+  Random random(mix64(seed_ ^ mix64(static_cast<std::uint64_t>(side.self) << 32 | round)));
+  offers_.clear();
+  mark(side);
+  order_holes(side, random);
+  std::erase_if(holes_, [&](const Hole& hole) { return match(side, hole, out); });
+  if (!holes_.empty()) {
+    collect_free(side, Letter::most_offered * holes_.size(), &random);
+    for (const Hole& hole : holes_)
+      if (!steal(side, hole, out)) {
+        const Bytes bytes = side.bytes[hole.edge];
+        const Colour colour = take_free(bytes);
+        keep_for(side, hole.edge, colour != no_colour ? colour : evict(side, bytes));
+      }
+    send_offers(side, out);
+  }
+  unmark(side);
+}
+
+void Turn::close(const Side& side, std::span<const Letter> in) {
+  for (const Letter& letter : in) side.colours[edge_of(side, letter)] = letter.offered[0];
+}
+
+std::size_t Turn::memory_bytes() const {
+  return at_.capacity() * sizeof(at_[0]) + holes_.capacity() * sizeof(Hole) +
+         free_.capacity() * sizeof(Colour) + offers_.capacity() * sizeof(Offer);
+}
+
+}  // namespace nuice::scale

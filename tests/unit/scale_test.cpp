@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distributed planning with all ranks in one process: what comes out is a schedule that check() finds right, in about D
+// phases and W bytes, and the same for the same seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "nuice/nuice.hpp"
+#include "scale/all_ranks.hpp"
+#include "scale/changes.hpp"
+#include "scale/patterns.hpp"
+#include "scale/table_of.hpp"
+#include "support/throws.hpp"
+
+namespace nuice::scale {
+namespace {
+
+struct Planned {
+  Rows sends;
+  Rows receives;
+  std::size_t num_colours = 0;
+  std::uint32_t rounds = 0;
+  std::vector<RoundCount> counts = {};
+};
+
+Planned plan(Rows sends, std::uint64_t seed = 1, const Palette* earlier = nullptr) {
+  Planned planned{.sends = std::move(sends), .receives = {}};
+  planned.receives = transposed(planned.sends);
+  Palette palette(limits_of(planned.sends, planned.receives), earlier);
+  AllRanks world(planned.sends, planned.receives, palette, seed);
+  planned.rounds = run_rounds(world, palette);
+  planned.num_colours = palette.size();
+  planned.counts = world.counts();
+  return planned;
+}
+
+CommMatrix matrix_of(const Rows& rows) {
+  std::vector<Message> messages;
+  for (Rank src = 0; src < rows.num_ranks(); ++src)
+    for (std::uint64_t i = rows.begin[static_cast<std::size_t>(src)];
+         i < rows.begin[static_cast<std::size_t>(src) + 1]; ++i)
+      messages.push_back({src, rows.partners[i], rows.bytes[i]});
+  return CommMatrix::from_messages(rows.num_ranks(), messages);
+}
+
+std::vector<std::uint8_t> used_colours(const Planned& planned) {
+  std::vector<std::uint8_t> used(planned.num_colours, 0);
+  for (const Colour colour : planned.sends.colours) used.at(colour) = 1;
+  return used;
+}
+
+/// As check() judges it, who has the whole matrix.
+Schedule schedule_of(const Planned& planned, const CommMatrix& matrix) {
+  const std::vector<std::uint8_t> used = used_colours(planned);
+  const std::vector<PhaseId> phase_of = phases_of(used);
+  std::vector<PhaseId> phases;
+  for (const Colour colour : planned.sends.colours) phases.push_back(phase_of[colour]);
+  return Schedule::of_whole_messages(matrix, phases, static_cast<PhaseId>(std::ranges::count(used, 1)));
+}
+
+struct Case {
+  const char* pattern;
+  const char* sizes;
+  Rank num_ranks;
+  Rank degree;
+  double most_phases;  // over D
+  double most_bytes;   // over W
+};
+
+class AtScale : public testing::TestWithParam<Case> {};
+
+TEST_P(AtScale, PlansAreRightAndShort) {
+  const auto& [pattern, sizes, num_ranks, degree, most_phases, most_bytes] = GetParam();
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const Planned planned = plan(make_rows(pattern, sizes, num_ranks, degree, seed), seed);
+    const CommMatrix matrix = matrix_of(planned.sends);
+    const Schedule schedule = schedule_of(planned, matrix);
+    const auto violation = check(matrix, schedule, direct | one_port);
+    ASSERT_FALSE(violation) << violation->text;
+    EXPECT_LE(schedule.num_phases(), most_phases * lower_bounds(matrix).max_degree);
+    EXPECT_LE(static_cast<double>(phase_bytes(schedule)),
+              most_bytes * static_cast<double>(whole_message_bytes(matrix)));
+    EXPECT_EQ(planned.receives.colours, transposed(planned.sends).colours);  // both ends agree
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Patterns, AtScale,
+    testing::Values(Case{"random", "equal", 1024, 64, 1.02, 1.02},
+                    Case{"random", "equal", 1024, 32, 1.04, 1.04},
+                    Case{"random", "equal", 40, 39, 1.06, 1.06},
+                    Case{"random", "uniform", 1024, 64, 1.05, 1.10},
+                    Case{"random", "zipf", 1024, 64, 1.05, 1.10}, Case{"stencil", "equal", 1000, 26, 1, 1},
+                    Case{"stencil", "equal", 1001, 8, 1, 1}, Case{"stencil", "equal", 1001, 26, 1, 1},
+                    Case{"mesh", "equal", 2000, 12, 1, 1}, Case{"mesh", "uniform", 2000, 12, 1.2, 1.2},
+                    Case{"power", "equal", 2000, 16, 1, 1}, Case{"power", "zipf", 2000, 16, 1.2, 1.3},
+                    Case{"random", "equal", 7, 1, 1, 1}, Case{"random", "equal", 1, 0, 1, 1}));
+
+TEST(AtScale, GivesTheSamePlanForTheSameSeedOnly) {
+  const Rows rows = make_rows("random", "uniform", 200, 12, 5);
+  const Planned one = plan(rows, 7);
+  EXPECT_EQ(one.sends.colours, plan(rows, 7).sends.colours);
+  EXPECT_NE(one.sends.colours, plan(rows, 8).sends.colours);
+}
+
+TEST(AtScale, WritesFewLetters) {
+  const Planned planned = plan(make_rows("random", "equal", 4096, 32, 1));
+  std::uint64_t letters = 0;
+  for (const RoundCount& count : planned.counts) letters += count.letters;
+  EXPECT_LE(letters, 20 * planned.sends.size());
+  EXPECT_LE(planned.rounds, 25 * 12);  // log2 of the ranks
+}
+
+TEST(AtScale, FollowsAChangedMatrixWithFewLetters) {
+  Planned planned = plan(make_rows("random", "equal", 2048, 32, 3));
+  const Palette palette(std::vector<Bytes>(planned.num_colours, 1024));
+  const std::vector<Rank> before = planned.sends.partners;
+  Random random(4);
+  const std::uint64_t changed = exchange_partners(planned.sends, 0.01, random);
+  EXPECT_NEAR(static_cast<double>(changed), 0.01 * static_cast<double>(before.size()), 4);
+  EXPECT_EQ(static_cast<std::uint64_t>(std::ranges::count(planned.sends.colours, no_colour)), changed);
+  EXPECT_NE(planned.sends.partners, before);
+
+  const Planned follows = plan(planned.sends, 1, &palette);
+  const CommMatrix matrix = matrix_of(follows.sends);
+  const auto violation = check(matrix, schedule_of(follows, matrix), direct | one_port);
+  ASSERT_FALSE(violation) << violation->text;
+  std::uint64_t letters = 0;
+  for (const RoundCount& count : follows.counts) letters += count.letters;
+  EXPECT_LE(letters, before.size() / 2);
+  EXPECT_LE(follows.num_colours, planned.num_colours + 1);
+}
+
+TEST(AtScale, TablesAreSlicesOfTheSchedule) {
+  Planned planned = plan(make_rows("random", "uniform", 60, 9, 2));
+  const CommMatrix matrix = matrix_of(planned.sends);
+  const Schedule schedule = schedule_of(planned, matrix);
+  const std::vector<PhaseId> phase_of = phases_of(used_colours(planned));
+  for (Rank rank = 0; rank < 60; ++rank)
+    EXPECT_EQ(
+        table_of(planned.sends.side(rank), planned.receives.side(rank), phase_of, schedule.num_phases(), 60),
+        slice(matrix, schedule, rank));
+}
+
+TEST(AtScale, ReportsWhatItDid) {
+  std::vector<std::string> steps;
+  const ScaleReport report = plan_at_scale({.num_ranks = 500, .degree = 16, .seed = 3, .changed = 0.02},
+                                           [&](std::string_view step, double done) {
+                                             EXPECT_GE(done, 0);
+                                             EXPECT_LE(done, 1);
+                                             if (steps.empty() || steps.back() != step)
+                                               steps.emplace_back(step);
+                                           });
+  EXPECT_EQ(report.num_messages, 8000);
+  EXPECT_EQ(report.max_degree, 16);
+  EXPECT_EQ(report.whole_message_bytes, 16 * 1024);
+  EXPECT_TRUE(report.plan.verified) << report.plan.violation;
+  EXPECT_TRUE(report.follow.verified) << report.follow.violation;
+  EXPECT_EQ(report.plan.phase_bytes, 1024 * Bytes{report.plan.num_phases});
+  EXPECT_GT(report.num_changed, 0);
+  EXPECT_LT(report.follow.letters, report.plan.letters / 4);
+  EXPECT_GE(report.memory_per_rank_bytes, 32 * sizeof(PhaseEntry) / 2);
+  EXPECT_LE(report.memory_per_rank_bytes, 64 * 1024);
+  EXPECT_EQ(steps, (std::vector<std::string>{"drawing the matrix", "planning", "checking", "following",
+                                             "checking"}));
+
+  const Machine machine = find_machine("ib-ndr-fattree");
+  const double planning_s = modelled_planning_s(report, report.plan, machine);
+  Machine slow = machine;
+  slow.latency_s += 1e-3;  // on every way, and a round is two
+  const double slower_s = modelled_planning_s(report, report.plan, slow);
+  const auto num_rounds = static_cast<double>(report.plan.rounds.size() + 2);
+  EXPECT_NEAR(slower_s - planning_s, 2e-3 * num_rounds, 1e-9);
+}
+
+TEST(AtScale, RefusesWhatItCannotDo) {
+  const auto with = [](auto change) {
+    ScaleProblem problem{.num_ranks = 10, .degree = 3};
+    change(problem);
+    return plan_at_scale(problem);
+  };
+  EXPECT_ERROR(with([](auto& p) { p.pattern = "round"; }), ErrorCode::invalid_argument, {"round", "random"});
+  EXPECT_ERROR(with([](auto& p) { p.sizes = "big"; }), ErrorCode::invalid_argument, {"big", "zipf"});
+  EXPECT_ERROR(with([](auto& p) { p.degree = 10; }), ErrorCode::invalid_argument, {"degree 10"});
+  EXPECT_ERROR(with([](auto& p) { p.pattern = "stencil"; }), ErrorCode::invalid_argument, {"8", "26"});
+  EXPECT_ERROR(with([](auto& p) { p.changed = 1.5; }), ErrorCode::invalid_argument, {"changed"});
+  EXPECT_ERROR(with([](auto& p) { p.num_ranks = 0; }), ErrorCode::invalid_argument, {"ranks 0"});
+  EXPECT_ERROR(Palette(std::vector<Bytes>(70000, 1)), ErrorCode::limit, {"70000"});
+}
+
+}  // namespace
+}  // namespace nuice::scale
