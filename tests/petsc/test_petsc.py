@@ -247,6 +247,14 @@ def test_what_cannot_be_is_an_error_of_petscs_with_our_words(option, value, text
     assert code in done.stderr
 
 
+def test_who_waits_for_a_rank_that_does_not_come_says_for_whom():
+    way = ["-sf_nuice_scheduler", "coloring", "-sf_nuice_plan_at", "1", "-sf_nuice_options", "watchdog=2s"]
+    done = start(3, OWN_TEST, *LOAD, *way, "-rank_1_late", "60", timeout=50)
+    assert done.returncode != 0
+    assert "Error in external library" in done.stderr
+    assert re.search(r"nuice: rank [02] gives up after .*waits for ranks? .*1", done.stderr)
+
+
 def test_another_mpi_is_refused_with_both_names(tmp_path):
     """A libnuice that was built with MPICH, as far as it says so, in the place of ours."""
     source = tmp_path / "other.c"
