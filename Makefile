@@ -2,7 +2,7 @@
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
-#   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root)
+#   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/fuzzing.md)
 #   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/measurements.md on this machine
@@ -14,7 +14,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-all test-fast test-petsc petsc fuzz testbed bench bench-peers lint format clean
+.PHONY: setup build demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -109,6 +109,12 @@ test-all: test
 	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
+	$(MAKE) model
+
+# Protocols in every interleaving: SPIN is installed where it is missing. Two minutes, 1 GiB.
+model:
+	command -v spin >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq spin >/dev/null
+	tests/model/check.sh build/model
 
 # Each target of tests/fuzz for SECONDS (60), TARGET=NAME for one of them; inputs that fail are left in build/fuzz-failed.
 SECONDS ?= 60

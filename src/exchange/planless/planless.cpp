@@ -4,10 +4,11 @@
 #include "exchange/planless/planless.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <utility>
 
 #include "exchange/exec/rows.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 
@@ -52,14 +53,17 @@ void PlanlessRun::land(std::size_t receive) {
   arrivals_.land_piece(arrival_of_[receive]);
 }
 
-/// block: not before the end, or (until_arrival) when a message can be handed over. Gives up the core after a look that found nothing:
-/// grants are answered by ranks that may need it.
+/// block: not before the end, or (until_arrival) when a message can be handed over. Not MPI_Waitsome: others' exchanges go on meanwhile.
 bool PlanlessRun::advance(bool block, bool until_arrival) {
+  Patience patience;
   while (!engine_->is_done(*ongoing_)) {
     if (until_arrival && arrivals_.any()) return false;
-    if (engine_->look()) continue;
+    if (engine_->look()) {
+      patience.found_something();
+      continue;
+    }
     if (!block) return false;
-    std::this_thread::yield();
+    patience.found_nothing();
   }
   return true;
 }
