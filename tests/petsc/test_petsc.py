@@ -188,7 +188,7 @@ def test_dolfinx_solves_its_poisson_problem():
         pytest.skip("no fenicsx-performance-tests")
     words = ["--problem_type", "poisson", "--scaling_type", "strong", "--ndofs", "8000"]
     words += ["-ksp_type", "cg", "-pc_type", "jacobi"]
-    # Twice it was seen to hang in SCOTCH_dgraphPart, which makes the mesh before PETSc exchanges anything: no threads.
+    # It hung twice, seen once in SCOTCH_dgraphPart, before PETSc exchanges anything: therefore no threads.
     alone = {"SCOTCH_PTHREAD_NUMBER": "1"}
     results = []
     for way in (PLANNED, BASIC):
