@@ -12,6 +12,7 @@
 #include "core/support/watchdog.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/watch.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -88,27 +89,46 @@ std::string me(const Communicator& comm) { return "rank " + std::to_string(comm.
 
 }  // namespace
 
+struct Watch::State {
+  State(const Communicator& watched, const char* what) : comm(watched), call(what), roll(watched) {}
+
+  void look(std::int64_t events) {
+    const double now_s = MPI_Wtime();
+    if (now_s - begin_s < quick_s) return;
+    if (comm.watches_deaths() && !dead_ranks(comm).empty()) throw Error(ErrorCode::mpi, me(comm));
+    roll.answer();
+    quiet.look(events, now_s, comm.watchdog_s() * most_of_limit);
+    if (comm.watchdog_s() > 0 && quiet.seconds() >= comm.watchdog_s())
+      time_out(comm, roll, quiet.seconds(), call);
+  }
+
+  const Communicator& comm;
+  const char* call;
+  RollCall roll;
+  QuietTime quiet;
+  double begin_s = MPI_Wtime();
+};
+
+Watch::Watch(const Communicator& comm, const char* call)
+    : state_(comm.watches() ? std::make_unique<State>(comm, call) : nullptr) {}
+Watch::~Watch() = default;
+
+void Watch::look(std::int64_t events) {
+  if (state_) state_->look(events);
+  if (++looks_ % tests_per_yield == 0) std::this_thread::yield();
+}
+
 void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_Status* status) {
   if (!comm.watches()) {
     must(MPI_Wait(&request, status), call);
     return;
   }
-  RollCall roll(comm);
-  QuietTime quiet;
-  const double begin_s = MPI_Wtime();
+  Watch watch(comm, call);
   try {
-    for (int tests = 1;; ++tests) {
-      int done = 0;
+    for (int done = 0;;) {
       must(MPI_Test(&request, &done, status), call);
       if (done != 0) return;
-      const double now_s = MPI_Wtime();
-      if (now_s - begin_s < quick_s) continue;
-      if (comm.watches_deaths() && !dead_ranks(comm).empty()) throw Error(ErrorCode::mpi, me(comm));
-      roll.answer();
-      quiet.look(0, now_s, comm.watchdog_s() * most_of_limit);
-      if (comm.watchdog_s() > 0 && quiet.seconds() >= comm.watchdog_s())
-        time_out(comm, roll, quiet.seconds(), call);
-      if (tests % tests_per_yield == 0) std::this_thread::yield();
+      watch.look();
     }
   } catch (...) {
     comm.give_up();

@@ -130,6 +130,8 @@ struct Plan::State {
   /// The slices of ranks begin to end - 1; empty ones for executors that wait for no notices.
   std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
                                    const PlanOptions& options, Rank begin, Rank end) const;
+  /// Collective. As make(), by all ranks together, none of which has the matrix.
+  void plan_distributed(const PlanOptions& options);
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();
   /// Collective. Sets the times to their maxima over the ranks.
