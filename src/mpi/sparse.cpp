@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "mpi/call.hpp"
@@ -75,6 +76,7 @@ const SparseExchange::Box& SparseExchange::run(Box out, Sums& sums) {
       while (receive_any(tag)) {
       }
       watch.look(std::ssize(in_.items));
+      std::this_thread::yield();
     }
   } catch (...) {
     comm_.give_up();

@@ -104,6 +104,63 @@ TEST(Distributed, FailsOnAllRanksAlike) {
     });
 }
 
+mpi::Plan take(const PhaseTable& table) {
+  return mpi::Plan::from_table(MPI_COMM_WORLD, table, {.planning = mpi::Planning::distributed});
+}
+
+TEST(Distributed, TakesTablesThatPartnersAgreeUpon) {
+  std::vector<Message> entries =
+      random_density(test::world_size(), 0.7, {.unit_bytes = 300, .max_units = 9}, 4).entries();
+  entries.push_back({0, 0, 12});
+  const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
+  for (const char* name : {"coloring", "birkhoff", "ac"}) {
+    const Schedule schedule = make_schedule(matrix, name);
+    const PhaseTable table = slice(matrix, schedule, test::world_rank());
+    mpi::Plan plan = take(table);
+    const mpi::Plan gathered = mpi::Plan::from_table(MPI_COMM_WORLD, table);
+    EXPECT_EQ(plan.table(), table);
+    EXPECT_EQ(plan.info().num_phases, schedule.num_phases());
+    EXPECT_EQ(plan.info().phase_bytes, gathered.info().phase_bytes);
+    EXPECT_EQ(plan.info().num_messages, matrix.num_messages());
+    EXPECT_EQ(plan.info().bounds.max_port_bytes, gathered.info().bounds.max_port_bytes);
+    test::BoundPlan bound(plan);
+    bound.exchange.start();
+    bound.exchange.wait();
+    bound.expect_received(0);
+  }
+}
+
+TEST(Distributed, NamesThePairThatDoesNotAgree) {
+  const Rank n = test::world_size();
+  if (n < 2) return;
+  const auto matrix = CommMatrix::from_messages(n, std::vector<Message>{{0, 1, 64}, {1, 0, 64}});
+  const auto first = [&] { return slice(matrix, make_schedule(matrix, "coloring"), test::world_rank()); };
+  PhaseTable other_bytes = first();
+  if (test::world_rank() == 1) {
+    other_bytes.sources = {{0, 63}};
+    other_bytes.entries.front().recv_bytes = 63;
+  }
+  test::expect_same_error(ErrorCode::mismatch,
+                          "rank 0 -> rank 1: 64 bytes at offset 0 in phase 0 are sent, 63",
+                          [&] { take(other_bytes); });
+  PhaseTable unexpected = first();
+  if (test::world_rank() == 0) {
+    unexpected.sources.clear();
+    unexpected.entries.front().recv_partner = no_rank;
+  }
+  test::expect_same_error(
+      ErrorCode::mismatch,
+      "rank 1 -> rank 0: 64 bytes at offset 0 in phase 0 are sent, no more bytes are expected",
+      [&] { take(unexpected); });
+  PhaseTable undelivered = first();
+  if (test::world_rank() == 0) undelivered.entries.clear();
+  test::expect_same_error(ErrorCode::mismatch, "the table of rank 0, rank 0 -> rank 1",
+                          [&] { take(undelivered); });
+  PhaseTable longer = first();
+  if (test::world_rank() == n - 1) ++longer.num_phases;
+  test::expect_same_error(ErrorCode::mismatch, "phases", [&] { take(longer); });
+}
+
 TEST(Distributed, IsAnOptionByName) {
   EXPECT_EQ(mpi::PlanOptions::parse("planning=distributed").planning, mpi::Planning::distributed);
   EXPECT_EQ((mpi::PlanOptions{.planning = mpi::Planning::distributed}).text(), "planning=distributed");

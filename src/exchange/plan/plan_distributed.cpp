@@ -281,23 +281,82 @@ void add_own(std::vector<Partner>& partners, const Partner& own) {
   partners.insert(std::ranges::lower_bound(partners, own.rank, {}, &Partner::rank), own);
 }
 
+[[noreturn]] void refuse_distributed(const std::string& what) {
+  throw Error(ErrorCode::not_applicable,
+              "planning distributed, where no rank knows the whole matrix, " + what);
+}
+
+void require_no_matrix_needed(const PlanOptions& options) {
+  if (!options.hosts.empty()) refuse_distributed("has no hosts with several ranks");
+  if (find_executor(options.executor).pace == Pace::notices)
+    refuse_distributed("cannot tell who must wait for whom, which the executor " + options.executor +
+                       " needs");
+}
+
 void require_planned_locally(const PlanOptions& options) {
-  const auto refuse = [](const std::string& what) {
-    throw Error(ErrorCode::not_applicable,
-                "planning distributed, where no rank knows the whole matrix, " + what);
-  };
   if (core::row_named(local_planners, options.scheduler) == nullptr) {
     std::string known;
     for (const LocalPlanner& row : local_planners)
       known += (known.empty() ? "" : ", ") + std::string(row.name);
-    refuse("is for the scheduler " + known + ", not for " + options.scheduler);
+    refuse_distributed("is for the scheduler " + known + ", not for " + options.scheduler);
   }
-  if (!options.hosts.empty()) refuse("has no hosts with several ranks");
-  if (find_executor(options.executor).pace == Pace::notices)
-    refuse("cannot tell who must wait for whom, which the executor " + options.executor + " needs");
+  require_no_matrix_needed(options);
+}
+
+/// The messages of a table, but for that of the rank to itself.
+Messages messages_of(std::span<const Partner> partners, Rank self) {
+  Messages messages;
+  for (const auto& [rank, bytes] : partners)
+    if (rank != self) messages.add(rank, bytes);
+  return messages;
+}
+
+/// The largest transfer of each phase, of all ranks.
+std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable& table) {
+  std::int64_t num_phases = table.num_phases;
+  all_max(comm, std::span(&num_phases, 1));
+  std::vector<Bytes> largest(static_cast<std::size_t>(num_phases), 0);
+  for (const PhaseEntry& entry : table.entries)
+    largest[entry.phase] = std::max(largest[entry.phase], entry.send_bytes);
+  all_max(comm, std::span(largest));
+  all_or_none(comm, [&] {
+    if (num_phases != table.num_phases)
+      throw Error(ErrorCode::mismatch, "the table of rank " + std::to_string(table.rank) + " has " +
+                                           std::to_string(table.num_phases) + " phases, others have up to " +
+                                           std::to_string(num_phases));
+    const auto empty = std::ranges::find(largest, 0);
+    if (empty != largest.end())
+      throw Error(ErrorCode::mismatch,
+                  "nobody sends anything in phase " + std::to_string(empty - largest.begin()));
+  });
+  return largest;
 }
 
 }  // namespace
+
+template <typename FactsOfAll>
+void Plan::State::describe_distributed(const PlanOptions& options, const FactsOfAll& facts,
+                                       const std::vector<Bytes>& largest) {
+  describe(options);
+  info.num_hosts = comm->num_ranks();
+  info.num_messages = facts.num_messages;
+  info.num_phases = static_cast<PhaseId>(largest.size());
+  info.phase_bytes = std::accumulate(largest.begin(), largest.end(), Bytes{0});
+  info.bounds = facts.bounds;
+}
+
+void Plan::State::take_distributed(const PlanOptions& options) {
+  StopWatch watch;
+  all_or_none(*comm, [&] { require_no_matrix_needed(options); });
+  SparseExchange sparse(*comm, tags->next);
+  take_tags(tags->comm, tags->next);
+  check_with_partners(*comm, sparse, table, 0);
+  const std::vector<Bytes> largest = largest_transfers(*comm, table);
+  info.check_s = watch.lap();
+  const Messages sends = messages_of(table.destinations, comm->rank());
+  const Messages receives = messages_of(table.sources, comm->rank());
+  describe_distributed(options, Facts(*comm, sends, receives), largest);
+}
 
 void Plan::State::plan_distributed(const PlanOptions& options) {
   StopWatch watch;
@@ -331,12 +390,7 @@ void Plan::State::plan_distributed(const PlanOptions& options) {
     add_own(table.sources, {comm->rank(), own});
   }
 
-  describe(options);
-  info.num_hosts = comm->num_ranks();
-  info.num_messages = facts.num_messages;
-  info.num_phases = static_cast<PhaseId>(largest.size());
-  info.phase_bytes = std::accumulate(largest.begin(), largest.end(), Bytes{0});
-  info.bounds = facts.bounds;
+  describe_distributed(options, facts, largest);
 }
 
 }  // namespace nuice::mpi
