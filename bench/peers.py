@@ -34,6 +34,7 @@ from nuice.flow import stiffness_matrix
 
 ROOT = Path(__file__).parents[1]
 PEERS = {"fftw_mpi": ("fftw3_mpi", None), "petsc_cg": (None, "petsc"), "petsc_sf": (None, "petsc")}
+BESIDE = {"petsc_block_cg": (None, "petsc")}  # for other scripts
 TOLERANCE = 1e-12  # of a transform
 
 
@@ -45,11 +46,12 @@ def flags(library, package):
     return found.stdout.split() if found.returncode == 0 else None
 
 
-def build_peers(options, folder):
+def build_peers(options, folder, names=tuple(PEERS)):
     """Programs by name. Says what is missing."""
     programs = {}
     common = [str(ROOT / "apps" / "common" / "timing.cpp")]
-    for name, (library, package) in PEERS.items():
+    for name in names:
+        library, package = (PEERS | BESIDE)[name]
         words = flags(library, package)
         command = [options.mpicxx, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-O3", "-std=c++20"]
         command += [

@@ -54,9 +54,10 @@ ALLOWED = {
         "exchange/plan",
         "halo",
     },
+    "petsc": {"capi"},
 }
 # Folders that are one layer with another.
-SAME = {"exchange/credit": "exchange/exec"}
+SAME = {"exchange/credit": "exchange/exec", "exchange/planless": "exchange/exec"}
 # The public headers that each layer owns.
 HEADERS = {
     "core": {
@@ -95,7 +96,7 @@ HEADERS = {
     "scale": {"plan/at_scale"},
     "mpi": {"mpi/agree", "mpi/discover"},
     "exchange/bind": {"mpi/exchange"},
-    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast"},
+    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/exchanger"},
     "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",
@@ -124,6 +125,7 @@ MPI_LAYERS = {
     "drs/mpi",
     "capi",
     "dropin",
+    "petsc",
 }
 # Only public headers: apps, benches, bindings, examples.
 OUTSIDE = ["apps", "bench", "examples", "python/bindings"]

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PetscSF on the pattern of a communication matrix, for bench/peers.py: every message is a run of roots that become
-// leaves at its receiver, by PetscSFBcast.
+// PetscSF on the pattern of a communication matrix, for bench/peers.py and bench/petsc_sf.py: every message is a run of roots that
+// become leaves at its receiver, by PetscSFBcast.
 //
-//   mpiexec -n N petsc_sf PATTERN REPS
+//   mpiexec -n N petsc_sf PATTERN REPS [TYPE ...]
 //
-// PATTERN has one line "src dst words" per message, sorted by src and dst; a word has 8 bytes. Prints one JSON object:
-// the median seconds of an exchange.
+// PATTERN has one line "src dst words" per message, sorted by src and dst; a word has 8 bytes. TYPE: of PetscSF, basic where
+// none is named; all are timed in turns, each timed exchange after an untimed one by the same type. Prints one JSON object per type:
+// the median and 95th percentile of the seconds of an exchange, and of what setting up took besides.
 #include <petscsf.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <string>
 #include <vector>
 
-#include "common/timing.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace {
+
+constexpr int num_first = 4;  // exchanges that may set up something
+constexpr int num_warm = 24;  // more until a type has found its pace
+
+void must(PetscErrorCode code) { PetscCallAbort(PETSC_COMM_WORLD, code); }
 
 /// What a word of a message carries: who sends which of its words.
 double word(int src, PetscInt at) { return 1e7 * src + static_cast<double>(at); }
@@ -40,43 +48,102 @@ struct Graph {
   }
 };
 
-void run(char** argv) {
-  Graph graph(argv[1]);
-  PetscSF sf;
-  PetscCallAbort(PETSC_COMM_WORLD, PetscSFCreate(PETSC_COMM_WORLD, &sf));
-  PetscCallAbort(PETSC_COMM_WORLD, PetscSFSetFromOptions(sf));
-  PetscCallAbort(PETSC_COMM_WORLD,
-                 PetscSFSetGraph(sf, graph.num_roots, static_cast<PetscInt>(graph.leaves.size()), nullptr,
-                                 PETSC_COPY_VALUES, graph.leaves.data(), PETSC_COPY_VALUES));
-  PetscCallAbort(PETSC_COMM_WORLD, PetscSFSetUp(sf));
-  std::vector<double> roots;
-  for (PetscInt i = 0; i < graph.num_roots; ++i) roots.push_back(word(nuice::mpi::world_rank(), i));
-  std::vector<double> leaves(graph.leaves.size(), -1);
-  const auto exchange = [&] {
-    PetscCallAbort(PETSC_COMM_WORLD,
-                   PetscSFBcastBegin(sf, MPI_DOUBLE, roots.data(), leaves.data(), MPI_REPLACE));
-    PetscCallAbort(PETSC_COMM_WORLD,
-                   PetscSFBcastEnd(sf, MPI_DOUBLE, roots.data(), leaves.data(), MPI_REPLACE));
-  };
+class Forest {
+ public:
+  Forest(const Graph& graph, const std::string& type) : type_(type), graph_(graph) {
+    const double begin_s = MPI_Wtime();
+    must(PetscSFCreate(PETSC_COMM_WORLD, &forest_));
+    must(PetscSFSetFromOptions(forest_));
+    must(PetscSFSetType(forest_, type.c_str()));
+    must(PetscSFSetGraph(forest_, graph.num_roots, static_cast<PetscInt>(graph.leaves.size()), nullptr,
+                         PETSC_COPY_VALUES, const_cast<PetscSFNode*>(graph.leaves.data()),
+                         PETSC_COPY_VALUES));
+    must(PetscSFSetUp(forest_));
+    for (PetscInt i = 0; i < graph.num_roots; ++i) roots_.push_back(word(nuice::mpi::world_rank(), i));
+    leaves_.assign(graph.leaves.size(), -1);
+    for (int i = 0; i < num_first; ++i) exchange();
+    set_up_s_ = nuice::mpi::max_over_ranks(MPI_Wtime() - begin_s);
+    for (int i = 0; i < num_warm; ++i) exchange();
+  }
+  Forest(const Forest&) = delete;
+  Forest& operator=(const Forest&) = delete;
+  ~Forest() { must(PetscSFDestroy(&forest_)); }
+
+  void exchange() {
+    must(PetscSFBcastBegin(forest_, MPI_DOUBLE, roots_.data(), leaves_.data(), MPI_REPLACE));
+    must(PetscSFBcastEnd(forest_, MPI_DOUBLE, roots_.data(), leaves_.data(), MPI_REPLACE));
+  }
+
+  /// Of so many exchanges, their mean on the slowest rank.
+  void time(int batch) {
+    exchange();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin_s = MPI_Wtime();
+    for (int i = 0; i < batch; ++i) exchange();
+    seconds_.push_back(nuice::mpi::max_over_ranks((MPI_Wtime() - begin_s) / batch));
+  }
+
+  /// How many exchanges take about 30 ms: of short ones the load of the machine shows otherwise.
+  int batch() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin_s = MPI_Wtime();
+    for (int i = 0; i < 5; ++i) exchange();
+    const double one_s = nuice::mpi::max_over_ranks((MPI_Wtime() - begin_s) / 5);
+    return std::clamp(static_cast<int>(30e-3 / one_s), 1, 1000);
+  }
+
+  void print() {
+    std::ranges::sort(seconds_);
+    const double median_s = seconds_[seconds_.size() / 2];
+    bool right = true;
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      right = right && leaves_[i] == word(static_cast<int>(graph_.leaves[i].rank), graph_.leaves[i].index);
+    const bool all_right = nuice::mpi::max_over_ranks(right ? 0 : 1) == 0;
+    must(PetscPrintf(PETSC_COMM_WORLD,
+                     "{\"type\": \"%s\", \"exchange_seconds_median\": %.9g, \"exchange_seconds_p95\": %.9g, "
+                     "\"set_up_seconds\": %.9g, \"verified\": %s}\n",
+                     type_.c_str(), median_s, seconds_[seconds_.size() * 95 / 100],
+                     std::max(0.0, set_up_s_ - num_first * median_s), all_right ? "true" : "false"));
+  }
+
+ private:
+  std::string type_;
+  const Graph& graph_;
+  PetscSF forest_ = nullptr;
+  std::vector<double> roots_, leaves_, seconds_;
+  double set_up_s_ = 0;
+};
+
+/// MPI connects ranks when they first send each other something: that is no type's set-up.
+void connect() {
+  const auto size = static_cast<std::size_t>(nuice::mpi::world_size());
+  std::vector<double> from(size * 1024), to(size * 1024);
+  MPI_Alltoall(from.data(), 1024, MPI_DOUBLE, to.data(), 1024, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+void run(int argc, char** argv) {
+  const Graph graph(argv[1]);
   const int reps = std::atoi(argv[2]);
-  const double seconds = nuice::apps::time_in_turns({{"sf", exchange}}, reps).front().median_s;
-  bool right = true;
-  for (std::size_t i = 0; i < leaves.size(); ++i)
-    right = right && leaves[i] == word(static_cast<int>(graph.leaves[i].rank), graph.leaves[i].index);
-  const bool all_right = nuice::mpi::max_over_ranks(right ? 0 : 1) == 0;
-  PetscCallAbort(PETSC_COMM_WORLD,
-                 PetscPrintf(PETSC_COMM_WORLD, "{\"exchange_seconds_median\": %.9g, \"verified\": %s}\n",
-                             seconds, all_right ? "true" : "false"));
-  PetscCallAbort(PETSC_COMM_WORLD, PetscSFDestroy(&sf));
+  std::vector<std::string> types(argv + 3, argv + argc);
+  if (types.empty()) types = {"basic"};
+  for (int i = 0; i < 2; ++i) connect();
+  std::vector<std::unique_ptr<Forest>> forests;
+  for (const std::string& type : types) forests.push_back(std::make_unique<Forest>(graph, type));
+  int batch = 1;  // the same for all
+  for (const auto& forest : forests) batch = std::max(batch, forest->batch());
+  for (int round = 0; round < reps; ++round)
+    for (std::size_t i = 0; i < forests.size(); ++i)
+      forests[(i + static_cast<std::size_t>(round)) % forests.size()]->time(batch);
+  for (const auto& forest : forests) forest->print();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);
   PetscCall(PetscInitializeNoArguments());
-  run(argv);
+  run(argc, argv);
   PetscCall(PetscFinalize());
   MPI_Finalize();
   return 0;

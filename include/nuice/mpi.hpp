@@ -8,6 +8,7 @@
 #include "nuice/mpi/discover.hpp"
 #include "nuice/mpi/drs.hpp"
 #include "nuice/mpi/exchange.hpp"
+#include "nuice/mpi/exchanger.hpp"
 #include "nuice/mpi/halo.hpp"
 #include "nuice/mpi/halo_field.hpp"
 #include "nuice/mpi/options.hpp"

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "dropin/items.hpp"
 #include "dropin/record.hpp"
 #include "dropin/rows.hpp"
 
@@ -33,10 +34,19 @@ using namespace nuice::dropin;
 #define NA2AV_ROW neighbours_typed(comm, scs, [&](int) { return st; })
 #define NA2AW_ROW neighbours_typed(comm, scs, [&](int i) { return sts[i]; })
 
-#define COLLECTIVES(CALL)                                                  \
-  CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_ROW)                         \
-  CALL(Alltoallv, alltoallv, A2AV, A2AV_ARGS, A2AV_ROW)                    \
-  CALL(Alltoallw, alltoallw, A2AW, A2AW_ARGS, A2AW_ROW)                    \
+// How it is run instead where it blocks; by_mpi() is what it was meant to do.
+#define A2A_RUN run_alltoall(A2A_ARGS, by_mpi)
+#define A2AV_RUN run_alltoallv(A2AV_ARGS, by_mpi)
+#define A2AW_RUN                                                                                      \
+  run_alltoallw(                                                                                      \
+      sb, scs, sds, [&](int i) { return sts[i]; }, rb, rcs, rds, [&](int i) { return rts[i]; }, comm, \
+      by_mpi)
+
+#define ALL_TO_ALL(CALL)                                \
+  CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_ROW)      \
+  CALL(Alltoallv, alltoallv, A2AV, A2AV_ARGS, A2AV_ROW) \
+  CALL(Alltoallw, alltoallw, A2AW, A2AW_ARGS, A2AW_ROW)
+#define NEIGHBOURS(CALL)                                                   \
   CALL(Neighbor_alltoall, neighbor_alltoall, A2A, A2A_ARGS, NA2A_ROW)      \
   CALL(Neighbor_alltoallv, neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_ROW) \
   CALL(Neighbor_alltoallw, neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_ROW)
@@ -45,6 +55,15 @@ using namespace nuice::dropin;
   EXPORTED int MPI_##Name(PARAMETERS) {                                                         \
     Watch watch(__builtin_return_address(0));                                                   \
     const int code = PMPI_##Name(ARGS);                                                         \
+    if (watch.ended()) recorder().note("MPI_" #Name, comm, watch.from(), ROW, watch.seconds()); \
+    return code;                                                                                \
+  }
+
+#define REPLACED(Name, PARAMETERS, ARGS, ROW, RUN)                                              \
+  EXPORTED int MPI_##Name(PARAMETERS) {                                                         \
+    Watch watch(__builtin_return_address(0));                                                   \
+    const auto by_mpi = [&] { return PMPI_##Name(ARGS); };                                      \
+    const int code = replacer().is_on() && watch.is_outermost() ? RUN : by_mpi();               \
     if (watch.ended()) recorder().note("MPI_" #Name, comm, watch.from(), ROW, watch.seconds()); \
     return code;                                                                                \
   }
@@ -76,10 +95,16 @@ using namespace nuice::dropin;
     return code;                                                                                       \
   }
 
-COLLECTIVES(BLOCKING)
-COLLECTIVES(NONBLOCKING)
-COLLECTIVES(PERSISTENT)
-COLLECTIVES(PERSISTENT_BEFORE_MPI_4)
+REPLACED(Alltoall, A2A, A2A_ARGS, A2A_ROW, A2A_RUN)
+REPLACED(Alltoallv, A2AV, A2AV_ARGS, A2AV_ROW, A2AV_RUN)
+REPLACED(Alltoallw, A2AW, A2AW_ARGS, A2AW_ROW, A2AW_RUN)
+NEIGHBOURS(BLOCKING)
+ALL_TO_ALL(NONBLOCKING)
+NEIGHBOURS(NONBLOCKING)
+ALL_TO_ALL(PERSISTENT)
+NEIGHBOURS(PERSISTENT)
+ALL_TO_ALL(PERSISTENT_BEFORE_MPI_4)
+NEIGHBOURS(PERSISTENT_BEFORE_MPI_4)
 
 // --- Point to point ---------------------------------------------------------------------------------------------------
 
@@ -242,21 +267,27 @@ EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int* done, int indi
 
 // --- Begin and end ----------------------------------------------------------------------------------------------------
 
+static void begin() {
+  recorder().begin();
+  replacer().begin();
+}
+
 EXPORTED int MPI_Init(int* argc, char*** argv) {
   find_mpi();
   const int code = PMPI_Init(argc, argv);
-  if (code == MPI_SUCCESS) recorder().begin();
+  if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 EXPORTED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   find_mpi();
   const int code = PMPI_Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) recorder().begin();
+  if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 EXPORTED int MPI_Finalize() {
+  replacer().end();
   recorder().end();
   return PMPI_Finalize();
 }

@@ -10,6 +10,9 @@
 #include "dropin/record.hpp"
 
 namespace nuice::dropin {
+#ifdef OPEN_MPI
+void* mpi_object(const char* name);  // pmpi.hpp
+#endif
 namespace {
 
 int promote(dl_phdr_info* info, std::size_t, void* is_found) {
@@ -29,6 +32,8 @@ void find_mpi() {
 }
 
 #ifdef OPEN_MPI
+void* mpi_object(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+
 MPI_Comm world() {
   static void* const object = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
   return static_cast<MPI_Comm>(object);

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "dropin/items.hpp"
 #include "dropin/record.hpp"
 #include "dropin/rows.hpp"
 
@@ -34,6 +35,20 @@ bool in_place(const void* buffer) {
   return false;
 }
 
+bool at_bottom(const void* buffer) {
+  static const void* const marks[] = {
+      dlsym(RTLD_DEFAULT, "mpi_fortran_bottom"), dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_"),
+      dlsym(RTLD_DEFAULT, "mpi_fortran_bottom__"), dlsym(RTLD_DEFAULT, "MPI_FORTRAN_BOTTOM")};
+  for (const void* const mark : marks)
+    if (mark != nullptr && buffer == mark) return true;
+  return false;
+}
+
+/// As C names it.
+void* buffer_at(void* buffer) {
+  return in_place(buffer) ? MPI_IN_PLACE : at_bottom(buffer) ? MPI_BOTTOM : buffer;
+}
+
 // a: the arguments. 1-based in the comments of the standard, 0-based here.
 
 Row alltoall_row(void** a) {
@@ -53,6 +68,36 @@ Row neighbor_alltoallv_row(void** a) {
 }
 Row neighbor_alltoallw_row(void** a) {
   return neighbours_typed(comm_at(a[8]), values(a[1]), [&](int i) { return type_at(a[3], i); });
+}
+
+/// error: where the Fortran function puts its code.
+template <typename Next>
+int by_mpi(Next&& next, const void* error) {
+  next();
+  return value(error);
+}
+template <typename Next>
+void run_alltoall_at(void** a, Next&& next) {
+  const int code = run_alltoall(buffer_at(a[0]), value(a[1]), in_place(a[0]) ? MPI_Datatype{} : type_at(a[2]),
+                                buffer_at(a[3]), value(a[4]), type_at(a[5]), comm_at(a[6]),
+                                [&] { return by_mpi(next, a[7]); });
+  *static_cast<MPI_Fint*>(a[7]) = code;
+}
+template <typename Next>
+void run_alltoallv_at(void** a, Next&& next) {
+  const int code =
+      run_alltoallv(buffer_at(a[0]), values(a[1]), values(a[2]),
+                    in_place(a[0]) ? MPI_Datatype{} : type_at(a[3]), buffer_at(a[4]), values(a[5]),
+                    values(a[6]), type_at(a[7]), comm_at(a[8]), [&] { return by_mpi(next, a[9]); });
+  *static_cast<MPI_Fint*>(a[9]) = code;
+}
+template <typename Next>
+void run_alltoallw_at(void** a, Next&& next) {
+  const int code = run_alltoallw(
+      buffer_at(a[0]), values(a[1]), values(a[2]), [&](int i) { return type_at(a[3], i); }, buffer_at(a[4]),
+      values(a[5]), values(a[6]), [&](int i) { return type_at(a[7], i); }, comm_at(a[8]),
+      [&] { return by_mpi(next, a[9]); });
+  *static_cast<MPI_Fint*>(a[9]) = code;
 }
 
 std::vector<MPI_Request> requests_at(int count, const void* at) {
@@ -121,6 +166,13 @@ void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
   Watch watch(__builtin_return_address(0)); \
   next();                                   \
   if (watch.ended()) recorder().note(call, comm_at(a[comm_index]), watch.from(), row(a), watch.seconds());
+#define NOTE_REPLACED(call, comm_index, row, run) \
+  Watch watch(__builtin_return_address(0));       \
+  if (replacer().is_on() && watch.is_outermost()) \
+    run(a, next);                                 \
+  else                                            \
+    next();                                       \
+  if (watch.ended()) recorder().note(call, comm_at(a[comm_index]), watch.from(), row(a), watch.seconds());
 #define NOTE_STARTED(call, comm_index, row)                                                      \
   Watch watch(__builtin_return_address(0));                                                      \
   next();                                                                                        \
@@ -128,9 +180,9 @@ void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
     recorder().note_started(call, comm_at(a[comm_index]), watch.from(), row(a), watch.seconds(), \
                             request_at(a[comm_index + 1]));
 
-#define ALLTOALL_BODY(next, a) NOTE("MPI_Alltoall", 6, alltoall_row)
-#define ALLTOALLV_BODY(next, a) NOTE("MPI_Alltoallv", 8, alltoallv_row)
-#define ALLTOALLW_BODY(next, a) NOTE("MPI_Alltoallw", 8, alltoallw_row)
+#define ALLTOALL_BODY(next, a) NOTE_REPLACED("MPI_Alltoall", 6, alltoall_row, run_alltoall_at)
+#define ALLTOALLV_BODY(next, a) NOTE_REPLACED("MPI_Alltoallv", 8, alltoallv_row, run_alltoallv_at)
+#define ALLTOALLW_BODY(next, a) NOTE_REPLACED("MPI_Alltoallw", 8, alltoallw_row, run_alltoallw_at)
 #define NEIGHBOR_ALLTOALL_BODY(next, a) NOTE("MPI_Neighbor_alltoall", 6, neighbor_alltoall_row)
 #define NEIGHBOR_ALLTOALLV_BODY(next, a) NOTE("MPI_Neighbor_alltoallv", 8, neighbor_alltoallv_row)
 #define NEIGHBOR_ALLTOALLW_BODY(next, a) NOTE("MPI_Neighbor_alltoallw", 8, neighbor_alltoallw_row)
@@ -255,8 +307,10 @@ ALL_SYMBOLS(mpi_testsome, MPI_TESTSOME, 6, WAITSOME_BODY)
 #define INIT_BODY(next, a) \
   find_mpi();              \
   next();                  \
-  recorder().begin();
+  recorder().begin();      \
+  replacer().begin();
 #define END_BODY(next, a) \
+  replacer().end();       \
   recorder().end();       \
   next();
 

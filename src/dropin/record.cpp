@@ -310,7 +310,8 @@ void Recorder::forget(MPI_Request request) {
   pending_.erase(found);
 }
 
-Watch::Watch(void* from) : from_(from), is_on_(depth++ == 0 && recorder().is_on()) {
+Watch::Watch(void* from)
+    : from_(from), is_outermost_(depth++ == 0), is_on_(is_outermost_ && recorder().is_on()) {
   if (is_on_) begin_s_ = now_s();
 }
 

@@ -136,6 +136,8 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
+  /// The program's own call, not one that MPI or this library makes inside another.
+  bool is_outermost() const { return is_outermost_; }
   /// Whether to record; the first time the call's end is taken.
   bool ended();
   double seconds() const { return seconds_; }
@@ -143,6 +145,7 @@ class Watch {
 
  private:
   void* from_;
+  bool is_outermost_;
   bool is_on_;
   double begin_s_ = 0;
   double seconds_ = -1;

@@ -9,7 +9,6 @@
 #include <array>
 #include <iterator>
 #include <string>
-#include <thread>
 
 #include "core/partners.hpp"
 #include "core/support/table.hpp"
@@ -17,6 +16,7 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/gather.hpp"
+#include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -66,6 +66,7 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
   MPI_Request consensus = MPI_REQUEST_NULL;
   bool all_received = false;  // what this rank sent
   int all_through = 0;
+  Patience patience;
   while (all_through == 0) {
     int is_here = 0;
     must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.get(), &is_here, MPI_STATUS_IGNORE), "MPI_Iprobe");
@@ -82,7 +83,7 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
       all_received = done != 0;
       if (all_received) must(MPI_Ibarrier(comm.get(), &consensus), "MPI_Ibarrier");
     }
-    if (all_through == 0) std::this_thread::yield();
+    if (all_through == 0) patience.found_nothing();
   }
   return sources;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "mpi/call.hpp"
@@ -11,73 +10,97 @@
 
 namespace nuice::mpi {
 
-bool SparseExchange::receive_any(int tag) {
-  int is_here = 0;
-  MPI_Status status;
-  must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_.get(), &is_here, &status), "MPI_Iprobe");
-  if (is_here == 0) return false;
-  int count = 0;
-  must(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-  const std::size_t begin = in_.bytes.size();
-  in_.bytes.resize(begin + static_cast<std::size_t>(count));
-  must(MPI_Recv(in_.bytes.data() + begin, count, MPI_BYTE, status.MPI_SOURCE, tag, comm_.get(),
-                MPI_STATUS_IGNORE),
-       "MPI_Recv");
-  in_.items.push_back({status.MPI_SOURCE, begin, in_.bytes.size()});
-  return true;
-}
-
-namespace {
-
 /// What MPI may be at work on until the end; left to it when nobody waits any more.
-struct Pending {
-  SparseExchange::Box out;
-  std::vector<MPI_Request> sends;
-  SparseExchange::Sums mine;
-  SparseExchange::Sums all = {};
-  MPI_Request consensus = MPI_REQUEST_NULL;
+struct SparseExchange::Pending {
+  // Requests: the next message from anybody, the sum, and what this rank has written.
+  static constexpr std::size_t receive = 0;
+  static constexpr std::size_t consensus = 1;
+  static constexpr std::size_t first_send = 2;
 
-  void start(const Communicator& comm, int tag) {
-    sends.assign(out.items.size(), MPI_REQUEST_NULL);
-    for (std::size_t i = 0; i < sends.size(); ++i) {
+  Pending(const Communicator& on, int with_tag, Box box, const Sums& own, std::size_t most_bytes)
+      : comm(on),
+        tag(with_tag),
+        out(std::move(box)),
+        mine(own),
+        buffer(most_bytes),
+        requests(first_send + out.items.size(), MPI_REQUEST_NULL),
+        indices(requests.size()),
+        statuses(requests.size()),
+        sends_left(out.items.size()) {}
+
+  void start() {
+    post_receive();
+    for (std::size_t i = 0; i < out.items.size(); ++i) {
       const auto message = out.of(out.items[i]);
       must(MPI_Issend(message.data(), static_cast<int>(message.size()), MPI_BYTE, out.items[i].partner, tag,
-                      comm.get(), &sends[i]),
+                      comm.get(), &requests[first_send + i]),
            "MPI_Issend");
     }
+    join();
   }
-  /// Once all that this rank has written is received, it joins the sum. Returns whether all have.
-  bool advance(const Communicator& comm) {
-    int done = 0;
-    if (consensus != MPI_REQUEST_NULL) {
-      must(MPI_Test(&consensus, &done, MPI_STATUS_IGNORE), "MPI_Iallreduce");
-      return done != 0;
+  void post_receive() {
+    must(MPI_Irecv(buffer.data(), static_cast<int>(buffer.size()), MPI_BYTE, MPI_ANY_SOURCE, tag, comm.get(),
+                   &requests[receive]),
+         "MPI_Irecv");
+  }
+  /// Once all that this rank has written is received.
+  void join() {
+    if (sends_left > 0) return;
+    must(MPI_Iallreduce(mine.data(), all.data(), num_sums, MPI_UINT64_T, MPI_SUM, comm.get(),
+                        &requests[consensus]),
+         "MPI_Iallreduce");
+  }
+  /// One call of MPI, if nothing has happened. Returns whether something has.
+  bool advance(Box& in) {
+    int count = 0;
+    must(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, indices.data(),
+                      statuses.data()),
+         "MPI_Testsome");
+    if (count <= 0) return false;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const auto which = static_cast<std::size_t>(indices[i]);
+      if (which == receive) take(statuses[i], in);
+      if (which == consensus) is_done = true;
+      if (which >= first_send && --sends_left == 0) join();
     }
-    must(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Issend");
-    if (done != 0)
-      must(MPI_Iallreduce(mine.data(), all.data(), SparseExchange::num_sums, MPI_UINT64_T, MPI_SUM,
-                          comm.get(), &consensus),
-           "MPI_Iallreduce");
-    return false;
+    return true;
   }
+  void take(const MPI_Status& status, Box& in) {
+    int count = 0;
+    must(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+    in.add(status.MPI_SOURCE, std::span(buffer).first(static_cast<std::size_t>(count)));
+    post_receive();
+  }
+  /// Nobody writes any more: all have joined the sum.
+  void finish() {
+    must(MPI_Cancel(&requests[receive]), "MPI_Cancel");
+    must(MPI_Wait(&requests[receive], MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+
+  const Communicator& comm;
+  int tag;
+  Box out;
+  Sums mine;
+  Sums all = {};
+  std::vector<std::byte> buffer;
+  std::vector<MPI_Request> requests;
+  std::vector<int> indices;
+  std::vector<MPI_Status> statuses;
+  std::size_t sends_left;
+  bool is_done = false;
 };
 
-}  // namespace
-
-const SparseExchange::Box& SparseExchange::run(Box out, Sums& sums) {
+const SparseExchange::Box& SparseExchange::run(Box out, Sums& sums, std::size_t most_bytes) {
   const int tag = first_tag_ + turn_;
   turn_ = 1 - turn_;
   in_.clear();
-  auto pending = std::make_unique<Pending>(Pending{std::move(out), {}, sums});
+  auto pending = std::make_unique<Pending>(comm_, tag, std::move(out), sums, most_bytes);
   Watch watch(comm_, "a sparse exchange");
   try {
-    pending->start(comm_, tag);
-    while (!pending->advance(comm_)) {
-      while (receive_any(tag)) {
-      }
-      watch.look(std::ssize(in_.items));
-      std::this_thread::yield();
-    }
+    pending->start();
+    while (!pending->is_done)
+      if (!pending->advance(in_)) watch.look(std::ssize(in_.items));
+    pending->finish();
   } catch (...) {
     comm_.give_up();
     (void)pending.release();

@@ -4,7 +4,7 @@
 //
 //   SparseExchange sparse(comm, tag);                     // and tag + 1
 //   box.add(3, bytes); sums = {1, 0};                     // what this rank has to tell rank 3, and what it adds
-//   for (const auto& item : sparse.run(std::move(box), sums).items) ...    // sums: of all ranks, now
+//   for (const auto& item : sparse.run(std::move(box), sums, 20).items) ...    // sums: of all ranks, now
 //
 // Cost: O(own messages + log ranks) time; two ways for every message, as sends are synchronous.
 #pragma once
@@ -51,11 +51,11 @@ class SparseExchange {
   };
 
   /// Collective. Every rank writes at most one message to each other. Returns, until the next run, what has come, by ascending sender; `sums`
-  /// become those of all ranks. Throws Error mpi or timeout as wait() (wait.hpp).
-  const Box& run(Box out, Sums& sums);
+  /// become those of all ranks. most_bytes: no message of any rank is longer. Throws Error mpi or timeout as wait() (wait.hpp).
+  const Box& run(Box out, Sums& sums, std::size_t most_bytes);
 
  private:
-  bool receive_any(int tag);
+  struct Pending;
 
   const Communicator& comm_;
   int first_tag_;

@@ -5,8 +5,8 @@
 #include <optional>
 
 #ifdef __linux__
+#include <linux/tcp.h>  // netinet/tcp.h has no count of what came out of order
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #endif
@@ -18,12 +18,23 @@ namespace {
 constexpr int most_descriptors = 4096;
 
 #ifdef __linux__
+/// Since Linux 5.4; 0 before.
+template <typename Info>
+std::int64_t out_of_order(const Info& info, socklen_t length) {
+  if constexpr (requires { info.tcpi_rcv_ooopack; }) {
+    const auto end =
+        reinterpret_cast<const char*>(&info.tcpi_rcv_ooopack + 1) - reinterpret_cast<const char*>(&info);
+    if (static_cast<std::ptrdiff_t>(length) >= end) return info.tcpi_rcv_ooopack;
+  }
+  return 0;
+}
+
 /// Nothing for what is no TCP socket.
-std::optional<std::int64_t> sent_again_by(int descriptor) {
+std::optional<TcpLosses::Counts> counts_of(int descriptor) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return std::nullopt;
-  return info.tcpi_total_retrans;
+  return TcpLosses::Counts{info.tcpi_total_retrans, out_of_order(info, length)};
 }
 
 int num_descriptors() {
@@ -32,7 +43,7 @@ int num_descriptors() {
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, most_descriptors));
 }
 #else
-std::optional<std::int64_t> sent_again_by(int /*descriptor*/) { return std::nullopt; }
+std::optional<TcpLosses::Counts> counts_of(int /*descriptor*/) { return std::nullopt; }
 int num_descriptors() { return 0; }
 #endif
 
@@ -43,17 +54,19 @@ void TcpLosses::find_sockets() {
   for (int descriptor = 3; descriptor < end; ++descriptor) {
     const auto is_it = [&](const Socket& socket) { return socket.descriptor == descriptor; };
     if (std::ranges::any_of(sockets_, is_it)) continue;
-    if (const auto count = sent_again_by(descriptor)) sockets_.push_back({descriptor, *count});
+    if (const auto counts = counts_of(descriptor)) sockets_.push_back({descriptor, *counts});
   }
 }
 
-std::int64_t TcpLosses::sent_again() {
-  std::int64_t sum = 0;
+TcpLosses::Counts TcpLosses::since_last() {
+  Counts sum;
   for (Socket& socket : sockets_) {
-    const std::int64_t now = sent_again_by(socket.descriptor).value_or(socket.sent_again);
-    sum += std::max<std::int64_t>(
-        0, now - socket.sent_again);  // below: it was closed, and another one has its number
-    socket.sent_again = now;
+    const Counts now = counts_of(socket.descriptor).value_or(socket.counts);
+    // Below 0: it was closed, and another one has its number.
+    sum.sent_again += std::max<std::int64_t>(0, now.sent_again - socket.counts.sent_again);
+    sum.came_out_of_order +=
+        std::max<std::int64_t>(0, now.came_out_of_order - socket.counts.came_out_of_order);
+    socket.counts = now;
   }
   return sum;
 }

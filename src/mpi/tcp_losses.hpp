@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many segments TCP had to send again for this process, whatever MPI's way to its sockets: the kernel tells it of every
-// socket (TCP_INFO). A transport that sends again by itself hides from time measurements what it loses, until it waits for a
-// timer. Where MPI uses no TCP, or the system is not Linux, the count stays 0.
+// How many segments TCP had to send again for this process, and how many came out of order as one before them was lost, whatever
+// MPI's way to its sockets: the kernel tells it of every socket (TCP_INFO). A transport that sends again by itself hides from time measurements what it loses, until it waits for a
+// timer. Where MPI uses no TCP, or the system is not Linux, the counts stay 0.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,17 @@ class TcpLosses {
   /// Looks which of the process's descriptors are TCP sockets. MPI may open some later: again now and then.
   /// Cost: a system call for each descriptor, some 0.2 us.
   void find_sockets();
+  struct Counts {
+    std::int64_t sent_again = 0;
+    std::int64_t came_out_of_order = 0;
+  };
   /// Since the last call; of sockets found since then, nothing. Cost: a system call for each socket.
-  std::int64_t sent_again();
+  Counts since_last();
 
  private:
   struct Socket {
     int descriptor;
-    std::int64_t sent_again;
+    Counts counts;
   };
   std::vector<Socket> sockets_;
 };

@@ -22,10 +22,10 @@ constexpr double answer_time_s = 0.05;
 /// Of the limit, for the time between two looks: on a machine with more to do than cores the ranks come to the many steps of a
 /// collective operation late, and nobody is at fault.
 constexpr double most_of_limit = 0.01;
-/// MPI's own tests give the core away where there are more ranks than cores (Open MPI); elsewhere that only costs turns.
-constexpr int tests_per_yield = 256;
 /// Before that nobody asks, and looking for questions would cost what it waits for.
 constexpr double quick_s = 0.001;
+/// How often questions are looked for: a call of MPI more, that the turns below do without (Patience).
+constexpr double look_every_s = answer_time_s / 5;
 
 /// Empty messages, on tags that nothing else uses: the largest two.
 class RollCall {
@@ -94,9 +94,12 @@ struct Watch::State {
 
   void look(std::int64_t events) {
     const double now_s = MPI_Wtime();
-    if (now_s - begin_s < quick_s) return;
+    if (now_s < quick_until_s) return;
     if (comm.watches_deaths() && !dead_ranks(comm).empty()) throw Error(ErrorCode::mpi, me(comm));
-    roll.answer();
+    if (now_s >= look_at_s) {
+      roll.answer();
+      look_at_s = now_s + look_every_s;
+    }
     quiet.look(events, now_s, comm.watchdog_s() * most_of_limit);
     if (comm.watchdog_s() > 0 && quiet.seconds() >= comm.watchdog_s())
       time_out(comm, roll, quiet.seconds(), call);
@@ -106,7 +109,8 @@ struct Watch::State {
   const char* call;
   RollCall roll;
   QuietTime quiet;
-  double begin_s = MPI_Wtime();
+  double quick_until_s = MPI_Wtime() + quick_s;
+  double look_at_s = quick_until_s;
 };
 
 Watch::Watch(const Communicator& comm, const char* call)
@@ -114,8 +118,8 @@ Watch::Watch(const Communicator& comm, const char* call)
 Watch::~Watch() = default;
 
 void Watch::look(std::int64_t events) {
+  patience_.found_nothing();
   if (state_) state_->look(events);
-  if (++looks_ % tests_per_yield == 0) std::this_thread::yield();
 }
 
 void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_Status* status) {
@@ -139,14 +143,21 @@ void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_
 void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,
                         const Communicator* known) {
   QuietTime quiet;
-  for (int done = 0, tests = 1;; ++tests) {
+  Patience patience;
+  double look_at_s = MPI_Wtime() + quick_s;
+  while (true) {
+    int done = 0;
     must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
     if (done != 0) return;
     if (watches_deaths && !dead_ranks(parent).empty())
       throw Error(ErrorCode::mpi, "this rank gives up in MPI_Comm_idup");
-    if (tests % tests_per_yield != 0) continue;
-    if (known != nullptr) RollCall(*known).answer();
-    quiet.look(0, MPI_Wtime(), watchdog_s * most_of_limit);
+    patience.found_nothing();
+    const double now_s = MPI_Wtime();
+    quiet.look(0, now_s, watchdog_s * most_of_limit);
+    if (known != nullptr && now_s >= look_at_s) {
+      RollCall(*known).answer();
+      look_at_s = now_s + look_every_s;
+    }
     if (watchdog_s > 0 && quiet.seconds() >= watchdog_s) {
       if (known != nullptr) {
         RollCall roll(*known);
@@ -155,7 +166,6 @@ void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s
       throw Error(ErrorCode::timeout, "this rank gives up after " + std::to_string(quiet.seconds()) +
                                           " s in MPI_Comm_idup: not all ranks of the communicator come");
     }
-    std::this_thread::yield();
   }
 }
 

@@ -4,9 +4,26 @@
 
 #include <mpi.h>
 
+#include <thread>
+
 #include "mpi/communicator.hpp"
 
 namespace nuice::mpi {
+
+/// What a loop of MPI's tests does when one found nothing. Where there are more ranks than cores, Open MPI gives the core away in every
+/// test that finds nothing; elsewhere this does, now and then. Whoever does so beside a program that computes comes back a time
+/// slice later, some milliseconds: so such a loop calls MPI once per turn, and does not yield at every turn itself.
+class Patience {
+ public:
+  void found_something() { tests_ = 0; }
+  void found_nothing() {
+    if (++tests_ % tests_per_yield == 0) std::this_thread::yield();
+  }
+
+ private:
+  static constexpr unsigned tests_per_yield = 64;
+  unsigned tests_ = 0;
+};
 
 /// Waits for an operation on comm. Where comm watches, throws Error mpi when a rank has died, as far as MPI tells, and Error
 /// timeout, naming the ranks that do not answer, after its watchdog_s; the operation is then still under way, and the

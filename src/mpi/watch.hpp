@@ -3,9 +3,11 @@
 // or does not answer.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "mpi/communicator.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 
@@ -17,14 +19,14 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// At every turn of the loop. events: a number that grows with every progress. Throws as wait(). Gives the core away
-  /// now and then.
+  /// At every turn of the loop in which nothing was found, and in which MPI was called once (Patience, wait.hpp). events: a
+  /// number that grows with every progress. Throws as wait().
   void look(std::int64_t events = 0);
 
  private:
   struct State;
   std::unique_ptr<State> state_;  // null where nothing is watched
-  int looks_ = 0;
+  Patience patience_;
 };
 
 }  // namespace nuice::mpi

@@ -9,6 +9,7 @@
 #include "nuice/core/interrupt.hpp"
 #include "nuice/nuice.hpp"
 #include "nuice/plan/simulate.hpp"
+#include "support/sanitized.hpp"
 #include "support/throws.hpp"
 
 namespace nuice {
@@ -122,6 +123,7 @@ TEST(SimulateDrsN, FormsHaveNames) {
 CommMatrix three_to_one(Bytes bytes) { return messages(4, {{1, 0, bytes}, {2, 0, bytes}, {3, 0, bytes}}); }
 
 TEST(Repeats, AreCountedAsTheyWouldHaveCome) {
+  if (test::is_sanitized) GTEST_SKIP() << "about figures";
   const Machine machine = find_machine("cm5-32");
   for (const Bytes bytes : {Bytes{5'000'000}, Bytes{20'000'000}}) {
     const CommMatrix matrix = three_to_one(bytes);
@@ -145,6 +147,7 @@ TEST(Repeats, AreCountedAsTheyWouldHaveCome) {
 }
 
 TEST(Repeats, OfManyRanksWithSeveralDestinations) {
+  if (test::is_sanitized) GTEST_SKIP() << "about figures";
   const Machine machine = find_machine("cm5-32");
   std::vector<Message> many;
   for (Rank src = 0; src < 8; ++src)

@@ -13,7 +13,7 @@ namespace {
 using Counts = std::vector<std::int64_t>;
 
 constexpr Bytes small_size = 24;    // of an element: three doubles
-constexpr Bytes large_size = 3000;  // more than a chunk of most cases below
+constexpr Bytes large_size = 1600;  // more than a chunk of each case below
 
 /// A type that is freed with this. elements: how many lie in memory, for those that mix them.
 class Type {
@@ -204,7 +204,7 @@ TEST(Datatypes, ArriveAsTheSerialExecutorCarriesTheirBytes) {
       {.scheduler = "coloring", .executor = "credit"},
       {.scheduler = "coloring", .executor = "credit", .credit = {.window_bytes = max_bytes}},
       {.scheduler = "coloring", .executor = "credit", .credit = {.chunk_bytes = 1000, .window_bytes = 3000}},
-      {.scheduler = "rs_nh", .executor = "credit", .credit = {.chunk_bytes = 7, .window_bytes = 1}},
+      {.scheduler = "rs_nh", .executor = "credit", .credit = {.chunk_bytes = 37, .window_bytes = 1}},
       {.scheduler = "birkhoff", .executor = "credit", .watchdog_s = 60, .credit = {.chunk_bytes = 100}},
       {.scheduler = "coloring", .executor = "credit", .hosts = "2", .credit = {.window_bytes = 5000}}};
   int num_runs = 0;

@@ -133,6 +133,7 @@ class Exchange {
 
  private:
   friend class Plan;
+  friend class Exchanger;
   friend class BroadcastPlan;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);

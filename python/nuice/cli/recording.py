@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice run: starts an unmodified MPI program and records its exchanges; nuice record: what was recorded."""
+"""nuice run: starts an unmodified MPI program, its exchanges replaced or recorded; nuice record: what was recorded."""
 
 from __future__ import annotations
 
@@ -35,36 +35,46 @@ def run(
         Path | None,
         typer.Option("--record", metavar="DIR", help="Record into this folder, which must be new or empty."),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Do every replaced call twice, by MPI too, and compare the results."),
+    ] = False,
     off: Annotated[bool, typer.Option("--off", help="Start it as it is.")] = False,
 ) -> int:
-    """Start an unmodified MPI program, record whom its ranks send how much, and say what a plan would gain.
+    """Start an unmodified MPI program with its all-to-all exchanges paced by their receivers, or recorded.
 
-    nuice run --record halo -- mpiexec -n 8 ./my_program its arguments
+    nuice run -- mpiexec -n 64 ./my_program its arguments
+    nuice run --record halo -- mpiexec -n 64 ./my_program its arguments
 
-    Its own output and exit status stay as they are. Nothing is communicated for it; each rank writes a file
-    when it ends, and `nuice record show DIR` reads them.
+    Its own output and exit status stay as they are. By default MPI_Alltoall, v and w of long messages between
+    hosts are replaced where that is faster. With --record nothing is changed or communicated: each rank writes
+    a file when it ends, and `nuice record show DIR` says what a plan would gain.
     """
-    if off == (record is not None):
-        raise Error("nuice run takes --record DIR, or --off")
+    if off + check + (record is not None) > 1:
+        raise Error("nuice run takes one of --record DIR, --check and --off")
+    if off:
+        return _start(program, {"NUICE_DROPIN": "off"})
     if record is None:
-        return _start(program, {})
+        return _start(program, _preloaded(program) | {"NUICE_DROPIN": "check" if check else "on"})
     if record.exists() and any(record.iterdir()):
         raise Error(f"{record}: not empty; record into a new folder", "io")
-    library = find_library()
-    refuse_other_mpi(program, library)
+    settings = _preloaded(program)
     record.mkdir(parents=True, exist_ok=True)
-    preloads = [str(library), *filter(None, [os.environ.get("LD_PRELOAD")])]
-    settings = {
-        "LD_PRELOAD": ":".join(preloads),
-        "NUICE_DROPIN": "record",
-        "NUICE_RECORD_DIR": str(record.resolve()),
-    }
+    settings |= {"NUICE_DROPIN": "record", "NUICE_RECORD_DIR": str(record.resolve())}
     status = _start(program, settings)
     if any(record.glob("rank-*.json")):
         _show(output.console(to_stderr=True), load(record), _machine(None))
     else:
         print(f"nuice: no rank has written a record into {record}: {_why_nothing(program)}", file=sys.stderr)
     return status
+
+
+def _preloaded(program: list[str]) -> dict[str, str]:
+    """Raises Error not_applicable if the program has another MPI."""
+    library = find_library()
+    refuse_other_mpi(program, library)
+    preloads = [str(library), *filter(None, [os.environ.get("LD_PRELOAD")])]
+    return {"LD_PRELOAD": ":".join(preloads)}
 
 
 def _start(program: list[str], settings: dict[str, str]) -> int:

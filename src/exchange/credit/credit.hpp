@@ -261,6 +261,7 @@ class CreditRun : public Run {
   std::int64_t reported_after_ =
       0;  // the exchange that the reduction under way, or waiting to be learnt from, is about
   std::int64_t num_events_ = 0;
+  unsigned empty_tests_ = 0;
 };
 
 }  // namespace nuice::mpi

@@ -7,11 +7,11 @@
 // Cost: credit.hpp.
 #include <algorithm>
 #include <climits>
-#include <thread>
 #include <utility>
 
 #include "exchange/credit/credit.hpp"
 #include "mpi/call.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 
@@ -285,7 +285,7 @@ double CreditRun::lost_share() {
   const auto exchanges = static_cast<double>(exchange_ - losses_seen_after_);
   losses_seen_after_ = exchange_;
   const double segments = exchanges * static_cast<double>(far_send_bytes_) / segment_bytes;
-  return segments > 0 ? static_cast<double>(losses_.sent_again()) / std::max(segments, 1.0) : 0;
+  return segments > 0 ? static_cast<double>(losses_.since_last().sent_again) / std::max(segments, 1.0) : 0;
 }
 
 /// Other ranks may not be through: what they took is learnt in a later start().
@@ -301,18 +301,21 @@ void CreditRun::finish_exchange() {
 
 /// block: not before the end, or (until_arrival) when a message can be handed over.
 bool CreditRun::advance(bool block, bool until_arrival) {
+  constexpr unsigned tests_per_look = 16;  // at reports, for which nobody waits: a call of MPI more
+  Patience patience;
   while (!is_done()) {
     if (until_arrival && arrivals_.any()) return false;
     int found = 0;
     must(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(),
                       MPI_STATUSES_IGNORE),
          "MPI_Testsome");
-    if (found == 0 && reported_after_ != 0) reports_->advance();
+    if (found == 0 && reported_after_ != 0 && ++empty_tests_ % tests_per_look == 0) reports_->advance();
     if (found == 0 && !block) return false;
-    if (found == 0) {  // not MPI_Waitsome: grants are answered by ranks that may need this core
-      std::this_thread::yield();
+    if (found == 0) {  // not MPI_Waitsome: reports go on meanwhile
+      patience.found_nothing();
       continue;
     }
+    patience.found_something();
     num_events_ += found;
     now_s_ = MPI_Wtime();
     for (int i = 0; i < found; ++i) finish(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]));

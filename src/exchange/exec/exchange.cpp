@@ -2,11 +2,11 @@
 // What all executors share: the message to itself, errors, and the watchdog.
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -55,13 +55,14 @@ std::optional<Arrival> Exchange::State::next(bool block) {
   broken = true;  // until all MPI calls below have returned
   std::optional<Arrival> arrival = arrivals.take();
   bool is_first_look = true;
+  Patience patience;
   for (bool again = !arrival; again;) {
     const bool done = !run || (watches() ? advance_watching(false, is_first_look) : run->next(block));
     is_first_look = false;
     arrival = arrivals.take();
     running = !done || arrival;
     again = block && !done && !arrival;
-    if (again && watches()) std::this_thread::yield();
+    if (again && watches()) patience.found_nothing();
   }
   broken = false;
   return arrival;
@@ -73,6 +74,7 @@ bool Exchange::State::advance_watching(bool block, bool is_first_look) {
   const double most_while_waiting_s = watchdog_s / 10;
   const double most_between_calls_s = watchdog_s / 1000;
   follow();
+  Patience patience;
   while (true) {
     const std::int64_t before = run->num_events();
     if (run->next(false)) return true;
@@ -80,7 +82,8 @@ bool Exchange::State::advance_watching(bool block, bool is_first_look) {
     if (watchdog_s > 0) check_watchdog(before, is_first_look ? most_between_calls_s : most_while_waiting_s);
     if (!block) return false;
     is_first_look = false;
-    std::this_thread::yield();
+    if (run->num_events() != before) patience.found_something();
+    patience.found_nothing();
   }
 }
 

@@ -65,7 +65,7 @@ void Steps::lay_side_by_side() {
 
 void Steps::start() {
   step_ = 0;
-  follows_ = false;
+  follows_ = nothing_came_ = false;
   for (PackedMessage& message : requests_.packed_receives) message.is_scattered = false;
   if (is_plain_) {
     start_at_once();
@@ -112,6 +112,7 @@ bool Steps::are_all_done(bool block) {
 }
 
 bool Steps::go_through_steps(bool block) {
+  nothing_came_ = false;
   while (step_ < ends_.size()) {
     if (!is_step_done(block)) return false;
     const RequestCount begin = step_begin();
@@ -185,6 +186,7 @@ int Steps::take_what_is_complete(bool block) {
   must(
       ready(static_cast<int>(watched_.size()), watched_.data(), &found, indices_.data(), MPI_STATUSES_IGNORE),
       block ? "MPI_Waitsome" : "MPI_Testsome");
+  nothing_came_ = found == 0;
   if (found == MPI_UNDEFINED) return 0;  // the sends of this step are through, and no receive is left
   for (int i = 0; i < found; ++i) {
     const auto at = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
@@ -200,8 +202,9 @@ int Steps::take_what_is_complete(bool block) {
   return found;
 }
 
+/// One call of MPI in every turn that finds nothing, as each may give the core away.
 bool Steps::next(bool block) {
-  while (!go_through_steps(false)) {
+  while (nothing_came_ || !go_through_steps(false)) {
     const bool may_wait = block && !arrivals_.any();
     if (!is_held_up()) {
       if (take_what_is_complete(may_wait) == 0 && !may_wait) return false;

@@ -94,6 +94,7 @@ class Steps : public Run {
   // of the running exchange
   std::size_t step_ = 0;
   bool follows_ = false;
+  bool nothing_came_ = false;  // since go_through_steps()
   std::int64_t num_events_ = 0;
 };
 

@@ -13,40 +13,12 @@
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/host_comm.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/host_schedule.hpp"
 
 namespace nuice::mpi {
 namespace {
-
-/// A communicator of the ranks that give the same color, by rank; or of those that can share memory.
-class HostComm {
- public:
-  explicit HostComm(const Communicator& parent) {
-    must(MPI_Comm_split_type(parent.get(), MPI_COMM_TYPE_SHARED, parent.rank(), MPI_INFO_NULL, &comm_),
-         "MPI_Comm_split_type");
-  }
-  HostComm(const Communicator& parent, Rank color) {
-    must(MPI_Comm_split(parent.get(), color, parent.rank(), &comm_), "MPI_Comm_split");
-  }
-  HostComm(const HostComm&) = delete;
-  HostComm& operator=(const HostComm&) = delete;
-  ~HostComm() { MPI_Comm_free(&comm_); }
-  MPI_Comm get() const { return comm_; }
-
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
-/// By rank, the lowest rank with which it can share memory.
-std::vector<Rank> ranks_that_share_memory(const Communicator& comm) {
-  const HostComm host(comm);
-  Rank lowest = comm.rank();
-  must(MPI_Bcast(&lowest, 1, MPI_INT32_T, 0, host.get()), "MPI_Bcast");
-  std::vector<Rank> host_of(static_cast<std::size_t>(comm.num_ranks()));
-  all_gather(comm, &lowest, 1, MPI_INT32_T, host_of.data());
-  return host_of;
-}
 
 /// The share of one who has `mine` of `all` bytes. (A chunk may always be under way.)
 double share_of(Bytes mine, double all) {

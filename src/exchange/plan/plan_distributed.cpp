@@ -99,7 +99,7 @@ class OneRank final : public World {
     out_.clear();
     most_ = turn_.most_unsettled();
     sums[1] = outcome_ ? 1 : 0;
-    const SparseExchange::Box& inbox = sparse_.run(std::move(box), sums);
+    const SparseExchange::Box& inbox = sparse_.run(std::move(box), sums, sizeof(Letter));
     if (sums[1] > 0) agree(comm_, outcome_);
     in_.clear();
     for (const auto& item : inbox.items) in_.push_back(values_in<Letter>(inbox.of(item)).at(0));
@@ -202,7 +202,7 @@ Messages discover_sources(const Communicator& comm, SparseExchange& sparse, cons
     box.add(sends.partners[i], bytes_of(std::span(&sends.bytes[i], 1)));
   SparseExchange::Sums sums{};
   Messages receives;
-  const SparseExchange::Box& inbox = sparse.run(std::move(box), sums);
+  const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, sizeof(Bytes));
   all_or_none(comm, [&] {
     for (const auto& item : inbox.items) receives.add(item.partner, values_in<Bytes>(inbox.of(item)).at(0));
     receives.require_fits(comm.rank(), "receive");
@@ -259,8 +259,12 @@ void check_with_partners(const Communicator& comm, SparseExchange& sparse, const
     for (std::size_t i = 0; i < table.destinations.size(); ++i)
       if (!sent.of(i).empty()) box.add(table.destinations[i].rank, bytes_of(sent.of(i)));
   });
+  std::int64_t most_bytes = 0;
+  for (const auto& item : box.items)
+    most_bytes = std::max<std::int64_t>(most_bytes, std::ssize(box.of(item)));
+  all_max(comm, std::span(&most_bytes, 1));
   SparseExchange::Sums sums{};
-  const SparseExchange::Box& inbox = sparse.run(std::move(box), sums);
+  const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, static_cast<std::size_t>(most_bytes));
   all_or_none(comm, [&] {
     const Claims expected = claims(table, nuice::Direction::receive);
     auto next = inbox.items.begin();

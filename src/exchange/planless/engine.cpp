@@ -17,15 +17,12 @@ constexpr Bytes most_bytes_at_once = Bytes{1} << 30;
 
 }  // namespace
 
-PlanlessEngine::PlanlessEngine(std::shared_ptr<const Communicator> comm, int first_tag, int numbers,
-                               PlanlessSettings settings)
-    : comm_(std::move(comm)),
-      first_tag_(first_tag),
-      numbers_(numbers),
+PlanlessEngine::PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings)
+    : channel_(channel),
       settings_(std::move(settings)),
       window_(settings_.window),
-      sent_numbers_(static_cast<std::size_t>(comm_->num_ranks())),
-      received_numbers_(static_cast<std::size_t>(comm_->num_ranks())) {}
+      sent_numbers_(static_cast<std::size_t>(channel.num_ranks)),
+      received_numbers_(static_cast<std::size_t>(channel.num_ranks)) {}
 
 /// Requests that are left belong to exchanges that were given up: what they write to or read from is left, too.
 PlanlessEngine::~PlanlessEngine() {
@@ -35,11 +32,11 @@ PlanlessEngine::~PlanlessEngine() {
 
 int PlanlessEngine::next_tag(std::vector<std::int64_t>& numbers, Rank rank) {
   const std::int64_t number = numbers[static_cast<std::size_t>(rank)]++;
-  return first_tag_ + 2 * static_cast<int>(number % numbers_);
+  return channel_.first_tag + 2 * static_cast<int>(number % channel_.numbers);
 }
 
 bool PlanlessEngine::is_near(Rank rank) const {
-  return rank == comm_->rank() || std::ranges::binary_search(settings_.near, rank);
+  return rank == channel_.rank || std::ranges::binary_search(settings_.near, rank);
 }
 
 /// The place for a request, which must be made at once.
@@ -70,7 +67,7 @@ PlanlessEngine::Ongoing* PlanlessEngine::begin(std::span<const PlanlessSend> sen
 
 /// All receives are posted before anything is sent: what is sent at once then mostly finds them.
 void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives) {
-  const Rank n = comm_->num_ranks();
+  const Rank n = channel_.num_ranks;
   ongoing.sources.clear();
   ongoing.open.clear();
   ongoing.bytes_left = ongoing.far_bytes_left = 0;
@@ -86,7 +83,7 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
     if (!source.is_near) ongoing.far_bytes_left += bytes;
   }
   missing_ += ongoing.far_bytes_left;
-  window_.begin(now_s_, ongoing.far_bytes_left, active_.size() == 1);
+  window_.begin(ongoing.far_bytes_left, active_.size() == 1);
   for (std::size_t i = 0; i < ongoing.sources.size(); ++i) {
     Source& source = ongoing.sources[i];
     while (source.asked < source.unasked)
@@ -97,12 +94,12 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
   }
   sources_left_ += ongoing.open.size();
   std::ranges::sort(ongoing.open, {}, [&](std::size_t i) {
-    return std::pair((comm_->rank() - ongoing.sources[i].rank + n) % n, i);
+    return std::pair((channel_.rank - ongoing.sources[i].rank + n) % n, i);
   });
 }
 
 void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends) {
-  const Rank n = comm_->num_ranks();
+  const Rank n = channel_.num_ranks;
   ongoing.destinations.clear();
   ongoing.destinations_left = sends.size();
   for (const auto& [rank, at, bytes] : sends) {
@@ -116,7 +113,7 @@ void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend>
   ongoing.order.resize(sends.size());
   for (std::size_t i = 0; i < sends.size(); ++i) ongoing.order[i] = i;
   std::ranges::sort(ongoing.order, {}, [&](std::size_t i) {
-    return std::pair((ongoing.destinations[i].rank - comm_->rank() + n) % n, i);
+    return std::pair((ongoing.destinations[i].rank - channel_.rank + n) % n, i);
   });
   for (const std::size_t i : ongoing.order) {
     Destination& destination = ongoing.destinations[i];
@@ -133,7 +130,7 @@ void PlanlessEngine::receive_chunk(Ongoing& ongoing, std::size_t index, Bytes by
   Source& source = ongoing.sources[index];
   MPI_Request* const request = add_request({Kind::data_in, &ongoing, index, bytes, asked_at_s});
   must(MPI_Irecv(source.at + source.asked, static_cast<int>(bytes), MPI_BYTE, source.rank, source.tag,
-                 comm_->get(), request),
+                 channel_.comm, request),
        "MPI_Irecv");
   source.asked += bytes;
   source.in_flight += bytes;
@@ -143,7 +140,7 @@ void PlanlessEngine::send_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes
   Destination& destination = ongoing.destinations[index];
   MPI_Request* const request = add_request({Kind::data_out, &ongoing, index, bytes, -1});
   must(MPI_Isend(destination.at + destination.sent, static_cast<int>(bytes), MPI_BYTE, destination.rank,
-                 destination.tag, comm_->get(), request),
+                 destination.tag, channel_.comm, request),
        "MPI_Isend");
   destination.sent += bytes;
   if (destination.sent < destination.bytes) return;
@@ -155,7 +152,7 @@ void PlanlessEngine::listen(Ongoing& ongoing, std::size_t index) {
   Destination& destination = ongoing.destinations[index];
   MPI_Request* const request = add_request({Kind::notice_in, &ongoing, index, 0, -1});
   must(MPI_Irecv(&destination.notice, sizeof destination.notice, MPI_BYTE, destination.rank,
-                 destination.tag + 1, comm_->get(), request),
+                 destination.tag + 1, channel_.comm, request),
        "MPI_Irecv");
 }
 

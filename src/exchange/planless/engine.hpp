@@ -21,7 +21,7 @@
 // Why chunks land where they belong: those of one message are granted, received and sent in one order with one tag, and MPI keeps it.
 // A tag comes again after `numbers` messages of the pair; earlier ones are sent and received before later ones in any case.
 //
-// Cost beside the payload: 40 bytes for every notice. A look costs MPI_Testsome of what is under way. Memory: O(partners + chunks in
+// Cost beside the payload: 64 bytes for every notice. A look costs MPI_Testsome of what is under way. Memory: O(partners + chunks in
 // the window); vectors are kept from exchange to exchange.
 #pragma once
 
@@ -35,7 +35,6 @@
 
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/planless/port_window.hpp"
-#include "mpi/communicator.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
@@ -67,18 +66,24 @@ class PlanlessListener {
   virtual void land(std::size_t receive) = 0;
 };
 
+/// Where messages travel: a communicator that outlives the engine, and of its tags the first 2 * numbers from first_tag on.
+struct PlanlessChannel {
+  MPI_Comm comm;
+  Rank rank;
+  Rank num_ranks;
+  int first_tag;
+  int numbers;
+};
+
 class PlanlessEngine {
  public:
   class Ongoing;
 
-  /// Tags first_tag to first_tag + 2 * numbers - 1 of the communicator are its own.
-  PlanlessEngine(std::shared_ptr<const Communicator> comm, int first_tag, int numbers,
-                 PlanlessSettings settings);
+  PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings);
   PlanlessEngine(const PlanlessEngine&) = delete;
   PlanlessEngine& operator=(const PlanlessEngine&) = delete;
   ~PlanlessEngine();
 
-  const Communicator& comm() const { return *comm_; }
   /// Begins an exchange. Messages to or from one rank are matched in their order. Both ends of every message must come here,
   /// in the same order for the messages of one pair.
   Ongoing* begin(std::span<const PlanlessSend> sends, std::span<const PlanlessReceive> receives,
@@ -102,6 +107,7 @@ class PlanlessEngine {
     std::int64_t missing = 0;  ///< That the receiver still expects, from everybody.
     std::int64_t chunk = 0;    ///< What was granted since the notice before is cut into so many bytes.
     std::int64_t bytes = 0;    ///< Of the message, as the receiver knows it.
+    PortKnowledge known = {};
   };
   enum class Kind : std::uint8_t { data_in, data_out, notice_in, notice_out };
   /// What a request is about.
@@ -147,9 +153,7 @@ class PlanlessEngine {
   Bytes in_flight() const;
   Bytes share_of(Bytes window, std::size_t partners_left) const;
 
-  std::shared_ptr<const Communicator> comm_;
-  int first_tag_;
-  int numbers_;
+  PlanlessChannel channel_;
   PlanlessSettings settings_;
   PortWindow window_;
   std::vector<std::int64_t> sent_numbers_;      // by rank: messages so far
@@ -159,7 +163,7 @@ class PlanlessEngine {
   std::vector<Ongoing*> active_;  // the oldest first
   std::vector<Ongoing*> idle_;
   std::vector<MPI_Request> requests_;
-  std::vector<Use> uses_;  // by request
+  std::vector<Use> uses_;             // by request
   std::vector<Completed> completed_;  // of this look
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;

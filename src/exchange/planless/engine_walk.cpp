@@ -68,7 +68,7 @@ void PlanlessEngine::fail_by_status(int code, int found) const {
     const Use& use = uses_[static_cast<std::size_t>(indices_[i])];
     if (error_class == MPI_ERR_TRUNCATE && use.kind == Kind::data_in) {
       const Source& source = use.ongoing->sources[use.index];
-      fail_on_sizes(source.rank, comm_->rank(), "more", source.bytes);
+      fail_on_sizes(source.rank, channel_.rank, "more", source.bytes);
     }
     if (error_class != MPI_SUCCESS && error_class != MPI_ERR_PENDING)
       must(statuses_[i].MPI_ERROR, "MPI_Testsome");
@@ -101,7 +101,7 @@ void PlanlessEngine::take_data(const Use& use, const MPI_Status& status) {
   int came = 0;
   must(MPI_Get_count(&status, MPI_BYTE, &came), "MPI_Get_count");
   if (came != use.bytes)
-    fail_on_sizes(source.rank, comm_->rank(), std::to_string(source.landed + came), source.bytes);
+    fail_on_sizes(source.rank, channel_.rank, std::to_string(source.landed + came), source.bytes);
   source.landed += use.bytes;
   source.in_flight -= use.bytes;
   ongoing.bytes_left -= use.bytes;
@@ -123,8 +123,9 @@ void PlanlessEngine::take_notice(const Use& use) {
   Ongoing& ongoing = *use.ongoing;
   Destination& destination = ongoing.destinations[use.index];
   const Notice& notice = destination.notice;
+  window_.hear(notice.known);
   if (notice.bytes != destination.bytes)
-    fail_on_sizes(comm_->rank(), destination.rank, std::to_string(destination.bytes), notice.bytes);
+    fail_on_sizes(channel_.rank, destination.rank, std::to_string(destination.bytes), notice.bytes);
   if (notice.granted > destination.granted) {
     if (!destination.grants.empty() && destination.grants.back().chunk == notice.chunk) {
       destination.grants.back().end = notice.granted;  // what was granted before ends with a whole chunk
@@ -215,12 +216,12 @@ void PlanlessEngine::notify(Ongoing& ongoing, std::size_t index) {
   Source& source = ongoing.sources[index];
   const bool knows_all = source.told == source.bytes;
   if (knows_all || source.is_notice_leaving || (source.told == source.asked && source.to_report == 0)) return;
-  source.notice = {source.asked, source.to_report, missing_, source.chunk, source.bytes};
+  source.notice = {source.asked, source.to_report, missing_, source.chunk, source.bytes, window_.knowledge()};
   source.to_report = 0;
   source.told = source.asked;
   source.is_notice_leaving = true;
   MPI_Request* const request = add_request({Kind::notice_out, &ongoing, index, 0, -1});
-  must(MPI_Isend(&source.notice, sizeof source.notice, MPI_BYTE, source.rank, source.tag + 1, comm_->get(),
+  must(MPI_Isend(&source.notice, sizeof source.notice, MPI_BYTE, source.rank, source.tag + 1, channel_.comm,
                  request),
        "MPI_Isend");
 }

@@ -4,10 +4,11 @@
 #include "exchange/planless/planless.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <utility>
 
 #include "exchange/exec/rows.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 
@@ -17,8 +18,9 @@ Bytes default_unasked_bytes(Rank num_ranks) {
   return std::max(segment_bytes, 2 * exchange::least_window_bytes / senders);
 }
 
-PlanlessRun::PlanlessRun(std::shared_ptr<PlanlessEngine> engine, Arrivals& arrivals)
-    : engine_(std::move(engine)), arrivals_(arrivals) {}
+PlanlessRun::PlanlessRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<PlanlessEngine> engine,
+                         Arrivals& arrivals)
+    : comm_(std::move(comm)), engine_(std::move(engine)), arrivals_(arrivals) {}
 
 PlanlessRun::~PlanlessRun() {
   if (ongoing_ != nullptr && engine_->is_done(*ongoing_)) engine_->end(ongoing_);
@@ -51,14 +53,17 @@ void PlanlessRun::land(std::size_t receive) {
   arrivals_.land_piece(arrival_of_[receive]);
 }
 
-/// block: not before the end, or (until_arrival) when a message can be handed over. Gives up the core after a look that found nothing:
-/// grants are answered by ranks that may need it.
+/// block: not before the end, or (until_arrival) when a message can be handed over. Not MPI_Waitsome: others' exchanges go on meanwhile.
 bool PlanlessRun::advance(bool block, bool until_arrival) {
+  Patience patience;
   while (!engine_->is_done(*ongoing_)) {
     if (until_arrival && arrivals_.any()) return false;
-    if (engine_->look()) continue;
+    if (engine_->look()) {
+      patience.found_something();
+      continue;
+    }
     if (!block) return false;
-    std::this_thread::yield();
+    patience.found_nothing();
   }
   return true;
 }
@@ -70,10 +75,8 @@ void PlanlessRun::cancel() noexcept {
 }
 
 void PlanlessRun::describe(ExchangeInfo& info) const {
-  const exchange::WindowControl& control = engine_->window().control();
-  info.window_bytes = control.window_bytes();
-  info.chunk_bytes = control.chunk_bytes();
-  info.is_settled = control.is_settled();
+  info.window_bytes = engine_->window().window_for(1);
+  info.chunk_bytes = engine_->window().chunk_bytes();
 }
 
 BoundRun bind_planless(const Binding& binding) {
@@ -81,13 +84,13 @@ BoundRun bind_planless(const Binding& binding) {
   const Bytes unasked =
       settings.unasked_bytes > 0 ? settings.unasked_bytes : default_unasked_bytes(binding.table.num_ranks);
   auto engine = std::make_shared<PlanlessEngine>(
-      binding.comm, binding.tag, 1,
+      PlanlessChannel{binding.comm->get(), binding.table.rank, binding.table.num_ranks, binding.tag, 1},
       PlanlessSettings{.unasked_bytes = unasked,
                        .window_senders = settings.window_senders,
                        .window = settings.window,
                        .send_share = settings.send_share,
                        .near = {settings.near.begin(), settings.near.end()}});
-  auto run = std::make_unique<PlanlessRun>(std::move(engine), binding.arrivals);
+  auto run = std::make_unique<PlanlessRun>(binding.comm, std::move(engine), binding.arrivals);
   Places places;
   for (const auto& [rank, bytes] : binding.table.destinations) {
     if (rank == binding.table.rank) continue;

@@ -18,7 +18,8 @@ Bytes default_unasked_bytes(Rank num_ranks);
 class PlanlessRun : public Run, private PlanlessListener {
  public:
   /// Does not communicate. Arrivals are told of one piece for each message that is received.
-  PlanlessRun(std::shared_ptr<PlanlessEngine> engine, Arrivals& arrivals);
+  PlanlessRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<PlanlessEngine> engine,
+              Arrivals& arrivals);
   ~PlanlessRun() override;
 
   // Before the first start(). Empty messages are none.
@@ -39,6 +40,7 @@ class PlanlessRun : public Run, private PlanlessListener {
   void land(std::size_t receive) override;
   bool advance(bool block, bool until_arrival);
 
+  std::shared_ptr<const Communicator> comm_;  // of the engine
   std::shared_ptr<PlanlessEngine> engine_;
   Arrivals& arrivals_;
   std::vector<Travel> outgoing_;

@@ -3,48 +3,115 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 
 namespace nuice::mpi {
 namespace {
 
-/// The ladder of windows ends here: a port of 400 Gbit/s carries it in 0.3 ms.
-constexpr Bytes largest_window_bytes = Bytes{16} << 20;
+constexpr Bytes least_at_first = 2 * exchange::least_window_bytes;
+constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: a smaller chunk costs a packet all the same
+constexpr Bytes chunks_in_window = 8;
+constexpr double window_over_bdp = 2;
+constexpr Bytes windows_that_tell_the_rate =
+    4;  // what came before this rank looked counts for a fourth at most
 
-exchange::WindowBounds with_top(exchange::WindowBounds bounds) {
-  if (bounds.adapts) bounds.most_bytes = std::min(bounds.window_bytes, largest_window_bytes);
-  bounds.chunk_bytes = std::min<Bytes>(bounds.chunk_bytes, INT_MAX);
-  return bounds;
+constexpr std::int64_t exchanges_in_block = 4;    // of which one is looked at for losses
+constexpr std::int64_t exchanges_to_connect = 2;  // the first ones make the connections
+// As window_control.cpp has it: above, it is the queue that overflows.
+constexpr double share_that_may_be_lost = 0.005;
+constexpr double share_of_few = 0.001;
+
+// PortKnowledge::losses.
+constexpr std::int64_t levels = 8;
+constexpr std::int64_t most_levels_down = 4;
+std::int64_t levels_down(std::int64_t losses) { return losses % levels; }
+std::int64_t times_larger(std::int64_t losses) { return losses / levels; }
+
+/// Blocks without loss before a larger window is tried.
+std::int64_t patience(std::int64_t losses) {
+  return std::int64_t{8} << std::min<std::int64_t>(times_larger(losses), 6);
 }
 
 }  // namespace
 
-PortWindow::PortWindow(const exchange::WindowBounds& bounds) : control_(with_top(bounds)) {
-  window_bytes_ = first_bytes_ = control_.first_window_bytes();
+void PortKnowledge::hear(const PortKnowledge& other) {
+  bytes_per_s = std::max(bytes_per_s, other.bytes_per_s);
+  delay_ns = std::min(delay_ns, other.delay_ns);
+  losses = std::max(losses, other.losses);
 }
 
-void PortWindow::begin(double now_s, Bytes bytes, bool is_alone) {
-  is_counted_ = control_.adapts() && is_alone && bytes > 2 * control_.window_bytes();
+PortWindow::PortWindow(const exchange::WindowBounds& bounds) : bounds_(bounds) {
+  bounds_.chunk_bytes = std::min<Bytes>(bounds_.chunk_bytes, INT_MAX);
+  window_bytes_ = first_bytes_ = window_for(bounds_.share);
+}
+
+Bytes PortWindow::window_for(double share) const {
+  const auto bound = static_cast<double>(bounds_.window_bytes);
+  double window = bound;
+  if (bounds_.adapts) {
+    const double bdp = known_.bytes_per_s == 0 ? 0
+                                               : 1e-9 * static_cast<double>(known_.bytes_per_s) *
+                                                     static_cast<double>(known_.delay_ns);
+    const double enough = std::max(static_cast<double>(least_at_first), window_over_bdp * bdp);
+    window = std::min(bound, enough * std::exp2(-0.5 * static_cast<double>(levels_down(known_.losses))));
+  }
+  return std::max<Bytes>(1, static_cast<Bytes>(share * window));
+}
+
+Bytes PortWindow::chunk_bytes() const {
+  if (!bounds_.adapts) return bounds_.chunk_bytes;
+  return std::min(bounds_.chunk_bytes, std::max(window_for(bounds_.share) / chunks_in_window, segment_bytes));
+}
+
+/// Half of the window is open at once, the rest as bytes come in: a queue does not have to take all of it from all sides.
+void PortWindow::begin(Bytes bytes, bool is_alone) {
+  const Bytes window = window_for(bounds_.share);
+  is_counted_ = bounds_.adapts && is_alone && bytes > windows_that_tell_the_rate * window;
   landed_ = 0;
   bytes_ = bytes;
-  begin_s_ = now_s;
-  window_bytes_ = first_bytes_ = control_.first_window_bytes();
-  if (!is_counted_) return;
-  if (usual_bytes_ == 0) usual_bytes_ = bytes;
-  control_.start(0);
+  looks_at_losses_ = is_counted_ && num_counted_ % exchanges_in_block == 0;
+  if (looks_at_losses_) losses_.since_last();  // those before were others'
+  window_bytes_ = first_bytes_ = bounds_.adapts ? std::max<Bytes>(1, window / 2) : window;
 }
 
 void PortWindow::land(double now_s, Bytes bytes, double delay_s) {
+  if (landed_ == 0) {
+    first_landed_s_ = now_s;
+    first_landed_bytes_ = bytes;
+  }
   landed_ += bytes;
-  control_.land(now_s, bytes, delay_s);
-  window_bytes_ = std::max(window_bytes_,
-                           control_.window_after(std::min(first_bytes_, control_.window_bytes()), landed_));
+  if (delay_s > 0)
+    known_.delay_ns = std::min(known_.delay_ns, std::max<std::int64_t>(1, std::llround(1e9 * delay_s)));
+  window_bytes_ = std::max(window_bytes_, std::min(window_for(bounds_.share), first_bytes_ + landed_));
 }
 
 void PortWindow::end(double now_s) {
   if (!is_counted_) return;
   is_counted_ = false;
-  control_.finish((now_s - begin_s_) * static_cast<double>(usual_bytes_) / static_cast<double>(bytes_));
-  control_.learn(control_.report(0));
+  const double elapsed_s = now_s - first_landed_s_;
+  if (elapsed_s > 0)
+    known_.bytes_per_s = std::max<std::int64_t>(
+        known_.bytes_per_s,
+        std::llround(static_cast<double>(bytes_ - first_landed_bytes_) / (elapsed_s * bounds_.share)));
+  if (num_counted_++ < exchanges_to_connect) losses_.find_sockets();
+  if (looks_at_losses_) look_at_losses();
+}
+
+void PortWindow::look_at_losses() {
+  const double lost = lost_share();
+  if (lost > share_that_may_be_lost && levels_down(known_.losses) < most_levels_down) ++known_.losses;
+  blocks_without_loss_ = lost > share_of_few ? 0 : blocks_without_loss_ + 1;
+  if (levels_down(known_.losses) == 0 || blocks_without_loss_ < patience(known_.losses)) return;
+  known_.losses += levels - 1;  // once more, and a level less
+  blocks_without_loss_ = 0;
+}
+
+/// Of this exchange, in whole segments: what was lost on its way shows as what came out of order behind it,
+/// or, where everybody does the same, as what this rank had to send again.
+double PortWindow::lost_share() {
+  const auto [sent_again, came_out_of_order] = losses_.since_last();
+  const double segments = std::max(1.0, static_cast<double>(bytes_) / segment_bytes);
+  return static_cast<double>(std::max(sent_again, came_out_of_order)) / segments;
 }
 
 }  // namespace nuice::mpi

@@ -14,7 +14,7 @@ constexpr Bytes most_at_once = Bytes{1} << 30;  // MPI counts packed bytes with 
 
 }  // namespace
 
-Travel::Travel(std::span<const Segment> segments) {
+Travel::Travel(std::span<const Segment> segments, bool is_copied) {
   Bytes largest = 0;
   for (const Segment& segment : segments) {
     const Bytes element = size_of(segment.type);
@@ -22,7 +22,7 @@ Travel::Travel(std::span<const Segment> segments) {
     largest = std::max(largest, element);
   }
   if (bytes_ == 0) return;
-  if (segments.size() == 1 && are_plain_bytes_by_form(segments.front().type)) {
+  if (!is_copied && segments.size() == 1 && are_plain_bytes_by_form(segments.front().type)) {
     at_ = segments.front().at;
     return;
   }

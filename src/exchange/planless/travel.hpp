@@ -19,7 +19,8 @@ class Travel {
  public:
   /// Elements one segment behind the other. Keeps copies of types where it packs. Throws Error limit for packed elements above
   /// 1 GiB each, mpi for types that are not committed.
-  explicit Travel(std::span<const Segment> segments);
+  /// is_copied: packed in any case, so that what is sent may be overwritten.
+  explicit Travel(std::span<const Segment> segments, bool is_copied = false);
 
   Bytes bytes() const { return bytes_; }
   std::byte* at() const { return at_; }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchanges without a plan: every rank names its messages of this one exchange, and nothing is agreed upon beforehand. The pace is that of
+// the executor credit, set by the receivers; the order is one that every rank knows by itself.
+//
+//   nuice::mpi::Exchanger exchanger(MPI_COMM_WORLD);                 // once; collective
+//   exchanger.exchange(sends, receives);                             // any messages, other ones each time
+//   auto exchange = exchanger.bind(sends, receives);                 // or in the background, and as often as you like
+//   exchange.start(); ...; exchange.wait();
+//
+// Both ends of a message know its bytes, as with MPI_Alltoallv. Where patterns repeat, a Plan is faster by what order is worth (measured:
+// up to 1.14); where they do not, planning costs more than it gains. When receivers do not know their senders: discover.hpp.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "nuice/core/types.hpp"
+#include "nuice/mpi/exchange.hpp"
+#include "nuice/mpi/options.hpp"
+
+namespace nuice::mpi {
+
+/// `count` elements of a committed datatype for a rank, or from one. Both ends must agree on the bytes; types may differ as MPI allows.
+struct Outgoing {
+  Rank to;
+  const void* data;
+  std::int64_t count;
+  MPI_Datatype type = MPI_BYTE;
+};
+struct Incoming {
+  Rank from;
+  void* data;
+  std::int64_t count;
+  MPI_Datatype type = MPI_BYTE;
+};
+
+/// Those of rank 0 count.
+struct ExchangerOptions {
+  CreditOptions credit = {};
+  PlanlessOptions planless = {};
+  /// As PlanOptions::hosts. Ranks of one host send each other everything at once, and share the window.
+  std::string hosts = "auto";
+  double watchdog_s = 0;  ///< As PlanOptions::watchdog_s.
+};
+
+class Exchanger {
+ public:
+  /// Collective. Makes a duplicate of the communicator. Throws Error invalid_argument for intercommunicators, MPI_COMM_NULL and options out of range, on all ranks.
+  explicit Exchanger(MPI_Comm comm, const ExchangerOptions& options = {});
+  Exchanger(Exchanger&&) noexcept;
+  Exchanger& operator=(Exchanger&&) noexcept;
+  /// Exchanges that are bound stay good.
+  ~Exchanger();
+
+  /// One exchange from its begin to its end. Both ends of every message must call, with the messages of one pair in the same order; a rank
+  /// without messages need not. Several messages for one rank, and messages to itself, may be among them. Throws Error
+  /// invalid_argument, on this rank alone and before anything is sent, for ranks outside and negative counts; mismatch, which names the pair, where
+  /// bytes differ; mpi and timeout as Exchange::wait().
+  void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
+
+  /// The same to be started and waited for, any number of times; buffers may change in between, sizes not. Does not communicate. Several
+  /// may be under way, started in the same order by both ends of a pair; ranks may be several exchanges apart. Arrival::index counts
+  /// sources by ascending rank, each once; a source's Arrival comes with the last of its messages, and its data is empty.
+  Exchange bind(std::span<const Outgoing> sends, std::span<const Incoming> receives);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace nuice::mpi

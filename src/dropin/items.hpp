@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a rank sends and receives in a collective call, from the call's arguments.
+#pragma once
+
+#include <mpi.h>
+
+#include "dropin/replace.hpp"
+#include "dropin/rows.hpp"
+
+namespace nuice::dropin {
+
+inline std::byte* moved(const void* base, std::int64_t bytes) {
+  return static_cast<std::byte*>(const_cast<void*>(base)) + bytes;
+}
+
+inline std::int64_t extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(type, &lower, &extent);
+  return extent;
+}
+
+/// in_place: what is sent is what stands where something is received.
+inline Items in_both_ways(bool in_place, std::vector<Item> out, std::vector<Item> in) {
+  if (in_place) out = in;
+  return {std::move(out), std::move(in), in_place};
+}
+
+inline std::int64_t block_bytes(bool in_place, std::int64_t send_count, MPI_Datatype send_type,
+                                std::int64_t receive_count, MPI_Datatype receive_type) {
+  return in_place ? receive_count * size_of(receive_type) : send_count * size_of(send_type);
+}
+
+inline std::vector<Item> equal_items(int ranks, const void* base, int count, MPI_Datatype type) {
+  std::vector<Item> items;
+  const std::int64_t step = count * extent_of(type);
+  for (int i = 0; i < ranks; ++i) items.push_back({i, moved(base, i * step), count, type});
+  return items;
+}
+
+inline std::vector<Item> vector_items(int ranks, const void* base, const int* counts,
+                                      const int* displacements, MPI_Datatype type) {
+  std::vector<Item> items;
+  const std::int64_t extent = extent_of(type);
+  for (int i = 0; i < ranks; ++i)
+    if (counts[i] != 0) items.push_back({i, moved(base, displacements[i] * extent), counts[i], type});
+  return items;
+}
+
+template <typename Type>
+std::vector<Item> typed_items(int ranks, const void* base, const int* counts, const int* displacements,
+                              Type&& type) {
+  std::vector<Item> items;
+  for (int i = 0; i < ranks; ++i)
+    if (counts[i] != 0) items.push_back({i, moved(base, displacements[i]), counts[i], type(i)});
+  return items;
+}
+
+// The three calls. in_place: nothing is looked at that describes what is sent, as MPI says.
+
+template <typename Mpi>
+int run_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
+                 Mpi&& mpi) {
+  const bool in_place = sb == MPI_IN_PLACE;
+  const auto items = [&] {
+    const int n = ranks_in(comm);
+    return in_both_ways(in_place, in_place ? std::vector<Item>() : equal_items(n, sb, sc, st),
+                        equal_items(n, rb, rc, rt));
+  };
+  return replacer().run("MPI_Alltoall", comm, block_bytes(in_place, sc, st, rc, rt), items, mpi);
+}
+
+template <typename Mpi>
+int run_alltoallv(const void* sb, const int* scs, const int* sds, MPI_Datatype st, void* rb, const int* rcs,
+                  const int* rds, MPI_Datatype rt, MPI_Comm comm, Mpi&& mpi) {
+  const bool in_place = sb == MPI_IN_PLACE;
+  const auto items = [&] {
+    const int n = ranks_in(comm);
+    return in_both_ways(in_place, in_place ? std::vector<Item>() : vector_items(n, sb, scs, sds, st),
+                        vector_items(n, rb, rcs, rds, rt));
+  };
+  return replacer().run("MPI_Alltoallv", comm, -1, items, mpi);
+}
+
+/// send_type(i), receive_type(i)
+template <typename SendType, typename ReceiveType, typename Mpi>
+int run_alltoallw(const void* sb, const int* scs, const int* sds, SendType&& send_type, void* rb,
+                  const int* rcs, const int* rds, ReceiveType&& receive_type, MPI_Comm comm, Mpi&& mpi) {
+  const bool in_place = sb == MPI_IN_PLACE;
+  const auto items = [&] {
+    const int n = ranks_in(comm);
+    return in_both_ways(in_place, in_place ? std::vector<Item>() : typed_items(n, sb, scs, sds, send_type),
+                        typed_items(n, rb, rcs, rds, receive_type));
+  };
+  return replacer().run("MPI_Alltoallw", comm, -1, items, mpi);
+}
+
+}  // namespace nuice::dropin

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dropin/replace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "core/support/watchdog.hpp"
+#include "exchange/planless/engine.hpp"
+#include "exchange/planless/travel.hpp"
+#include "mpi/call.hpp"
+#include "mpi/wait.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::dropin {
+
+using mpi::must;
+using mpi::PlanlessEngine;
+using mpi::Travel;
+
+/// A communicator's engine, and memory that is kept from call to call.
+struct Engine : private mpi::PlanlessListener {
+  PlanlessEngine engine;
+  std::vector<Rank> near;
+  int rank;
+  std::vector<Travel> outgoing{};
+  std::vector<Travel> incoming{};
+  std::vector<mpi::PlanlessSend> sends{};
+  std::vector<mpi::PlanlessReceive> receives{};
+
+  Engine(const mpi::PlanlessChannel& channel, mpi::PlanlessSettings settings)
+      : engine(channel, settings), near(settings.near), rank(channel.rank) {}
+
+  void land(std::size_t receive) override { incoming[receive].unpack(); }
+  PlanlessEngine::Ongoing* begin() { return engine.begin(sends, receives, *this); }
+  bool is_far(int other) const { return other != rank && !std::ranges::binary_search(near, other); }
+};
+
+namespace {
+
+constexpr std::int64_t segment_bytes = 1448;  // of TCP on Ethernet
+constexpr std::int64_t first_flights_bytes = 28672;
+
+Bytes size_of(const Item& item) { return item.count == 0 ? 0 : item.count * mpi::size_of(item.type); }
+
+double number_from(const char* name, double otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtod(text, nullptr);
+}
+
+mpi::Segment segment_of(const Item& item) { return {item.at, item.count, item.type}; }
+
+// MPI's own functions for this are objects of the MPI that the program has.
+int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
+  *is_copied = 0;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+/// Never destroyed: programs call MPI until their very end.
+Replacer& replacer() {
+  static Replacer* const one = new Replacer();
+  return *one;
+}
+
+void Replacer::begin() {
+  const char* const mode = std::getenv("NUICE_DROPIN");
+  const std::string name = mode == nullptr ? "" : mode;
+  if (name != "on" && name != "check") return;
+  checks_ = name == "check";
+  is_forced_ = number_from("NUICE_DROPIN_FORCE", 0) != 0;
+  unasked_bytes_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_UNASKED", 0));
+  most_shadows_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_MAX_COMMS", 64));
+  tells_ = number_from("NUICE_DROPIN_VERBOSE", 0) != 0;
+  watchdog_s_ = number_from("NUICE_DROPIN_WATCHDOG", 0);
+  PMPI_Comm_create_keyval(keep_to_itself, forget, &key_, this);
+  is_on_ = true;
+}
+
+void Replacer::end() {
+  is_ending_ = true;
+  int rank = 0;
+  if (tells_) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (tells_ && rank == 0)
+    std::fprintf(stderr,
+                 "nuice: rank 0: %lld calls replaced, %lld left to MPI, which was faster in %lld trials\n",
+                 static_cast<long long>(num_replaced_), static_cast<long long>(num_left_),
+                 static_cast<long long>(num_preferred_));
+}
+
+/// Kept as an attribute, as handles are used again when a communicator is freed.
+Replacer::Place* Replacer::place_of(MPI_Comm comm, std::int64_t block_bytes) {
+  void* value = nullptr;
+  int is_there = 0;
+  PMPI_Comm_get_attr(comm, key_, static_cast<void*>(&value), &is_there);
+  Place* const place = is_there != 0 ? static_cast<Place*>(value) : new_place(comm);
+  const bool is_short = block_bytes >= 0 && block_bytes <= (is_forced_ ? 0 : segment_bytes);
+  return place == nullptr || place->stays_with_mpi || is_short ? nullptr : place;
+}
+
+Replacer::Place* Replacer::new_place(MPI_Comm comm) {
+  int is_inter = 0;
+  int num_ranks = 0;
+  // What is no communicator is left to MPI to complain of.
+  if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &num_ranks) != MPI_SUCCESS)
+    return nullptr;
+  auto place = std::make_unique<Place>();
+  place->stays_with_mpi = is_inter != 0 || num_ranks < 2;
+  PMPI_Comm_set_attr(comm, key_, place.get());
+  return place.release();
+}
+
+/// Inside MPI_Comm_free, which is collective; at the end of the program MPI frees the rest.
+int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
+  const std::unique_ptr<Place> place(static_cast<Place*>(value));
+  auto& all = *static_cast<Replacer*>(extra);
+  if (!place->engine) return MPI_SUCCESS;
+  place->engine.reset();
+  --all.num_shadows_;
+  return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&place->shadow);
+}
+
+/// By the number of the call alone.
+Replacer::Step Replacer::next_step(Place& place) const {
+  const auto call = static_cast<std::uint64_t>(++place.calls);
+  if (!place.engine) return is_forced_ || (call >= 2 && std::has_single_bit(call)) ? Step::ask : Step::leave;
+  if (is_forced_ || checks_) return Step::replace;
+  const auto is_power_of_4 = [](std::uint64_t n) {
+    return n >= 4 && std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
+  };
+  if (is_power_of_4(call)) return Step::time_mpi;
+  if (is_power_of_4(call - 1)) return Step::replace_and_compare;
+  return place.prefers_mpi ? Step::leave : Step::replace;
+}
+
+/// Whether any rank has a message that would be granted, and all can have a shadow. Then it is made.
+bool Replacer::ask(Place& place, MPI_Comm comm, const Items& items) {
+  Bytes longest = 0;
+  for (const Item& item : items.out) longest = std::max(longest, size_of(item));
+  std::array<int, 2> told = {longest > (is_forced_ ? 0 : segment_bytes) ? 1 : 0,
+                             num_shadows_ >= most_shadows_ ? 1 : 0};
+  if (PMPI_Allreduce(MPI_IN_PLACE, told.data(), 2, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS) return false;
+  if (told[1] != 0) place.stays_with_mpi = true;
+  return told[0] != 0 && told[1] == 0 && make_shadow(place, comm);
+}
+
+/// Split off, not duplicated: the program's attributes are none of ours.
+bool Replacer::make_shadow(Place& place, MPI_Comm comm) {
+  int rank = 0;
+  int num_ranks = 0;
+  must(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  must(PMPI_Comm_size(comm, &num_ranks), "MPI_Comm_size");
+  std::vector<int> host_of(static_cast<std::size_t>(num_ranks));
+  int lowest = rank;
+  if (!is_forced_) {
+    MPI_Comm host = MPI_COMM_NULL;
+    must(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+    must(PMPI_Bcast(&lowest, 1, MPI_INT, 0, host), "MPI_Bcast");
+    must(PMPI_Comm_free(&host), "MPI_Comm_free");
+  }
+  must(PMPI_Allgather(&lowest, 1, MPI_INT, host_of.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  if (std::ranges::all_of(host_of, [&](int each) { return each == host_of.front(); })) {
+    place.stays_with_mpi = true;  // messages cross no port
+    return false;
+  }
+  must(PMPI_Comm_split(comm, 0, rank, &place.shadow), "MPI_Comm_split");
+  must(PMPI_Comm_set_errhandler(place.shadow, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  std::vector<Rank> near;
+  for (int each = 0; each < num_ranks; ++each)
+    if (host_of[static_cast<std::size_t>(each)] == lowest) near.push_back(each);
+  const double share = 1.0 / static_cast<double>(near.size());
+  const Bytes unasked =
+      unasked_bytes_ > 0 ? unasked_bytes_ : std::max(segment_bytes, first_flights_bytes / (num_ranks - 1));
+  constexpr int numbers = 16000;  // of tags every MPI has 2^15
+  place.engine = std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, rank, num_ranks, 0, numbers},
+                                          mpi::PlanlessSettings{.unasked_bytes = unasked,
+                                                                .window_senders = 4,
+                                                                .window = {.share = share},
+                                                                .send_share = share,
+                                                                .near = near});
+  ++num_shadows_;
+  return true;
+}
+
+void Replacer::add(Rate& rate, const Place& place, const Items& items, double seconds) {
+  for (const Item& item : items.out)
+    if (place.engine->is_far(item.rank)) rate.bytes += static_cast<double>(size_of(item));
+  rate.seconds += seconds;
+}
+
+/// Over all ranks, which then choose alike. MPI must be clearly faster to be taken.
+void Replacer::compare(Place& place, MPI_Comm comm) {
+  std::array<double, 4> sums = {place.by_mpi.bytes, place.by_mpi.seconds, place.by_us.bytes,
+                                place.by_us.seconds};
+  if (PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 4, MPI_DOUBLE, MPI_SUM, comm) != MPI_SUCCESS) return;
+  constexpr double clearly = 1.03;
+  place.prefers_mpi = sums[0] * sums[3] > clearly * sums[2] * sums[1];
+  if (place.prefers_mpi) ++num_preferred_;
+}
+
+int Replacer::exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, bool compares) {
+  try {
+    const double begin_s = PMPI_Wtime();
+    carry_out(place, items);
+    ++num_replaced_;
+    add(place.by_us, place, items, PMPI_Wtime() - begin_s);
+    if (compares) compare(place, comm);
+    return MPI_SUCCESS;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "nuice: %s on rank %d: %s\n", call, place.engine->rank, error.what());
+    const int code = error.code() == ErrorCode::mismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+    PMPI_Comm_call_errhandler(comm, code);
+    return code;
+  }
+}
+
+void Replacer::carry_out(Place& place, const Items& items) const {
+  Engine& own = *place.engine;
+  own.outgoing.clear();
+  own.incoming.clear();
+  own.sends.clear();
+  own.receives.clear();
+  for (const Item& item : items.out) {
+    if (item.count == 0) continue;
+    Travel& travel = own.outgoing.emplace_back(std::array{segment_of(item)}, items.in_place);
+    travel.pack();
+    if (travel.bytes() > 0) own.sends.push_back({item.rank, travel.at(), travel.bytes()});
+  }
+  for (const Item& item : items.in) {
+    if (item.count == 0) continue;
+    Travel travel(std::array{segment_of(item)});
+    if (travel.bytes() == 0) continue;
+    own.receives.push_back({item.rank, travel.at(), travel.bytes()});
+    own.incoming.push_back(std::move(travel));
+  }
+  PlanlessEngine::Ongoing* const ongoing = own.begin();
+  mpi::Patience patience;
+  double moved_s = PMPI_Wtime();
+  while (!own.engine.is_done(*ongoing)) {
+    if (own.engine.look()) {
+      patience.found_something();
+      if (watchdog_s_ > 0) moved_s = PMPI_Wtime();
+    } else {
+      patience.found_nothing();
+      if (watchdog_s_ > 0 && PMPI_Wtime() - moved_s > watchdog_s_)
+        throw Error(ErrorCode::timeout, "nothing has moved for " + std::to_string(watchdog_s_) +
+                                            " s; waiting for " + names_of(own.engine.waits_for(*ongoing)));
+    }
+  }
+  own.engine.end(ongoing);
+}
+
+Replacer::Comparison::Comparison(const Items& items) {
+  if (items.in_place) input_ = packed(items.out);
+}
+
+Replacer::Comparison::Bytes Replacer::Comparison::packed(const std::vector<Item>& items) {
+  Bytes all;
+  for (const Item& item : items) {
+    if (item.count == 0) continue;
+    Travel travel(std::array{segment_of(item)});
+    travel.pack();
+    all.insert(all.end(), travel.at(), travel.at() + travel.bytes());
+  }
+  return all;
+}
+
+void Replacer::Comparison::restore(const Items& items) const {
+  const std::byte* from = input_.data();
+  for (const Item& item : items.in) {
+    if (item.count == 0) continue;
+    Travel travel(std::array{segment_of(item)});
+    if (items.in_place) {
+      std::copy_n(from, travel.bytes(), travel.at());
+      from += travel.bytes();
+    } else if (travel.bytes() > 0) {
+      std::memset(travel.at(), 0xEE, static_cast<std::size_t>(travel.bytes()));  // what is not written shows
+    }
+    travel.unpack();
+  }
+}
+
+void Replacer::Comparison::require_equal(const Bytes& by_mpi, const Bytes& by_us, const char* call) {
+  if (by_mpi == by_us) return;
+  std::fprintf(stderr, "nuice: %s: the result differs from MPI's\n", call);
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+}  // namespace nuice::dropin

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocking MPI_Alltoall, v and w of an unmodified program, exchanged without a plan (src/exchange/planless) where that is faster.
+//
+// All ranks choose alike, by what all of them know without asking: how often the communicator has been used so, whether its ranks share one
+// host, the size of MPI_Alltoall's blocks. What they do not know alike they ask, inside the call, which may synchronise:
+//
+//   calls 2, 4, 8, ...     is any message long enough to gain? Then a shadow communicator is made, and from there on calls are replaced
+//   calls 4, 16, 64, ...   by MPI, and timed: whichever has moved more bytes a second so far takes the calls until the next of these
+//
+// A call costs one look-up where it is left to MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace nuice::dropin {
+
+/// One message of a call, in the program's terms.
+struct Item {
+  int rank;
+  std::byte* at;
+  std::int64_t count;
+  MPI_Datatype type;
+};
+struct Engine;  // replace.cpp
+
+/// What a rank sends and receives in a call. in_place: `out` is what is received, which goes out before anything comes in.
+struct Items {
+  std::vector<Item> out;
+  std::vector<Item> in;
+  bool in_place = false;
+};
+
+class Replacer {
+ public:
+  /// After MPI_Init: takes up what NUICE_DROPIN and its settings say.
+  void begin();
+  /// Before MPI_Finalize.
+  void end();
+  bool is_on() const { return is_on_; }
+
+  /// A call that MPI would do by mpi(), which returns a code of MPI. block_bytes: of MPI_Alltoall; below 0: blocks differ. items(): this
+  /// rank's part.
+  template <typename GetItems, typename Mpi>
+  int run(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
+    Place* const place = place_of(comm, block_bytes);
+    if (place == nullptr) return leave(mpi);
+    const Step step = next_step(*place);
+    if (step == Step::leave) return leave(mpi);
+    const Items all = items();
+    if (step == Step::ask && !ask(*place, comm, all)) return leave(mpi);
+    if (step == Step::time_mpi) return time_mpi(*place, all, mpi);
+    if (!checks_) return exchange(call, *place, comm, all, step == Step::replace_and_compare);
+    const Comparison by_mpi(all);
+    const int code = mpi();
+    return code != MPI_SUCCESS
+               ? code
+               : by_mpi.with(all, call, [&] { return exchange(call, *place, comm, all, false); });
+  }
+
+ private:
+  /// Bytes that crossed this rank's port, and the seconds of the calls.
+  struct Rate {
+    double bytes = 0;
+    double seconds = 0;
+  };
+  /// What is known of a communicator. Equal on all its ranks but for rates.
+  struct Place {
+    bool stays_with_mpi = false;  // for good
+    bool prefers_mpi = false;     // until the next trial
+    std::int64_t calls = 0;
+    MPI_Comm shadow{};
+    std::unique_ptr<Engine> engine;  // none: no shadow yet
+    Rate by_mpi;
+    Rate by_us;
+  };
+  enum class Step { leave, ask, replace, replace_and_compare, time_mpi };
+
+  /// What MPI delivers for the same input, to be held against what we do (NUICE_DROPIN=check).
+  class Comparison {
+   public:
+    /// Before MPI's call.
+    explicit Comparison(const Items& items);
+    /// After it. Ends the program where a byte differs.
+    template <typename Exchange>
+    int with(const Items& items, const char* call, Exchange&& exchange) const {
+      const Bytes expected = packed(items.in);
+      restore(items);
+      const int code = exchange();
+      if (code == MPI_SUCCESS) require_equal(expected, packed(items.in), call);
+      return code;
+    }
+
+   private:
+    using Bytes = std::vector<std::byte>;
+    static Bytes packed(const std::vector<Item>& items);
+    void restore(const Items& items) const;
+    static void require_equal(const Bytes& by_mpi, const Bytes& by_us, const char* call);
+    Bytes input_;  // in place only
+  };
+
+  template <typename Mpi>
+  int leave(Mpi&& mpi) {
+    ++num_left_;
+    return mpi();
+  }
+
+  template <typename Mpi>
+  int time_mpi(Place& place, const Items& items, Mpi&& mpi) {
+    ++num_left_;
+    const double begin_s = PMPI_Wtime();
+    const int code = mpi();
+    add(place.by_mpi, place, items, PMPI_Wtime() - begin_s);
+    return code;
+  }
+
+  /// Null: MPI does it, on all ranks.
+  Place* place_of(MPI_Comm comm, std::int64_t block_bytes);
+  Place* new_place(MPI_Comm comm);
+  Step next_step(Place& place) const;
+  bool ask(Place& place, MPI_Comm comm, const Items& items);
+  bool make_shadow(Place& place, MPI_Comm comm);
+  int exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, bool compares);
+  void carry_out(Place& place, const Items& items) const;
+  static void add(Rate& rate, const Place& place, const Items& items, double seconds);
+  void compare(Place& place, MPI_Comm comm);
+  static int forget(MPI_Comm comm, int key, void* value, void* extra);
+
+  bool is_on_ = false;
+  bool checks_ = false;
+  bool is_forced_ = false;  // for tests: from the first call on, every rank a host of its own, no trial
+  std::int64_t unasked_bytes_ = 0;
+  std::int64_t most_shadows_ = 0;
+  double watchdog_s_ = 0;
+  int key_ = MPI_KEYVAL_INVALID;
+  bool tells_ = false;
+  std::atomic<std::int64_t> num_shadows_ = 0;
+  // For NUICE_DROPIN_VERBOSE.
+  std::atomic<std::int64_t> num_replaced_ = 0;
+  std::atomic<std::int64_t> num_left_ = 0;
+  std::atomic<std::int64_t> num_preferred_ = 0;  // communicators on which MPI was found to be faster
+  std::atomic<bool> is_ending_ = false;
+};
+
+Replacer& replacer();
+
+}  // namespace nuice::dropin

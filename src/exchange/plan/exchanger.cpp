@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "nuice/mpi/exchanger.hpp"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exchange/exec/exchange_state.hpp"
+#include "exchange/planless/planless.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/failure.hpp"
+#include "mpi/host_comm.hpp"
+#include "mpi/share.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/hosts.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+void check_options(const ExchangerOptions& options) {
+  const auto refuse = [](const char* what) { throw Error(ErrorCode::invalid_argument, what); };
+  const CreditOptions& credit = options.credit;
+  if (credit.chunk_bytes < 1 || credit.chunk_bytes > INT_MAX)
+    refuse("option credit.chunk is 1 to 2^31 - 1 bytes");
+  if (credit.window_bytes < 1 || credit.window_bytes > max_bytes)
+    refuse("option credit.window is at least a byte");
+  if (credit.window_senders < 1) refuse("option credit.senders is at least 1");
+  if (options.planless.unasked_bytes < 0 || options.planless.unasked_bytes > INT_MAX)
+    refuse("option planless.unasked is 0 to 2^31 - 1 bytes");
+  if (!(options.watchdog_s >= 0)) refuse("option watchdog is not negative");
+}
+
+Segment segment_of(const void* data, std::int64_t count, MPI_Datatype type) {
+  return {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
+}
+
+}  // namespace
+
+struct Exchanger::State {
+  std::shared_ptr<const Communicator> comm;
+  std::shared_ptr<PlanlessEngine> engine;
+  double watchdog_s = 0;
+
+  void check(Rank partner, std::int64_t count, const char* what) const {
+    if (partner >= 0 && partner < comm->num_ranks() && count >= 0) return;
+    throw Error(ErrorCode::invalid_argument, std::string(what) + " rank " + std::to_string(partner) + " of " +
+                                                 std::to_string(comm->num_ranks()) + ", " +
+                                                 std::to_string(count) + " elements");
+  }
+};
+
+Exchanger::Exchanger(MPI_Comm comm, const ExchangerOptions& options) : state_(std::make_unique<State>()) {
+  check_parent(comm);
+  ExchangerOptions all = options;
+  state_->comm = duplicate(comm, options.watchdog_s);
+  const Communicator& own = *state_->comm;
+  share_from_rank_0(own, all.credit, all.planless, all.hosts, all.watchdog_s);
+  all_or_none(own, [&] { check_options(all); });
+  state_->watchdog_s = all.watchdog_s;
+  std::vector<Rank> asked;
+  if (all.hosts == "auto") asked = ranks_that_share_memory(own);
+  all_or_none(own, [&] {
+    std::vector<Rank> near = {own.rank()};
+    if (!all.hosts.empty()) {
+      const Hosts hosts = asked.empty() ? parse_hosts(all.hosts, own.num_ranks()) : Hosts(std::move(asked));
+      near.clear();
+      for (Rank rank = 0; rank < own.num_ranks(); ++rank)
+        if (hosts.same(rank, own.rank())) near.push_back(rank);
+    }
+    const double share = 1.0 / static_cast<double>(near.size());
+    const Bytes unasked = all.planless.unasked_bytes;
+    // Two tags a message of a pair, and none of those that roll calls have (wait.cpp).
+    const PlanlessChannel channel = {own.get(), own.rank(), own.num_ranks(), 0,
+                                     (last_exchange_tag() - 1) / 2};
+    state_->engine = std::make_shared<PlanlessEngine>(
+        channel,
+        PlanlessSettings{.unasked_bytes = unasked > 0 ? unasked : default_unasked_bytes(own.num_ranks()),
+                         .window_senders = all.credit.window_senders,
+                         .window = {.window_bytes = all.credit.window_bytes,
+                                    .chunk_bytes = all.credit.chunk_bytes,
+                                    .share = share,
+                                    .adapts = all.credit.adapt},
+                         .send_share = share,
+                         .near = std::move(near)});
+  });
+}
+
+Exchanger::Exchanger(Exchanger&&) noexcept = default;
+Exchanger& Exchanger::operator=(Exchanger&&) noexcept = default;
+Exchanger::~Exchanger() = default;
+
+Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
+  if (!state_) throw Error(ErrorCode::state, "the exchanger was moved away");
+  require_running("Exchanger::bind()");
+  for (const Outgoing& each : sends) state_->check(each.to, each.count, "a message to");
+  for (const Incoming& each : receives) state_->check(each.from, each.count, "a message from");
+  auto exchange = std::make_unique<Exchange::State>();
+  exchange->comm = state_->comm;
+  exchange->watchdog_s = state_->watchdog_s;
+  exchange->watches_deaths = tells_of_deaths();
+  exchange->info.executor = "planless";
+
+  std::map<Rank, Bytes> sources;
+  for (const auto& [from, data, count, type] : receives)
+    if (const Bytes bytes = count * size_of(type); bytes > 0) sources[from] += bytes;
+  std::vector<Partner> partners;
+  for (const auto& [rank, bytes] : sources) partners.push_back({rank, bytes});
+  exchange->arrivals.set_sources(partners, std::vector<std::span<std::byte>>(partners.size()));
+
+  auto run = std::make_unique<PlanlessRun>(state_->comm, state_->engine, exchange->arrivals);
+  for (const auto& [to, data, count, type] : sends)
+    run->add_send(to, std::array{segment_of(data, count, type)});
+  for (const auto& [from, data, count, type] : receives)
+    run->add_receive(from, std::array{segment_of(data, count, type)});
+  exchange->run = std::move(run);
+  return Exchange(std::move(exchange));
+}
+
+void Exchanger::exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
+  Exchange once = bind(sends, receives);
+  once.start();
+  once.wait();
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The graph of a star forest, as exchanges need it, and the decision who carries them out.
+#include "petsc/forest.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "petsc/status.hpp"
+
+namespace nuice::petsc {
+namespace {
+
+/// An executor that only sends all at once does what basic does, which needs no buffers of its own for it.
+constexpr const char* at_once = "async";
+
+/// One side's partners as PETSc lists them: those of partner i are offsets[i] to offsets[i + 1] - 1 of indices.
+struct Listed {
+  PetscInt num_ranks = 0;
+  const PetscMPIInt* ranks = nullptr;
+  const PetscInt* offsets = nullptr;
+  const PetscInt* indices = nullptr;  ///< Of roots, or of leaves.
+
+  /// PETSc lists this rank itself first, or not at all.
+  bool has(PetscMPIInt rank) const { return num_ranks > 0 && ranks[0] == rank; }
+};
+
+PetscErrorCode set_up_side(const Listed& listed, PetscMPIInt own, PetscInt num_entries, Side& side) {
+  PetscFunctionBegin;
+  const PetscInt first = listed.has(own) ? 1 : 0;
+  const PetscInt begin = listed.num_ranks == 0 ? 0 : listed.offsets[first];
+  std::vector<PetscInt> order(static_cast<std::size_t>(listed.num_ranks - first));
+  std::iota(order.begin(), order.end(), first);
+  std::ranges::sort(order, {}, [&](PetscInt i) { return listed.ranks[i]; });
+  for (const PetscInt i : order) {
+    side.ranks.push_back(listed.ranks[i]);
+    side.edges.push_back(listed.offsets[i + 1] - listed.offsets[i]);
+    side.begins.push_back(listed.offsets[i] - begin);
+  }
+  side.num_places = listed.num_ranks == 0 ? 0 : listed.offsets[listed.num_ranks] - begin;
+  PetscCall(side.packing.set_up(num_entries, side.num_places, listed.indices + begin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+/// Local. Cost: O(edges of this rank).
+PetscErrorCode Forest::set_up(PetscSF sf) {
+  Listed roots, leaves;
+  const PetscInt* roots_of_leaves = nullptr;
+  PetscInt num_roots = 0, num_leaf_entries = 0;
+  PetscMPIInt own = 0;
+
+  PetscFunctionBegin;
+  if (std::exchange(is_set_up_, true)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm(reinterpret_cast<PetscObject>(sf)), &own));
+  PetscCall(PetscSFGetLeafRanks(sf, &roots.num_ranks, &roots.ranks, &roots.offsets, &roots.indices));
+  PetscCall(PetscSFGetRootRanks(sf, &leaves.num_ranks, &leaves.ranks, &leaves.offsets, &leaves.indices,
+                                &roots_of_leaves));
+  PetscCall(PetscSFGetGraph(sf, &num_roots, nullptr, nullptr, nullptr));
+  PetscCall(PetscSFGetLeafRange(sf, nullptr, &num_leaf_entries));
+  num_leaf_entries = std::max<PetscInt>(num_leaf_entries + 1, 0);
+  PetscCall(set_up_side(roots, own, num_roots, roots_));
+  PetscCall(set_up_side(leaves, own, num_leaf_entries, leaves_));
+  const PetscInt num_within = leaves.has(own) ? leaves.offsets[1] : 0;
+  PetscCall(within_.set_up(num_roots, num_within, roots_of_leaves, leaves.indices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+UnitPlan& Forest::plan_for(std::int64_t unit_bytes) {
+  const int size_class = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(unit_bytes))) - 1;
+  for (const auto& units : plans_)
+    if (units->size_class == size_class) return *units;
+  plans_.push_back(std::make_unique<UnitPlan>());
+  plans_.back()->size_class = size_class;
+  plans_.back()->unit_bytes = unit_bytes;
+  return *plans_.back();
+}
+
+PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& units) const {
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
+
+  PetscFunctionBegin;
+  std::vector<std::int64_t> bytes;
+  for (const std::int64_t edges : roots_.edges) bytes.push_back(edges * units.unit_bytes);
+  PetscCallNuice(comm, nuice_plan_create(comm, static_cast<int>(roots_.ranks.size()), roots_.ranks.data(),
+                                         bytes.data(), options.text().c_str(), &units.plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Collective; alike on all ranks, since plans, executors and options are.
+PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_direction direction,
+                              UnitPlan& units) {
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
+  const char *executor = nullptr, *why = nullptr, *advice = nullptr;
+  double num_messages = 0;
+  PetscLogDouble begin_s = 0, end_s = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&begin_s));
+  PetscCall(set_up(sf));
+  PetscCall(make_plan(sf, options, units));
+  PetscCall(add_lane(sf, units, units.unit_bytes, direction));
+  PetscCallNuice(comm, nuice_exchange_text(units.lanes.front()->exchange, "executor", &executor));
+  PetscCallNuice(comm, nuice_exchange_text(units.lanes.front()->exchange, "why", &why));
+  PetscCallNuice(comm, nuice_plan_text(units.plan, "advice", &advice));
+  PetscCallNuice(comm, nuice_plan_figure(units.plan, "messages", &num_messages));
+  units.executor = executor;
+  units.why = *why != '\0' ? why : std::string(advice, std::strcspn(advice, "\n"));
+  const bool is_basics = !options.names_a_way() && units.executor == at_once;
+  if (is_basics || num_messages == 0) {
+    units.why = num_messages == 0 ? "no rank needs anything of another" : "all is sent at once: " + units.why;
+    units.lanes.clear();
+    PetscCallNuice(comm, nuice_plan_free(&units.plan));
+  }
+  PetscCall(PetscTime(&end_s));
+  units.set_up_s = end_s - begin_s;
+  units.is_decided = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Forest::next_lane(PetscSF sf, const Options& options, std::int64_t unit_bytes,
+                                 nuice_direction direction, Lane** lane) {
+  PetscFunctionBegin;
+  *lane = nullptr;
+  if (unit_bytes <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  UnitPlan& units = plan_for(unit_bytes);
+  ++units.uses;
+  if (units.uses < options.planned_at) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!units.is_decided) PetscCall(decide(sf, options, direction, units));
+  if (units.plan == nullptr) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const auto& known : units.lanes)
+    if (!known->is_busy && known->unit_bytes == unit_bytes && known->direction == direction) {
+      *lane = known.get();
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  PetscCall(add_lane(sf, units, unit_bytes, direction));
+  *lane = units.lanes.back().get();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace nuice::petsc

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What -sf_nuice_* asked for.
+#pragma once
+
+#include <petscsf.h>
+
+#include <string>
+
+namespace nuice::petsc {
+
+struct Options {
+  std::string scheduler;  ///< -sf_nuice_scheduler; empty: auto.
+  std::string executor;   ///< -sf_nuice_executor; empty: auto.
+  std::string others;     ///< -sf_nuice_options, as docs/exchange.md lists them.
+  PetscInt planned_at =
+      3;  ///< -sf_nuice_plan_at: which use with units of a size makes the plan; those before go by basic.
+
+  /// Then an exchange is what was asked for, even where nothing can be gained.
+  bool names_a_way() const { return !scheduler.empty() || !executor.empty() || !others.empty(); }
+  /// For nuice_plan_create().
+  std::string text() const;
+  /// Within PetscObjectOptionsBegin() and PetscOptionsEnd(). Collective.
+  PetscErrorCode read(PetscOptionItems* PetscOptionsObject);
+};
+
+}  // namespace nuice::petsc

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program that knows nothing of NUICE: blocking all-to-alls of every kind with what they may be given, for check mode, which holds
+// every result against MPI's own (replace_test.py). Prints "all right" if its own checks hold, too.
+//
+// usage: exchanges_program ROUNDS [mismatch]
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace {
+
+/// Drawn alike by all ranks.
+struct Draws {
+  int n;
+  std::mt19937 random{42};
+  std::vector<std::vector<int>> matrix(int most) {
+    std::vector<std::vector<int>> all(static_cast<std::size_t>(n), std::vector<int>(static_cast<std::size_t>(n)));
+    for (auto& row : all)
+      for (int& count : row) {
+        const unsigned kind = random() % 4;
+        count = kind == 0 ? 0 : static_cast<int>(random() % static_cast<unsigned>(kind == 1 ? 50 : most));
+      }
+    return all;
+  }
+};
+
+struct Side {
+  std::vector<int> counts, at;
+  int total = 0;
+  explicit Side(std::vector<int> given) : counts(std::move(given)), at(counts.size()) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      at[i] = total;
+      total += counts[i];
+    }
+  }
+};
+
+int mark(int from, int to, int i) { return from * 1'000'000 + to * 10'000 + i % 10'000; }
+
+std::vector<int> column(const std::vector<std::vector<int>>& matrix, int of) {
+  std::vector<int> counts;
+  for (const auto& row : matrix) counts.push_back(row[static_cast<std::size_t>(of)]);
+  return counts;
+}
+
+bool is_wrong = false;
+void require(bool holds, const char* what) {
+  if (!holds) std::fprintf(stderr, "wrong: %s\n", what);
+  is_wrong = is_wrong || !holds;
+}
+
+void vectors(MPI_Comm comm, Draws& draws, int most) {
+  int me = 0;
+  MPI_Comm_rank(comm, &me);
+  const auto matrix = draws.matrix(most);
+  const Side out(matrix[static_cast<std::size_t>(me)]);
+  const Side in(column(matrix, me));
+  std::vector<int> data(static_cast<std::size_t>(out.total) + 1);
+  std::vector<int> came(static_cast<std::size_t>(in.total) + 1, -1);
+  for (std::size_t j = 0; j < out.counts.size(); ++j)
+    for (int i = 0; i < out.counts[j]; ++i) data[static_cast<std::size_t>(out.at[j] + i)] = mark(me, static_cast<int>(j), i);
+  MPI_Alltoallv(data.data(), out.counts.data(), out.at.data(), MPI_INT, came.data(), in.counts.data(), in.at.data(), MPI_INT, comm);
+  for (std::size_t j = 0; j < in.counts.size(); ++j)
+    for (int i = 0; i < in.counts[j]; ++i)
+      require(came[static_cast<std::size_t>(in.at[j] + i)] == mark(static_cast<int>(j), me, i), "MPI_Alltoallv");
+}
+
+/// Symmetric counts, as in place asks for.
+void in_place(MPI_Comm comm, Draws& draws, int most) {
+  int me = 0;
+  MPI_Comm_rank(comm, &me);
+  auto matrix = draws.matrix(most);
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) matrix[i][j] = matrix[j][i];
+  const Side both(matrix[static_cast<std::size_t>(me)]);
+  std::vector<int> data(static_cast<std::size_t>(both.total) + 1);
+  for (std::size_t j = 0; j < both.counts.size(); ++j)
+    for (int i = 0; i < both.counts[j]; ++i) data[static_cast<std::size_t>(both.at[j] + i)] = mark(me, static_cast<int>(j), i);
+  MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, data.data(), both.counts.data(), both.at.data(), MPI_INT, comm);
+  for (std::size_t j = 0; j < both.counts.size(); ++j)
+    for (int i = 0; i < both.counts[j]; ++i)
+      require(data[static_cast<std::size_t>(both.at[j] + i)] == mark(static_cast<int>(j), me, i), "in place");
+}
+
+/// Columns of a matrix at one end, plain numbers at the other, negative lower bounds, and a type without bytes.
+void types(MPI_Comm comm, int rows) {
+  int me = 0;
+  int n = 0;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &n);
+  const auto ranks = static_cast<std::size_t>(n);
+  MPI_Datatype strided;
+  MPI_Datatype moved;
+  MPI_Datatype empty;
+  MPI_Type_vector(rows, 1, n, MPI_INT, &strided);
+  MPI_Type_create_resized(strided, -8, 4, &moved);
+  MPI_Type_contiguous(0, MPI_INT, &empty);
+  for (MPI_Datatype* each : {&moved, &empty}) MPI_Type_commit(each);
+  std::vector<int> matrix(static_cast<std::size_t>(rows) * ranks);
+  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = mark(me, static_cast<int>(i % ranks), static_cast<int>(i / ranks));
+  std::vector<int> came(matrix.size() + 1, -1);
+  std::vector<int> counts(ranks, 1), in_counts(ranks, rows), out_at(ranks), in_at(ranks);
+  std::vector<MPI_Datatype> out_types(ranks, moved), in_types(ranks, MPI_INT);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    out_at[i] = static_cast<int>(4 * i);
+    in_at[i] = static_cast<int>(4 * i) * rows;
+  }
+  out_types[static_cast<std::size_t>((me + 1) % n)] = empty;  // a count above 0 of nothing against a count of 0
+  counts[static_cast<std::size_t>((me + 1) % n)] = 3;
+  in_counts[static_cast<std::size_t>((me + n - 1) % n)] = 0;
+  MPI_Alltoallw(matrix.data(), counts.data(), out_at.data(), out_types.data(), came.data(), in_counts.data(), in_at.data(),
+                in_types.data(), comm);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < rows; ++i)
+      require(came[static_cast<std::size_t>(j * rows + i)] == (j == (me + n - 1) % n ? -1 : mark(j, me, i)), "MPI_Alltoallw");
+  for (MPI_Datatype* each : {&strided, &moved, &empty}) MPI_Type_free(each);
+}
+
+void blocks(MPI_Comm comm, int count) {
+  int me = 0;
+  int n = 0;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &n);
+  std::vector<int> data(static_cast<std::size_t>(n * count));
+  std::vector<int> came(data.size(), -1);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < count; ++i) data[static_cast<std::size_t>(j * count + i)] = mark(me, j, i);
+  MPI_Alltoall(data.data(), count, MPI_INT, came.data(), count, MPI_INT, comm);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), count, MPI_INT, comm);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < count; ++i) {
+      require(came[static_cast<std::size_t>(j * count + i)] == mark(j, me, i), "MPI_Alltoall");
+      require(data[static_cast<std::size_t>(j * count + i)] == mark(j, me, i), "MPI_Alltoall in place");
+    }
+}
+
+/// Both ends of one message have other counts: an error, as MPI has it.
+void mismatch(int me, int n) {
+  std::vector<int> counts(static_cast<std::size_t>(n)), at(counts), in(counts);
+  std::vector<char> data(100'000), came(100'000);
+  if (me == 0) counts[1] = 90'000;
+  if (me == 1) in[0] = 70'000;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int code = MPI_Alltoallv(data.data(), counts.data(), at.data(), MPI_CHAR, came.data(), in.data(), at.data(), MPI_CHAR,
+                                 MPI_COMM_WORLD);
+  if (me == 0) std::printf("code %d\n", code == MPI_SUCCESS ? 0 : 1);
+  std::fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int me = 0;
+  int n = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  if (argc > 2 && std::strcmp(argv[2], "mismatch") == 0) mismatch(me, n);
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 10;
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Comm part = MPI_COMM_WORLD;  // communicators come and go
+    if (round % 3 == 1) MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &part);
+    if (round % 3 == 2) MPI_Comm_dup(MPI_COMM_WORLD, &part);
+    int ranks = 0;
+    MPI_Comm_size(part, &ranks);
+    Draws draws{ranks, std::mt19937(static_cast<unsigned>(round))};
+    for (int i = 0; i < 6; ++i) {
+      vectors(part, draws, i % 2 == 0 ? 9000 : 300);
+      in_place(part, draws, 3000);
+      types(part, 700 + i);
+      blocks(part, i == 0 ? 20 : 2000);
+    }
+    if (part != MPI_COMM_WORLD) MPI_Comm_free(&part);
+  }
+  if (!is_wrong && me == 0) std::puts("all right");
+  MPI_Finalize();
+  return is_wrong ? 1 : 0;
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replaced calls under an unmodified program: every result is MPI's, errors are named, and what stays with MPI.
+
+usage: replace_test.py LIBRARY PROGRAM MPIEXEC NUMPROC_FLAG
+"""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+LIBRARY, PROGRAM, MPIEXEC, FLAG = sys.argv[1:5]
+
+
+def run(ranks, *arguments, **settings):
+    settings = {"LD_PRELOAD": LIBRARY, "NUICE_DROPIN_VERBOSE": "1", **settings}
+    command = [MPIEXEC, FLAG, str(ranks), PROGRAM, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=os.environ | settings)
+
+
+def counts(done):
+    found = re.search(r"(\d+) calls replaced, (\d+) left to MPI", done.stderr)
+    return tuple(int(number) for number in found.groups()) if found else None
+
+
+class Replace(unittest.TestCase):
+    def expect_right(self, done, replaced, left):
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        self.assertEqual(counts(done), (replaced, left), done.stderr)
+
+    def test_every_call_equals_that_of_mpi(self):
+        for ranks in (2, 3, 4):
+            done = run(ranks, "6", NUICE_DROPIN="check", NUICE_DROPIN_FORCE="1")
+            with self.subTest(ranks=ranks):
+                self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+                # MPI_COMM_WORLD in two rounds of six, a split one in two: its parts may have one rank.
+                self.assertGreater(counts(done)[0], 100)
+
+    def test_every_message_by_grants(self):
+        self.expect_right(
+            run(4, "3", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_UNASKED="1"), 90, 0
+        )
+
+    def test_one_host_stays_with_mpi(self):
+        self.expect_right(run(4, "3", NUICE_DROPIN="on"), 0, 90)
+
+    def test_off_does_nothing(self):
+        done = run(2, "2", NUICE_DROPIN="off")
+        self.assertEqual((done.returncode, done.stdout, counts(done)), (0, "all right\n", None), done.stderr)
+
+    def test_communicators_run_out(self):
+        done = run(4, "6", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_MAX_COMMS="1")
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        replaced, left = counts(done)
+        self.assertEqual((replaced, left), (60, 120))  # MPI_COMM_WORLD, the first of them, in two rounds
+
+    def test_ends_that_differ_are_named(self):
+        done = run(2, "0", "mismatch", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_WATCHDOG="5")
+        self.assertIn("rank 0 -> rank 1: rank 0 sends 90000 bytes, but rank 1 expects 70000", done.stderr)
+        self.assertIn("code 1", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# SPIN on planless.pml, with several windows; and on a protocol that is wrong, which it must find out.
+# usage: tests/model/check.sh FOLDER
+set -euo pipefail
+model=$(realpath "$(dirname "$0")")/planless.pml
+mkdir -p "$1"
+cd "$1"
+
+verify() {  # window, send window, more definitions for spin
+  spin -a "-DWINDOW=$1" "-DSEND_WINDOW=$2" "${@:3}" "$model"
+  cc -O2 -w -DSAFETY -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c
+  ./pan -m1000000 -w24 >pan.log
+  grep -E "errors:|states, stored" pan.log
+}
+
+for window in 1 2; do
+  echo "windows of $window chunks"
+  verify "$window" 1
+  grep -q "errors: 0" pan.log
+done
+echo "a sender that sends more than it may"
+verify 1 1 -DSENT_UNASKED=2
+grep -q "errors: 1" pan.log

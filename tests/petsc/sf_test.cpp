@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The PetscSF type nuice beside basic, bit for bit, on random graphs: every unit and operation, both ways, several under way, duplicates,
+// what is left to basic, and what is wrong. tests/petsc/test_petsc.py starts it with all kinds of options.
+//
+//   mpiexec -n N petsc_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...] [-seeds 3]
+//
+// Prints one line for each case that failed, "all right" otherwise; the exit code is the number of failed cases, up to 99.
+#include <petscsf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+int failed = 0;
+
+/// All ranks agree that a case is right, or the first says that it is not.
+PetscErrorCode expect(bool is_right, const std::string& what) {
+  PetscFunctionBegin;
+  int wrong = is_right ? 0 : 1, all = 0;
+  PetscCallMPI(MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
+  if (all > 0) {
+    ++failed;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "WRONG on %d ranks: %s\n", all, what.c_str()));
+  }
+  PetscFunctionReturn(0);
+}
+
+struct Operation {
+  const char* name;
+  MPI_Op op;
+};
+struct Unit {
+  const char* name;
+  MPI_Datatype type;
+  std::vector<Operation> operations;
+};
+
+void add_to(void* in, void* inout, int* length, MPI_Datatype* type) {
+  MPI_Aint low, extent;
+  MPI_Type_get_extent(*type, &low, &extent);
+  for (MPI_Aint i = 0; i < *length * extent / 8; ++i)  // not commutative, so that an order is right or wrong
+    static_cast<double*>(inout)[i] = 0.5 * static_cast<double*>(inout)[i] + static_cast<double*>(in)[i];
+}
+
+std::vector<Unit> units() {
+  const std::vector<Operation> of_reals = {
+      {"replace", MPI_REPLACE}, {"sum", MPI_SUM}, {"prod", MPI_PROD}, {"min", MPI_MIN}, {"max", MPI_MAX}};
+  std::vector<Operation> of_ints = of_reals;
+  for (const Operation& more :
+       {Operation{"land", MPI_LAND}, Operation{"band", MPI_BAND}, Operation{"lor", MPI_LOR},
+        Operation{"bor", MPI_BOR}, Operation{"lxor", MPI_LXOR}, Operation{"bxor", MPI_BXOR}})
+    of_ints.push_back(more);
+  MPI_Datatype three_doubles, five_ints, seventeen_bytes;
+  MPI_Type_contiguous(3, MPI_DOUBLE, &three_doubles);
+  MPI_Type_contiguous(5, MPI_INT, &five_ints);
+  MPI_Type_contiguous(17, MPI_BYTE, &seventeen_bytes);
+  MPI_Op own;
+  MPI_Op_create(add_to, 0, &own);
+  std::vector<Operation> of_blocks = of_reals;
+  std::vector<Unit> all = {
+      {"double", MPI_DOUBLE, of_reals},
+      {"int", MPI_INT, of_ints},
+      {"signed char", MPI_SIGNED_CHAR, of_ints},
+      {"pair of ints", MPI_2INT, {{"replace", MPI_REPLACE}, {"minloc", MPI_MINLOC}, {"maxloc", MPI_MAXLOC}}},
+      {"three doubles", three_doubles, of_blocks},
+      {"five ints", five_ints, of_ints},
+      {"seventeen bytes", seventeen_bytes, {{"replace", MPI_REPLACE}}},
+      {"double, own operation", MPI_DOUBLE, {{"own", own}}},
+  };
+  for (Unit& unit : all) MPI_Type_commit(&unit.type);
+  return all;
+}
+
+/// Values that operations leave finite and different: halves for reals are whole numbers for everything else.
+void fill(const Unit& unit, Bytes& data, std::mt19937& random) {
+  const bool is_real = std::strstr(unit.name, "double") != nullptr;
+  if (is_real) {
+    for (std::size_t i = 0; i + 8 <= data.size(); i += 8) {
+      const double value = 0.1 + static_cast<double>(random() % 1000) / 977.0;
+      std::memcpy(&data[i], &value, 8);
+    }
+  } else {
+    for (unsigned char& byte : data) byte = static_cast<unsigned char>(random() % 128);
+  }
+}
+
+enum class Kind { scattered, contiguous, halo, sparse };
+
+/// A graph of a kind, known to its own rank only; every third rank of a sparse one has neither roots nor leaves.
+struct Graph {
+  PetscInt num_roots = 0, num_entries = 0;
+  std::vector<PetscInt> places;  // empty: 0, 1, 2 ...
+  std::vector<PetscSFNode> roots;
+
+  Graph(Kind kind, unsigned seed) {
+    PetscMPIInt rank, size;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    MPI_Comm_size(PETSC_COMM_WORLD, &size);
+    std::mt19937 random(seed * 1000 + static_cast<unsigned>(rank));
+    const auto is_empty = [&](int r) { return kind == Kind::sparse && r % 3 == 1; };
+    num_roots = is_empty(rank) ? 0 : 40;
+    const int num_leaves = is_empty(rank) ? 0 : static_cast<int>(20 + random() % 60);
+    for (int i = 0; i < num_leaves; ++i) {
+      int owner = static_cast<int>(random() % static_cast<unsigned>(size));
+      if (kind == Kind::halo) owner = (rank + (i % 2 == 0 ? 1 : size - 1)) % size;
+      if (is_empty(owner)) owner = rank;
+      const auto index = static_cast<PetscInt>(kind == Kind::contiguous ? i % 40 : random() % 40);
+      roots.push_back({owner, index});
+      if (kind == Kind::scattered || kind == Kind::sparse)
+        places.push_back(3 * i + static_cast<PetscInt>(random() % 3));
+    }
+    num_entries = places.empty() ? num_leaves : places.back() + 1;
+  }
+};
+
+PetscErrorCode make(const Graph& graph, const char* type, PetscSF* sf) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFCreate(PETSC_COMM_WORLD, sf));
+  PetscCall(PetscSFSetType(*sf, type));
+  PetscCall(PetscSFSetFromOptions(*sf));
+  PetscCall(PetscSFSetGraph(*sf, graph.num_roots, static_cast<PetscInt>(graph.roots.size()),
+                            graph.places.empty() ? nullptr : const_cast<PetscInt*>(graph.places.data()),
+                            PETSC_COPY_VALUES, const_cast<PetscSFNode*>(graph.roots.data()),
+                            PETSC_COPY_VALUES));
+  PetscFunctionReturn(0);
+}
+
+/// Memory of a broadcast or a reduction.
+struct Data {
+  Bytes roots, leaves;
+  Data(const Graph& graph, const Unit& unit, unsigned seed) {
+    PetscMPIInt rank;
+    MPI_Aint low, extent;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    MPI_Type_get_extent(unit.type, &low, &extent);
+    roots.resize(static_cast<std::size_t>(graph.num_roots * extent));
+    leaves.resize(static_cast<std::size_t>(graph.num_entries * extent));
+    std::mt19937 random(seed * 77 + static_cast<unsigned>(rank));
+    fill(unit, roots, random);
+    fill(unit, leaves, random);
+  }
+  bool operator==(const Data&) const = default;
+};
+
+PetscErrorCode begin(PetscSF sf, const Unit& unit, Data& data, MPI_Op op, bool reduces) {
+  PetscFunctionBegin;
+  if (reduces)
+    PetscCall(PetscSFReduceBegin(sf, unit.type, data.leaves.data(), data.roots.data(), op));
+  else
+    PetscCall(PetscSFBcastBegin(sf, unit.type, data.roots.data(), data.leaves.data(), op));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode end(PetscSF sf, const Unit& unit, Data& data, MPI_Op op, bool reduces) {
+  PetscFunctionBegin;
+  if (reduces)
+    PetscCall(PetscSFReduceEnd(sf, unit.type, data.leaves.data(), data.roots.data(), op));
+  else
+    PetscCall(PetscSFBcastEnd(sf, unit.type, data.roots.data(), data.leaves.data(), op));
+  PetscFunctionReturn(0);
+}
+
+/// Every unit, operation and direction, twice each.
+PetscErrorCode compare_all(PetscSF ours, PetscSF basic, const Graph& graph, const std::string& name) {
+  PetscFunctionBegin;
+  for (const Unit& unit : units())
+    for (const Operation& operation : unit.operations)
+      for (const bool reduces : {false, true})
+        for (unsigned round = 0; round < 2; ++round) {
+          Data mine(graph, unit, round), theirs(graph, unit, round);
+          PetscCall(begin(ours, unit, mine, operation.op, reduces));
+          PetscCall(end(ours, unit, mine, operation.op, reduces));
+          PetscCall(begin(basic, unit, theirs, operation.op, reduces));
+          PetscCall(end(basic, unit, theirs, operation.op, reduces));
+          PetscCall(expect(mine == theirs, name + ", " + unit.name + ", " + operation.name +
+                                               (reduces ? ", reduce" : ", bcast")));
+        }
+  PetscFunctionReturn(0);
+}
+
+/// Three broadcasts and two reductions at once, with different units, ended in another order than begun.
+PetscErrorCode compare_several(PetscSF ours, PetscSF basic, const Graph& graph, const std::string& name) {
+  PetscFunctionBegin;
+  const std::vector<Unit> all = units();
+  struct One {
+    const Unit* unit;
+    bool reduces;
+  };
+  const std::vector<One> several = {
+      {&all[0], false}, {&all[0], true}, {&all[4], false}, {&all[0], false}, {&all[1], true}};
+  for (unsigned round = 0; round < 3; ++round) {
+    std::vector<Data> mine, theirs;
+    for (const One& one : several) mine.emplace_back(graph, *one.unit, round), theirs.push_back(mine.back());
+    for (auto [sf, data] : {std::pair{ours, &mine}, std::pair{basic, &theirs}}) {
+      for (std::size_t i = 0; i < several.size(); ++i)
+        PetscCall(begin(sf, *several[i].unit, (*data)[i], MPI_SUM, several[i].reduces));
+      for (const std::size_t i : {2U, 0U, 4U, 1U, 3U})
+        PetscCall(end(sf, *several[i].unit, (*data)[i], MPI_SUM, several[i].reduces));
+    }
+    PetscCall(expect(mine == theirs, name + ", several under way"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/// Fetch-and-op, gather and scatter, degrees, embedded forests: basic does them, on the same forest.
+PetscErrorCode compare_others(PetscSF ours, PetscSF basic, const Graph& graph, const std::string& name) {
+  const PetscInt *mine = nullptr, *theirs = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFComputeDegreeBegin(ours, &mine));
+  PetscCall(PetscSFComputeDegreeEnd(ours, &mine));
+  PetscCall(PetscSFComputeDegreeBegin(basic, &theirs));
+  PetscCall(PetscSFComputeDegreeEnd(basic, &theirs));
+  PetscCall(expect(std::equal(mine, mine + graph.num_roots, theirs), name + ", degrees"));
+  PetscInt total = 0;
+  for (PetscInt i = 0; i < graph.num_roots; ++i) total += mine[i];
+
+  std::vector<PetscInt> counters[2], updates[2], gathered[2], fetched[2], embedded[2];
+  std::vector<PetscInt> ones(static_cast<std::size_t>(graph.num_entries), 1), selected;
+  for (PetscInt i = 0; i < graph.num_roots; i += 3) selected.push_back(i);
+  for (int k = 0; k < 2; ++k) {
+    const PetscSF sf = k == 0 ? ours : basic;
+    counters[k].assign(static_cast<std::size_t>(graph.num_roots), 5);
+    updates[k].assign(static_cast<std::size_t>(graph.num_entries), -1);
+    gathered[k].assign(static_cast<std::size_t>(total), -1);
+    embedded[k].assign(static_cast<std::size_t>(graph.num_entries), -1);
+    for (PetscInt i = 0; i < graph.num_entries; ++i) ones[static_cast<std::size_t>(i)] = i;
+    PetscCall(
+        PetscSFFetchAndOpBegin(sf, MPIU_INT, counters[k].data(), ones.data(), updates[k].data(), MPI_SUM));
+    PetscCall(
+        PetscSFFetchAndOpEnd(sf, MPIU_INT, counters[k].data(), ones.data(), updates[k].data(), MPI_SUM));
+    PetscCall(PetscSFGatherBegin(sf, MPIU_INT, ones.data(), gathered[k].data()));
+    PetscCall(PetscSFGatherEnd(sf, MPIU_INT, ones.data(), gathered[k].data()));
+    PetscSF part;
+    PetscCall(
+        PetscSFCreateEmbeddedRootSF(sf, static_cast<PetscInt>(selected.size()), selected.data(), &part));
+    PetscCall(PetscSFBcastBegin(part, MPIU_INT, counters[k].data(), embedded[k].data(), MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(part, MPIU_INT, counters[k].data(), embedded[k].data(), MPI_REPLACE));
+    PetscCall(PetscSFDestroy(&part));
+  }
+  PetscCall(expect(counters[0] == counters[1] && updates[0] == updates[1], name + ", fetch and add"));
+  PetscCall(expect(gathered[0] == gathered[1], name + ", gather"));
+  PetscCall(expect(embedded[0] == embedded[1], name + ", embedded forest"));
+  PetscFunctionReturn(0);
+}
+
+/// A duplicate used beside its original, and after that is gone; a forest that gets another graph.
+PetscErrorCode compare_lives(const Graph& graph, const Graph& other, const std::string& name) {
+  PetscSF ours, basic, copy, empty;
+
+  PetscFunctionBegin;
+  PetscCall(make(graph, "nuice", &ours));
+  PetscCall(make(graph, "basic", &basic));
+  PetscCall(PetscSFDuplicate(ours, PETSCSF_DUPLICATE_GRAPH, &copy));
+  PetscCall(PetscSFDuplicate(ours, PETSCSF_DUPLICATE_CONFONLY, &empty));
+  PetscSFType type;
+  PetscCall(PetscSFGetType(copy, &type));
+  PetscCall(expect(std::strcmp(type, "nuice") == 0, name + ", type of a duplicate"));
+  const Unit unit = units()[0];
+  Data first(graph, unit, 1), second(graph, unit, 2), right_first = first, right_second = second;
+  PetscCall(begin(ours, unit, first, MPI_SUM, true));
+  PetscCall(begin(copy, unit, second, MPI_SUM, true));
+  PetscCall(end(ours, unit, first, MPI_SUM, true));
+  PetscCall(end(copy, unit, second, MPI_SUM, true));
+  for (Data* data : {&right_first, &right_second}) {
+    PetscCall(begin(basic, unit, *data, MPI_SUM, true));
+    PetscCall(end(basic, unit, *data, MPI_SUM, true));
+  }
+  PetscCall(expect(first == right_first && second == right_second, name + ", duplicate"));
+  PetscCall(PetscSFDestroy(&ours));
+  PetscCall(compare_all(copy, basic, graph, name + ", duplicate without its original"));
+  PetscCall(PetscSFDestroy(&copy));
+  PetscCall(PetscSFDestroy(&basic));
+  PetscCall(make(other, "basic", &basic));
+  PetscCall(PetscSFSetGraph(empty, other.num_roots, static_cast<PetscInt>(other.roots.size()),
+                            other.places.empty() ? nullptr : const_cast<PetscInt*>(other.places.data()),
+                            PETSC_COPY_VALUES, const_cast<PetscSFNode*>(other.roots.data()),
+                            PETSC_COPY_VALUES));
+  PetscCall(compare_all(empty, basic, other, name + ", duplicate with another graph"));
+  PetscCall(PetscSFSetType(empty, "basic"));  // and away from nuice
+  PetscCall(PetscSFDestroy(&empty));
+  PetscCall(PetscSFDestroy(&basic));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode run() {
+  const std::vector<std::pair<Kind, std::string>> kinds = {{Kind::scattered, "scattered"},
+                                                           {Kind::contiguous, "contiguous"},
+                                                           {Kind::halo, "halo"},
+                                                           {Kind::sparse, "with ranks without neighbours"}};
+  PetscInt seeds = 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-seeds", &seeds, nullptr));
+  for (PetscInt seed = 1; seed <= seeds; ++seed)
+    for (const auto& [kind, name] : kinds) {
+      const Graph graph(kind, static_cast<unsigned>(seed));
+      PetscSF ours, basic;
+      PetscCall(make(graph, "nuice", &ours));
+      PetscCall(make(graph, "basic", &basic));
+      PetscCall(compare_all(ours, basic, graph, name));
+      PetscCall(compare_several(ours, basic, graph, name));
+      PetscCall(compare_others(ours, basic, graph, name));
+      PetscCall(PetscSFDestroy(&ours));
+      PetscCall(PetscSFDestroy(&basic));
+      PetscCall(compare_lives(graph, Graph(Kind::scattered, 99), name));
+    }
+  PetscFunctionReturn(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
+  PetscCall(run());
+  if (failed == 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "all right\n"));
+  PetscCall(PetscFinalize());
+  return std::min(failed, 99);
+}
