@@ -41,7 +41,7 @@ ALLOWED = {
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
-    "dropin": set(),
+    "dropin": {"core", "mpi", "exchange", "exchange/bind", "exchange/exec"},
     "capi": {
         "core",
         "topology",
