@@ -179,7 +179,7 @@ std::optional<Violation> compare_claims(Rank src, Rank dst, std::span<const Clai
                                         std::span<const Claim> expected) {
   const auto [s, e] = std::ranges::mismatch(sent, expected);
   if (s == sent.end() && e == expected.end()) return std::nullopt;
-  const auto text = [](auto at, auto end) { return at == end ? "nothing more" : claim_text(*at); };
+  const auto text = [](auto at, auto end) { return at == end ? "no more bytes" : claim_text(*at); };
   const Claim& first = s != sent.end() ? *s : *e;
   return Violation{.kind = ViolationKind::not_delivered,
                    .phase = first.phase,

@@ -11,16 +11,17 @@
 
 #include "nuice/core/check_pairs.hpp"
 #include "nuice/core/error.hpp"
-#include "scale/all_ranks.hpp"
 #include "scale/changes.hpp"
 #include "scale/patterns.hpp"
-#include "scale/table_of.hpp"
 #include "scale/tables_check.hpp"
+#include "schedulers/distributed/all_ranks.hpp"
+#include "schedulers/distributed/table_of.hpp"
 
 namespace nuice {
 namespace {
 
 using namespace scale;
+using namespace distributed;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -21,10 +21,10 @@ class Changing {
     const auto row = std::span(rows_.partners).subspan(rows_.begin[index(src)], rows_.degree(src));
     return std::ranges::find(row, dst) != row.end();
   }
-  bool is_new(std::uint64_t message) const { return rows_.colours[message] == no_colour; }
+  bool is_new(std::uint64_t message) const { return rows_.colours[message] == distributed::no_colour; }
   void set(std::uint64_t message, Rank dst) {
     rows_.partners[message] = dst;
-    rows_.colours[message] = no_colour;
+    rows_.colours[message] = distributed::no_colour;
   }
   void sort() {
     std::vector<std::uint64_t> order;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "nuice/core/random.hpp"
-#include "scale/rows.hpp"
+#include "schedulers/distributed/rows.hpp"
 
 namespace nuice::scale {
+
+using distributed::Rows;
 
 /// Pairs of messages a -> b and c -> d become a -> d and c -> b, until such a share of all is new; those have no colour, the others keep
 /// theirs. All ranks send and receive as many messages as before. Returns how many are new.

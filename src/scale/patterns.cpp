@@ -171,7 +171,7 @@ Rows make_rows(std::string_view pattern, std::string_view sizes, Rank num_ranks,
   Rows rows;
   maker.make(num_ranks, degree, random, rows);
   rows.partners.shrink_to_fit();
-  rows.colours.assign(rows.size(), no_colour);
+  rows.colours.assign(rows.size(), distributed::no_colour);
   rows.bytes.resize(rows.size());
   for (Bytes& bytes : rows.bytes) bytes = unit * law.units(random);
   return rows;

@@ -6,9 +6,11 @@
 #include <string_view>
 
 #include "nuice/core/random.hpp"
-#include "scale/rows.hpp"
+#include "schedulers/distributed/rows.hpp"
 
 namespace nuice::scale {
+
+using distributed::Rows;
 
 /// Who sends to whom.
 struct Pattern {

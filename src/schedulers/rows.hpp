@@ -12,6 +12,8 @@ Schedule make_gm(const Problem& problem);
 Schedule make_compact_masking(const Problem& problem);
 std::string why_not_coloring(const Problem& problem);
 Schedule make_coloring(const Problem& problem);
+std::string why_not_distributed_coloring(const Problem& problem);
+Schedule make_distributed_coloring(const Problem& problem);
 Schedule make_lex(const Problem& problem);
 Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);

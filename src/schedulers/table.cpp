@@ -40,6 +40,9 @@ double link_free_phases(const MatrixTraits& t) { return t.degree * 1.3; }
 
 double fewest(const MatrixTraits& t) { return t.degree; }
 
+/// Where nobody looks for the last place with all in view.
+double one_more(const MatrixTraits& t) { return t.degree + 1; }
+
 constexpr Scheduler lp{
     .name = "lp",
     .summary = "linear permutation: ranks exchange in pairs, partner i xor k in phase k",
@@ -305,6 +308,20 @@ constexpr std::array built_in{
         .planning_cost = PlanningCost{.message = 400, .hop = 400},
         .gathers = true,
         .tried_with = Paces(Pace::notices)},
+    Scheduler{
+        .name = "distributed_coloring",
+        .summary = "edge colouring by ranks that know their own messages only: D or D + 1 phases, mostly",
+        .source = "NUICE, after Panconesi and Srinivasan 1997",
+        .guarantees = direct | one_port,
+        .randomized = true,
+        .make = make_distributed_coloring,
+        .why_not = why_not_distributed_coloring,
+        .expected_phases = one_more,
+        .expected_unevenness = 0.1,
+        .planning_cost = PlanningCost{.message = 1200},
+        .gathers = false,
+        .tried_with =
+            Paces::none()},  // for planning without a gather; with one, coloring is quicker and shorter
 };
 
 core::Table<Scheduler>& table() {

@@ -104,6 +104,14 @@ def test_coloring() -> None:
     assert all(f["pieces_per_message"] >= 1 for f in memory)
 
 
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_at_scale() -> None:
+    (figures,) = quick("at_scale.py")
+    assert figures["phases"]["distributed"] == figures["phases"]["everywhere"]
+    assert all(seconds > 0 for seconds in figures["plan_seconds"].values())
+    assert figures["to_everywhere"] > 0
+
+
 def test_level_rules() -> None:
     figures = quick("level_rules.py")
     assert len(figures) == 28 * 6

@@ -6,14 +6,16 @@
 #include <algorithm>
 
 #include "nuice/nuice.hpp"
-#include "scale/all_ranks.hpp"
 #include "scale/changes.hpp"
 #include "scale/patterns.hpp"
-#include "scale/table_of.hpp"
+#include "schedulers/distributed/all_ranks.hpp"
+#include "schedulers/distributed/table_of.hpp"
 #include "support/throws.hpp"
 
 namespace nuice::scale {
 namespace {
+
+using namespace distributed;
 
 struct Planned {
   Rows sends;

@@ -20,10 +20,13 @@
 
 namespace nuice::mpi {
 
-/// Where the matrix comes together and the schedule is made. The schedule is the same.
+/// Where the matrix comes together and the schedule is made. The schedule is the same. A row of the table of options for each.
 enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
   root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
+  /// Nowhere: the ranks find the phases together, each knowing its own messages only. For the scheduler distributed_coloring
+  /// (docs/at-scale.md).
+  distributed,
 };
 
 /// Of the executor async.

@@ -61,7 +61,7 @@ class Plan {
   /// Collective over parent; its plans share a duplicate, but one with a watchdog has its own. destinations: to whom this rank sends and how many bytes,
   /// in any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
   /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule); with Planning::root memory
-  /// does on rank 0 only.
+  /// does on rank 0 only, with Planning::distributed nowhere.
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator or given twice, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
@@ -76,9 +76,9 @@ class Plan {
 
   /// Collective over parent. A plan for a schedule of your own, of which every rank gives its slice: one
   /// loaded from a file and cut with nuice::slice(), or one that the ranks have made together. Messages may
-  /// be split into pieces over several phases and forwarded by other ranks. options.scheduler, seed and
+  /// be split into pieces over several phases and, but with Planning::distributed, forwarded by other ranks. options.scheduler, seed and
   /// phase_cost_bytes are only names here. Cost as above: every rank gathers what all ranks send, O(ranks +
-  /// pieces); the check is always made.
+  /// pieces); with Planning::distributed each pair compares its own, O(own pieces). The check is always made.
   /// Throws Error, the same on all ranks: mismatch where table and communicator, or the tables of two ranks,
   /// do not belong together (pair and phase are named) or a byte is not delivered exactly once, or is sent on
   /// by a rank that does not have it; otherwise as above.

@@ -227,6 +227,16 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
   become_member(parent, wanted.watchdog_s);
   PlanOptions options = agree_on_options(wanted);
   if (options.executor == auto_name) options.executor = default_executor;
+  if (options.planning == Planning::distributed) {
+    all_or_none(*comm, [&] {
+      check_table(*comm, given);
+      destinations = given.destinations;
+      table = given;
+    });
+    take_distributed(options);
+    agree_on_times();
+    return;
+  }
   find_hosts(options);
   info.combined = false;  // it is as the table is
   std::vector<std::int64_t> my_sends;

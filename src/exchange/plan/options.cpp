@@ -15,7 +15,7 @@ namespace {
 using namespace nuice::options;
 using O = PlanOptions;
 
-constexpr std::array<std::string_view, 2> planning_names = {"everywhere", "root"};
+constexpr std::array<std::string_view, 3> planning_names = {"everywhere", "root", "distributed"};
 
 using Kind = std::variant<Text<O>, Flag<O>, Whole<O, int>, Whole<O, std::uint64_t>, Size<O>, Seconds<O>,
                           OneOf<O, Planning>>;
@@ -37,7 +37,7 @@ const std::array table{
     Row{"hosts", "which ranks share a host (a node): auto, so many each, or a list",
         Text<O>{NUICE_AT(hosts)}},
     Row{"combine", "aggregation: one message from host to host", Flag<O>{NUICE_AT(combine)}},
-    Row{"planning", "where the schedule is made: everywhere or root",
+    Row{"planning", "where the schedule is made: everywhere, root or distributed",
         OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
     Row{"check", "prove the schedule before the plan is handed out", Flag<O>{NUICE_AT(check)}},
     Row{"watchdog", "give up after so long without progress; 0: never", Seconds<O>{NUICE_AT(watchdog_s)}},

@@ -160,6 +160,11 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
     destinations.assign(all_destinations.begin(), all_destinations.end());
   });
 
+  if (options.planning == Planning::distributed) {
+    plan_distributed(options);
+    agree_on_times();
+    return;
+  }
   find_hosts(options);
   StopWatch watch;
   const bool everywhere = options.planning == Planning::everywhere;

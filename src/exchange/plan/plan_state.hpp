@@ -130,6 +130,13 @@ struct Plan::State {
   /// The slices of ranks begin to end - 1; empty ones for executors that wait for no notices.
   std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
                                    const PlanOptions& options, Rank begin, Rank end) const;
+  /// Collective. As make(), by all ranks together, none of which has the matrix.
+  void plan_distributed(const PlanOptions& options);
+  /// Collective. Checks the table with its partners, and learns what all have together; nothing is gathered.
+  void take_distributed(const PlanOptions& options);
+  template <typename FactsOfAll>
+  void describe_distributed(const PlanOptions& options, const FactsOfAll& facts,
+                            const std::vector<Bytes>& largest);
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();
   /// Collective. Sets the times to their maxima over the ranks.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/table_of.hpp"
+#include "schedulers/distributed/table_of.hpp"
 
 #include <algorithm>
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used) {
   std::vector<PhaseId> phases;
@@ -45,4 +45,4 @@ PhaseTable table_of(const Side& sends, const Side& receives, std::span<const Pha
   return table;
 }
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

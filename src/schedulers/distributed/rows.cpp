@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/rows.hpp"
+#include "schedulers/distributed/rows.hpp"
 
 #include <numeric>
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 Rows transposed(const Rows& rows) {
   const Rank num_ranks = rows.num_ranks();
@@ -26,4 +26,4 @@ Rows transposed(const Rows& rows) {
   return other;
 }
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/side.hpp"
+#include "schedulers/distributed/side.hpp"
 
 #include <algorithm>
 
-namespace nuice::scale {
+namespace nuice::distributed {
 namespace {
 
 constexpr std::uint32_t fresh = 1U << 31;  // got its colour in this turn
+
+Rank distance(Rank self, Rank partner, Rank num_ranks) {
+  return partner >= self ? partner - self : partner - self + num_ranks;
+}
 
 /// The message that the letter is about.
 std::uint32_t edge_of(const Side& side, const Letter& letter) {
@@ -22,6 +26,13 @@ Letter letter_about(const Side& side, std::uint32_t edge) {
 }
 
 }  // namespace
+
+std::vector<Rank> distances_of(Rank self, std::span<const Rank> partners, Rank num_ranks) {
+  std::vector<Rank> distances;
+  for (const Rank partner : partners) distances.push_back(distance(self, partner, num_ranks));
+  std::ranges::sort(distances);
+  return distances;
+}
 
 void Turn::read(const Side& side, std::span<const Letter> in) {
   holes_.clear();
@@ -163,17 +174,13 @@ void Turn::send_offers(const Side& side, std::vector<Letter>& out) {
   }
 }
 
-Rank Turn::distance(const Side& side, Edge edge) const {
-  const Rank ahead = side.partners[edge] - side.self;
-  return ahead >= 0 ? ahead : ahead + num_ranks_;
-}
-
 /// Messages that go as far as one of the example's get the same colour as that: in stencils nothing is left to do then.
 void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
   if (!palette_.is_flat() || example_.size() > palette_.size()) return;
   std::erase_if(holes, [&](Edge edge) {
-    const auto found = std::ranges::lower_bound(example_, distance(side, edge));
-    if (found == example_.end() || *found != distance(side, edge)) return false;
+    const Rank far = distance(side.self, side.partners[edge], num_ranks_);
+    const auto found = std::ranges::lower_bound(example_, far);
+    if (found == example_.end() || *found != far) return false;
     const auto colour = static_cast<Colour>(found - example_.begin());
     if (std::exchange(at_[colour], edge + 1) != 0) return false;
     keep_for(side, edge, colour);
@@ -196,10 +203,10 @@ void Turn::open(const Side& side, std::vector<Letter>& out) {
   for (Edge edge = 0; edge < side.colours.size(); ++edge)
     if (side.colours[edge] == no_colour) holes.push_back(edge);
   if (holes.empty()) return;
-  std::ranges::stable_sort(holes, [&](Edge a, Edge b) {
-    return side.bytes[a] != side.bytes[b] ? side.bytes[a] > side.bytes[b]
-                                          : distance(side, a) < distance(side, b);
-  });
+  const auto key = [&](Edge edge) {
+    return std::pair(-side.bytes[edge], distance(side.self, side.partners[edge], num_ranks_));
+  };
+  std::ranges::sort(holes, {}, key);
   offers_.clear();
   mark(side);
   keep_as_example(side, holes);
@@ -241,4 +248,4 @@ std::size_t Turn::memory_bytes() const {
          free_.capacity() * sizeof(Colour) + offers_.capacity() * sizeof(Offer);
 }
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

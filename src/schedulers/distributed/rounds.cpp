@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/rounds.hpp"
+#include "schedulers/distributed/rounds.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 std::uint32_t run_rounds(World& world, Palette& palette, const OnRound& on_round) {
   world.open();
@@ -17,4 +17,4 @@ std::uint32_t run_rounds(World& world, Palette& palette, const OnRound& on_round
   }
 }
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

@@ -7,7 +7,7 @@
 
 #include "nuice/core/types.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 /// A phase, while it is being looked for.
 using Colour = std::uint16_t;
@@ -28,4 +28,4 @@ struct Letter {
 };
 static_assert(sizeof(Letter) == 20);
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

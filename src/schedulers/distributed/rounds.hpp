@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "scale/palette.hpp"
+#include "schedulers/distributed/palette.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 /// How ranks reach each other. Everything is collective: all ranks call the same in the same order.
 class World {
@@ -35,4 +35,4 @@ using OnRound = std::function<void(std::uint32_t round, std::uint64_t unsettled)
 /// The same messages, seed and palette give the same colours in every world, whatever the timing.
 std::uint32_t run_rounds(World& world, Palette& palette, const OnRound& on_round = {});
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/all_ranks.hpp"
+#include "schedulers/distributed/all_ranks.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "nuice/core/interrupt.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 AllRanks::AllRanks(Rows& sends, Rows& receives, const Palette& palette, std::uint64_t seed)
     : sends_(sends),
@@ -19,13 +19,9 @@ std::vector<Rank> example_of(const Rows& sends) {
   Rank busiest = 0;
   for (Rank rank = 1; rank < sends.num_ranks(); ++rank)
     if (sends.degree(rank) > sends.degree(busiest)) busiest = rank;
-  std::vector<Rank> distances;
-  for (std::size_t i = 0; i < sends.degree(busiest); ++i) {
-    const Rank ahead = sends.partners[sends.begin[static_cast<std::size_t>(busiest)] + i] - busiest;
-    distances.push_back(ahead >= 0 ? ahead : ahead + sends.num_ranks());
-  }
-  std::ranges::sort(distances);
-  return distances;
+  const std::size_t begin = sends.begin[static_cast<std::size_t>(busiest)];
+  return distances_of(busiest, std::span(sends.partners).subspan(begin, sends.degree(busiest)),
+                      sends.num_ranks());
 }
 
 std::span<const Letter> AllRanks::letters_to(Rank rank) const {
@@ -101,4 +97,4 @@ std::vector<Bytes> limits_of(const Rows& sends, const Rows& receives) {
   return limits;
 }
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

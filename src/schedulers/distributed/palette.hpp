@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "scale/letter.hpp"
+#include "schedulers/distributed/letter.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 class Palette {
  public:
@@ -39,4 +39,4 @@ class Palette {
   std::vector<std::uint64_t> history_;  // since colours were last added
 };
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

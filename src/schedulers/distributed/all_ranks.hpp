@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "scale/rounds.hpp"
-#include "scale/rows.hpp"
+#include "schedulers/distributed/rounds.hpp"
+#include "schedulers/distributed/rows.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 /// What one rank had to do with letters in a round, of the rank that had most.
 struct RoundCount {
@@ -58,4 +58,4 @@ std::vector<Rank> example_of(const Rows& sends);
 /// For a Palette: for every k the largest of all ranks' k-th largest messages. O(m log d).
 std::vector<Bytes> limits_of(const Rows& sends, const Rows& receives);
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

@@ -27,10 +27,10 @@
 #include <vector>
 
 #include "nuice/core/random.hpp"
-#include "scale/letter.hpp"
-#include "scale/palette.hpp"
+#include "schedulers/distributed/letter.hpp"
+#include "schedulers/distributed/palette.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 /// One rank as a sender or as a receiver. The memory is the world's.
 struct Side {
@@ -40,10 +40,13 @@ struct Side {
   std::span<Colour> colours;       ///< Of each message; no_colour while it has none.
 };
 
+/// The distances (partner - self) mod num_ranks, ascending.
+std::vector<Rank> distances_of(Rank self, std::span<const Rank> partners, Rank num_ranks);
+
 /// What a turn needs room for. The ranks of one process may share it, as nothing is left in it between turns.
 class Turn {
  public:
-  /// example: the distances (partner - self) mod num_ranks of the first sender that has most messages, ascending.
+  /// example: distances_of() the first sender that has most messages.
   Turn(const Palette& palette, std::uint64_t seed, Rank num_ranks, std::vector<Rank> example)
       : palette_(palette), seed_(seed), num_ranks_(num_ranks), example_(std::move(example)) {}
 
@@ -77,7 +80,6 @@ class Turn {
   void collect_free(const Side& side, std::size_t wanted, Random* random);
   Colour take_free(Bytes bytes);
   void keep_as_example(const Side& side, std::vector<Edge>& holes);
-  Rank distance(const Side& side, Edge edge) const;
   Colour evict(const Side& side, Bytes bytes);
   void give(const Side& side, Edge edge, Colour colour, std::vector<Letter>& out);
   bool match(const Side& side, const Hole& hole, std::vector<Letter>& out);
@@ -98,4 +100,4 @@ class Turn {
   std::vector<Offer> offers_;
 };
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/palette.hpp"
+#include "schedulers/distributed/palette.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "nuice/core/error.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 namespace {
 
 void require_room(std::size_t num_colours) {
@@ -44,4 +44,4 @@ void Palette::add(Bytes most) {
   history_.clear();
 }
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "nuice/core/phase_table.hpp"
-#include "scale/side.hpp"
+#include "schedulers/distributed/side.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 /// By colour the phase that it becomes: as colours go, those that nobody uses left out. used: by colour, of all ranks.
 std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used);
@@ -17,4 +17,4 @@ std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used);
 PhaseTable table_of(const Side& sends, const Side& receives, std::span<const PhaseId> phase_of,
                     PhaseId num_phases, Rank num_ranks);
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

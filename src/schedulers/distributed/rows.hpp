@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "scale/side.hpp"
+#include "schedulers/distributed/side.hpp"
 
-namespace nuice::scale {
+namespace nuice::distributed {
 
 /// One side of all ranks: what each sends, or what each receives.
 struct Rows {
@@ -33,4 +33,4 @@ struct Rows {
 /// By receiver what `rows` has by sender. O(messages).
 Rows transposed(const Rows& rows);
 
-}  // namespace nuice::scale
+}  // namespace nuice::distributed

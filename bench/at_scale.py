@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Planning by all ranks together, none of which knows the matrix, beside planning with a gather, on this machine.
+
+The same matrix in turns with planning=distributed and planning=everywhere (scheduler distributed_coloring: the
+same plan), and with everywhere and rs_n. Planning time is that of the slowest rank: gather, schedule and check.
+Prints medians over the rounds, and the median of the ratio within a round. All ranks share the cores of this
+machine, so a round of letters costs what its processes take to get their turns.
+
+usage: bench/at_scale.py [--ranks 8,16,32,64] [--degree 8] [--rounds 5] [--quick] [--json]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+import nuice
+from nuice.cli.bench import environment, find_program
+
+WAYS = {
+    "distributed": ("distributed_coloring", "distributed"),
+    "everywhere": ("distributed_coloring", "everywhere"),
+    "rs_n": ("rs_n", "everywhere"),
+}
+
+
+def plan(ranks, path, scheduler, planning):
+    command = [find_program("mpiexec"), "-n", str(ranks), find_program("nuice-bench")]
+    command += ["--matrix", str(path), "--schedulers", scheduler, "--reps", "1", "--json"]
+    options = environment() | {"NUICE_OPTIONS": f"planning={planning}"}
+    done = subprocess.run(command, capture_output=True, text=True, env=options, timeout=300)
+    if done.returncode:
+        sys.exit(f"nuice-bench: {done.stderr.strip()}")
+    (record,) = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+    return record
+
+
+def figures(ranks, degree, rounds, path):
+    nuice.save_matrix_market(path, nuice.random_regular(ranks, min(degree, ranks - 1), seed=1))
+    records = [{name: plan(ranks, path, *way) for name, way in WAYS.items()} for _ in range(rounds)]
+
+    def seconds(record, name):
+        return record[name]["plan_seconds"]
+
+    return {
+        "ranks": ranks,
+        "degree": degree,
+        "phases": {name: records[0][name]["phases"] for name in WAYS},
+        "plan_seconds": {name: median(seconds(r, name) for r in records) for name in WAYS},
+        "to_everywhere": median(seconds(r, "distributed") / seconds(r, "everywhere") for r in records),
+        "to_rs_n": median(seconds(r, "distributed") / seconds(r, "rs_n") for r in records),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--ranks", default="8,16,32,64")
+    parser.add_argument("--degree", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="4 ranks, one round")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if options.quick:
+        options.ranks, options.degree, options.rounds = "4", 3, 1
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "matrix.mtx"
+        found = [figures(int(n), options.degree, options.rounds, path) for n in options.ranks.split(",")]
+    if options.json:
+        for row in found:
+            print(json.dumps(row))
+        return
+    table = Table("ranks", *(f"{name}, ms" for name in WAYS), "/ everywhere", "/ rs_n")
+    for row in found:
+        times = (f"{1e3 * row['plan_seconds'][name]:.3g}" for name in WAYS)
+        table.add_row(str(row["ranks"]), *times, f"{row['to_everywhere']:.2f}", f"{row['to_rs_n']:.2f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
