@@ -163,7 +163,7 @@ def test_a_program_of_petscs_prints_the_same_as_with_basic(example, name, ranks,
 
 @pytest.mark.slow
 def test_algebraic_multigrid_agrees_to_round_off(example):
-    """Its set-up adds in the order in which messages come: basic's own residuals differ in the last digits."""
+    """Basic's own residuals differ in the last digits from run to run."""
     words = ["-da_grid_x", "20", "-da_grid_y", "20", "-pc_type", "gamg", "-ksp_monitor"]
     ways = [said(4, example("ksp/ksp/tutorials/ex50"), *words, *way) for way in (PLANNED, BASIC)]
     ours, theirs = ([float(norm) for norm in re.findall(r"norm (\S+)", printed)] for printed in ways)
