@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice's programs beside other libraries': FFTW's own distributed transform, PETSc's conjugate gradients,
-PetscSF. Results must agree; times stand side by side.
+"""nuice's programs beside other libraries': FFTW's own distributed transform, PETSc's and hypre's conjugate
+gradients, PetscSF. Results must agree; times stand side by side.
 
 The peers are built here, against Debian's MPI, with which Debian's libraries are linked; nuice-cg,
 nuice-fft2d and nuice-bench must be built with the same MPI for times to compare (`make bench-peers` does
@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -33,16 +34,22 @@ from nuice.airfoil import airfoil_mesh, halo_matrix, partition
 from nuice.flow import stiffness_matrix
 
 ROOT = Path(__file__).parents[1]
-PEERS = {"fftw_mpi": ("fftw3_mpi", None), "petsc_cg": (None, "petsc"), "petsc_sf": (None, "petsc")}
-BESIDE = {"petsc_block_cg": (None, "petsc")}  # for other scripts
+# What links each: words, or the name of a package that pkg-config knows.
+PEERS = {
+    "fftw_mpi": ["-lfftw3_mpi", "-lfftw3", "-lm"],
+    "petsc_cg": "petsc",
+    "hypre_cg": ["-isystem", "/usr/include/hypre", "-lHYPRE", "-lm"],
+    "petsc_sf": "petsc",
+}
+BESIDE = {"petsc_block_cg": "petsc"}  # for other scripts
 TOLERANCE = 1e-12  # of a transform
 
 
-def flags(library, package):
-    """What links a peer; None where its library is not here."""
-    if package is None:
-        return [f"-l{library}", "-lfftw3", "-lm"]
-    found = subprocess.run(["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True)
+def flags(linked):
+    """What links a peer; None where its package is not here."""
+    if isinstance(linked, list):
+        return linked
+    found = subprocess.run(["pkg-config", "--cflags", "--libs", linked], capture_output=True, text=True)
     return found.stdout.split() if found.returncode == 0 else None
 
 
@@ -51,8 +58,8 @@ def build_peers(options, folder, names=tuple(PEERS)):
     programs = {}
     common = [str(ROOT / "apps" / "common" / "timing.cpp")]
     for name in names:
-        library, package = (PEERS | BESIDE)[name]
-        words = flags(library, package)
+        linked = (PEERS | BESIDE)[name]
+        words = flags(linked)
         command = [options.mpicxx, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-O3", "-std=c++20"]
         command += [
             f"-I{ROOT / 'include'}",
@@ -60,7 +67,7 @@ def build_peers(options, folder, names=tuple(PEERS)):
             str(ROOT / "bench" / "peers" / f"{name}.cpp"),
         ]
         if words is None or shutil.which(options.mpicxx) is None:
-            missing = options.mpicxx if words is not None else package
+            missing = options.mpicxx if words is not None else linked
             print(f"{name} is skipped: {missing} is not here", file=sys.stderr)
             continue
         program = folder / name
@@ -173,8 +180,8 @@ def metis_order(matrix, num_parts):
     return np.argsort(part, kind="stable"), np.bincount(part, minlength=num_parts)
 
 
-def solvers(options, peer, folder):
-    """KSPCG without preconditioner."""
+def solvers(options, peer, folder, label):
+    """Conjugate gradients without preconditioner."""
     side = 24 if options.quick else 128
     line = scipy.sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(side, side))
     one = scipy.sparse.identity(side)
@@ -209,7 +216,7 @@ def solvers(options, peer, folder):
         right = mine["iterations"] == other["iterations"] and difference <= 1e-8 and other["converged"]
         seen = f"{mine['iterations']} and {other['iterations']} iterations, x differs by {difference:.1e}"
         for what, key in (("solution", "solve_seconds"), ("exchange", "exchange_seconds_median")):
-            yield figure(name, what, "KSPCG", mine[key], other[key], right, seen)
+            yield figure(name, what, label, mine[key], other[key], right, seen)
 
 
 def exchanges(options, peer, folder):
@@ -239,6 +246,14 @@ def exchanges(options, peer, folder):
         key = "exchange_seconds_median"
         right = mine["verified"] and other["verified"]
         yield figure(name, "exchange", "PetscSF", mine[key], other[key], right, "payloads verified")
+
+
+RUNS = {
+    "fftw_mpi": transforms,
+    "petsc_cg": partial(solvers, label="KSPCG"),
+    "hypre_cg": partial(solvers, label="hypre's PCG"),
+    "petsc_sf": exchanges,
+}
 
 
 def print_table(figures, options):
@@ -278,7 +293,7 @@ def main():
             if mpi_of(program) != ours:
                 print(f"{peer} is skipped: it runs on {mpi_of(program)}, nuice on {ours}", file=sys.stderr)
                 continue
-            run = {"fftw_mpi": transforms, "petsc_cg": solvers, "petsc_sf": exchanges}[peer]
+            run = RUNS[peer]
             figures += [f | {"mpi": ours, "ranks": options.ranks} for f in run(options, program, folder)]
     if options.json:
         for f in figures:

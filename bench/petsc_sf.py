@@ -108,7 +108,7 @@ def exchanges(options, network, num_ranks, program, folder):
         more_s = by_type["nuice"]["set_up_seconds"] - by_type["basic"]["set_up_seconds"]
         saved_s = figure["basic_s"] - figure["nuice_s"]
         figure["set_up_s"] = more_s
-        figure["pays_after"] = max(0, round(more_s / saved_s)) if saved_s > 0.02 * figure["basic_s"] else None
+        figure["pays_after"] = max(0, round(more_s / saved_s)) if saved_s > 0.1 * figure["basic_s"] else None
         yield figure
 
 
@@ -132,7 +132,7 @@ def print_table(figures, options):
         *(f"{kind} ms" for kind in TYPES),
         "/ basic",
         "/ neighbor",
-        "set-up",
+        "pays after",
         "",
     ):
         table.add_column(column, justify="left" if column in ("network", "case") else "right")

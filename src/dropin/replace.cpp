@@ -125,17 +125,22 @@ int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
   return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&place->shadow);
 }
 
-/// By the number of the call alone.
+/// By the number of the call, and what all ranks found in the trial before.
 Replacer::Step Replacer::next_step(Place& place) const {
   const auto call = static_cast<std::uint64_t>(++place.calls);
-  if (!place.engine) return is_forced_ || (call >= 2 && std::has_single_bit(call)) ? Step::ask : Step::leave;
-  if (is_forced_ || checks_) return Step::replace;
-  const auto is_power_of_4 = [](std::uint64_t n) {
+  if (!place.engine) return {is_forced_ || (call >= 2 && std::has_single_bit(call)) ? Way::ask : Way::leave};
+  if (is_forced_ || checks_) return {Way::replace};
+  const auto is_trial = [](std::uint64_t n) {
     return n >= 4 && std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
   };
-  if (is_power_of_4(call)) return Step::time_mpi;
-  if (is_power_of_4(call - 1)) return Step::replace_and_compare;
-  return place.prefers_mpi ? Step::leave : Step::replace;
+  constexpr std::uint64_t first_trial = 4;
+  if (place.prefers_mpi) {
+    if (is_trial(call + 1)) return {Way::mpi};
+    if (is_trial(call)) return {Way::replace};
+    return is_trial(call - 1) ? Step{Way::replace, true, true} : Step{Way::leave};
+  }
+  if (is_trial(call)) return {Way::mpi, true, call > first_trial};
+  return {Way::replace, !is_trial(call - 1)};
 }
 
 /// Whether any rank has a message that would be granted, and all can have a shadow. Then it is made.
@@ -201,15 +206,19 @@ void Replacer::compare(Place& place, MPI_Comm comm) {
   constexpr double clearly = 1.03;
   place.prefers_mpi = sums[0] * sums[3] > clearly * sums[2] * sums[1];
   if (place.prefers_mpi) ++num_preferred_;
+  for (Rate* const rate : {&place.by_mpi, &place.by_us}) {  // the newer counts for more
+    rate->bytes /= 2;
+    rate->seconds /= 2;
+  }
 }
 
-int Replacer::exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, bool compares) {
+int Replacer::exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, const Step& step) {
   try {
     const double begin_s = PMPI_Wtime();
     carry_out(place, items);
     ++num_replaced_;
-    add(place.by_us, place, items, PMPI_Wtime() - begin_s);
-    if (compares) compare(place, comm);
+    if (step.is_timed) add(place.by_us, place, items, PMPI_Wtime() - begin_s);
+    if (step.compares) compare(place, comm);
     return MPI_SUCCESS;
   } catch (const Error& error) {
     std::fprintf(stderr, "nuice: %s on rank %d: %s\n", call, place.engine->rank, error.what());

@@ -5,7 +5,9 @@
 // host, the size of MPI_Alltoall's blocks. What they do not know alike they ask, inside the call, which may synchronise:
 //
 //   calls 2, 4, 8, ...     is any message long enough to gain? Then a shadow communicator is made, and from there on calls are replaced
-//   calls 4, 16, 64, ...   by MPI, and timed: whichever has moved more bytes a second so far takes the calls until the next of these
+//   calls 4, 16, 64, ...   by MPI, and timed. From the second of these on, whichever has moved more bytes a second takes the calls until the
+//                          next; MPI keeps them only while a try of ours at that time is slower. A call after one by MPI is not timed: TCP
+//                          senders that have lost packets stay slow for a while
 //
 // A call costs one look-up where it is left to MPI.
 #pragma once
@@ -51,16 +53,16 @@ class Replacer {
     Place* const place = place_of(comm, block_bytes);
     if (place == nullptr) return leave(mpi);
     const Step step = next_step(*place);
-    if (step == Step::leave) return leave(mpi);
+    if (step.way == Way::leave) return leave(mpi);
     const Items all = items();
-    if (step == Step::ask && !ask(*place, comm, all)) return leave(mpi);
-    if (step == Step::time_mpi) return time_mpi(*place, all, mpi);
-    if (!checks_) return exchange(call, *place, comm, all, step == Step::replace_and_compare);
+    if (step.way == Way::ask && !ask(*place, comm, all)) return leave(mpi);
+    if (step.way == Way::mpi) return time_mpi(*place, comm, all, step.compares, mpi);
+    if (!checks_) return exchange(call, *place, comm, all, step);
     const Comparison by_mpi(all);
     const int code = mpi();
     return code != MPI_SUCCESS
                ? code
-               : by_mpi.with(all, call, [&] { return exchange(call, *place, comm, all, false); });
+               : by_mpi.with(all, call, [&] { return exchange(call, *place, comm, all, step); });
   }
 
  private:
@@ -79,7 +81,12 @@ class Replacer {
     Rate by_mpi;
     Rate by_us;
   };
-  enum class Step { leave, ask, replace, replace_and_compare, time_mpi };
+  enum class Way : std::uint8_t { leave, ask, replace, mpi };
+  struct Step {
+    Way way;
+    bool is_timed = false;
+    bool compares = false;  ///< Afterwards.
+  };
 
   /// What MPI delivers for the same input, to be held against what we do (NUICE_DROPIN=check).
   class Comparison {
@@ -111,11 +118,12 @@ class Replacer {
   }
 
   template <typename Mpi>
-  int time_mpi(Place& place, const Items& items, Mpi&& mpi) {
+  int time_mpi(Place& place, MPI_Comm comm, const Items& items, bool compares, Mpi&& mpi) {
     ++num_left_;
     const double begin_s = PMPI_Wtime();
     const int code = mpi();
     add(place.by_mpi, place, items, PMPI_Wtime() - begin_s);
+    if (compares) compare(place, comm);
     return code;
   }
 
@@ -125,7 +133,7 @@ class Replacer {
   Step next_step(Place& place) const;
   bool ask(Place& place, MPI_Comm comm, const Items& items);
   bool make_shadow(Place& place, MPI_Comm comm);
-  int exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, bool compares);
+  int exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, const Step& step);
   void carry_out(Place& place, const Items& items) const;
   static void add(Rate& rate, const Place& place, const Items& items, double seconds);
   void compare(Place& place, MPI_Comm comm);

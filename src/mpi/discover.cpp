@@ -54,7 +54,7 @@ std::vector<Partner> by_count(const Communicator& comm, std::span<const Partner>
     must(MPI_Isend(&row[i].bytes, 1, MPI_INT64_T, row[i].rank, tag, comm.get(), &sends[i]), "MPI_Isend");
   std::vector<Partner> sources;
   for (int i = 0; i < incoming; ++i) sources.push_back(receive_one(comm, tag));
-  must(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  wait_all(comm, sends, "MPI_Isend");
   return sources;
 }
 
@@ -66,12 +66,13 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
   MPI_Request consensus = MPI_REQUEST_NULL;
   bool all_received = false;  // what this rank sent
   int all_through = 0;
-  Patience patience;
+  Watch watch(comm, "MPI_Issend");
   while (all_through == 0) {
     int is_here = 0;
     must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.get(), &is_here, MPI_STATUS_IGNORE), "MPI_Iprobe");
     if (is_here != 0) {
       sources.push_back(receive_one(comm, tag));
+      watch.found_something();
       continue;
     }
     if (all_received) {
@@ -83,7 +84,7 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
       all_received = done != 0;
       if (all_received) must(MPI_Ibarrier(comm.get(), &consensus), "MPI_Ibarrier");
     }
-    if (all_through == 0) patience.found_nothing();
+    if (all_through == 0) watch.found_nothing();
   }
   return sources;
 }

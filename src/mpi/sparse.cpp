@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpi/call.hpp"
-#include "mpi/watch.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 
@@ -98,8 +98,12 @@ const SparseExchange::Box& SparseExchange::run(Box out, Sums& sums, std::size_t 
   Watch watch(comm_, "a sparse exchange");
   try {
     pending->start();
-    while (!pending->is_done)
-      if (!pending->advance(in_)) watch.look(std::ssize(in_.items));
+    while (!pending->is_done) {
+      if (pending->advance(in_))
+        watch.found_something();
+      else
+        watch.found_nothing();
+    }
     pending->finish();
   } catch (...) {
     comm_.give_up();

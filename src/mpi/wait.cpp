@@ -12,7 +12,6 @@
 #include "core/support/watchdog.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
-#include "mpi/watch.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -89,37 +88,33 @@ std::string me(const Communicator& comm) { return "rank " + std::to_string(comm.
 
 }  // namespace
 
-struct Watch::State {
-  State(const Communicator& watched, const char* what) : comm(watched), call(what), roll(watched) {}
-
-  void look(std::int64_t events) {
-    const double now_s = MPI_Wtime();
-    if (now_s < quick_until_s) return;
-    if (comm.watches_deaths() && !dead_ranks(comm).empty()) throw Error(ErrorCode::mpi, me(comm));
-    if (now_s >= look_at_s) {
-      roll.answer();
-      look_at_s = now_s + look_every_s;
-    }
-    quiet.look(events, now_s, comm.watchdog_s() * most_of_limit);
-    if (comm.watchdog_s() > 0 && quiet.seconds() >= comm.watchdog_s())
-      time_out(comm, roll, quiet.seconds(), call);
-  }
-
-  const Communicator& comm;
-  const char* call;
-  RollCall roll;
-  QuietTime quiet;
-  double quick_until_s = MPI_Wtime() + quick_s;
-  double look_at_s = quick_until_s;
-};
-
 Watch::Watch(const Communicator& comm, const char* call)
-    : state_(comm.watches() ? std::make_unique<State>(comm, call) : nullptr) {}
-Watch::~Watch() = default;
+    : comm_(comm), call_(call), look_at_s_(MPI_Wtime() + quick_s) {}
 
-void Watch::look(std::int64_t events) {
+void Watch::found_nothing() {
   patience_.found_nothing();
-  if (state_) state_->look(events);
+  if (!comm_.watches()) return;
+  try {
+    look();
+  } catch (...) {
+    comm_.give_up();
+    throw;
+  }
+}
+
+void Watch::look() {
+  const double now_s = MPI_Wtime();
+  if (was_quick_ && now_s < look_at_s_) return;
+  was_quick_ = false;
+  if (comm_.watches_deaths() && !dead_ranks(comm_).empty()) throw Error(ErrorCode::mpi, me(comm_));
+  RollCall roll(comm_);
+  if (now_s >= look_at_s_) {
+    roll.answer();
+    look_at_s_ = now_s + look_every_s;
+  }
+  quiet_.look(0, now_s, comm_.watchdog_s() * most_of_limit);
+  if (comm_.watchdog_s() > 0 && quiet_.seconds() >= comm_.watchdog_s())
+    time_out(comm_, roll, quiet_.seconds(), call_);
 }
 
 void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_Status* status) {
@@ -128,16 +123,22 @@ void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_
     return;
   }
   Watch watch(comm, call);
-  try {
-    for (int done = 0;;) {
-      must(MPI_Test(&request, &done, status), call);
-      if (done != 0) return;
-      watch.look();
-    }
-  } catch (...) {
-    comm.give_up();
-    throw;
+  while (true) {
+    int done = 0;
+    const int code = MPI_Test(&request, &done, status);
+    if (code != MPI_SUCCESS) comm.give_up();
+    must(code, call);
+    if (done != 0) return;
+    watch.found_nothing();
   }
+}
+
+void wait_all(const Communicator& comm, std::span<MPI_Request> requests, const char* call) {
+  if (!comm.watches()) {
+    must(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    return;
+  }
+  for (MPI_Request& request : requests) wait(comm, request, call);
 }
 
 void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,

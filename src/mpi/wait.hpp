@@ -4,8 +4,10 @@
 
 #include <mpi.h>
 
+#include <span>
 #include <thread>
 
+#include "core/support/watchdog.hpp"
 #include "mpi/communicator.hpp"
 
 namespace nuice::mpi {
@@ -21,8 +23,28 @@ class Patience {
   }
 
  private:
-  static constexpr unsigned tests_per_yield = 64;
+  static constexpr unsigned tests_per_yield = 16;
   unsigned tests_ = 0;
+};
+
+/// A loop of tests on comm, as in wait(), whose end depends on other ranks.
+class Watch {
+ public:
+  /// call: what is waited for, in errors.
+  Watch(const Communicator& comm, const char* call);
+  void found_something() { quiet_.restart(), patience_.found_something(); }
+  /// Throws Error as wait().
+  void found_nothing();
+
+ private:
+  void look();
+
+  const Communicator& comm_;
+  const char* call_;
+  QuietTime quiet_;
+  Patience patience_;
+  double look_at_s_;  // when others' questions are answered next
+  bool was_quick_ = true;
 };
 
 /// Waits for an operation on comm. Where comm watches, throws Error mpi when a rank has died, as far as MPI tells, and Error
@@ -30,6 +52,9 @@ class Patience {
 /// communicator given up. Other ranks that wait here answer meanwhile.
 void wait(const Communicator& comm, MPI_Request& request, const char* call,
           MPI_Status* status = MPI_STATUS_IGNORE);
+
+/// The same for several, which may be null.
+void wait_all(const Communicator& comm, std::span<MPI_Request> requests, const char* call);
 
 /// The same for the making of a communicator, on which nobody can be asked yet: they are asked on `known`, one of the same ranks; null:
 /// nobody is named but the dead.

@@ -13,6 +13,7 @@
 //            wait     poll_until() for a message that the victim would send
 //            refuse, list, rma    DRS_N
 //            learn    drs receive lists
+//            connect  connect() again and again
 //
 // Prints a line per rank that came to its end: "case C rank R SECONDS code: text", the seconds since the victim's end.
 #include <mpi.h>
@@ -72,10 +73,10 @@ class Ranks {
 
   void run() {
     const std::map<std::string, void (Ranks::*)()> works = {
-        {"quiesce", &Ranks::quiesce}, {"future", &Ranks::future}, {"put", &Ranks::put},
-        {"small", &Ranks::small},     {"level", &Ranks::level},   {"wait", &Ranks::wait},
-        {"refuse", &Ranks::drs},      {"list", &Ranks::drs},      {"rma", &Ranks::drs},
-        {"learn", &Ranks::learn}};
+        {"quiesce", &Ranks::quiesce}, {"future", &Ranks::future},  {"put", &Ranks::put},
+        {"small", &Ranks::small},     {"level", &Ranks::level},    {"wait", &Ranks::wait},
+        {"refuse", &Ranks::drs},      {"list", &Ranks::drs},       {"rma", &Ranks::drs},
+        {"learn", &Ranks::learn},     {"connect", &Ranks::connect}};
     try {
       (this->*works.at(what_.work))();
       say("done");
@@ -88,7 +89,9 @@ class Ranks {
   }
 
  private:
-  am::mpi::Options transport() const { return {.transport = what_.transport}; }
+  am::mpi::Options transport() const {
+    return {.transport = what_.transport, .watchdog_s = what_.watchdog_s};
+  }
   am::EndpointOptions options() const { return {.watchdog_s = what_.watchdog_s}; }
 
   void say(const std::string& text) const {
@@ -208,6 +211,10 @@ class Ranks {
       exchange.start();
       exchange.wait();
     });
+  }
+
+  void connect() {
+    rounds([&](int) { am::mpi::connect(comm_, transport()); });
   }
 
   void learn() {

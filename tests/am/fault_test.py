@@ -85,6 +85,18 @@ class Faults(unittest.TestCase):
             WATCHDOG_S + SLACK_S,
         )
 
+    def test_connect_ends_where_a_rank_does_not_come(self):
+        cases = [f"freeze/connect/{transport}/{WATCHDOG_S}" for transport in TRANSPORTS]
+        self.expect(
+            cases if FULL else cases[:1],
+            r"^timeout: this rank gives up after [\d.]+ s in MPI_Comm_idup: not all ranks",
+            WATCHDOG_S + SLACK_S,
+        )
+
+    @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 has a fault tolerance that is known here")
+    def test_connect_ends_where_a_rank_has_died(self):
+        self.expect(["kill/connect/mpi/0"], rf"^mpi: .*; dead: rank {VICTIM}$", SLACK_S, "--with-ft", "ulfm")
+
 
 if __name__ == "__main__":
     FULL = "--times" in sys.argv

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of more than 2 GiB: there, back by another executor, and to itself. Needs about 5 GB of memory.
+// Messages of more than 2 GiB: there, back by another executor, and to itself; and messages that lie further
+// apart than that. Needs about 5 GB of memory.
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 
 #include "mpi/mpi_support.hpp"
 
@@ -71,6 +74,46 @@ TEST(LargeMessage, MoreThanAnIntCountsIsCarriedToItself) {
   if (rank != 0) return;
   EXPECT_EQ(num_wrong(to, factor, static_cast<std::size_t>(num_words)), 0U);
   EXPECT_EQ(to.back(), from.back() & 0xFF);
+}
+
+/// Messages that lie more than 2 GiB apart in an array and in fields, on both sides. Pages that nobody writes cost nothing.
+TEST(LargeOffsets, AreBeyondWhatAnIntCounts) {
+  const Rank rank = test::world_rank();
+  MPI_Barrier(MPI_COMM_WORLD);  // the other tests' memory is free
+  constexpr Bytes size = 100'000;
+  const Bytes far = (Bytes{1} << 31) + 8;
+  const std::vector<Partner> everybody = {{0, size}, {1, size}};
+  const std::vector<Bytes> offsets = {2 * far, far};
+  const Bytes room = 2 * far + size;
+  const auto zeros = [room] {
+    return std::unique_ptr<std::byte, decltype(&std::free)>(
+        static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(room), 1)), &std::free);
+  };
+  const auto letter = [](Rank from, Rank to, Bytes i) {
+    return static_cast<std::byte>((7 * from + 3 * to + i) % 251 + 1);
+  };
+  for (const std::string executor : {"async", "phased", "barrier", "pairwise", "credit", "depend"})
+    for (const bool as_fields : {false, true}) {
+      SCOPED_TRACE(executor + (as_fields ? ", fields" : ", arrays"));
+      mpi::Plan plan(MPI_COMM_WORLD, everybody, {.scheduler = "coloring", .executor = executor});
+      const auto from = zeros();
+      const auto to = zeros();
+      for (Rank other = 0; other < 2; ++other)
+        for (Bytes i = 0; i < size; ++i)
+          from.get()[offsets[static_cast<std::size_t>(other)] + i] = letter(rank, other, i);
+      const std::vector<std::int64_t> counts = {size, size};
+      const mpi::SendField send{from.get(), MPI_BYTE, counts, offsets};
+      const mpi::ReceiveField receive{to.get(), MPI_BYTE, counts, offsets};
+      mpi::Exchange exchange = as_fields ? plan.bind(std::span(&send, 1), std::span(&receive, 1))
+                                         : plan.bind(mpi::SendArray{from.get(), room, offsets},
+                                                     mpi::ReceiveArray{to.get(), room, offsets});
+      exchange.start();
+      exchange.wait();
+      for (Rank other = 0; other < 2; ++other)
+        for (Bytes i = 0; i < size; ++i)
+          ASSERT_EQ(to.get()[offsets[static_cast<std::size_t>(other)] + i], letter(other, rank, i))
+              << other << " " << i;
+    }
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // The PetscSF type nuice beside basic, bit for bit, on random graphs: every unit and operation, both ways, several under way, duplicates,
 // what is left to basic, and what is wrong. tests/petsc/test_petsc.py starts it with all kinds of options.
 //
-//   mpiexec -n N petsc_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...] [-seeds 3]
+//   mpiexec -n N petsc_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...] [-seeds 3] [-rank_1_late SECONDS]
 //
 // Prints one line for each case that failed, "all right" otherwise; the exit code is the number of failed cases, up to 99.
 #include <petscsf.h>
@@ -290,14 +290,40 @@ PetscErrorCode compare_lives(const Graph& graph, const Graph& other, const std::
   PetscFunctionReturn(0);
 }
 
+/// The second exchange of a forest waits for rank 1, which does not come for so many seconds.
+PetscErrorCode wait_for_rank_1(PetscReal seconds) {
+  const Graph graph(Kind::halo, 1);
+  const Unit unit = units()[0];
+  Data data(graph, unit, 1);
+  PetscMPIInt rank;
+  PetscSF sf;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(make(graph, "nuice", &sf));
+  for (int i = 0; i < 2; ++i) {
+    if (i == 1 && rank == 1) PetscCall(PetscSleep(seconds));
+    PetscCall(begin(sf, unit, data, MPI_SUM, false));
+    PetscCall(end(sf, unit, data, MPI_SUM, false));
+  }
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode run() {
   const std::vector<std::pair<Kind, std::string>> kinds = {{Kind::scattered, "scattered"},
                                                            {Kind::contiguous, "contiguous"},
                                                            {Kind::halo, "halo"},
                                                            {Kind::sparse, "with ranks without neighbours"}};
   PetscInt seeds = 1;
+  PetscReal late_s = 0;
 
   PetscFunctionBegin;
+  PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-rank_1_late", &late_s, nullptr));
+  if (late_s > 0) {
+    PetscCall(wait_for_rank_1(late_s));
+    PetscFunctionReturn(0);
+  }
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-seeds", &seeds, nullptr));
   for (PetscInt seed = 1; seed <= seeds; ++seed)
     for (const auto& [kind, name] : kinds) {

@@ -5,11 +5,13 @@ Programs: ours, PETSc's own tests and tutorials, petsc4py, DOLFINx. `make test-p
 and starts it; otherwise all of it is skipped.
 """
 
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -186,13 +188,27 @@ def test_dolfinx_solves_its_poisson_problem():
         pytest.skip("no fenicsx-performance-tests")
     words = ["--problem_type", "poisson", "--scaling_type", "strong", "--ndofs", "8000"]
     words += ["-ksp_type", "cg", "-pc_type", "jacobi"]
+    # It hung twice, seen once in SCOTCH_dgraphPart, before PETSc exchanges anything: therefore no threads.
+    alone = {"SCOTCH_PTHREAD_NUMBER": "1"}
     results = []
     for way in (PLANNED, BASIC):
-        printed = said(4, program, *words, *way, "-sf_view")
+        printed = said(4, program, *words, *way, "-sf_view", environment=alone)
         results.append(re.findall(r"(?:Krylov iterations|Solution norm): *(\S+)", printed))
         assert ("planned" in printed) == (way is PLANNED)
     assert len(results[0]) == 2
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("network", ["none:2", pytest.param("fast", marks=SLOW)])
+def test_the_bench_compares_on_shared_memory_and_on_a_network(network):
+    if network == "fast" and (os.geteuid() != 0 or shutil.which("tc") is None):
+        pytest.skip("the test network needs root and iproute2")
+    command = [ROOT / "bench" / "petsc_sf.py", "--build", BUILD, "--networks", network, "--quick", "--json"]
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    figures = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [figure["what"] for figure in figures] == ["exchange", "solve"]
+    assert all(figure["right"] for figure in figures)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +247,14 @@ def test_what_cannot_be_is_an_error_of_petscs_with_our_words(option, value, text
     assert done.returncode != 0
     assert text in done.stderr
     assert code in done.stderr
+
+
+def test_who_waits_for_a_rank_that_does_not_come_says_for_whom():
+    way = ["-sf_nuice_scheduler", "coloring", "-sf_nuice_plan_at", "1", "-sf_nuice_options", "watchdog=2s"]
+    done = start(3, OWN_TEST, *LOAD, *way, "-rank_1_late", "60", timeout=50)
+    assert done.returncode != 0
+    assert "Error in external library" in done.stderr
+    assert re.search(r"nuice: rank [02] gives up after .*waits for ranks? .*1", done.stderr)
 
 
 def test_another_mpi_is_refused_with_both_names(tmp_path):

@@ -143,10 +143,14 @@ def test_a_real_program_is_recorded_and_its_matrix_comes_back(tmp_path: Path) ->
 
 def test_the_commands_say_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert "takes --record DIR, or --off" in run("run", "--", "true", status=2).stderr
+    assert (
+        "takes one of --record DIR, --check and --off"
+        in run("run", "--off", "--check", "--", "true", status=2).stderr
+    )
     assert "not empty" in run("run", "--record", tmp_path, "--", "true", status=2).stderr
     assert "no rank-*.json" in run("record", "show", tmp_path, status=2).stderr
     assert run("run", "--off", "--", "false", status=1).stderr == ""
+    assert run("run", "--", "false", status=1).stderr == ""
 
 
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")

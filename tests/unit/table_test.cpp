@@ -77,9 +77,8 @@ TEST(Executors, HaveUniqueNamesTextAndSource) {
     EXPECT_FALSE(row.source.empty());
     EXPECT_TRUE(row.has_phases() || !row.carries_out(0)) << row.name << " would forward without phases";
   }
-  EXPECT_ERROR(
-      find_executor("fast"), ErrorCode::invalid_argument,
-      {"unknown executor \"fast\"; known: async, phased, barrier, pairwise, credit, depend, handshake"});
+  EXPECT_ERROR(find_executor("fast"), ErrorCode::invalid_argument,
+               {"unknown executor \"fast\"; known: async, phased, barrier, pairwise, credit"});
 }
 
 TEST(Executors, OnlyThoseWithPhasesForward) {

@@ -14,7 +14,7 @@
 
 namespace nuice::am::mpi {
 
-/// Must be equal on all ranks.
+/// Must be equal on all ranks, but for watchdog_s.
 struct Options {
   /// "mpi"      MPI point to point: the portable choice, everywhere
   /// "ucx"      UCX active messages, addresses exchanged over MPI; where NUICE was built with UCX
@@ -36,6 +36,8 @@ struct Options {
   /// process's memory from here to the end of the last such transport. false: never; blocks go by the other transport, as they
   /// do where the system does not allow it.
   bool copy_blocks = true;
+  /// connect() waits so many seconds for ranks that do not come; 0: no limit. It may differ. (EndpointOptions has that of messages.)
+  double watchdog_s = 0;
 };
 
 /// Names for Options::transport that this build can make.
@@ -44,7 +46,8 @@ std::vector<std::string> transports();
 /// Collective over parent, which is duplicated. To be destroyed by all ranks before MPI_Finalize, after a quiesce().
 /// Throws Error, the same on all ranks: invalid_argument (unknown name, value out of range, null communicator or
 /// intercommunicator), not_applicable (built without UCX; shm where no host has two ranks is fine), mismatch (options
-/// differ), state (MPI not initialized or finalized), mpi (MPI's or UCX's own error).
+/// differ), state (MPI not initialized or finalized), mpi (MPI's or UCX's own error). On each rank for itself:
+/// timeout, or mpi with the names of the dead where MPI tells of them, when some rank does not come.
 std::unique_ptr<Transport> connect(MPI_Comm parent, const Options& options = {});
 
 }  // namespace nuice::am::mpi

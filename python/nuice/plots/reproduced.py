@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ACROSS = 3
+_LINES_BESIDE_A_LEGEND = 6
 
 
 def draw_reproductions(results: Sequence[Reproduction]) -> Figure:
@@ -50,7 +51,10 @@ def _draw_curves(axes: Any, name: str, curves: Curves) -> None:
     axes.set_xlabel(curves.x, fontsize=8)
     axes.set_ylabel(curves.y, fontsize=8)
     axes.tick_params(labelsize=8)
-    axes.legend(fontsize=7, frameon=False)
+    if len(curves.lines) <= _LINES_BESIDE_A_LEGEND:
+        axes.legend(fontsize=7, frameon=False)
+    else:  # below, where it hides none
+        axes.legend(fontsize=6, frameon=False, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.16))
 
 
 def _panels(result: Reproduction) -> list[tuple[str, Part, list[Cell]]]:
@@ -74,7 +78,9 @@ def _draw(axes: Any, title: str, part: Part, cells: list[Cell]) -> None:
         x = [cell.row[-1][1] for cell in of_column]
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(x, [cell.printed for cell in of_column], "o", color=colour, markersize=4)
-        axes.plot(x, [cell.ours for cell in of_column], "-", color=colour, linewidth=1.2, label=column)
+        style = "-" if len(of_column) > 1 else "_"  # a line of one point would not be seen
+        ours = [cell.ours for cell in of_column]
+        axes.plot(x, ours, style, color=colour, linewidth=1.2, markersize=12, label=column)
     if not any(isinstance(cell.row[-1][1], str) for cell in cells):
         axes.set_xscale("log", base=2)
     if all(cell.printed > 0 and cell.ours > 0 for cell in cells):

@@ -11,6 +11,8 @@
 #include "am/mpi/rendezvous.hpp"
 #endif
 #include "am/mpi/shared_memory.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/failure.hpp"
 #include "nuice/mpi/am.hpp"
 
 namespace nuice::am::mpi {
@@ -51,7 +53,7 @@ void check_equal(const Communicator& comm, const Options& options) {
                                             static_cast<std::int64_t>(options.ring_bytes),
                                             options.copy_blocks ? 1 : 0};
   std::array<std::int64_t, 6> lowest = mine;
-  must(MPI_Bcast(lowest.data(), static_cast<int>(lowest.size()), MPI_INT64_T, 0, comm.get()), "MPI_Bcast");
+  nuice::mpi::broadcast(comm, lowest.data(), static_cast<int>(lowest.size()), MPI_INT64_T, 0);
   all_or_none(comm, [&] {
     if (mine != lowest)
       throw Error(ErrorCode::mismatch, "rank " + std::to_string(comm.rank()) +
@@ -81,7 +83,9 @@ std::vector<std::string> transports() {
 }
 
 std::unique_ptr<Transport> connect(MPI_Comm parent, const Options& options) {
-  const Communicator comm(parent);
+  // What follows waits for all ranks without a limit, in operations that cannot be watched: they have come by then.
+  const auto duplicate = nuice::mpi::duplicate(parent, options.watchdog_s, nullptr);
+  const Communicator& comm = *duplicate;
   all_or_none(comm, [&] { check(options); });
   check_equal(comm, options);
   auto host = std::make_unique<Host>(comm);

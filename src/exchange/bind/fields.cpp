@@ -9,6 +9,8 @@
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/requests.hpp"
+#include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -68,10 +70,11 @@ void require_equal_ends(const Communicator& comm, const FieldSide& send, const F
         must(MPI_Isend(sent.data() + i * width, static_cast<int>(width), MPI_INT64_T, send.partners()[i].rank,
                        tag, comm.get(), &sends.emplace_back(MPI_REQUEST_NULL)),
              "MPI_Isend");
-    must(MPI_Waitall(static_cast<int>(receives.size()), receives.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    must(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    wait_all(comm, receives, "MPI_Irecv");
+    wait_all(comm, sends, "MPI_Isend");
   } catch (const Error&) {
     cancel_receives(receives);
+    [[maybe_unused]] const auto* const left = new auto(std::move(sent));  // to MPI, which may still read it
     throw;
   }
   all_or_none(comm, [&] {

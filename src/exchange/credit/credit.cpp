@@ -11,6 +11,7 @@
 #include "exchange/exec/rows.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -272,7 +273,7 @@ void CreditRun::agree() {
                    &at(outgoing_slots_, i)),
          "MPI_Isend");
   }
-  must(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  wait_all(*comm_, requests_, "MPI_Irecv");
   if (control_.adapts()) losses_.find_sockets();  // the notices have made the connections
   for (Peer& destination : destinations_) {
     destination.all_kib = destination.notice[missing_kib];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What all executors share: the message to itself, errors, and the watchdog.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "exchange/exec/exchange_state.hpp"
@@ -135,7 +136,9 @@ void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   if (!state) return;
   state->finish_quietly();
   if (!state->broken) return;
-  [[maybe_unused]] const State* const left = state.release();
+  static std::atomic<State*> last_left = nullptr;  // leak checkers find the rest from here
+  State* const left = state.release();
+  left->left_before = last_left.exchange(left);
 }
 
 void Exchange::State::abandon(std::unique_ptr<State> state) noexcept {

@@ -27,7 +27,8 @@ struct Exchange::State {
   // Fixed by bind(). Destroyed in the opposite order.
   std::shared_ptr<const Communicator> comm;
   Arrivals arrivals;
-  std::unique_ptr<Run> run;  // none: nothing to do
+  State* left_before = nullptr;  // of those that were left to MPI
+  std::unique_ptr<Run> run;      // none: nothing to do
   ExchangeInfo info;
   SelfCopy self;
   std::optional<SelfMessage> self_message;

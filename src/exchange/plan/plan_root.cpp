@@ -13,6 +13,7 @@
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/requests.hpp"
 #include "mpi/share.hpp"
+#include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 template <>
@@ -75,18 +76,17 @@ void pack(std::vector<PhaseTable> tables, std::vector<Notices> notices, SliceBlo
 
 /// On rank 0. Calls send(slice, rank, request) for all but its own, and waits.
 template <typename Send>
-void send_to_all(SliceBlock& block, Send&& send) {
+void send_to_all(const Communicator& comm, SliceBlock& block, Send&& send) {
   for (std::size_t i = 0; i < block.slices.size(); ++i)
     if (block.rank_of(i) != root) must(send(i, block.rank_of(i), &block.requests[i]), "MPI_Isend");
-  must(MPI_Waitall(static_cast<int>(block.requests.size()), block.requests.data(), MPI_STATUSES_IGNORE),
-       "MPI_Waitall");
+  wait_all(comm, block.requests, "MPI_Isend");
 }
 
 /// How many bytes this rank's slice has, if it is of the block.
 std::int64_t learn_size(const Communicator& comm, SliceBlock& block) {
   std::int64_t size = 0;
   if (comm.rank() == root) {
-    send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
+    send_to_all(comm, block, [&](std::size_t i, Rank rank, MPI_Request* request) {
       return MPI_Isend(&block.sizes[i], 1, MPI_INT64_T, rank, size_tag, comm.get(), request);
     });
     if (block.has(root)) size = block.sizes.front();
@@ -99,7 +99,7 @@ std::int64_t learn_size(const Communicator& comm, SliceBlock& block) {
 /// This rank's slice, if it is of the block; it has room for it.
 void receive_slice(const Communicator& comm, SliceBlock& block, std::span<char> mine) {
   if (comm.rank() == root) {
-    send_to_all(block, [&](std::size_t i, Rank rank, MPI_Request* request) {
+    send_to_all(comm, block, [&](std::size_t i, Rank rank, MPI_Request* request) {
       return MPI_Isend(block.slices[i].data(), block.extents[i].count, block.extents[i].type.get(), rank,
                        slice_tag, comm.get(), request);
     });
