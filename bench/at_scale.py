@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Planning by all ranks together, none of which knows the matrix, beside planning with a gather, on this machine.
+"""Planning by ranks none of which knows the matrix, beside planning with a gather, on this machine.
 
-The same matrix in turns with planning=distributed and planning=everywhere (scheduler distributed_coloring: the
-same plan), and with everywhere and rs_n. Planning time is that of the slowest rank: gather, schedule and check.
-Prints medians over the rounds, and the median of the ratio within a round. All ranks share the cores of this
+The same matrix in turns with planning=distributed and planning=everywhere (distributed_coloring: the same
+plan), and with everywhere and rs_n. Planning time is the slowest rank's: gather, schedule and check. Prints
+medians over the rounds, and the median of the ratio within a round. All ranks share the cores of this
 machine, so a round of letters costs what its processes take to get their turns.
 
 usage: bench/at_scale.py [--ranks 8,16,32,64] [--degree 8] [--rounds 5] [--quick] [--json]

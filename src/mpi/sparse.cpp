@@ -98,7 +98,12 @@ const SparseExchange::Box& SparseExchange::run(Box out, Sums& sums, std::size_t 
   Watch watch(comm_, "a sparse exchange");
   try {
     pending->start();
-    while (!pending->is_done) pending->advance(in_) ? watch.found_something() : watch.found_nothing();
+    while (!pending->is_done) {
+      if (pending->advance(in_))
+        watch.found_something();
+      else
+        watch.found_nothing();
+    }
     pending->finish();
   } catch (...) {
     comm_.give_up();

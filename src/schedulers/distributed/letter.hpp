@@ -21,7 +21,6 @@ struct Letter {
 
   Rank src;  ///< Of this letter.
   Rank dst;
-  std::uint16_t parallel;    ///< Which of the messages between the two, where there are several (hosts).
   bool is_settled;           ///< The message has offered[0] from now on; otherwise it has no colour, and ...
   std::uint8_t num_offered;  ///< ... these are kept free for it at src, until dst has answered.
   std::array<Colour, most_offered> offered;

@@ -14,15 +14,12 @@ Rank distance(Rank self, Rank partner, Rank num_ranks) {
 
 /// The message that the letter is about.
 std::uint32_t edge_of(const Side& side, const Letter& letter) {
-  const auto first = std::ranges::lower_bound(side.partners, letter.src);
-  return static_cast<std::uint32_t>(first - side.partners.begin()) + letter.parallel;
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, letter.src) -
+                                    side.partners.begin());
 }
 
 Letter letter_about(const Side& side, std::uint32_t edge) {
-  const Rank partner = side.partners[edge];
-  std::uint32_t first = edge;
-  while (first > 0 && side.partners[first - 1] == partner) --first;
-  return {side.self, partner, static_cast<std::uint16_t>(edge - first), false, 0, {}};
+  return {side.self, side.partners[edge], false, 0, {}};
 }
 
 }  // namespace
