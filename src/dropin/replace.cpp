@@ -111,6 +111,7 @@ Replacer::Place* Replacer::new_place(MPI_Comm comm) {
     return nullptr;
   auto place = std::make_unique<Place>();
   place->stays_with_mpi = is_inter != 0 || num_ranks < 2;
+  PMPI_Comm_rank(comm, &place->rank);
   PMPI_Comm_set_attr(comm, key_, place.get());
   return place.release();
 }
@@ -127,20 +128,24 @@ int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
 
 /// By the number of the call, and what all ranks found in the trial before.
 Replacer::Step Replacer::next_step(Place& place) const {
-  const auto call = static_cast<std::uint64_t>(++place.calls);
-  if (!place.engine) return {is_forced_ || (call >= 2 && std::has_single_bit(call)) ? Way::ask : Way::leave};
+  const std::int64_t call = ++place.calls;
+  if (!place.engine && !is_forced_ && call == 1) return {Way::mpi, true};
+  if (!place.engine)
+    return {is_forced_ || std::has_single_bit(static_cast<std::uint64_t>(call)) ? Way::ask : Way::leave};
   if (is_forced_ || checks_) return {Way::replace};
-  const auto is_trial = [](std::uint64_t n) {
-    return n >= 4 && std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
-  };
-  constexpr std::uint64_t first_trial = 4;
-  if (place.prefers_mpi) {
-    if (is_trial(call + 1)) return {Way::mpi};
-    if (is_trial(call)) return {Way::replace};
-    return is_trial(call - 1) ? Step{Way::replace, true, true} : Step{Way::leave};
+  if (place.next_trial == 0) {
+    place.next_trial = call + 1;  // there has been a call of ours, which made the connections
+    return {Way::replace, true};
   }
-  if (is_trial(call)) return {Way::mpi, true, call > first_trial};
-  return {Way::replace, !is_trial(call - 1)};
+  const std::int64_t from_trial = call - place.next_trial;
+  if (place.prefers_mpi) {
+    if (from_trial == -1) return {Way::mpi, true};
+    if (from_trial == 0) return {Way::replace};
+    return from_trial == 1 ? Step{Way::replace, true, true} : Step{Way::leave};
+  }
+  const bool is_first = place.trials == 0;
+  if (from_trial == 0) return is_first ? Step{Way::replace, true, true} : Step{Way::mpi, true, true};
+  return {Way::replace, call != place.last_trial + 1};
 }
 
 /// Whether any rank has a message that would be granted, and all can have a shadow. Then it is made.
@@ -194,7 +199,7 @@ bool Replacer::make_shadow(Place& place, MPI_Comm comm) {
 
 void Replacer::add(Rate& rate, const Place& place, const Items& items, double seconds) {
   for (const Item& item : items.out)
-    if (place.engine->is_far(item.rank)) rate.bytes += static_cast<double>(size_of(item));
+    if (item.rank != place.rank) rate.bytes += static_cast<double>(size_of(item));
   rate.seconds += seconds;
 }
 
@@ -204,7 +209,13 @@ void Replacer::compare(Place& place, MPI_Comm comm) {
                                 place.by_us.seconds};
   if (PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 4, MPI_DOUBLE, MPI_SUM, comm) != MPI_SUCCESS) return;
   constexpr double clearly = 1.03;
-  place.prefers_mpi = sums[0] * sums[3] > clearly * sums[2] * sums[1];
+  constexpr double far_ahead = 2;
+  const double mpi_rate = sums[0] * sums[3];
+  const double our_rate = sums[2] * sums[1];
+  place.prefers_mpi = mpi_rate > clearly * our_rate;
+  place.last_trial = place.calls;
+  place.next_trial = place.calls * (our_rate > far_ahead * mpi_rate ? 16 : 4);
+  ++place.trials;
   if (place.prefers_mpi) ++num_preferred_;
   for (Rate* const rate : {&place.by_mpi, &place.by_us}) {  // the newer counts for more
     rate->bytes /= 2;

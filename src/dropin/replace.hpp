@@ -4,10 +4,11 @@
 // All ranks choose alike, by what all of them know without asking: how often the communicator has been used so, whether its ranks share one
 // host, the size of MPI_Alltoall's blocks. What they do not know alike they ask, inside the call, which may synchronise:
 //
+//   call 1                 by MPI, and timed
 //   calls 2, 4, 8, ...     is any message long enough to gain? Then a shadow communicator is made, and from there on calls are replaced
-//   calls 4, 16, 64, ...   by MPI, and timed. From the second of these on, whichever has moved more bytes a second takes the calls until the
-//                          next; MPI keeps them only while a try of ours at that time is slower. A call after one by MPI is not timed: TCP
-//                          senders that have lost packets stay slow for a while
+//   call 4, and trials     which has moved more bytes a second? That takes the calls until the next trial, at the fourfold number of the call, or
+//                          at the sixteenfold where we are twice as fast. In a trial the other one has its turn; a call after one by MPI is
+//                          not timed: TCP senders that have lost packets stay slow for a while
 //
 // A call costs one look-up where it is left to MPI.
 #pragma once
@@ -76,7 +77,11 @@ class Replacer {
     bool stays_with_mpi = false;  // for good
     bool prefers_mpi = false;     // until the next trial
     std::int64_t calls = 0;
+    std::int64_t next_trial = 0;  // a call; 0: none was set
+    std::int64_t last_trial = 0;
+    int trials = 0;
     MPI_Comm shadow{};
+    int rank = 0;
     std::unique_ptr<Engine> engine;  // none: no shadow yet
     Rate by_mpi;
     Rate by_us;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replaced calls under an unmodified program: every result is MPI's, errors are named, and what stays with MPI.
+"""Replaced calls under an unmodified program: every result is that of MPI, errors name the pair.
 
 usage: replace_test.py LIBRARY PROGRAM MPIEXEC NUMPROC_FLAG
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice run: starts an unmodified MPI program, its exchanges replaced or recorded; nuice record: what was recorded."""
+"""nuice run: starts an unmodified MPI program, exchanges replaced or recorded; nuice record: what was seen."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def run(
     nuice run --record halo -- mpiexec -n 64 ./my_program its arguments
 
     Its own output and exit status stay as they are. By default MPI_Alltoall, v and w of long messages between
-    hosts are replaced where that is faster. With --record nothing is changed or communicated: each rank writes
-    a file when it ends, and `nuice record show DIR` says what a plan would gain.
+    hosts are replaced where that is faster. With --record nothing is changed or communicated: each rank
+    writes a file when it ends, and `nuice record show DIR` says what a plan would gain.
     """
     if off + check + (record is not None) > 1:
         raise Error("nuice run takes one of --record DIR, --check and --off")
