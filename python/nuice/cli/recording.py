@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice run: starts an unmodified MPI program, exchanges replaced or recorded; nuice record: what was seen."""
+"""nuice run: an unmodified MPI program, its exchanges replaced or recorded; nuice record: what was seen."""
 
 from __future__ import annotations
 
