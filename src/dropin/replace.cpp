@@ -126,12 +126,17 @@ int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
   return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&place->shadow);
 }
 
+/// 2, 16, 128, ...: an allreduce each, which short messages must be able to bear.
+bool Replacer::is_asked(std::int64_t call) {
+  const auto bits = static_cast<std::uint64_t>(call);
+  return std::has_single_bit(bits) && std::countr_zero(bits) % 3 == 1;
+}
+
 /// By the number of the call, and what all ranks found in the trial before.
 Replacer::Step Replacer::next_step(Place& place) const {
   const std::int64_t call = ++place.calls;
   if (!place.engine && !is_forced_ && call == 1) return {Way::mpi, true};
-  if (!place.engine)
-    return {is_forced_ || std::has_single_bit(static_cast<std::uint64_t>(call)) ? Way::ask : Way::leave};
+  if (!place.engine) return {is_forced_ || is_asked(call) ? Way::ask : Way::leave};
   if (is_forced_ || checks_) return {Way::replace};
   if (place.next_trial == 0) {
     place.next_trial = call + 1;  // there has been a call of ours, which made the connections

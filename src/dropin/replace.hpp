@@ -5,7 +5,7 @@
 // host, the size of MPI_Alltoall's blocks. What they do not know alike they ask, inside the call, which may synchronise:
 //
 //   call 1                 by MPI, and timed
-//   calls 2, 4, 8, ...     is any message long enough to gain? Then a shadow communicator is made, and from there on calls are replaced
+//   calls 2, 16, 128, ...  is any message long enough to gain? Then a shadow communicator is made, and from there on calls are replaced
 //   call 4, and trials     which has moved more bytes a second? That takes the calls until the next trial, at the fourfold number of the call, or
 //                          at the sixteenfold where we are twice as fast. In a trial the other one has its turn; a call after one by MPI is
 //                          not timed: TCP senders that have lost packets stay slow for a while
@@ -135,6 +135,7 @@ class Replacer {
   /// Null: MPI does it, on all ranks.
   Place* place_of(MPI_Comm comm, std::int64_t block_bytes);
   Place* new_place(MPI_Comm comm);
+  static bool is_asked(std::int64_t call);
   Step next_step(Place& place) const;
   bool ask(Place& place, MPI_Comm comm, const Items& items);
   bool make_shadow(Place& place, MPI_Comm comm);
