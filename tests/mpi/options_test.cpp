@@ -69,7 +69,7 @@ TEST(OptionText, SaysWhatIsWrong) {
   expect_refused("option seed is a whole number, not \"-1\"", "seed=-1");
   expect_refused("option seed is a whole number, not \"18446744073709551616\"", "seed=18446744073709551616");
   expect_refused("option check is true or false, not \"yes\"", "check=yes");
-  expect_refused("option planning is one of everywhere, root, not \"here\"", "planning=here");
+  expect_refused("option planning is one of everywhere, root, distributed, not \"here\"", "planning=here");
   expect_refused("option credit.window is wrong: no unit here is called 'KB/s'", "credit.window=3KB/s");
   expect_refused("option credit.window is a whole number of bytes, not \"0.3B\"", "credit.window=0.3B");
   expect_refused("option watchdog is wrong", "watchdog=soon");
