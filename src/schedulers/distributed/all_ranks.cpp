@@ -16,6 +16,7 @@ AllRanks::AllRanks(Rows& sends, Rows& receives, const Palette& palette, std::uin
       written_(static_cast<std::size_t>(sends.num_ranks()), 0) {}
 
 std::vector<Rank> example_of(const Rows& sends) {
+  if (sends.num_ranks() == 0) return {};
   Rank busiest = 0;
   for (Rank rank = 1; rank < sends.num_ranks(); ++rank)
     if (sends.degree(rank) > sends.degree(busiest)) busiest = rank;
