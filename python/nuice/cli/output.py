@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDTH_WITHOUT_TERMINAL = 200  # enough for every table: nothing is folded or cut in a pipe
+WIDTH_WITHOUT_TERMINAL = 240  # enough for every table: nothing is folded or cut in a pipe
 
 
 def report(as_json: bool, result: Mapping[str, Any], text: Callable[[Console], None]) -> None:
