@@ -25,25 +25,21 @@ using mpi::Travel;
 /// A communicator's engine, and memory that is kept from call to call.
 struct Engine : private mpi::PlanlessListener {
   PlanlessEngine engine;
-  std::vector<Rank> near;
-  int rank;
   std::vector<Travel> outgoing{};
   std::vector<Travel> incoming{};
   std::vector<mpi::PlanlessSend> sends{};
   std::vector<mpi::PlanlessReceive> receives{};
 
   Engine(const mpi::PlanlessChannel& channel, mpi::PlanlessSettings settings)
-      : engine(channel, settings), near(settings.near), rank(channel.rank) {}
+      : engine(channel, std::move(settings)) {}
 
   void land(std::size_t receive) override { incoming[receive].unpack(); }
   PlanlessEngine::Ongoing* begin() { return engine.begin(sends, receives, *this); }
-  bool is_far(int other) const { return other != rank && !std::ranges::binary_search(near, other); }
 };
 
 namespace {
 
 constexpr std::int64_t segment_bytes = 1448;  // of TCP on Ethernet
-constexpr std::int64_t first_flights_bytes = 28672;
 
 Bytes size_of(const Item& item) { return item.count == 0 ? 0 : item.count * mpi::size_of(item.type); }
 
@@ -166,9 +162,8 @@ bool Replacer::ask(Place& place, MPI_Comm comm, const Items& items) {
 
 /// Split off, not duplicated: the program's attributes are none of ours.
 bool Replacer::make_shadow(Place& place, MPI_Comm comm) {
-  int rank = 0;
+  const int rank = place.rank;
   int num_ranks = 0;
-  must(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   must(PMPI_Comm_size(comm, &num_ranks), "MPI_Comm_size");
   std::vector<int> host_of(static_cast<std::size_t>(num_ranks));
   int lowest = rank;
@@ -189,8 +184,7 @@ bool Replacer::make_shadow(Place& place, MPI_Comm comm) {
   for (int each = 0; each < num_ranks; ++each)
     if (host_of[static_cast<std::size_t>(each)] == lowest) near.push_back(each);
   const double share = 1.0 / static_cast<double>(near.size());
-  const Bytes unasked =
-      unasked_bytes_ > 0 ? unasked_bytes_ : std::max(segment_bytes, first_flights_bytes / (num_ranks - 1));
+  const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(num_ranks);
   constexpr int numbers = 16000;  // of tags every MPI has 2^15
   place.engine = std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, rank, num_ranks, 0, numbers},
                                           mpi::PlanlessSettings{.unasked_bytes = unasked,
@@ -237,7 +231,7 @@ int Replacer::exchange(const char* call, Place& place, MPI_Comm comm, const Item
     if (step.compares) compare(place, comm);
     return MPI_SUCCESS;
   } catch (const Error& error) {
-    std::fprintf(stderr, "nuice: %s on rank %d: %s\n", call, place.engine->rank, error.what());
+    std::fprintf(stderr, "nuice: %s on rank %d: %s\n", call, place.rank, error.what());
     const int code = error.code() == ErrorCode::mismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
     PMPI_Comm_call_errhandler(comm, code);
     return code;
@@ -246,6 +240,8 @@ int Replacer::exchange(const char* call, Place& place, MPI_Comm comm, const Item
 
 void Replacer::carry_out(Place& place, const Items& items) const {
   Engine& own = *place.engine;
+  if (own.engine.is_broken())  // its memory may still be read and written
+    throw Error(ErrorCode::state, "a call on this communicator has failed before");
   own.outgoing.clear();
   own.incoming.clear();
   own.sends.clear();
@@ -264,20 +260,29 @@ void Replacer::carry_out(Place& place, const Items& items) const {
     own.incoming.push_back(std::move(travel));
   }
   PlanlessEngine::Ongoing* const ongoing = own.begin();
+  try {
+    wait_for(own.engine, *ongoing);
+  } catch (const Error&) {
+    own.engine.cancel(ongoing);  // the program has its memory back
+    throw;
+  }
+  own.engine.end(ongoing);
+}
+
+void Replacer::wait_for(PlanlessEngine& engine, const PlanlessEngine::Ongoing& ongoing) const {
   mpi::Patience patience;
   double moved_s = PMPI_Wtime();
-  while (!own.engine.is_done(*ongoing)) {
-    if (own.engine.look()) {
+  while (!engine.is_done(ongoing)) {
+    if (engine.look()) {
       patience.found_something();
       if (watchdog_s_ > 0) moved_s = PMPI_Wtime();
     } else {
       patience.found_nothing();
       if (watchdog_s_ > 0 && PMPI_Wtime() - moved_s > watchdog_s_)
         throw Error(ErrorCode::timeout, "nothing has moved for " + std::to_string(watchdog_s_) +
-                                            " s; waiting for " + names_of(own.engine.waits_for(*ongoing)));
+                                            " s; waiting for " + names_of(engine.waits_for(ongoing)));
     }
   }
-  own.engine.end(ongoing);
 }
 
 Replacer::Comparison::Comparison(const Items& items) {

@@ -21,6 +21,8 @@
 #include <memory>
 #include <vector>
 
+#include "exchange/planless/engine.hpp"
+
 namespace nuice::dropin {
 
 /// One message of a call, in the program's terms.
@@ -141,6 +143,7 @@ class Replacer {
   bool make_shadow(Place& place, MPI_Comm comm);
   int exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, const Step& step);
   void carry_out(Place& place, const Items& items) const;
+  void wait_for(mpi::PlanlessEngine& engine, const mpi::PlanlessEngine::Ongoing& ongoing) const;
   static void add(Rate& rate, const Place& place, const Items& items, double seconds);
   void compare(Place& place, MPI_Comm comm);
   static int forget(MPI_Comm comm, int key, void* value, void* extra);

@@ -8,7 +8,7 @@
 //   exchange.start(); ...; exchange.wait();
 //
 // Both ends of a message know its bytes, as with MPI_Alltoallv. Where patterns repeat, a Plan is faster by what order is worth (measured:
-// up to 1.14); where they do not, planning costs more than it gains. When receivers do not know their senders: discover.hpp.
+// up to 1.22); where they do not, planning costs more than it gains. When receivers do not know their senders: discover.hpp.
 #pragma once
 
 #include <mpi.h>

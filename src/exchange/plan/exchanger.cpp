@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/exchanger.hpp"
 
-#include <algorithm>
 #include <array>
-#include <climits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/plan/options.hpp"
 #include "exchange/planless/planless.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
@@ -22,19 +21,6 @@
 
 namespace nuice::mpi {
 namespace {
-
-void check_options(const ExchangerOptions& options) {
-  const auto refuse = [](const char* what) { throw Error(ErrorCode::invalid_argument, what); };
-  const CreditOptions& credit = options.credit;
-  if (credit.chunk_bytes < 1 || credit.chunk_bytes > INT_MAX)
-    refuse("option credit.chunk is 1 to 2^31 - 1 bytes");
-  if (credit.window_bytes < 1 || credit.window_bytes > max_bytes)
-    refuse("option credit.window is at least a byte");
-  if (credit.window_senders < 1) refuse("option credit.senders is at least 1");
-  if (options.planless.unasked_bytes < 0 || options.planless.unasked_bytes > INT_MAX)
-    refuse("option planless.unasked is 0 to 2^31 - 1 bytes");
-  if (!(options.watchdog_s >= 0)) refuse("option watchdog is not negative");
-}
 
 Segment segment_of(const void* data, std::int64_t count, MPI_Datatype type) {
   return {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
@@ -61,7 +47,9 @@ Exchanger::Exchanger(MPI_Comm comm, const ExchangerOptions& options) : state_(st
   state_->comm = duplicate(comm, options.watchdog_s);
   const Communicator& own = *state_->comm;
   share_from_rank_0(own, all.credit, all.planless, all.hosts, all.watchdog_s);
-  all_or_none(own, [&] { check_options(all); });
+  all_or_none(own, [&] {
+    check_options(PlanOptions{.watchdog_s = all.watchdog_s, .credit = all.credit, .planless = all.planless});
+  });
   state_->watchdog_s = all.watchdog_s;
   std::vector<Rank> asked;
   if (all.hosts == "auto") asked = ranks_that_share_memory(own);

@@ -17,6 +17,12 @@ constexpr Bytes most_bytes_at_once = Bytes{1} << 30;
 
 }  // namespace
 
+Bytes default_unasked_bytes(Rank num_ranks) {
+  constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: less costs a packet all the same
+  const Bytes senders = std::max<Bytes>(1, num_ranks - 1);
+  return std::max(segment_bytes, 2 * exchange::least_window_bytes / senders);
+}
+
 PlanlessEngine::PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings)
     : channel_(channel),
       settings_(std::move(settings)),

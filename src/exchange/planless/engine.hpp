@@ -15,7 +15,7 @@
 //
 // Why no rank waits for ever: grants wait for nothing but the arrival of what was granted before, and one grant is always allowed. What
 // was granted is sent once notices of chunks before it have come, and one chunk may always be under way. Whoever is inside an exchange answers. So each
-// message needs, besides its two ends, only ranks that one of them sends to, and these to be inside their exchange. (tests/planless has
+// message needs, besides its two ends, only ranks that one of them sends to, and these to be inside their exchange. (tests/model has
 // the protocol as a model that SPIN checks.)
 //
 // Why chunks land where they belong: those of one message are granted, received and sent in one order with one tag, and MPI keeps it.
@@ -66,6 +66,10 @@ class PlanlessListener {
   virtual void land(std::size_t receive) = 0;
 };
 
+/// Bytes of a message that go unasked where the user has not said: what any network bears from one sender (10 segments, RFC 6928)
+/// twice over, shared by all that may send, a segment each at least. The same on all ranks.
+Bytes default_unasked_bytes(Rank num_ranks);
+
 /// Where messages travel: a communicator that outlives the engine, and of its tags the first 2 * numbers from first_tag on.
 struct PlanlessChannel {
   MPI_Comm comm;
@@ -95,6 +99,8 @@ class PlanlessEngine {
   void end(Ongoing* ongoing);
   /// Nothing that comes from now on is written into its memory.
   void cancel(Ongoing* ongoing) noexcept;
+  /// After that: nothing more can be begun.
+  bool is_broken() const { return is_broken_; }
   std::vector<Rank> waits_for(const Ongoing& ongoing) const;
   /// What has come to an end, ever.
   std::int64_t num_events() const { return num_events_; }

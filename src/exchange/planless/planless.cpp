@@ -12,12 +12,6 @@
 
 namespace nuice::mpi {
 
-Bytes default_unasked_bytes(Rank num_ranks) {
-  constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: less costs a packet all the same
-  const Bytes senders = std::max<Bytes>(1, num_ranks - 1);
-  return std::max(segment_bytes, 2 * exchange::least_window_bytes / senders);
-}
-
 PlanlessRun::PlanlessRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<PlanlessEngine> engine,
                          Arrivals& arrivals)
     : comm_(std::move(comm)), engine_(std::move(engine)), arrivals_(arrivals) {}

@@ -11,10 +11,6 @@
 
 namespace nuice::mpi {
 
-/// Bytes of a message that go unasked where the user has not said: what any network bears from one sender (10 segments, RFC 6928)
-/// twice over, shared by all that may send, a segment each at least. The same on all ranks.
-Bytes default_unasked_bytes(Rank num_ranks);
-
 class PlanlessRun : public Run, private PlanlessListener {
  public:
   /// Does not communicate. Arrivals are told of one piece for each message that is received.
