@@ -8,7 +8,7 @@ namespace nuice::mpi {
 void Arrivals::set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data) {
   for (std::size_t i = 0; i < partners.size(); ++i)
     sources_.push_back({.partner = partners[i], .index = i, .data = data[i]});
-  std::ranges::sort(sources_, {}, [](const Source& source) { return source.partner.rank; });
+  std::ranges::stable_sort(sources_, {}, [](const Source& source) { return source.partner.rank; });
   landed_.reserve(sources_.size());
 }
 
@@ -37,8 +37,13 @@ void Arrivals::start() {
 
 void Arrivals::land_copied(Rank rank) {
   const std::size_t index = index_of(rank);
-  if (index < sources_.size() && sources_[index].partner.rank == rank)
-    landed_.push_back(static_cast<std::uint32_t>(index));
+  if (index < sources_.size() && sources_[index].partner.rank == rank) hand_over(index);
+}
+
+void Arrivals::hand_over(std::size_t source) {
+  const Rank rank = sources_[source].partner.rank;
+  for (; source < sources_.size() && sources_[source].partner.rank == rank; ++source)
+    if (sources_[source].partner.bytes > 0) landed_.push_back(static_cast<std::uint32_t>(source));
 }
 
 void Arrivals::land_receive(std::size_t receive) {
@@ -49,7 +54,7 @@ void Arrivals::land_receive(std::size_t receive) {
 }
 
 void Arrivals::land_piece(std::size_t source) {
-  if (--sources_[source].missing == 0) landed_.push_back(static_cast<std::uint32_t>(source));
+  if (--sources_[source].missing == 0) hand_over(source);
 }
 
 std::optional<Arrival> Arrivals::take() {

@@ -19,6 +19,7 @@ class Arrivals {
  public:
   // For bind().
   /// Once, before the others. data[i]: where the message of partner i lies in the end; empty where it has no one place.
+  /// A rank that stands there several times sends one message for all of them: its first place stands for it.
   void set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data);
   /// The receive that is made next brings a piece of these sources' messages.
   void add_receive(std::span<const Rank> sources);
@@ -52,6 +53,9 @@ class Arrivals {
     std::int64_t pieces = 0;
     std::int64_t missing = 0;  // of the running exchange
   };
+  /// All that is listed for the rank of this one, its first.
+  void hand_over(std::size_t source);
+
   std::vector<Source> sources_;            // by ascending rank
   std::vector<std::uint32_t> brings_;      // of all receives, one behind the other: indices of sources
   std::vector<std::size_t> receive_ends_;  // in brings_

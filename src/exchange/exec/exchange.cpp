@@ -2,7 +2,9 @@
 // What all executors share: the message to itself, errors, and the watchdog.
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/call.hpp"
@@ -26,7 +28,7 @@ void Exchange::State::start() {
 }
 
 void Exchange::State::copy_to_itself() const {
-  if (self.bytes > 0) std::memcpy(self.to, self.from, self.bytes);
+  for (const auto& [from, to, bytes] : self) std::memcpy(to, from, bytes);
   if (!self_message) return;
   const auto& [types, from, to] = *self_message;
   must(MPI_Sendrecv(from.at, from.count, from.type, comm->rank(), self_tag, to.at, to.count, to.type,
@@ -47,7 +49,7 @@ void Exchange::State::follow() {
   if (follows_) return;
   follows_ = true;
   arrivals.start();
-  if (self.bytes > 0 || self_message) arrivals.land_copied(comm->rank());
+  if (!self.empty() || self_message) arrivals.land_copied(comm->rank());
   if (run) run->follow();
 }
 
@@ -121,8 +123,20 @@ auto Exchange::State::guarded(Act&& act) {
   }
 }
 
+/// One line: whoever forgets wait() reads buffers that are not filled, and nothing else tells.
+void Exchange::State::say_forgotten(const char* what) const noexcept {
+  static std::atomic<bool> is_said = false;
+  if (std::uncaught_exceptions() > 0 || is_said.exchange(true)) return;
+  std::fprintf(stderr,
+               "nuice: rank %d: an exchange was destroyed %s: call wait() after every start(), before its "
+               "data is read\n",
+               comm->rank(), what);
+}
+
 void Exchange::State::finish_quietly() noexcept {
-  if (!running || broken || is_finalized()) return;
+  if (!running || broken) return;
+  say_forgotten(is_finalized() ? "after MPI_Finalize() while it was under way" : "while it was under way");
+  if (is_finalized()) return;
   try {
     guarded([this] { advance(true); });
   } catch (const Error&) {

@@ -60,7 +60,7 @@ Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
 }  // namespace
 
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
-  core::check_partners({comm.rank(), true}, comm.num_ranks(), destinations);
+  core::check_listed_partners({comm.rank(), true}, comm.num_ranks(), destinations);
 }
 
 void require_phases_to_forward(const std::string& who, const Executor& executor) {
@@ -157,12 +157,17 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(*comm, [&] {
     check_destinations(*comm, all_destinations);
-    destinations.assign(all_destinations.begin(), all_destinations.end());
+    destinations = merged(comm->rank(), all_destinations);
   });
+  const std::size_t listing_bytes = most_listing_bytes(*comm, all_destinations);
+  plan_merged(options, scheduler);
+  if (listing_bytes > 0) listing = exchange_listings(*tags, all_destinations, table.sources, listing_bytes);
+  agree_on_times();
+}
 
+void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* scheduler) {
   if (options.planning == Planning::distributed) {
     plan_distributed(options);
-    agree_on_times();
     return;
   }
   find_hosts(options);
@@ -187,7 +192,6 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
     make({problem, *scheduler, find_executor(options.executor)}, options);
   }
   share_windows();
-  agree_on_times();
 }
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
@@ -207,8 +211,8 @@ Plan::State& Plan::state() const {
   return *state_;
 }
 
-std::span<const Partner> Plan::destinations() const { return state().destinations; }
-std::span<const Partner> Plan::sources() const { return state().table.sources; }
+std::span<const Partner> Plan::destinations() const { return state().listed_destinations(); }
+std::span<const Partner> Plan::sources() const { return state().listed_sources(); }
 const PhaseTable& Plan::table() const { return state().table; }
 const PlanInfo& Plan::info() const { return state().info; }
 const Advice* Plan::advice() const { return state().advice ? &*state().advice : nullptr; }
