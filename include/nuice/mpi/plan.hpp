@@ -101,6 +101,10 @@ class Plan {
   /// Not collective. What there was to choose from and why; nullptr unless the scheduler was "auto". Equal on all ranks.
   const Advice* advice() const;
 
+  /// Collective. Rank 0 gathers the matrix of all ranks and writes it, for the command nuice (show, compare, advise, report) and
+  /// nuice-bench. Its memory grows with the messages of all ranks. Throws Error io on all ranks if it cannot be written.
+  void save_matrix(const std::string& path) const;
+
   // Binding. Collective; all ranks must bind the same plan in the same form and direction. The memory must stay valid until
   // Exchange::free(). A plan may be bound any number of times, and its exchanges may be under way together. Where messages
   // are forwarded, binding takes memory for what this rank keeps for others: nuice::staged_bytes(table()). Backwards the

@@ -16,6 +16,7 @@ from .regions import draw_regions
 from .runs import draw_runs
 from .style import save_figure
 from .times import draw_times
+from .traces import draw_trace
 
 __all__ = [
     "draw_comparison",
@@ -30,5 +31,6 @@ __all__ = [
     "draw_schemes",
     "draw_timeline",
     "draw_times",
+    "draw_trace",
     "save_figure",
 ]

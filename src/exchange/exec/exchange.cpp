@@ -19,10 +19,13 @@ void Exchange::State::start() {
   broken = true;  // until all MPI calls below have returned
   follows_ = false;
   quiet_s_ = last_look_s_ = 0;
+  Trace& trace = arrivals.trace();
+  trace.note(Trace::Kind::start);
   copy_to_itself();
   if (run) {
     if (run->always_follows()) follow();
     run->start();
+    if (trace.is_on()) follow();
   }
   broken = false;
 }
@@ -38,10 +41,25 @@ void Exchange::State::copy_to_itself() const {
 
 bool Exchange::State::advance(bool block) {
   broken = true;  // until all MPI calls below have returned
-  const bool done = !run || (watches() ? advance_watching(block) : run->advance(block));
+  Trace& trace = arrivals.trace();
+  if (block) trace.note(Trace::Kind::wait);
+  const bool done = !run || (watches()       ? advance_watching(block)
+                             : trace.is_on() ? advance_noting(block)
+                                             : run->advance(block));
+  if (done) trace.note(Trace::Kind::over);
   broken = false;
   running = !done;
   return done;
+}
+
+/// Message by message, so that each is noted when it lands.
+bool Exchange::State::advance_noting(bool block) {
+  while (!run->next(block)) {
+    while (arrivals.take()) {
+    }
+    if (!block) return false;
+  }
+  return true;
 }
 
 /// From here on arrivals are noted; what has landed before is made up for.
@@ -56,6 +74,7 @@ void Exchange::State::follow() {
 std::optional<Arrival> Exchange::State::next(bool block) {
   follow();
   broken = true;  // until all MPI calls below have returned
+  if (block) arrivals.trace().note(Trace::Kind::wait);
   std::optional<Arrival> arrival = arrivals.take();
   bool is_first_look = true;
   Patience patience;
@@ -63,6 +82,7 @@ std::optional<Arrival> Exchange::State::next(bool block) {
     const bool done = !run || (watches() ? advance_watching(false, is_first_look) : run->next(block));
     is_first_look = false;
     arrival = arrivals.take();
+    if (done && !arrival) arrivals.trace().note(Trace::Kind::over);
     running = !done || arrival;
     again = block && !done && !arrival;
     if (again && watches()) patience.found_nothing();
@@ -149,6 +169,7 @@ void Exchange::State::finish_quietly() noexcept {
 void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   if (!state) return;
   state->finish_quietly();
+  state->arrivals.trace().write();
   if (!state->broken) return;
   static std::atomic<State*> last_left = nullptr;  // leak checkers find the rest from here
   State* const left = state.release();

@@ -58,6 +58,7 @@ struct Exchange::State {
   void copy_to_itself() const;
   void follow();
   bool watches() const { return watchdog_s > 0 || watches_deaths; }
+  bool advance_noting(bool block);
   bool advance_watching(bool block, bool is_first_look = true);
   void check_watchdog(std::int64_t events_before, double most_s);
   void check_deaths() const;

@@ -68,9 +68,11 @@ void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layou
   exchange.info.why = bound.why;
 }
 
-Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
+Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way) {
   try {
     exchange->run->agree();
+    if (!trace.empty())
+      exchange->arrivals.trace().open(trace, exchange->info.executor, info.scheduler, way, *comm, tags->next);
   } catch (const Error&) {
     Exchange::State::abandon(std::move(exchange));
     throw;
@@ -93,7 +95,7 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
   });
-  return finish_bind(std::move(exchange));
+  return finish_bind(std::move(exchange), way.table);
 }
 
 Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
@@ -114,7 +116,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
   });
-  return finish_bind(std::move(exchange));
+  return finish_bind(std::move(exchange), way.table);
 }
 
 /// bind(plan, way, is_backwards), once all ranks are known to bind the same.

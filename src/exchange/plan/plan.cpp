@@ -21,6 +21,7 @@
 #include "mpi/gather.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
+#include "nuice/core/text_io.hpp"
 #include "nuice/plan/scheduler.hpp"
 
 namespace nuice::mpi {
@@ -85,6 +86,7 @@ void Plan::State::describe(const PlanOptions& options) {
   unasked_bytes = options.planless.unasked_bytes;
   early_bytes = options.depend.early_bytes;
   watchdog_s = options.watchdog_s;
+  trace = options.trace;
 }
 
 std::vector<Notices> Plan::State::notices_for(const Schedule& schedule, const Topology* topology,
@@ -216,6 +218,16 @@ std::span<const Partner> Plan::sources() const { return state().listed_sources()
 const PhaseTable& Plan::table() const { return state().table; }
 const PlanInfo& Plan::info() const { return state().info; }
 const Advice* Plan::advice() const { return state().advice ? &*state().advice : nullptr; }
+
+void Plan::save_matrix(const std::string& path) const {
+  const State& plan = state();
+  require_running("Plan::save_matrix()");
+  const CommMatrix matrix = gather_matrix_at(*plan.comm, plan.destinations, 0);
+  all_or_none(*plan.comm, [&] {
+    if (plan.comm->rank() == 0)
+      save_matrix_market(path, matrix, plan.info.scheduler + ", " + plan.info.executor);
+  });
+}
 
 void Plan::free() {
   if (!state_) return;

@@ -61,6 +61,7 @@ struct Plan::State {
   Bytes early_bytes = 0;
   Bytes unasked_bytes = 0;
   double watchdog_s = 0;
+  std::string trace;  // a folder; empty: nothing is noted
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -91,7 +92,7 @@ struct Plan::State {
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
   void set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
                const RunSettings& settings) const;
-  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
+  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
     return listing ? listing->destinations : destinations;
   }
