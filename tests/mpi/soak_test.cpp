@@ -96,7 +96,8 @@ constexpr Kind kinds[] = {{"ac", "async"},
                           {"coloring", "credit"},
                           {"rs_nh", "credit"},
                           {"coloring", "credit", 0, "2"},
-                          {"ac", "phased", 0, "2", true}};
+                          {"ac", "phased", 0, "2", true},
+                          {"coloring", "credit", 0, "2", true}};
 
 /// One plan with a matrix of its own, exchanged forwards and backwards, as a whole and message by message.
 void one_round(unsigned round) {
