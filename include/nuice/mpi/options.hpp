@@ -70,9 +70,8 @@ struct DependOptions {
 struct CombineOptions {
   /// Messages of at most so many bytes are combined; larger ones go from rank to rank beside them, by the executor, in the same
   /// exchange. 0: none is.
-  Bytes largest_bytes = 8192;
-  /// So many ranks of a host at most exchange with other hosts. 0: all, each with some of the hosts, or one where on some host ranks
-  /// outnumber cores.
+  Bytes largest_bytes = 512;
+  /// So many ranks of a host at most exchange with other hosts, each with some of them. 0: all.
   int leaders = 0;
 };
 

@@ -134,8 +134,8 @@ std::string summary(const Communicator& comm, const HostGroup& group, const Host
 
 }  // namespace
 
-Combined combine(const std::shared_ptr<const Communicator>& comm, const Combining& combining, const Way& way,
-                 const Layout& layout) {
+Combined combine(const std::shared_ptr<const Communicator>& comm, int tag, const Combining& combining,
+                 const Way& way, const Layout& layout) {
   const HostGroup& group = *combining.group;
   TableElements elements;
   std::optional<Sorter> sorter;
@@ -144,7 +144,7 @@ Combined combine(const std::shared_ptr<const Communicator>& comm, const Combinin
     // No list of elements asks for arrivals or a window: what else a binding has does not matter.
     Arrivals none;
     const PhaseTable table = whole_messages(way);
-    elements = list_elements({comm, table, layout, none, 0, {}});
+    elements = list_elements({comm, table, layout, none, tag, {}});
     sorter.emplace(way, combining.largest_bytes, elements);
     records = sorter->records(group.hosts());
   });
@@ -173,7 +173,9 @@ Combined combine(const std::shared_ptr<const Communicator>& comm, const Combinin
   }
   combined.says = summary(*comm, group, *places);
   combined.parts = CombinedParts{.group = combining.group,
-                                 .lane = combining.group->take_lane(),
+                                 .comm = comm,
+                                 .tag = tag,
+                                 .window_bytes = combining.window_bytes,
                                  .elements = std::move(elements),
                                  .layout = std::move(*places),
                                  .memory = std::move(memory)};

@@ -12,8 +12,9 @@
 namespace nuice::mpi {
 
 struct Combining {
-  std::shared_ptr<HostGroup> group;
+  std::shared_ptr<const HostGroup> group;
   Bytes largest_bytes = 0;  ///< Larger messages travel by themselves.
+  Bytes window_bytes = 0;   ///< On their way to a host at most.
 };
 
 /// What comes of it, for one exchange.
@@ -25,9 +26,9 @@ struct Combined {
 };
 
 /// Collective over comm: which messages are small, and memory that the ranks of every host share. Where some host cannot have it,
-/// nothing is combined. Requires a table that forwards nothing.
+/// nothing is combined. tag: of comm, for what hosts send each other. Requires a table that forwards nothing.
 /// Throws Error, the same on all ranks, limit where a rank has no memory.
-Combined combine(const std::shared_ptr<const Communicator>& comm, const Combining& combining, const Way& way,
-                 const Layout& layout);
+Combined combine(const std::shared_ptr<const Communicator>& comm, int tag, const Combining& combining,
+                 const Way& way, const Layout& layout);
 
 }  // namespace nuice::mpi

@@ -31,19 +31,15 @@ void pause_briefly() {
 std::size_t half_bytes(const HostLayout& layout) { return static_cast<std::size_t>(layout.bytes()); }
 
 /// MPI goes on in any call that looks for messages.
-void let_mpi_go_on(const HostGroup::Lane& lane) {
+void let_mpi_go_on(const Communicator& comm, int tag) {
   int flag = 0;
-  must(MPI_Iprobe(MPI_ANY_SOURCE, lane.first_tag, lane.comm->get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 void sort_once(std::vector<Rank>& ranks) {
   std::ranges::sort(ranks);
   const auto repeated = std::ranges::unique(ranks);
   ranks.erase(repeated.begin(), repeated.end());
-}
-
-void add_once(std::vector<RankLine*>& ranks, RankLine* rank) {
-  if (std::ranges::find(ranks, rank) == ranks.end()) ranks.push_back(rank);
 }
 
 }  // namespace
@@ -56,8 +52,7 @@ CombinedRun::CombinedRun(CombinedParts parts, Rank rank, Arrivals& arrivals, std
       others_(std::move(others)),
       window_(parts_.memory.data(), parts_.group->ranks().size(), parts_.layout.outgoing().size(),
               parts_.layout.incoming().size(), half_bytes(parts_.layout)),
-      mine_(&window_.ranks[parts_.group->index_of(rank)]),
-      last_one_sends_(parts_.group->last_one_sends()) {
+      mine_(&window_.ranks[parts_.group->index_of(rank)]) {
   find_copies(arrivals);
   find_neighbours();
   make_requests();
@@ -91,38 +86,42 @@ void CombinedRun::find_copies(Arrivals& arrivals) {
   mine_->expected = static_cast<Number>(groups_.size());
 }
 
-bool CombinedRun::sends_block(const HostLayout::Block& block) const {
-  return last_one_sends_ ? std::ranges::binary_search(block.ranks, rank_)
-                         : parts_.group->leader(host_, block.host) == rank_;
-}
-
 void CombinedRun::find_neighbours() {
   const HostGroup& group = *parts_.group;
+  const Rank num_hosts = group.hosts().num_hosts();
   const auto line_of = [&](Rank rank) { return &window_.ranks[group.index_of(rank)]; };
-  for (const HostLayout::Place& place : parts_.layout.sends())
-    if (place.block == HostLayout::no_block) writes_for_.push_back(line_of(place.partner));
   std::vector<Rank> readers;
+  for (const HostLayout::Place& place : parts_.layout.sends()) {
+    if (place.block != HostLayout::no_block) continue;
+    writes_for_.push_back(line_of(place.partner));
+    readers.push_back(place.partner);
+  }
   const auto outgoing = parts_.layout.outgoing();
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const auto& block = outgoing[i];
-    if (sends_block(block))
-      outgoing_.push_back({&window_.outgoing[i], static_cast<Number>(block.ranks.size()), 0});
+    const Rank round = (block.host - host_ + num_hosts) % num_hosts;
+    if (leads(block))
+      outgoing_.push_back({&window_.outgoing[i], static_cast<Number>(block.ranks.size()), round});
     if (!std::ranges::binary_search(block.ranks, rank_)) continue;
-    if (!last_one_sends_) writes_to_.push_back(&window_.outgoing[i]);
-    if (!last_one_sends_) readers.push_back(group.leader(host_, block.host));
-    if (last_one_sends_) readers.insert(readers.end(), block.ranks.begin(), block.ranks.end());
+    writes_to_.push_back(&window_.outgoing[i]);
+    readers.push_back(group.leader(host_, block.host));
   }
   readers_of_writes_ = lines_of(readers);
-  for (RankLine* const rank : writes_for_) add_once(readers_of_writes_, rank);
   readers.clear();
   const auto incoming = parts_.layout.incoming();
+  Bytes bytes = 0;
   for (std::size_t i = 0; i < incoming.size(); ++i) {
-    if (!receives_block(incoming[i])) continue;
+    const Rank round = (host_ - incoming[i].host + num_hosts) % num_hosts;
+    coming_.push_back({&window_.incoming[i], round, incoming[i].bytes});
+    bytes += incoming[i].bytes;
+    if (!leads(incoming[i])) continue;
     incoming_.push_back({&window_.incoming[i], {}});
     for (const Rank reader : incoming[i].ranks) incoming_.back().readers.push_back(line_of(reader));
     readers.insert(readers.end(), incoming[i].ranks.begin(), incoming[i].ranks.end());
   }
   readers_of_blocks_ = lines_of(readers);
+  std::ranges::sort(coming_, {}, &Coming::round);
+  if (bytes <= parts_.window_bytes) coming_.clear();
 }
 
 /// Each once.
@@ -134,10 +133,8 @@ std::vector<RankLine*> CombinedRun::lines_of(std::vector<Rank>& ranks) const {
 }
 
 MPI_Request CombinedRun::make_request(const HostLayout::Block& block, std::size_t half, bool is_send) {
-  const Rank leader = parts_.group->leader(block.host, host_);
-  const Rank partner = is_send || !last_one_sends_ ? leader : MPI_ANY_SOURCE;
-  const int tag = parts_.lane.first_tag + (is_send ? host_ : block.host);
-  const MPI_Comm comm = parts_.lane.comm->get();
+  const Rank partner = parts_.group->leader(block.host, host_);
+  const MPI_Comm comm = parts_.comm->get();
   std::byte* const at = window_.halves[half] + block.begin;
   Extent extent = Extent::of(block.bytes);
   const int count = extent.count;
@@ -145,13 +142,13 @@ MPI_Request CombinedRun::make_request(const HostLayout::Block& block, std::size_
   types_.push_back(std::move(extent.type));
   MPI_Request request = MPI_REQUEST_NULL;
   if (is_send)
-    must(MPI_Send_init(at, count, type, partner, tag, comm, &request), "MPI_Send_init");
+    must(MPI_Send_init(at, count, type, partner, parts_.tag, comm, &request), "MPI_Send_init");
   else
-    must(MPI_Recv_init(at, count, type, partner, tag, comm, &request), "MPI_Recv_init");
+    must(MPI_Recv_init(at, count, type, partner, parts_.tag, comm, &request), "MPI_Recv_init");
   return request;
 }
 
-/// An exchange has one message from a host to another, so requests may be started in any order.
+/// Between two leaders there is one message an exchange, each way, so requests may be started in any order.
 void CombinedRun::make_requests() {
   types_.reserve(2 * (parts_.layout.outgoing().size() + parts_.layout.incoming().size()));
   for (std::size_t half = 0; half < 2; ++half) {
@@ -161,13 +158,12 @@ void CombinedRun::make_requests() {
       owned.adopt(make_request(block, half, is_send));
     };
     for (const HostLayout::Block& block : parts_.layout.incoming())
-      if (receives_block(block)) add(block, false);
+      if (leads(block)) add(block, false);
     for (const HostLayout::Block& block : parts_.layout.outgoing())
-      if (sends_block(block)) add(block, true);
+      if (leads(block)) add(block, true);
     requests_[half].resize(owned.size());
     owned.copy_to(0, owned.size(), requests_[half].data());
   }
-  for (std::size_t i = 0; i < outgoing_.size(); ++i) outgoing_[i].request = incoming_.size() + i;
   indices_.resize(owned_[0].size());
 }
 
@@ -217,7 +213,7 @@ void CombinedRun::copy_in(const Copy& copy) const {
   }
   int position = 0;
   must(MPI_Pack(copy.segment.at, static_cast<int>(copy.segment.count), copy.segment.type, to,
-                static_cast<int>(copy.bytes), &position, parts_.lane.comm->get()),
+                static_cast<int>(copy.bytes), &position, parts_.comm->get()),
        "MPI_Pack");
 }
 
@@ -229,7 +225,7 @@ void CombinedRun::copy_out(const Copy& copy) const {
   }
   int position = 0;
   must(MPI_Unpack(from, static_cast<int>(copy.bytes), &position, copy.segment.at,
-                  static_cast<int>(copy.segment.count), copy.segment.type, parts_.lane.comm->get()),
+                  static_cast<int>(copy.segment.count), copy.segment.type, parts_.comm->get()),
        "MPI_Unpack");
 }
 
@@ -241,26 +237,34 @@ void CombinedRun::write() {
   for (BlockLine* const block : writes_to_) block->ready[half_].fetch_add(1, std::memory_order_acq_rel);
   mine_->posted.store(number_, std::memory_order_release);
   for (RankLine* const rank : writes_for_) tell(*rank, half_);
-  if (!last_one_sends_) return;
-  for (Outgoing& block : outgoing_)
-    if (block.line->ready[half_].fetch_add(1, std::memory_order_acq_rel) + 1 == block.writers) send(block);
 }
 
-/// Who writes the block next waits until this rank has finished, so the count may begin anew.
-void CombinedRun::send(Outgoing& block) {
-  block.is_sent = true;
-  block.line->ready[half_].store(0, std::memory_order_relaxed);
-  ++num_sent_;
-  ++num_active_;
-  ++num_events_;
-  must(MPI_Start(&requests_[half_][block.request]), "MPI_Start");
+/// The last round that may be sent: of those before it no more than the window is still to come.
+Rank CombinedRun::open_round() const {
+  Bytes bytes = 0;
+  for (const Coming& block : coming_) {
+    if (has_reached(block.line->landed, number_)) continue;
+    const bool is_first = bytes == 0;
+    bytes += block.bytes;
+    if (!is_first && bytes > parts_.window_bytes) return block.round - 1;
+  }
+  return parts_.group->hosts().num_hosts();
 }
 
+/// Who writes a block next waits until this rank has finished, so its count may begin anew.
 void CombinedRun::send_blocks() {
-  if (last_one_sends_ || num_sent_ == outgoing_.size()) return;
-  for (Outgoing& block : outgoing_)
-    if (!block.is_sent && block.line->ready[half_].load(std::memory_order_acquire) == block.writers)
-      send(block);
+  if (num_sent_ == outgoing_.size()) return;
+  const Rank open = open_round();
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    auto& [line, writers, round, is_sent] = outgoing_[i];
+    if (is_sent || round > open || line->ready[half_].load(std::memory_order_acquire) != writers) continue;
+    is_sent = true;
+    line->ready[half_].store(0, std::memory_order_relaxed);
+    ++num_sent_;
+    ++num_active_;
+    ++num_events_;
+    must(MPI_Start(&requests_[half_][incoming_.size() + i]), "MPI_Start");
+  }
 }
 
 void CombinedRun::take_completed() {
@@ -314,7 +318,7 @@ bool CombinedRun::look(bool single) {
     read();
     finish();
     const bool calls_mpi = num_active_ > 0 || !others_are_done_;
-    if (!calls_mpi && ++turns_ % turns_per_progress == 0) let_mpi_go_on(parts_.lane);
+    if (!calls_mpi && ++turns_ % turns_per_progress == 0) let_mpi_go_on(*parts_.comm, parts_.tag);
   }
   if (!others_are_done_) others_are_done_ = single ? others_->next(false) : others_->advance(false);
   return is_finished_ && others_are_done_;
@@ -339,7 +343,7 @@ void CombinedRun::wait_a_little() {
   mine_->bell.announce();
   if (!is_all_here()) mine_->bell.sleep(nap_s);
   mine_->bell.withdraw();
-  if (!is_all_here()) let_mpi_go_on(parts_.lane);
+  if (!is_all_here()) let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
 bool CombinedRun::advance(bool block) {

@@ -7,10 +7,15 @@
 //   advance:  leaders: send a block when all have written it; when one has come, tell those who have something in it
 //             all: read when everything is here
 //
-// Who leads is fixed; where one rank leads for a host, who writes a block last sends it (HostGroup). Other ranks call MPI only once in a while, and sleep while they wait.
+// Hosts send in rounds: in round i to the i-th host after them. What has come says how far the others are: a host sends those of a
+// later round when what is still to come of the rounds before fits the window, so ports are not flooded where blocks are
+// many. Small blocks all leave at once.
+//
+// Who leads is fixed (HostGroup). Other ranks call MPI only once in a while, and sleep while they wait.
 //
 // Why no rank waits for ever: writing waits for nothing but that those who read the same half two exchanges before have
-// finished it. So when all ranks have started, all write, all blocks are sent to receives that are started, and all read; the other
+// finished it. So when all ranks have started, all write; of the blocks not yet here, those of the lowest round may be sent, to receives
+// that are started, so in the end all are here, and all read; the other
 // executor has a proof of its own, and both are looked after in turn.
 //
 // Cost: a rank writes and reads its messages, and counts up for each block and each rank of its host that it writes for; a
@@ -34,8 +39,10 @@ namespace nuice::mpi {
 /// What bind() has found out for it.
 struct CombinedParts {
   std::shared_ptr<const HostGroup> group;
-  HostGroup::Lane lane;
-  TableElements elements;  // of this rank's messages that travel so
+  std::shared_ptr<const Communicator> comm;  // for messages from host to host
+  int tag = 0;                               // likewise
+  Bytes window_bytes = 0;                    // under way to a host at most, as far as its own messages show
+  TableElements elements;                    // of this rank's messages that travel so
   exchange::HostLayout layout;
   SharedSegment memory;
 };
@@ -71,12 +78,18 @@ class CombinedRun : public Run {
     std::vector<std::size_t> sources;  // in the arrivals
     bool is_taken = false;
   };
-  /// A block that this rank sends, or may be the last to write.
+  /// A block that this rank sends.
   struct Outgoing {
     BlockLine* line;
     Number writers;
-    std::size_t request;
+    Rank round;
     bool is_sent = false;
+  };
+  /// A block that comes to this host.
+  struct Coming {
+    const BlockLine* line;
+    Rank round;
+    Bytes bytes;
   };
   /// A block that this rank receives.
   struct Incoming {
@@ -88,16 +101,15 @@ class CombinedRun : public Run {
   void find_neighbours();
   void make_requests();
   MPI_Request make_request(const exchange::HostLayout::Block& block, std::size_t half, bool is_send);
-  bool receives_block(const exchange::HostLayout::Block& block) const {
+  bool leads(const exchange::HostLayout::Block& block) const {
     return parts_.group->leader(host_, block.host) == rank_;
   }
   std::vector<RankLine*> lines_of(std::vector<Rank>& ranks) const;
-  bool sends_block(const exchange::HostLayout::Block& block) const;
 
   bool look(bool single);
   void start_receives();
   void write();
-  void send(Outgoing& block);
+  Rank open_round() const;
   void send_blocks();
   void take_completed();
   void read();
@@ -109,7 +121,7 @@ class CombinedRun : public Run {
   bool is_all_here() const {
     return mine_->arrived[half_].load(std::memory_order_acquire) == mine_->expected;
   }
-  bool has_sent() const { return num_active_ == 0 && (last_one_sends_ || num_sent_ == outgoing_.size()); }
+  bool has_sent() const { return num_active_ == 0 && num_sent_ == outgoing_.size(); }
   static bool have_finished(const std::vector<RankLine*>& ranks, Number number);
   static void tell(RankLine& rank, std::size_t half);
 
@@ -125,11 +137,12 @@ class CombinedRun : public Run {
   bool last_one_sends_;
   std::vector<BlockLine*> writes_to_;  // blocks in which this rank has a part, unless the last one sends
   std::vector<RankLine*> writes_for_;  // ranks of this host for which it has something
-  std::vector<RankLine*> readers_of_writes_;  // those, and who may send the blocks
+  std::vector<RankLine*> readers_of_writes_;  // those, and who sends the blocks
   std::vector<RankLine*> readers_of_blocks_;  // of all blocks that this rank receives
   std::vector<Group> groups_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
+  std::vector<Coming> coming_;  // to this host, by round; empty where all fit the window
   std::vector<Datatype> types_;
   std::array<Requests, 2> owned_;                     // by half
   std::array<std::vector<MPI_Request>, 2> requests_;  // copies: receives, then sends

@@ -38,7 +38,7 @@ HostGroup::HostGroup(const Communicator& comm, Hosts hosts, int leaders)
       begin_(static_cast<std::size_t>(hosts_.num_hosts()) + 1, 0),
       split_(comm, host_),
       local_(split_.get(), comm.watchdog_s()),
-      between_(std::make_shared<const Communicator>(comm.get(), comm.watchdog_s(), &comm)) {
+      leaders_(leaders > 0 ? leaders : comm.num_ranks()) {
   std::iota(by_host_.begin(), by_host_.end(), Rank{0});
   std::ranges::stable_sort(by_host_, {}, [this](Rank rank) { return hosts_.host_of(rank); });
   for (const Rank rank : by_host_) ++begin_[static_cast<std::size_t>(hosts_.host_of(rank)) + 1];
@@ -46,21 +46,10 @@ HostGroup::HostGroup(const Communicator& comm, Hosts hosts, int leaders)
   int is_oversubscribed = local_.num_ranks() > cores_of(local_) ? 1 : 0;
   all_reduce(comm, MPI_IN_PLACE, &is_oversubscribed, 1, MPI_INT, MPI_MAX);
   is_oversubscribed_ = is_oversubscribed != 0;
-  leaders_ = leaders > 0 ? leaders : is_oversubscribed_ ? 1 : comm.num_ranks();
 }
 
 std::size_t HostGroup::index_of(Rank rank) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(ranks(), rank) - ranks().begin());
-}
-
-HostGroup::Lane HostGroup::take_lane() {
-  if (next_tag_ > last_exchange_tag() - hosts_.num_hosts()) {
-    between_ = std::make_shared<const Communicator>(between_->get(), between_->watchdog_s());
-    next_tag_ = 0;
-  }
-  const int first = next_tag_;
-  next_tag_ += hosts_.num_hosts();
-  return {between_, first};
 }
 
 Rank HostGroup::leader(Rank of, Rank with) const {

@@ -2,7 +2,6 @@
 // The ranks of this rank's host, and who of each host exchanges with which other host.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,8 +13,7 @@ namespace nuice::mpi {
 
 class HostGroup {
  public:
-  /// Collective over comm. leaders: so many ranks of a host at most lead; 0: all, or one where on some host ranks outnumber the cores
-  /// that they may run on: there what a rank less looks for messages is worth more than what several do at once.
+  /// Collective over comm. leaders: so many ranks of a host at most lead; 0: all.
   HostGroup(const Communicator& comm, Hosts hosts, int leaders);
 
   const Hosts& hosts() const { return hosts_; }
@@ -28,16 +26,7 @@ class HostGroup {
   /// alike it is the same of each, as network cards may be theirs.
   Rank leader(Rank of, Rank with) const;
   int leaders() const { return leaders_; }
-  /// With one leader a host it only receives, and of those who have something in a block the last to write it sends it: nobody
-  /// waits for the leader to look.
-  bool last_one_sends() const { return leaders_ == 1; }
-  /// Tags of one exchange: a message has first_tag + its sender's host.
-  struct Lane {
-    std::shared_ptr<const Communicator> comm;
-    int first_tag;
-  };
-  /// Collective.
-  Lane take_lane();
+  /// Whether on some host ranks outnumber the cores that they may run on.
   bool is_oversubscribed() const { return is_oversubscribed_; }
 
  private:
@@ -52,8 +41,6 @@ class HostGroup {
   std::vector<std::size_t> begin_;
   HostComm split_;
   Communicator local_;
-  std::shared_ptr<const Communicator> between_;  // for messages from host to host
-  int next_tag_ = 0;
   int leaders_ = 0;
   bool is_oversubscribed_ = false;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Binds a plan to memory: the layout of what was given, and the executor's run of it.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -51,8 +52,14 @@ RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const
           .early_bytes = early_bytes};
 }
 
-Combined Plan::State::combined_for(const Way& way, const Layout& layout) const {
-  return group ? combine(comm, {group, combine_options.largest_bytes}, way, layout) : Combined{};
+Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
+  if (!group) return {};
+  const auto between = tags->comm;
+  const int tag = tags->next;
+  take_tags(tags->comm, tags->next);
+  comm = tags->comm;
+  const Bytes window = std::min(credit.window_bytes, default_window_bytes);
+  return combine(between, tag, {group, combine_options.largest_bytes, window}, way, layout);
 }
 
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,

@@ -48,7 +48,7 @@ void Plan::State::share_windows() {
   const bool shares = hosts && hosts->any_shared();
   if (shares && grants()) share_window_of(hosts->host_of(comm->rank()));
   if (shares && info.combined && !relays)
-    group = std::make_shared<HostGroup>(*comm, std::move(*hosts), combine_options.leaders);
+    group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), combine_options.leaders);
   hosts.reset();
 }
 

@@ -62,7 +62,7 @@ struct Plan::State {
   double watchdog_s = 0;
   CombineOptions combine_options;
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
-  std::shared_ptr<HostGroup> group;  // else: where messages are combined
+  std::shared_ptr<const HostGroup> group;  // else: where messages are combined
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -89,8 +89,8 @@ struct Plan::State {
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
-  /// Collective. What travels combined of this exchange.
-  Combined combined_for(const Way& way, const Layout& layout) const;
+  /// Collective. What travels combined of this exchange. Takes tags of its own.
+  Combined combined_for(const Way& way, const Layout& layout);
   void set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
                const RunSettings& settings) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
