@@ -111,10 +111,11 @@ struct PlanOptions {
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
   /// Which ranks share a host (a node), and with it a port: "auto" asks MPI which can share memory, "4" says so many on
-  /// each, one host after the other, "0,0,1,1" names every rank's. Empty: every rank has a port of its own. With hosts,
-  /// schedulers that promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window.
-  std::string hosts = {};
-  /// Only with hosts: aggregation. What ranks of one host send those of another in small messages is one message of the network,
+  /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. Schedulers that
+  /// promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window; what stays on a host
+  /// needs none. With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
+  std::string hosts = "auto";
+  /// Aggregation. What ranks of one host send those of another in small messages is one message of the network,
   /// and ranks of a host hand each other theirs in memory that they share (docs/adr/0027). Where they cannot share any,
   /// nothing is combined: ExchangeInfo::combined. With a scheduler that forwards (rex, bruck) one rank of each host gathers
   /// and hands out all messages, whatever their size (make_combined_schedule()).
