@@ -147,6 +147,16 @@ TEST(Listing, APartnerMayStandThereSeveralTimes) {
   }
 }
 
+TEST(Listing, SmallMessagesOfAHostAreCombinedAllTheSame) {
+  const Rank n = test::world_size();
+  if (n < 4) GTEST_SKIP() << "needs two hosts with two ranks";
+  const mpi::PlanOptions options = mpi::PlanOptions::parse("scheduler=coloring combine=true hosts=2");
+  mpi::Plan plan(MPI_COMM_WORLD, listed_by(test::world_rank(), n), options);
+  expect_exchanged(plan, mpi::Direction::forwards);
+  expect_exchanged(plan, mpi::Direction::backwards);
+  expect_fields_exchanged(plan);
+}
+
 TEST(Listing, SumsBeyondTheLimitNameThePair) {
   const std::vector<Partner> twice = {{0, max_bytes}, {0, 1}};
   test::expect_same_error(ErrorCode::limit, "rank 0", [&] { mpi::Plan(MPI_COMM_WORLD, twice); });

@@ -59,13 +59,31 @@ RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const
           .early_bytes = early_bytes};
 }
 
-void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
+Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
+  if (!group) return {};
+  const auto between = tags->comm;
+  const int tag = tags->next;
+  take_tags(tags->comm, tags->next);
+  comm = tags->comm;
+  const Bytes window = std::min(credit.window_bytes, default_window_bytes);
+  return combine(between, tag, {group, combine_options.largest_bytes, window}, way, layout);
+}
+
+void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
                           const RunSettings& settings) const {
-  BoundRun bound = find_runnable_executor(info.executor)
-                       .bind({comm, way.table, layout, exchange.arrivals, tags->next, settings});
+  const bool is_combined = combined.parts.has_value();
+  const PhaseTable& rest = is_combined ? combined.rest : way.table;
+  BoundRun bound{nullptr, info.executor};
+  if (!is_combined || combined.has_rest)
+    bound = find_runnable_executor(info.executor)
+                .bind({comm, rest, layout, exchange.arrivals, tags->next, settings});
   exchange.run = std::move(bound.run);
+  if (is_combined)
+    exchange.run = std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), exchange.arrivals,
+                                                 std::move(exchange.run));
   exchange.info.executor = bound.executor;
   exchange.info.why = bound.why;
+  exchange.info.combined = std::move(combined.says);
 }
 
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way) {
@@ -86,14 +104,18 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
                                    std::span<const ReceiveBuffer> receive) {
   std::unique_ptr<Exchange::State> exchange;
   const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), is_backwards) : 0;
+  std::optional<BufferLayout> layout;
   all_or_none(*comm, [&] {
     check_buffers(way, send, receive);
-    const BufferLayout layout(way, send, receive, listing.has_value());
+    layout.emplace(way, send, receive, listing.has_value());
+  });
+  Combined combined = combined_for(way, *layout);
+  all_or_none(*comm, [&] {
     exchange = new_exchange();
     set_sources(exchange->arrivals, way.receive_from, receive);
-    exchange->self = self_copies(way.table, layout);
+    exchange->self = self_copies(way.table, *layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
+    set_run(*exchange, way, *layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
   });
   return finish_bind(std::move(exchange), way.table);
 }
@@ -107,6 +129,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
       if (comes_over_port(way.receive_from[i].rank)) most_bytes += layout.received().bytes_with(i);
     most_bytes = most_over_a_port(most_bytes, is_backwards);
   }
+  Combined combined = combined_for(way, layout);
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
     exchange = new_exchange();
@@ -114,7 +137,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
+    set_run(*exchange, way, layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
   });
   return finish_bind(std::move(exchange), way.table);
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
@@ -32,21 +33,35 @@ void Plan::State::find_hosts(const PlanOptions& options) {
   info.num_hosts = comm->num_ranks();
   info.combined = options.combine;
   if (options.hosts.empty()) return;
-  const bool is_asked = options.hosts == "auto";
+  const bool is_asked = options.hosts == auto_name;
   std::vector<Rank> host_of;
   if (is_asked) host_of = ranks_that_share_memory(*comm);
   all_or_none(*comm, [&] {
     hosts = is_asked ? Hosts(std::move(host_of)) : parse_hosts(options.hosts, comm->num_ranks());
     info.num_hosts = hosts->num_hosts();
-    if (!hosts->any_shared()) return;
+    shares_ports = hosts->any_shared();
+    if (!shares_ports) return;
     for (Rank rank = 0; rank < comm->num_ranks(); ++rank)
       if (hosts->same(rank, comm->rank())) windows.near.push_back(rank);
   });
+  // Whoever names a network says what its ports are. On one host there are none.
+  const bool ranks_are_scheduled = !options.topology.empty() || info.num_hosts == 1;
+  if (is_asked && ranks_are_scheduled && !options.combine) hosts.reset();
+}
+
+void Plan::State::find_near_ranks(const PlanOptions& options) {
+  if (options.hosts != auto_name) return;
+  windows.near = ranks_of_this_host(*comm);
+  info.num_hosts = windows.near.front() == comm->rank() ? 1 : 0;
+  all_reduce(*comm, MPI_IN_PLACE, &info.num_hosts, 1, MPI_INT32_T, MPI_SUM);
+  shares_ports = info.num_hosts < comm->num_ranks();
 }
 
 void Plan::State::share_windows() {
-  const bool shares = hosts && hosts->any_shared() && grants();
-  if (shares) share_window_of(hosts->host_of(comm->rank()));
+  const bool is_on_one_host = info.num_hosts == 1;
+  if (shares_ports && !is_on_one_host && grants()) share_window_of(windows.near.front());
+  if (hosts && hosts->any_shared() && info.combined && !relays)
+    group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), combine_options.leaders);
   hosts.reset();
 }
 
@@ -75,8 +90,8 @@ void Plan::State::share_window_of(Rank host_number) {
 
 Schedule Plan::State::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {
   if (!hosts) return make_schedule(problem, scheduler.name);
-  return info.combined ? make_combined_schedule(problem, scheduler.name, *hosts)
-                       : make_host_schedule(problem, scheduler.name, *hosts);
+  return relays ? make_combined_schedule(problem, scheduler.name, *hosts)
+                : make_host_schedule(problem, scheduler.name, *hosts);
 }
 
 void Plan::State::require_correct_for(const Problem& problem, const Schedule& schedule,
@@ -87,10 +102,10 @@ void Plan::State::require_correct_for(const Problem& problem, const Schedule& sc
   };
   const unsigned guarantees =
       !hosts || !hosts->any_shared() ? scheduler.guarantees : host_guarantees(scheduler);
-  const auto violation = check(problem.matrix, schedule, info.combined ? 0 : guarantees, problem.topology);
+  const auto violation = check(problem.matrix, schedule, relays ? 0 : guarantees, problem.topology);
   if (violation) fail(*violation);
-  const bool is_for_hosts = hosts && (info.combined ? (scheduler.guarantees & one_port) != 0
-                                                    : hosts->any_shared() && schedules_hosts(scheduler));
+  const bool is_for_hosts = hosts && (relays ? (scheduler.guarantees & one_port) != 0
+                                             : hosts->any_shared() && schedules_hosts(scheduler));
   if (!is_for_hosts) return;
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
     if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
@@ -98,10 +113,9 @@ void Plan::State::require_correct_for(const Problem& problem, const Schedule& sc
 
 void Plan::State::settle_form(const Scheduler& scheduler, const Executor& executor) {
   const bool forwards = (scheduler.guarantees & direct) == 0;
-  if (forwards && hosts && hosts->any_shared()) info.combined = true;
+  relays = forwards && hosts && hosts->any_shared();
+  if (relays) info.combined = true;
   if (forwards) require_phases_to_forward(std::string(scheduler.name), executor);
-  if (info.combined)
-    require_phases_to_forward(std::string(scheduler.name) + " with the option combine", executor);
 }
 
 }  // namespace nuice::mpi

@@ -85,6 +85,7 @@ void Plan::State::describe(const PlanOptions& options) {
   credit = options.credit;
   unasked_bytes = options.planless.unasked_bytes;
   early_bytes = options.depend.early_bytes;
+  combine_options = options.combining;
   watchdog_s = options.watchdog_s;
   trace = options.trace;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exchange/bind/layout.hpp"
+#include "exchange/combine/combine.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/plan/listing.hpp"
 #include "exchange/plan/plan_group.hpp"
@@ -62,6 +63,9 @@ struct Plan::State {
   Bytes unasked_bytes = 0;
   double watchdog_s = 0;
   std::string trace;  // a folder; empty: nothing is noted
+  CombineOptions combine_options;
+  bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
+  std::shared_ptr<const HostGroup> group;  // else: where messages are combined
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -90,7 +94,9 @@ struct Plan::State {
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
-  void set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
+  /// Collective. What travels combined of this exchange. Takes tags of its own.
+  Combined combined_for(const Way& way, const Layout& layout);
+  void set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
                const RunSettings& settings) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
@@ -99,12 +105,15 @@ struct Plan::State {
   std::span<const Partner> listed_sources() const { return listing ? listing->sources : table.sources; }
   bool grants() const { return find_executor(info.executor).pace == Pace::grants; }
 
-  std::optional<Hosts> hosts;  // while planning, if there are any that several ranks share
+  std::optional<Hosts> hosts;  // while planning, if it is hosts that are scheduled
+  bool shares_ports = false;   // somewhere several ranks share a host
 
   // hosts.cpp
-  /// Collective. Sets `hosts`, info.num_hosts and windows.near.
+  /// Collective. Sets `hosts`, shares_ports, info.num_hosts and windows.near.
   void find_hosts(const PlanOptions& options);
-  /// Collective. Shares out the window, once the table is there; forgets `hosts`.
+  /// Collective. Sets shares_ports, info.num_hosts and windows.near, where nobody keeps a list of all ranks.
+  void find_near_ranks(const PlanOptions& options);
+  /// Collective. What exchanges need to know of hosts, once the table is there: shares of the window, who leads. Forgets `hosts`.
   void share_windows();
   void share_window_of(Rank host_number);
   /// Collective. What the host that receives most gets over its port, if this rank gets so much.
@@ -119,7 +128,7 @@ struct Plan::State {
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
   void require_correct_for(const Problem& problem, const Schedule& schedule,
                            const Scheduler& scheduler) const;
-  /// Schedulers that forward messages between hosts combine them. Throws Error not_applicable if messages are forwarded
+  /// Schedulers that forward messages between hosts combine them so. Throws Error not_applicable if messages are forwarded
   /// and the executor has no phases.
   void settle_form(const Scheduler& scheduler, const Executor& executor);
 
