@@ -62,10 +62,10 @@ struct Plan::State {
   Bytes early_bytes = 0;
   Bytes unasked_bytes = 0;
   double watchdog_s = 0;
-  std::string trace;  // a folder; empty: nothing is noted
   CombineOptions combine_options;
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
+  std::string trace;  // a folder; empty: nothing is noted
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
