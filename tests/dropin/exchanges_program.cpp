@@ -2,7 +2,7 @@
 // A program that knows nothing of NUICE: blocking all-to-alls of every kind with what they may be given, for check mode, which holds
 // every result against MPI's own (replace_test.py). Prints "all right" if its own checks hold, too.
 //
-// usage: exchanges_program ROUNDS [mismatch]
+// usage: exchanges_program ROUNDS [mismatch|soak]
 #include <mpi.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Draws {
                                       std::vector<int>(static_cast<std::size_t>(n)));
     for (auto& row : all)
       for (int& count : row) {
-        const unsigned kind = random() % 4;
+        const auto kind = static_cast<unsigned>(random() % 4);
         count = kind == 0 ? 0 : static_cast<int>(random() % static_cast<unsigned>(kind == 1 ? 50 : most));
       }
     return all;
@@ -212,24 +212,33 @@ void neighbours(MPI_Comm comm, int num_out, const std::vector<Origin>& origins, 
 }
 
 /// What leaves towards one side comes from the other, also where both sides are the same rank, or this one.
-void grid(int columns, int is_periodic, int most) {
-  int n = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const int sizes[] = {n / columns, columns};
-  const int periods[] = {is_periodic, 1};
-  MPI_Comm comm;
-  MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &comm);
-  if (comm == MPI_COMM_NULL) return;
+struct Grid {
+  MPI_Comm comm = MPI_COMM_NULL;
   std::vector<Origin> origins;
-  for (int d = 0; d < 2; ++d) {
-    int before = 0;
-    int after = 0;
-    MPI_Cart_shift(comm, d, 1, &before, &after);
-    origins.push_back({before, 2 * d + 1});
-    origins.push_back({after, 2 * d});
+
+  Grid(int columns, int is_periodic) {
+    int n = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    const int sizes[] = {n / columns, columns};
+    const int periods[] = {is_periodic, 1};
+    MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &comm);
+    for (int d = 0; d < 2 && comm != MPI_COMM_NULL; ++d) {
+      int before = 0;
+      int after = 0;
+      MPI_Cart_shift(comm, d, 1, &before, &after);
+      origins.push_back({before, 2 * d + 1});
+      origins.push_back({after, 2 * d});
+    }
   }
-  neighbours(comm, 4, origins, most);
-  MPI_Comm_free(&comm);
+  void exchange(int most) const {
+    if (comm != MPI_COMM_NULL) neighbours(comm, 4, origins, most);
+  }
+};
+
+void grid(int columns, int is_periodic, int most) {
+  Grid one(columns, is_periodic);
+  one.exchange(most);
+  if (one.comm != MPI_COMM_NULL) MPI_Comm_free(&one.comm);
 }
 
 /// Everybody to the next, twice, and to rank 0, which sends to nobody; the last has nobody at all where there are more than three.
@@ -264,6 +273,38 @@ void graph(int most) {
   MPI_Comm_free(&comm);
 }
 
+/// Calls of all kinds in any order, over some twenty communicators that live all the time.
+void soak(int rounds) {
+  int me = 0;
+  int n = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  std::vector<MPI_Comm> comms(16);
+  for (int i = 0; i < 16; ++i)  // whole or in parts, in several orders
+    MPI_Comm_split(MPI_COMM_WORLD, i % 4 == 0 ? 0 : me % (1 + i % 4), i % 2 == 0 ? me : -me,
+                   &comms[static_cast<std::size_t>(i)]);
+  const std::vector<Grid> grids = {{1, 1}, {1, 0}, {n > 1 ? 2 : 1, 1}, {n > 1 ? 2 : 1, 0}};
+  std::mt19937 random(7);
+  for (int round = 0; round < rounds && !is_wrong; ++round) {
+    const auto which = static_cast<unsigned>(random() % 20);
+    const int most = random() % 8 == 0 ? 9000 : 1 + static_cast<int>(random() % 600);
+    const auto kind = static_cast<unsigned>(random() % 4);
+    if (which >= 16) {
+      grids[which - 16].exchange(most);
+      continue;
+    }
+    const MPI_Comm comm = comms[which];
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    Draws draws{ranks, std::mt19937(static_cast<unsigned>(round))};
+    if (kind == 0) vectors(comm, draws, most);
+    if (kind == 1) in_place(comm, draws, most);
+    if (kind == 2) types(comm, most);
+    if (kind == 3) blocks(comm, most);
+  }
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
 /// Both ends of one message have other counts: an error, as MPI has it.
 void mismatch(int me, int n) {
   std::vector<int> counts(static_cast<std::size_t>(n)), at(counts), in(counts);
@@ -288,7 +329,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   if (argc > 2 && std::strcmp(argv[2], "mismatch") == 0) mismatch(me, n);
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 10;
-  for (int round = 0; round < rounds; ++round) {
+  const bool soaks = argc > 2 && std::strcmp(argv[2], "soak") == 0;
+  if (soaks) soak(rounds);
+  for (int round = 0; round < rounds && !soaks; ++round) {
     MPI_Comm part = MPI_COMM_WORLD;  // communicators come and go
     if (round % 3 == 1) MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &part);
     if (round % 3 == 2) MPI_Comm_dup(MPI_COMM_WORLD, &part);

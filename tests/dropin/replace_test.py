@@ -60,6 +60,11 @@ class Replace(unittest.TestCase):
         replaced, left = counts(done)
         self.assertEqual((replaced, left), (60, 228))  # MPI_COMM_WORLD, the first of them, in two rounds
 
+    def test_calls_in_any_order_over_twenty_communicators(self):
+        done = run(4, "200", "soak", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_UNASKED="500")
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        self.assertGreater(counts(done)[0], 200)
+
     def test_ends_that_differ_are_named(self):
         done = run(2, "0", "mismatch", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_WATCHDOG="5")
         self.assertIn("rank 0 -> rank 1: rank 0 sends 90000 bytes, but rank 1 expects 70000", done.stderr)

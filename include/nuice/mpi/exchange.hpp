@@ -94,7 +94,7 @@ class Exchange {
   /// What the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
   /// free(). One that is under way is finished first, as its buffers are about to go; so it may wait for
-  /// other ranks. Touches nothing when MPI is finalized.
+  /// other ranks; that is said on stderr, once, as a wait() was forgotten. Touches nothing when MPI is finalized.
   ~Exchange();
 
   /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until

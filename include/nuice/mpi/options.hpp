@@ -129,6 +129,9 @@ struct PlanOptions {
   /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
   /// Planning and binding are watched alike: all ranks must come to them within the limit.
   double watchdog_s = 0;
+  /// A folder where every rank writes what its exchanges did, and when, once they are freed (docs/trace.md); empty: nothing is noted.
+  /// 1.5 MiB for every bound exchange.
+  std::string trace = {};
   /// Whether rank 0's environment variable NUICE_OPTIONS, a text as parse() takes it, overrides these options.
   bool environment = true;
 

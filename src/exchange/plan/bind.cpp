@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
@@ -18,12 +19,18 @@
 namespace nuice::mpi {
 namespace {
 
-SelfCopy self_copy(const PhaseTable& table, const BufferLayout& layout) {
-  for (const Partner& source : table.sources)
-    if (source.rank == table.rank)
-      return {layout.sent_to(table.rank), layout.received_from(table.rank),
-              static_cast<std::size_t>(source.bytes)};
-  return {};
+/// One, or as many as the rank lists itself.
+std::vector<SelfCopy> self_copies(const PhaseTable& table, const BufferLayout& layout) {
+  const auto self = std::ranges::find(table.sources, table.rank, &Partner::rank);
+  if (self == table.sources.end()) return {};
+  Places from;
+  Places to;
+  layout.find_to_send(table.rank, 0, self->bytes, from);
+  layout.find_to_receive(table.rank, 0, self->bytes, to);
+  std::vector<SelfCopy> copies;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    copies.push_back({from[i].at, to[i].at, static_cast<std::size_t>(from[i].count)});
+  return copies;
 }
 
 }  // namespace
@@ -79,9 +86,11 @@ void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layou
   exchange.info.combined = std::move(combined.says);
 }
 
-Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
+Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way) {
   try {
     exchange->run->agree();
+    if (!trace.empty())
+      exchange->arrivals.trace().open(trace, exchange->info.executor, info.scheduler, way, *comm, tags->next);
   } catch (const Error&) {
     Exchange::State::abandon(std::move(exchange));
     throw;
@@ -98,17 +107,17 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
   std::optional<BufferLayout> layout;
   all_or_none(*comm, [&] {
     check_buffers(way, send, receive);
-    layout.emplace(way, send, receive);
+    layout.emplace(way, send, receive, listing.has_value());
   });
   Combined combined = combined_for(way, *layout);
   all_or_none(*comm, [&] {
     exchange = new_exchange();
     set_sources(exchange->arrivals, way.receive_from, receive);
-    exchange->self = self_copy(way.table, *layout);
+    exchange->self = self_copies(way.table, *layout);
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, *layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
   });
-  return finish_bind(std::move(exchange));
+  return finish_bind(std::move(exchange), way.table);
 }
 
 Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
@@ -130,7 +139,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
   });
-  return finish_bind(std::move(exchange));
+  return finish_bind(std::move(exchange), way.table);
 }
 
 /// bind(plan, way, is_backwards), once all ranks are known to bind the same.
@@ -142,12 +151,13 @@ Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
   plan->comm = plan->tags->comm;  // another one where its tags ran out
   const auto kept = plan->comm;
   return naming_dead_ranks(*kept, [&] {
-    const std::vector<Partner>& sources = plan->table.sources;
+    const std::span<const Partner> destinations = plan->listed_destinations();
+    const std::span<const Partner> sources = plan->listed_sources();
     if (call.direction == Direction::forwards)
-      return bind(*plan, Way{plan->table, plan->destinations, sources}, false);
+      return bind(*plan, Way{plan->table, destinations, sources}, false);
     PhaseTable table_back;
     all_or_none(*kept, [&] { table_back = reversed(plan->table); });
-    return bind(*plan, Way{table_back, sources, plan->destinations}, true);
+    return bind(*plan, Way{table_back, sources, destinations}, true);
   });
 }
 

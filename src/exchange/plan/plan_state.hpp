@@ -12,6 +12,7 @@
 #include "exchange/bind/layout.hpp"
 #include "exchange/combine/combine.hpp"
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/plan/listing.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
@@ -49,7 +50,8 @@ struct Plan::State {
   std::shared_ptr<TagSpace> tags;            // perhaps shared with other plans
   std::shared_ptr<const Communicator> comm;  // theirs; shared with the exchanges, which may outlive the plan
   Membership member;
-  std::vector<Partner> destinations;  // as the user gave them
+  std::vector<Partner> destinations;  // each once
+  std::optional<Listing> listing;     // as the users gave them, where any rank lists one twice
   PhaseTable table;
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
@@ -63,6 +65,7 @@ struct Plan::State {
   CombineOptions combine_options;
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
+  std::string trace;  // a folder; empty: nothing is noted
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -77,6 +80,8 @@ struct Plan::State {
 
   /// What Plan() does.
   void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& options);
+  /// Collective. The same, once `destinations` is there. scheduler: nullptr for "auto".
+  void plan_merged(const PlanOptions& options, const Scheduler* scheduler);
   /// What Plan::from_table() does.
   void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options);
   /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
@@ -93,7 +98,11 @@ struct Plan::State {
   Combined combined_for(const Way& way, const Layout& layout);
   void set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
                const RunSettings& settings) const;
-  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
+  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way);
+  std::span<const Partner> listed_destinations() const {
+    return listing ? listing->destinations : destinations;
+  }
+  std::span<const Partner> listed_sources() const { return listing ? listing->sources : table.sources; }
   bool grants() const { return find_executor(info.executor).pace == Pace::grants; }
 
   std::optional<Hosts> hosts;  // while planning, if it is hosts that are scheduled
