@@ -132,6 +132,7 @@ TEST(Listing, APartnerMayStandThereSeveralTimes) {
   for (const Way& way : ways) {
     SCOPED_TRACE(std::string(way.scheduler) + ":" + way.executor);
     mpi::PlanOptions options{.scheduler = way.scheduler, .executor = way.executor, .planning = way.planning};
+    options.hosts = "1";  // each rank a port of its own, or credit has nothing to grant
     options.credit.window_bytes = 2048;
     options.credit.chunk_bytes = 500;
     options.credit.adapt = false;
@@ -145,6 +146,16 @@ TEST(Listing, APartnerMayStandThereSeveralTimes) {
     if (std::string_view(way.scheduler) != "bruck") expect_fields_exchanged(plan);
     plan.free();
   }
+}
+
+TEST(Listing, SmallMessagesOfAHostAreCombinedAllTheSame) {
+  const Rank n = test::world_size();
+  if (n < 4) GTEST_SKIP() << "needs two hosts with two ranks";
+  const mpi::PlanOptions options = mpi::PlanOptions::parse("scheduler=coloring combine=true hosts=2");
+  mpi::Plan plan(MPI_COMM_WORLD, listed_by(test::world_rank(), n), options);
+  expect_exchanged(plan, mpi::Direction::forwards);
+  expect_exchanged(plan, mpi::Direction::backwards);
+  expect_fields_exchanged(plan);
 }
 
 TEST(Listing, SumsBeyondTheLimitNameThePair) {

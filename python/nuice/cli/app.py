@@ -22,6 +22,7 @@ from . import (
     listing,
     planning,
     recording,
+    reporting,
     reproducing,
     show,
     simulating,
@@ -96,6 +97,7 @@ _GROUPS = (
     applications,
     demo,
     tracing,
+    reporting,
 )
 for command_group in _GROUPS:
     command_group.register(app)

@@ -133,7 +133,7 @@ def closing_words(network: dict[str, Any], num_cores: int) -> list[str]:
             f"by auto {auto['sent_again']:.0f}, as each receiver lets in no more than its port takes."
         )
     if num_cores < 4:
-        words.append(f"({num_cores} cores imitate all hosts, so these times are noisy; the order is not.)")
+        words.append(f"({num_cores} cores imitate all hosts: take the factor as a rough one.)")
     return [
         *words,
         "On your cluster: nuice run --record DIR -- mpiexec -n N your_program    (its matrices)",

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import _core
+from ..advising import advise
 from ..errors import Error
 from ..recording import RecordedExchange, Recording, load
 from . import output
@@ -204,7 +205,7 @@ def predicted_gain(
     matrix = exchange.patterns[0].matrix()
     if matrix.num_messages == 0 or (machine.num_ranks and matrix.num_ranks > machine.num_ranks):
         return None
-    advice = _core.advise_on(matrix, machine, max(1, exchange.patterns[0].num_calls), [], 0)
+    advice = advise(matrix, machine, max(1, exchange.patterns[0].num_calls))
     at_once = [c.exchange_s for c in advice.candidates if c.applicable and c.name == "ac:async"]
     return at_once[0] / advice.choice.exchange_s if at_once and advice.choice.exchange_s > 0 else None
 

@@ -21,7 +21,7 @@ MAX_NUMBERED_PARTS = 128
 
 
 def draw_mesh(mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> Figure:
-    """The whole mesh and the part near the profile; triangles between parts are grey: they make the messages.
+    """The whole mesh and the part near the profile; white: triangles between parts, which make the messages.
 
     Parts that touch have different colours. Up to eight parts have one each and a legend, more have numbers.
     """
@@ -37,7 +37,7 @@ def draw_mesh(mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> Figure:
     near = figure.axes[1]
     near.set_xlim(-0.6, 1.6)
     near.set_ylim(-1.1, 1.1)
-    figure.suptitle(f"NACA 0012 mesh in {num_parts} parts (grey: triangles shared by parts)")
+    figure.suptitle(f"NACA 0012 mesh in {num_parts} parts (white: triangles shared by parts)")
     if num_parts <= len(COLOURS):
         _part_legend(figure, owner, colours)
     elif num_parts <= MAX_NUMBERED_PARTS:
@@ -75,7 +75,7 @@ def _draw_triangles(axes: Any, mesh: Mesh, owner: NDArray[np.int64], colours: li
 
     parts = owner[mesh.triangles]
     shared = (parts != parts[:, :1]).any(axis=1)
-    faces = to_rgba_array([*colours, "#DDDDDD"])[np.where(shared, len(colours), parts[:, 0])]
+    faces = to_rgba_array([*colours, "#FFFFFF"])[np.where(shared, len(colours), parts[:, 0])]
     thickness = 0.3 if len(mesh.triangles) < 20_000 else 0.08
     shapes = PolyCollection(
         mesh.points[mesh.triangles], facecolors=faces, edgecolors="#333333", linewidths=thickness

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,11 @@ def _draw_plan(axes: Any, plan: Plan, ends: NDArray[np.float64], divisor: float,
                 ink = text_colour_on(colours[d])
                 axes.text(x + w / 2, s, str(d), ha="center", va="center", fontsize=7.5, color=ink)
     _draw_phases(axes, ends, longest)
+    if "one_port" in plan.guarantees:
+        bound = plan.bounds.max_port_bytes / divisor
+        axes.axvline(bound, color="black", linestyle="--", linewidth=1.2)
+        side = {"ha": "right", "va": "bottom", "rotation": 90, "fontsize": 7.5}
+        axes.text(bound, num_ranks - 0.6, "lower bound ", **side)
     axes.set_ylim(num_ranks - 0.5, -0.5)
     axes.set_ylabel("sending rank")
     if num_ranks <= MAX_LABELLED_RANKS:
@@ -136,11 +142,15 @@ def _explain_colours(figure: Figure, panels: Any, num_ranks: int) -> None:
 
 
 def draw_comparison(comparisons: Sequence[Comparison], title: str = "schedulers compared") -> Figure:
-    """Phases, bytes over bound, and planning time of every applicable scheduler."""
-    rows = [c for c in comparisons if c.plan is not None]
-    names = [c.scheduler for c in rows]
-    figures = [c.figures() for c in rows]
-    figure = new_figure(13, 1.6 + 0.42 * max(len(rows), 2))
+    """Phases, bytes over bound, and planning time of every applicable scheduler.
+
+    Those that made the same schedule are one row, with the time of the quickest."""
+    groups = _same_schedules(comparisons)
+    names = [textwrap.fill(", ".join(c.scheduler for c in group), 26) for group in groups]
+    figures = [min((c.figures() for c in group), key=lambda f: f["plan_seconds"]) for group in groups]
+    rows = groups
+    num_lines = sum(1 + name.count("\n") for name in names)
+    figure = new_figure(13, 1.6 + 0.42 * max(num_lines, 2))
     phases, ratio, seconds = figure.subplots(1, 3, sharey=True)
     _bars(phases, names, [float(f["phases"]) for f in figures], "{:.0f}")
     for bar, f in zip(phases.patches, figures, strict=True):
@@ -157,17 +167,26 @@ def draw_comparison(comparisons: Sequence[Comparison], title: str = "schedulers 
         phases.axvline(degree, **line, label=f"max degree {degree} (least if one-port)")
         ratio.axvline(1.0, **line, label="lower bound")
         for axes in (phases, ratio):
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.16), frameon=False, fontsize=9)
-    phases.invert_yaxis()
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=9)
+    phases.set_ylim(len(rows) - 0.4, -0.6)
     figure.suptitle(title)
     return figure
+
+
+def _same_schedules(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
+    """Of those that could be planned, in their order."""
+    groups: dict[tuple[int, bytes], list[Comparison]] = {}
+    for c in comparisons:
+        if c.plan is not None:
+            key = (c.plan.phases, np.ascontiguousarray(c.plan.schedule.transfer_table()).tobytes())
+            groups.setdefault(key, []).append(c)
+    return list(groups.values())
 
 
 def _bars(axes: Any, names: list[str], values: Sequence[float | None], label: str, missing: str = "") -> None:
     rows = range(len(names))
     axes.barh(rows, [v or 0.0 for v in values], color=OURS, height=0.65)
     axes.set_yticks(rows, names)
-    axes.tick_params(axis="y", labelleft=True)
     for row, value in zip(rows, values, strict=True):
         text = missing if value is None else label.format(value)
         place = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}

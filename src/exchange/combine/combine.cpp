@@ -25,15 +25,15 @@ std::map<Rank, Bytes> sizes_of(const std::vector<TableElements::Elements>& eleme
   return sizes;
 }
 
-/// One entry for each message as a whole.
+/// One entry for each message as a whole, however often the users list its ranks.
 PhaseTable whole_messages(const Way& way) {
   PhaseTable table;
   table.rank = way.table.rank;
   table.num_ranks = way.table.num_ranks;
   table.num_phases = 1;
-  for (const auto& [rank, bytes] : way.send_to)
+  for (const auto& [rank, bytes] : way.table.destinations)
     if (rank != table.rank) table.entries.push_back({.send_partner = rank, .send_bytes = bytes});
-  for (const auto& [rank, bytes] : way.receive_from)
+  for (const auto& [rank, bytes] : way.table.sources)
     if (rank != table.rank) table.entries.push_back({.recv_partner = rank, .recv_bytes = bytes});
   return table;
 }
