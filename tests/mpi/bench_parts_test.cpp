@@ -144,7 +144,7 @@ TEST(CommandLine, MethodsMayBeBlindOrCombine) {
   EXPECT_EQ(methods[1].scheduler, "coloring");
   EXPECT_EQ(methods[1].executor, "credit");
   EXPECT_TRUE(methods[2].combine);
-  EXPECT_EQ(methods[2].executor, "phased");  // it forwards
+  EXPECT_EQ(methods[2].executor, "async");
 }
 
 TEST(CommandLine, FormsOfDrs) {

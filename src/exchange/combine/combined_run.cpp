@@ -301,7 +301,9 @@ void CombinedRun::read() {
     if (!group.is_taken && has_reached(*group.says, number_)) take(group);
 }
 
+/// Whoever is still about to tell this rank of what it has read already must have done so before the count begins anew.
 void CombinedRun::finish() {
+  if (!is_all_here()) return;
   if (!has_written_ || !receives_ || !has_sent() || num_taken_ < groups_.size()) return;
   is_finished_ = true;
   mine_->arrived[half_].store(0, std::memory_order_relaxed);

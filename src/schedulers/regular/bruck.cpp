@@ -170,7 +170,11 @@ Schedule schedule_of(const CommMatrix& matrix, Shifts& shifts, std::int64_t radi
   schedule.reserve(num_pieces);
   std::vector<Piece> pieces;
   shifts.walk(
-      radix, by_digit, [&] { schedule.begin_phase(); },
+      radix, by_digit,
+      [&] {
+        check_interrupt();
+        schedule.begin_phase();
+      },
       [&](Rank from, Rank to, std::span<const MessageId> messages) {
         pieces.clear();
         for (const MessageId id : messages) pieces.push_back({id, 0, matrix.bytes(id)});
