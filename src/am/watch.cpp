@@ -30,8 +30,8 @@ constexpr double orphan_patience_s = 2;
 constexpr double answer_time_s = 0.05;
 /// For what was sent last to leave.
 constexpr double farewell_s = 0.002;
-/// For the news of a death, after a call that it made fail.
-constexpr double news_time_s = 0.05;
+/// For the news of a death, after a call that it made fail: they come in milliseconds, if this rank has a core.
+constexpr double news_time_s = 0.5;
 /// Looks for messages per look at the clock.
 constexpr unsigned polls_per_look = 16;
 
