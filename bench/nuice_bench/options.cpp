@@ -182,7 +182,8 @@ void add_method_option(CLI::App& app, std::vector<std::string>& words) {
          "drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, drs_n:list:TRANSPORT (mpi, shm); by "
          "default " +
              std::string(matrix_methods) +
-             ". SCHEDULER:EXECUTOR@blind does not look at --topology and --hosts, ...@combine combines what "
+             ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, ...@combine "
+             "combines what "
              "one host "
              "sends another, ...@credit.window=64KiB+credit.adapt=false sets options of the plan. For a "
              "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and "

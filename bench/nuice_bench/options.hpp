@@ -56,7 +56,7 @@ struct Options {
   Bytes window_bytes = mpi::CreditOptions{}.window_bytes;
   int window_senders = mpi::CreditOptions{}.window_senders;
   std::string topology = {};
-  std::string hosts = {};
+  std::string hosts = "auto";
   std::uint64_t reuse = mpi::AutoOptions{}.reuse;  // this and the next three: scheduler auto
   std::string machine = {};
   std::string wisdom = {};

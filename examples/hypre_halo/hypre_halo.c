@@ -6,7 +6,7 @@
  * takes the matrices of all levels that BoomerAMG makes of a Laplacian: from few large messages to many small ones. The results must be
  * hypre's, bit for bit.
  *
- *   mpiexec -n 8 hypre_halo [POINTS a direction and rank, 20] [OPTIONS of plans, "scheduler=auto hosts=auto"]
+ *   mpiexec -n 8 hypre_halo [POINTS a direction and rank, 20] [OPTIONS of plans, "scheduler=auto"]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   HYPRE_Init();
   hypre_ParCSRMatrix* A = laplacian(argc > 1 ? atoi(argv[1]) : 20);
-  const char* options = argc > 2 ? argv[2] : "scheduler=auto hosts=auto";
+  const char* options = argc > 2 ? argv[2] : "scheduler=auto";
   HYPRE_Solver amg;
   HYPRE_BoomerAMGCreate(&amg);
   hypre_ParVector *b = vector_for(A), *x = vector_for(A);

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <vector>
 
 #include "nuice/core/types.hpp"
 
@@ -39,6 +40,8 @@ class Communicator {
   bool is_given_up() const { return is_given_up_; }
   /// Not collective: the limit of this rank's operations from now on.
   void set_watchdog(double seconds) { watchdog_s_ = seconds; }
+  /// Not collective. Those that share memory with this rank, once they are known (host_comm.hpp); empty before.
+  std::vector<Rank>& ranks_of_host() const { return ranks_of_host_; }
 
  private:
   void learn_place();
@@ -50,6 +53,7 @@ class Communicator {
   bool watches_deaths_ = false;
   double watchdog_s_ = 0;
   mutable bool is_given_up_ = false;
+  mutable std::vector<Rank> ranks_of_host_;
 };
 
 /// Throws Error as Communicator() does.

@@ -30,11 +30,24 @@ class HostComm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+/// Collective, but for the first call on comm only: MPI is asked once. The ranks with which this one can share memory, itself among
+/// them, ascending.
+inline const std::vector<Rank>& ranks_of_this_host(const Communicator& comm) {
+  std::vector<Rank>& ranks = comm.ranks_of_host();
+  if (!ranks.empty()) return ranks;
+  const HostComm host(comm);
+  int size = 0;
+  must(MPI_Comm_size(host.get(), &size), "MPI_Comm_size");
+  const Rank rank = comm.rank();
+  std::vector<Rank> found(static_cast<std::size_t>(size));
+  must(MPI_Allgather(&rank, 1, MPI_INT32_T, found.data(), 1, MPI_INT32_T, host.get()), "MPI_Allgather");
+  ranks = std::move(found);
+  return ranks;
+}
+
 /// Collective. By rank, the lowest rank with which it can share memory.
 inline std::vector<Rank> ranks_that_share_memory(const Communicator& comm) {
-  const HostComm host(comm);
-  Rank lowest = comm.rank();
-  must(MPI_Bcast(&lowest, 1, MPI_INT32_T, 0, host.get()), "MPI_Bcast");
+  const Rank lowest = ranks_of_this_host(comm).front();
   std::vector<Rank> host_of(static_cast<std::size_t>(comm.num_ranks()));
   all_gather(comm, &lowest, 1, MPI_INT32_T, host_of.data());
   return host_of;

@@ -28,7 +28,6 @@ std::string Options::text() const {
     if ((" " + others).find(" " + name + "=") == std::string::npos) text += " " + name + "=" + value;
   };
   add("scheduler", scheduler.empty() ? "auto" : scheduler);
-  add("hosts", "auto");
   if (!executor.empty()) add("executor", executor);
   return text;
 }

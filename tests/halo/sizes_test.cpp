@@ -76,7 +76,7 @@ TEST(HaloSizes, EverySchedulerServesEntriesOfAnySize) {
 TEST(HaloSizes, EveryExecutorServesEntriesOfAnySize) {
   const test::Entries all = test::entries_at_random(3);
   for (const std::string executor : {"async", "barrier", "credit"}) {
-    Halo halo = test::halo_by_list(all, {.scheduler = "rs_nh", .executor = executor});
+    Halo halo = test::halo_by_list(all, {.scheduler = "rs_nh", .executor = executor, .hosts = "1"});
     for (const int bytes : {1, 3, 8}) expect_moves(halo, all, bytes);
     expect_fields_move(halo, all);
   }
@@ -102,7 +102,7 @@ TEST(HaloSizes, MessagesAreLong) {
     }
   for (const std::string executor : {"phased", "credit"}) {
     Halo halo(MPI_COMM_WORLD, mpi::Ownership::list(of_this_rank(all.owned)), of_this_rank(all.needed),
-              {.executor = executor});
+              {.executor = executor, .hosts = "1"});
     expect_moves(halo, all, 56);  // 112,000 bytes
     expect_fields_move(halo, all);
   }

@@ -12,18 +12,21 @@ namespace nuice {
 namespace {
 
 std::vector<mpi::PlanOptions> all_walks() {
-  return {
-      {.scheduler = "ac", .executor = "async"},
-      {.scheduler = "ac", .executor = "async", .async = {.max_sends = 2}},
-      {.scheduler = "rs_nh", .executor = "async", .async = {.max_sends = 1}},
-      {.scheduler = "rs_nh", .executor = "phased"},
-      {.scheduler = "coloring", .executor = "phased", .watchdog_s = 60},
-      {.scheduler = "coloring", .executor = "barrier"},
-      {.scheduler = "rex", .executor = "phased"},
-      {.scheduler = "rex", .executor = "barrier", .watchdog_s = 60},
-      {.scheduler = "rs_nh", .executor = "credit"},
-      {.scheduler = "coloring", .executor = "credit", .credit = {.chunk_bytes = 100, .window_bytes = 300}},
-      {.scheduler = "coloring", .executor = "credit", .watchdog_s = 60}};
+  return {{.scheduler = "ac", .executor = "async"},
+          {.scheduler = "ac", .executor = "async", .async = {.max_sends = 2}},
+          {.scheduler = "rs_nh", .executor = "async", .async = {.max_sends = 1}},
+          {.scheduler = "rs_nh", .executor = "phased"},
+          {.scheduler = "coloring", .executor = "phased", .watchdog_s = 60},
+          {.scheduler = "coloring", .executor = "barrier"},
+          {.scheduler = "rex", .executor = "phased"},
+          {.scheduler = "rex", .executor = "barrier", .watchdog_s = 60},
+          {.scheduler = "rs_nh", .executor = "credit"},
+          {.scheduler = "rs_nh", .executor = "credit", .hosts = "1"},
+          {.scheduler = "coloring",
+           .executor = "credit",
+           .hosts = "1",
+           .credit = {.chunk_bytes = 100, .window_bytes = 300}},
+          {.scheduler = "coloring", .executor = "credit", .hosts = "1", .watchdog_s = 60}};
 }
 
 /// Everybody to everybody, itself included, some above every eager limit.
@@ -122,7 +125,8 @@ TEST(Watchdog, NamesTheRankThatDoesNotCome) {
   const bool is_late = test::world_rank() == 2;
   for (const std::string executor : {"async", "phased", "barrier", "credit"}) {
     SCOPED_TRACE(std::string(executor));
-    const mpi::PlanOptions options{.scheduler = "coloring", .executor = executor, .watchdog_s = 0.15};
+    const mpi::PlanOptions options{
+        .scheduler = "coloring", .executor = executor, .hosts = "1", .watchdog_s = 0.15};
     std::vector<Partner> destinations = row();
     for (Partner& partner : destinations) partner.bytes = 200'000;
     MPI_Barrier(MPI_COMM_WORLD);  // planning is watched too

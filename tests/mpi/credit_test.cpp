@@ -35,7 +35,7 @@ std::vector<Partner> two_to_one() {
   return test::world_rank() < 2 ? std::vector<Partner>{{2, large}} : std::vector<Partner>{};
 }
 
-mpi::PlanOptions credit_options(std::string hosts = {}) {
+mpi::PlanOptions credit_options(std::string hosts = "1") {
   return {.scheduler = "coloring", .executor = "credit", .hosts = std::move(hosts), .watchdog_s = patience_s};
 }
 

@@ -201,11 +201,22 @@ TEST(Datatypes, ArriveAsTheSerialExecutorCarriesTheirBytes) {
       {.scheduler = "rex", .executor = "phased"},
       {.scheduler = "bruck", .executor = "barrier"},
       {.scheduler = "ac", .executor = "phased", .hosts = "2", .combine = true},
+      {.scheduler = "coloring", .executor = "credit", .hosts = "1"},
+      {.scheduler = "coloring", .executor = "credit", .hosts = "1", .credit = {.window_bytes = max_bytes}},
+      {.scheduler = "coloring",
+       .executor = "credit",
+       .hosts = "1",
+       .credit = {.chunk_bytes = 1000, .window_bytes = 3000}},
+      {.scheduler = "rs_nh",
+       .executor = "credit",
+       .hosts = "1",
+       .credit = {.chunk_bytes = 37, .window_bytes = 1}},
+      {.scheduler = "birkhoff",
+       .executor = "credit",
+       .hosts = "1",
+       .watchdog_s = 60,
+       .credit = {.chunk_bytes = 100}},
       {.scheduler = "coloring", .executor = "credit"},
-      {.scheduler = "coloring", .executor = "credit", .credit = {.window_bytes = max_bytes}},
-      {.scheduler = "coloring", .executor = "credit", .credit = {.chunk_bytes = 1000, .window_bytes = 3000}},
-      {.scheduler = "rs_nh", .executor = "credit", .credit = {.chunk_bytes = 37, .window_bytes = 1}},
-      {.scheduler = "birkhoff", .executor = "credit", .watchdog_s = 60, .credit = {.chunk_bytes = 100}},
       {.scheduler = "coloring", .executor = "credit", .hosts = "2", .credit = {.window_bytes = 5000}}};
   int num_runs = 0;
   for (const mpi::PlanOptions& options : all) {
@@ -249,9 +260,11 @@ TEST(Datatypes, TheWindowHoldsTheBytesOfTheFields) {
   if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
   constexpr double late_s = 0.1;
   const Rank rank = test::world_rank();
-  mpi::Plan plan(
-      MPI_COMM_WORLD, rank == 0 ? std::vector<Partner>{{0, 900}, {1, 50}} : std::vector<Partner>{},
-      {.scheduler = "coloring", .executor = "credit", .credit = {.chunk_bytes = 8, .window_bytes = 60}});
+  mpi::Plan plan(MPI_COMM_WORLD, rank == 0 ? std::vector<Partner>{{0, 900}, {1, 50}} : std::vector<Partner>{},
+                 {.scheduler = "coloring",
+                  .executor = "credit",
+                  .hosts = "1",
+                  .credit = {.chunk_bytes = 8, .window_bytes = 60}});
   for (const std::int64_t count : {7, 50}) {
     std::vector<double> data(100, rank == 0 ? 5 : 0);
     std::vector<double> to_itself(100, 0);

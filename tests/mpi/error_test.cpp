@@ -93,7 +93,7 @@ TEST(Errors, WrongOptionsAreRefused) {
   expect("unknown executor \"fast\"; known: async, phased, barrier", {.executor = "fast"});
   expect("the executor handshake does not run on MPI", {.executor = "handshake"});
   expect("option planning has the unknown value 17", {.planning = static_cast<mpi::Planning>(17)});
-  expect("option combine makes one message of what one host sends another", {.combine = true});
+  expect("option combine makes one message of what one host sends another", {.hosts = "", .combine = true});
 }
 
 TEST(Errors, ASchedulerThatCannotIsRefused) {

@@ -134,7 +134,7 @@ TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
     std::vector<Partner> destinations;
     for (Rank dst = 0; dst < n; ++dst) destinations.push_back({dst, 1 + 1000 * ((rank * dst) % 3)});
     mpi::Plan plan(MPI_COMM_WORLD, destinations,
-                   {.scheduler = "rs_nh", .executor = executor, .credit = {.chunk_bytes = 64}});
+                   {.scheduler = "rs_nh", .executor = executor, .hosts = "1", .credit = {.chunk_bytes = 64}});
     const auto count = [](Rank src, Rank dst) { return std::int64_t{3 + 5 * src + (dst % 2) * 9000}; };
     Counts out_counts;
     Counts in_counts;
@@ -197,9 +197,10 @@ void expect_none_of_the_empty(const mpi::PlanOptions& options, bool all_empty) {
 TEST(FieldsOfAnyType, MessagesWithoutElementsAreNotHandedOver) {
   for (const bool all_empty : {false, true}) {
     for (const std::string executor : {"async", "phased", "barrier", "credit"})
-      expect_none_of_the_empty({.scheduler = "coloring", .executor = executor}, all_empty);
+      expect_none_of_the_empty({.scheduler = "coloring", .executor = executor, .hosts = "1"}, all_empty);
     expect_none_of_the_empty(
-        {.scheduler = "coloring", .executor = "credit", .credit = {.window_bytes = max_bytes}}, all_empty);
+        {.scheduler = "coloring", .executor = "credit", .hosts = "1", .credit = {.window_bytes = max_bytes}},
+        all_empty);
     expect_none_of_the_empty({.scheduler = "coloring", .executor = "async", .async = {.max_sends = 1}},
                              all_empty);
   }
@@ -208,9 +209,11 @@ TEST(FieldsOfAnyType, MessagesWithoutElementsAreNotHandedOver) {
 
 void expect_arrays(const std::string& executor) {
   SCOPED_TRACE(std::string(executor));
-  mpi::Plan plan(
-      MPI_COMM_WORLD, row(),
-      {.scheduler = "coloring", .executor = executor, .credit = {.chunk_bytes = 1000, .window_bytes = 3000}});
+  mpi::Plan plan(MPI_COMM_WORLD, row(),
+                 {.scheduler = "coloring",
+                  .executor = executor,
+                  .hosts = "1",
+                  .credit = {.chunk_bytes = 1000, .window_bytes = 3000}});
   const auto flat = [](const test::Blocks& blocks, std::span<const Partner> partners) {
     std::vector<std::byte> all;
     for (std::size_t i = 0; i < partners.size(); ++i)

@@ -124,7 +124,7 @@ TEST(HostPlan, RefusesWhatMakesNoSense) {
   const std::vector<Partner> none;
   const auto plan = [&](const mpi::PlanOptions& options) { mpi::Plan(MPI_COMM_WORLD, none, options); };
   test::expect_same_error(ErrorCode::invalid_argument, "say which ranks share a host (hosts)",
-                          [&] { plan({.combine = true}); });
+                          [&] { plan({.hosts = "", .combine = true}); });
   test::expect_same_error(ErrorCode::invalid_argument, "hosts \"two\"", [&] { plan({.hosts = "two"}); });
   test::expect_same_error(ErrorCode::invalid_argument, "ranks",
                           [&] { plan({.hosts = "0,0,0,0,0,0,0,0,0,0,0,0"}); });

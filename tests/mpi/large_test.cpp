@@ -95,7 +95,8 @@ TEST(LargeOffsets, AreBeyondWhatAnIntCounts) {
   for (const std::string executor : {"async", "phased", "barrier", "pairwise", "credit", "depend"})
     for (const bool as_fields : {false, true}) {
       SCOPED_TRACE(executor + (as_fields ? ", fields" : ", arrays"));
-      mpi::Plan plan(MPI_COMM_WORLD, everybody, {.scheduler = "coloring", .executor = executor});
+      mpi::Plan plan(MPI_COMM_WORLD, everybody,
+                     {.scheduler = "coloring", .executor = executor, .hosts = "1"});
       const auto from = zeros();
       const auto to = zeros();
       for (Rank other = 0; other < 2; ++other)

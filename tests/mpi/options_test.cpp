@@ -119,8 +119,9 @@ TEST(OptionsAtRunTime, ThatAreWrongFailOnAllRanks) {
 TEST(WhatAnExchangeUses, IsAsyncWhereWindowsHoldAll) {
   const auto used = [](Bytes bytes) {
     const std::vector<Partner> to = {{(test::world_rank() + 1) % test::world_size(), bytes}};
-    mpi::Plan plan(MPI_COMM_WORLD, to,
-                   {.scheduler = "coloring", .executor = "credit", .credit = {.window_bytes = 1000}});
+    mpi::Plan plan(
+        MPI_COMM_WORLD, to,
+        {.scheduler = "coloring", .executor = "credit", .hosts = "1", .credit = {.window_bytes = 1000}});
     std::vector<char> out(static_cast<std::size_t>(bytes)), in(out.size());
     const mpi::Exchange exchange =
         plan.bind(mpi::SendArray{out.data(), bytes}, mpi::ReceiveArray{in.data(), bytes});

@@ -85,7 +85,7 @@ struct Kind {
   const char* scheduler;
   std::string executor;
   int max_sends_in_flight = 0;
-  const char* hosts = "";
+  const char* hosts = "1";
   bool combine = false;
 };
 constexpr Kind kinds[] = {{"ac", "async"},
@@ -95,6 +95,7 @@ constexpr Kind kinds[] = {{"ac", "async"},
                           {"rex", "phased"},
                           {"coloring", "credit"},
                           {"rs_nh", "credit"},
+                          {"coloring", "credit", 0, "auto"},
                           {"coloring", "credit", 0, "2"},
                           {"ac", "phased", 0, "2", true}};
 

@@ -102,10 +102,11 @@ struct PlanOptions {
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
   /// Which ranks share a host (a node), and with it a port: "auto" asks MPI which can share memory, "4" says so many on
-  /// each, one host after the other, "0,0,1,1" names every rank's. Empty: every rank has a port of its own. With hosts,
-  /// schedulers that promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window.
-  std::string hosts = {};
-  /// Only with hosts: aggregation. What one host sends another is one message, which one rank gathers and another hands out
+  /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. Schedulers that
+  /// promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window; what stays on a host
+  /// needs none. With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
+  std::string hosts = "auto";
+  /// Aggregation. What one host sends another is one message, which one rank gathers and another hands out
   /// (make_combined_schedule()): for small messages. Needs an executor with phases.
   bool combine = false;
   /// For thousands of ranks, or many on a host, root spares all but one the memory.

@@ -69,7 +69,7 @@ std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanO
 }
 
 /// All that decides beside matrix, machine and reuse. What was measured with one MPI says little of another.
-std::string setting_text(const PlanOptions& options) {
+std::string setting_text(const PlanOptions& options, bool for_hosts) {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
   int length = 0;
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
@@ -77,7 +77,7 @@ std::string setting_text(const PlanOptions& options) {
          std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
          " " + std::to_string(options.credit.window_senders) + (options.credit.adapt ? "" : " fixed") + " " +
          std::to_string(options.async.max_sends) + " " + std::to_string(options.seed) +
-         (options.hosts.empty() ? "" : " hosts " + options.hosts + (options.combine ? " combined" : ""));
+         (for_hosts ? " hosts " + options.hosts + (options.combine ? " combined" : "") : "");
 }
 
 std::string wisdom_path(const PlanOptions& options) {
@@ -100,7 +100,7 @@ class Plan::State::Chooser {
         comm_(*state.comm),
         matrix_(matrix),
         options_(options),
-        for_hosts_(state.hosts && state.hosts->any_shared()),
+        for_hosts_(state.hosts && state.shares_ports),
         ports_(for_hosts_ && has_matrix() ? host_matrix(matrix, *state.hosts) : CommMatrix()),
         picked_(pick_machine(comm_, options)) {}
 
@@ -151,7 +151,8 @@ class Plan::State::Chooser {
                          .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
-      key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse, setting_text(options_));
+      key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse,
+                        setting_text(options_, for_hosts_));
       const WisdomFile file = read_wisdom(path);
       warn(file.warning);
       const WisdomEntry* const known = file.find(key_);

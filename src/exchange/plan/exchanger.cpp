@@ -26,6 +26,16 @@ Segment segment_of(const void* data, std::int64_t count, MPI_Datatype type) {
   return {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
 }
 
+/// hosts: as PlanOptions has it, but for "auto".
+std::vector<Rank> ranks_of_host_in(const std::string& hosts, const Communicator& comm) {
+  if (hosts.empty()) return {comm.rank()};
+  const Hosts all = parse_hosts(hosts, comm.num_ranks());
+  std::vector<Rank> near;
+  for (Rank rank = 0; rank < comm.num_ranks(); ++rank)
+    if (all.same(rank, comm.rank())) near.push_back(rank);
+  return near;
+}
+
 }  // namespace
 
 struct Exchanger::State {
@@ -51,16 +61,10 @@ Exchanger::Exchanger(MPI_Comm comm, const ExchangerOptions& options) : state_(st
     check_options(PlanOptions{.watchdog_s = all.watchdog_s, .credit = all.credit, .planless = all.planless});
   });
   state_->watchdog_s = all.watchdog_s;
-  std::vector<Rank> asked;
-  if (all.hosts == "auto") asked = ranks_that_share_memory(own);
+  std::vector<Rank> near;
+  if (all.hosts == auto_name) near = ranks_of_this_host(own);
   all_or_none(own, [&] {
-    std::vector<Rank> near = {own.rank()};
-    if (!all.hosts.empty()) {
-      const Hosts hosts = asked.empty() ? parse_hosts(all.hosts, own.num_ranks()) : Hosts(std::move(asked));
-      near.clear();
-      for (Rank rank = 0; rank < own.num_ranks(); ++rank)
-        if (hosts.same(rank, own.rank())) near.push_back(rank);
-    }
+    if (all.hosts != auto_name) near = ranks_of_host_in(all.hosts, own);
     const double share = 1.0 / static_cast<double>(near.size());
     const Bytes unasked = all.planless.unasked_bytes;
     // Two tags a message of a pair, and none of those that roll calls have (wait.cpp).

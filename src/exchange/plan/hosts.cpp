@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
@@ -32,21 +33,33 @@ void Plan::State::find_hosts(const PlanOptions& options) {
   info.num_hosts = comm->num_ranks();
   info.combined = options.combine;
   if (options.hosts.empty()) return;
-  const bool is_asked = options.hosts == "auto";
+  const bool is_asked = options.hosts == auto_name;
   std::vector<Rank> host_of;
   if (is_asked) host_of = ranks_that_share_memory(*comm);
   all_or_none(*comm, [&] {
     hosts = is_asked ? Hosts(std::move(host_of)) : parse_hosts(options.hosts, comm->num_ranks());
     info.num_hosts = hosts->num_hosts();
-    if (!hosts->any_shared()) return;
+    shares_ports = hosts->any_shared();
+    if (!shares_ports) return;
     for (Rank rank = 0; rank < comm->num_ranks(); ++rank)
       if (hosts->same(rank, comm->rank())) windows.near.push_back(rank);
   });
+  // Whoever names a network says what its ports are. On one host there are none.
+  const bool ranks_are_scheduled = !options.topology.empty() || info.num_hosts == 1;
+  if (is_asked && ranks_are_scheduled && !options.combine) hosts.reset();
+}
+
+void Plan::State::find_near_ranks(const PlanOptions& options) {
+  if (options.hosts != auto_name) return;
+  windows.near = ranks_of_this_host(*comm);
+  info.num_hosts = windows.near.front() == comm->rank() ? 1 : 0;
+  all_reduce(*comm, MPI_IN_PLACE, &info.num_hosts, 1, MPI_INT32_T, MPI_SUM);
+  shares_ports = info.num_hosts < comm->num_ranks();
 }
 
 void Plan::State::share_windows() {
-  const bool shares = hosts && hosts->any_shared() && grants();
-  if (shares) share_window_of(hosts->host_of(comm->rank()));
+  const bool is_on_one_host = info.num_hosts == 1;
+  if (shares_ports && !is_on_one_host && grants()) share_window_of(windows.near.front());
   hosts.reset();
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/text/unpacked_file.hpp"
+#include "mpi/host_comm.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -57,12 +58,7 @@ Found look_for(const PlanOptions& options, bool one_host) {
 
 /// Collective. Whether all ranks share their memory.
 bool all_on_one_host(const Communicator& comm) {
-  MPI_Comm host = MPI_COMM_NULL;
-  must(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-  int size = 0;
-  const int code = MPI_Comm_size(host, &size);
-  must(MPI_Comm_free(&host), "MPI_Comm_free");
-  must(code, "MPI_Comm_size");
+  int size = static_cast<int>(ranks_of_this_host(comm).size());
   all_reduce(comm, MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN);
   return size == comm.num_ranks();
 }

@@ -92,11 +92,14 @@ struct Plan::State {
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
   bool grants() const { return find_executor(info.executor).pace == Pace::grants; }
 
-  std::optional<Hosts> hosts;  // while planning, if there are any that several ranks share
+  std::optional<Hosts> hosts;  // while planning, if it is hosts that are scheduled
+  bool shares_ports = false;   // somewhere several ranks share a host
 
   // hosts.cpp
-  /// Collective. Sets `hosts`, info.num_hosts and windows.near.
+  /// Collective. Sets `hosts`, shares_ports, info.num_hosts and windows.near.
   void find_hosts(const PlanOptions& options);
+  /// Collective. Sets shares_ports, info.num_hosts and windows.near, where nobody keeps a list of all ranks.
+  void find_near_ranks(const PlanOptions& options);
   /// Collective. Shares out the window, once the table is there; forgets `hosts`.
   void share_windows();
   void share_window_of(Rank host_number);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "exchange/plan/distributed/planners.hpp"
+#include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
 #include "nuice/core/check_pairs.hpp"
@@ -81,7 +82,8 @@ void add_own(std::vector<Partner>& partners, const Partner& own) {
 }
 
 void require_no_matrix_needed(const PlanOptions& options) {
-  if (!options.hosts.empty()) refuse_distributed("has no hosts with several ranks");
+  const bool names_hosts = !options.hosts.empty() && options.hosts != auto_name && options.hosts != "1";
+  if (names_hosts) refuse_distributed("has no hosts with several ranks");
   if (find_executor(options.executor).pace == Pace::notices)
     refuse_distributed("cannot tell who must wait for whom, which the executor " + options.executor +
                        " needs");
@@ -145,6 +147,8 @@ void Plan::State::take_distributed(const PlanOptions& options) {
   const Messages sends = messages_of(table.destinations, comm->rank());
   const Messages receives = messages_of(table.sources, comm->rank());
   describe_distributed(options, Facts(*comm, sends, receives), largest);
+  find_near_ranks(options);
+  share_windows();
 }
 
 void Plan::State::plan_distributed(const PlanOptions& options) {
@@ -181,6 +185,8 @@ void Plan::State::plan_distributed(const PlanOptions& options) {
   }
 
   describe_distributed(options, facts, plan.largest);
+  find_near_ranks(options);
+  share_windows();
 }
 
 }  // namespace nuice::mpi
