@@ -4,6 +4,7 @@
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
 #   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/fuzzing.md)
+#   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
 #   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/measurements.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
@@ -15,7 +16,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build install demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -63,6 +64,18 @@ $(BIN)/nuice-testbed: $(SETUP_STAMP)
 	@chmod +x $@
 
 build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
+
+# The prefix is a virtual environment as well, so that nuice finds its Python packages wherever it is called from.
+TOOLS ?= ON
+install: $(SETUP_STAMP)
+	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [NUICE_MPI=system]"; exit 2; }
+	cmake -S . -B build/install -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=$(TOOLS) \
+	  -DMPI_CXX_COMPILER="$$(command -v mpicxx)" -DMPIEXEC_EXECUTABLE="$$(command -v mpiexec)" >build/install.log || { cat build/install.log; exit 1; }
+	cmake --build build/install
+	$(BIN)/python -m venv $(PREFIX)
+	cmake --install build/install --prefix $(PREFIX) >/dev/null
+	$(PREFIX)/bin/python -m pip install --quiet .
+	@echo "nuice is in $(PREFIX)/bin; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
 
 testbed: build
 	$(BIN)/nuice-testbed up --preset $(or $(PRESET),shallow) $(if $(HOSTS),--hosts $(HOSTS)) \

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `nuice run` gains real programs that nobody has changed: whole runs with and without it, in turns, on the test network.
+"""What `nuice run` gains real programs that nobody has changed: whole runs with and without it, in turns.
 
-The programs are Debian's, with Debian's Open MPI; `make bench-programs` installs them. Whether both runs print the same results is
-checked in every pair. Prints medians over the rounds.
+The programs are Debian's, with Debian's Open MPI; `make bench-programs` installs them. Whether both print
+the same results is checked in every pair. Prints medians over the rounds.
 
-usage: bench/programs.py [--presets fast] [--hosts 16] [--programs lammps,spectral] [--rounds 5] [--check] [--json]   (as root)
+usage: bench/programs.py [--presets fast] [--hosts 16] [--programs lammps,spectral] [--rounds 5] [--check]
+       [--json]     (as root, on the test network)
        bench/programs.py --one-host: ranks of this machine, shared memory
 """
 
@@ -48,12 +49,14 @@ def silicon(folder):
     with gzip.open(PSEUDOPOTENTIAL) as packed, open(folder / "Si.pz-vbc.UPF", "wb") as file:
         shutil.copyfileobj(packed, file)
     text = (INPUTS / "silicon.in").read_text()
-    (folder / "silicon.in").write_text(text.replace("PSEUDO", str(folder)).replace("OUT", str(folder / "out")))
+    text = text.replace("PSEUDO", str(folder)).replace("OUT", str(folder / "out"))
+    (folder / "silicon.in").write_text(text)
     return ["pw.x", "-in", str(folder / "silicon.in")]
 
 
 def poisson(folder):
-    return "dolfinx-scaling-test --problem_type poisson --scaling_type strong --ndofs 100000 -ksp_type cg -pc_type jacobi".split()
+    case = ["--problem_type", "poisson", "--scaling_type", "strong", "--ndofs", "100000"]
+    return ["dolfinx-scaling-test", *case, "-ksp_type", "cg", "-pc_type", "jacobi"]
 
 
 def partition(folder, points=40):
@@ -151,7 +154,8 @@ def show(rows):
             "yes" if row["same_results"] else "NO",
         )
     Console(width=120).print(table)
-    print(f"Medians of {rows[0]['rounds']} pairs, {rows[0]['hosts']} hosts; load {max(row['load'] for row in rows):.0f}.")
+    load = max(row["load"] for row in rows)
+    print(f"Medians of {rows[0]['rounds']} pairs, {rows[0]['hosts']} hosts; load {load:.0f}.")
 
 
 def main():
@@ -160,7 +164,7 @@ def main():
     parser.add_argument("--hosts", type=int, default=16)
     parser.add_argument("--programs", default=",".join(PROGRAMS))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--check", action="store_true", help="every exchange by MPI too, compared byte by byte")
+    parser.add_argument("--check", action="store_true", help="every exchange by MPI too, compared")
     parser.add_argument("--one-host", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

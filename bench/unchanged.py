@@ -29,7 +29,7 @@ from rich.table import Table
 from nuice.cli.bench import environment, find_program
 from nuice.cli.recording import find_library
 
-CASES = "changing,turns,8:65536,15:32768,15:1024,15:512"
+CASES = "changing,turns,8:65536,15:32768,15:1024,15:512,grid:65536,grid:4096,grid:1024"
 
 
 def build(folder):

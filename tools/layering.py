@@ -57,7 +57,7 @@ ALLOWED = {
     "petsc": {"capi"},
 }
 # Folders that are one layer with another.
-SAME = {"exchange/credit": "exchange/exec", "exchange/planless": "exchange/exec"}
+SAME = {"exchange/combine": "exchange/exec", "exchange/credit": "exchange/exec", "exchange/planless": "exchange/exec"}
 # The public headers that each layer owns.
 HEADERS = {
     "core": {

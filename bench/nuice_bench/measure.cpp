@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <numeric>
 #include <span>
@@ -79,6 +80,11 @@ std::vector<Candidate> prepare(const Options& options, Payload& payload, std::ve
   return candidates;
 }
 
+/// CLOCK_MONOTONIC, which MPI_Wtime() shifts.
+double monotonic_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// Of one exchange.
 double time_batch(Method& method, int batch) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -133,6 +139,7 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
       for (int i = 0; i < options.settle; ++i) candidate.method->run();
       if (options.settle > 0) before = tcp.sent_again();
       payload.poison_received();
+      results[candidate.result].begin_s.push_back(monotonic_s());
       const double elapsed_s = time_batch(*candidate.method, options.batch);
       verify(payload, results[candidate.result].spec);
       const auto after = tcp.sent_again();

@@ -26,7 +26,8 @@ struct Result {
   std::optional<Bytes> phase_bytes;
   std::optional<Rank> num_hosts;
   ExchangeTime exchange;
-  std::vector<double> all_s;  // of every exchange but those of --settle, warm-up included, in order
+  std::vector<double> all_s;    // of every exchange but those of --settle, warm-up included, in order
+  std::vector<double> begin_s;  // of these, by this host's monotonic clock: what else was seen meanwhile
   std::optional<mpi::ExchangeInfo> learnt;  // planned methods only
   std::optional<double> sent_again;         // TCP segments of all hosts, per exchange
   std::optional<Asking> asking;             // DRS_N only

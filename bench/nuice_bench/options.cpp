@@ -134,7 +134,6 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   spec.further = further_options(form);
   const bool is_usual = executor.empty() && colon == std::string::npos;
   spec.executor = is_usual ? usual_executor(scheduler) : known_executor(executor);
-  if (is_usual && spec.combine) spec.executor = "phased";
   return spec;
 }
 

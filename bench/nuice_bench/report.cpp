@@ -140,6 +140,13 @@ Json prediction_json(const Result& result, const std::vector<Result>& results) {
 std::string choice_notes(const Result& result) {
   const Choice& choice = *result.choice;
   std::string notes = fmt::format("{}: {}\n", result.spec.word, choice.sentence);
+  const auto ms = [](std::optional<double> seconds) { return 1e3 * seconds.value_or(0); };
+  const PlanningTime& planning = result.planning;
+  notes += fmt::format(
+      "{}: planning took {:.3g} ms here: gathering the matrix {:.3g}, choosing {:.3g}, making the schedule "
+      "{:.3g}, checking it {:.3g}, binding {:.3g}\n",
+      result.spec.word, ms(planning.total_s), ms(planning.gather_s), ms(planning.choose_s),
+      ms(planning.schedule_s), ms(planning.check_s), ms(planning.bind_s));
   if (const auto ratio = over_prediction(result, choice.predicted_s))
     notes += fmt::format(
         "{}: predicted {:.3f} ms, measured {:.3f} ms: {:.2f} times the prediction{}\n", result.spec.word,
@@ -197,6 +204,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                {"exchange_seconds_max", if_ran(result.exchange.max_s)},
                {"exchange_seconds_p95", if_ran(result.exchange.p95_s)},
                {"exchange_seconds_all", ran ? Json(result.all_s) : Json()},
+               {"exchange_begins_all", ran ? Json(result.begin_s) : Json()},
                {"learnt", result.learnt ? learnt_json(*result.learnt) : Json()},
                {"tcp_segments_sent_again", or_null(result.sent_again)},
                {"inquiries_per_message", result.asking ? Json(result.asking->inquiries) : Json()},

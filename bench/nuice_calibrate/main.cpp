@@ -170,6 +170,12 @@ int main_with_mpi(int argc, const char* const* argv) {
     }
     MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);  // homes may differ
     if (code != 0) return code;
+    if (place.crowded)
+      print(stderr,
+            "nuice-calibrate: warning: a host has more ranks than cores, so times include waiting for a core "
+            "and auto would "
+            "predict worse with this machine than without: start as many ranks as there are cores, or one "
+            "per host\n");
     const Calibration calibration = calibrate(lab, options->settings);
     if (mpi::world_rank() == 0) code = deliver(*options, calibration, place);
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);

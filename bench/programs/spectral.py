@@ -15,12 +15,12 @@ NU, DT = 1 / 1600, 0.01
 
 def wave_numbers(fft, points):
     lines = [np.fft.fftfreq(points, 1 / points)] * 2 + [np.fft.rfftfreq(points, 1 / points)]
-    mesh = np.meshgrid(*(line[part] for line, part in zip(lines, fft.local_slice(True), strict=True)), indexing="ij")
-    return np.array(mesh)
+    own = [line[part] for line, part in zip(lines, fft.local_slice(True), strict=True)]
+    return np.array(np.meshgrid(*own, indexing="ij"))
 
 
 def curl(k, u_hat):
-    return 1j * np.array([k[1] * u_hat[2] - k[2] * u_hat[1], k[2] * u_hat[0] - k[0] * u_hat[2], k[0] * u_hat[1] - k[1] * u_hat[0]])
+    return 1j * np.cross(k, u_hat, axis=0)
 
 
 class Flow:
@@ -45,7 +45,10 @@ class Flow:
         for i in range(3):
             self.fft.backward(u_hat[i], self.u[i])
             self.fft.backward(w_hat[i], self.w[i])
-        rate = np.array([self.fft.forward(each, self.hat[i]).copy() for i, each in enumerate(np.cross(self.u, self.w, axis=0))])
+        forces = np.cross(self.u, self.w, axis=0)
+        rate = np.array(
+            [self.fft.forward(force, hat).copy() for force, hat in zip(forces, self.hat, strict=True)]
+        )
         rate *= self.kept
         return rate - self.over * (self.k * rate).sum(axis=0) - NU * self.k2 * u_hat
 

@@ -23,6 +23,7 @@ import subprocess
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 import owned
 from owned import TestbedError
@@ -92,16 +93,45 @@ class Network:
 def why_not() -> str:
     """Empty where a network can be made; otherwise the reason, one sentence."""
     if os.geteuid() != 0:
-        return "network namespaces need root (run it with sudo)"
-    for program in ("ip", "tc", "ethtool", "unshare"):
-        if shutil.which(program) is None:
-            return f"{program} is missing (Debian packages iproute2, ethtool, util-linux)"
+        return "network namespaces need root (run it with sudo, or nuice-testbed once without)"
+    if missing := missing_program():
+        return missing
     probe = f"nuice-probe-{os.getpid()}"
     made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True)
     if made.returncode:
         return f"network namespaces cannot be made here: {made.stderr.strip()}"
     subprocess.run(["ip", "netns", "del", probe], capture_output=True)
     return ""
+
+
+def missing_program() -> str:
+    for program in ("ip", "tc", "ethtool", "unshare"):
+        if shutil.which(program) is None:
+            return f"{program} is missing (Debian packages iproute2, ethtool, util-linux)"
+    return ""
+
+
+UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--net", "--fork", "--kill-child", "sh", "-c"]
+OWN_RUN = "mount -t tmpfs tmpfs /run"
+
+
+def require_user_namespace() -> None:
+    """Throws TestbedError where networks cannot be made without root."""
+    if missing := missing_program():
+        raise TestbedError(missing)
+    tried = subprocess.run([*UNSHARE, OWN_RUN], capture_output=True, text=True)
+    if tried.returncode:
+        said = tried.stderr.strip().splitlines()
+        why = said[-1] if said else "unshare failed"
+        raise TestbedError(f"not root, and user namespaces are not allowed here: {why}")
+
+
+def enter_user_namespace(command: list[str]) -> NoReturn:
+    """Becomes that command, as root of a user namespace with a /run of its own.
+
+    Throws as require_user_namespace()."""
+    require_user_namespace()
+    os.execvp(UNSHARE[0], [*UNSHARE, f'{OWN_RUN} && exec "$@"', "sh", *command])
 
 
 def up(settings: Settings, name: str = "") -> Network:

@@ -6,12 +6,14 @@
   nuice-testbed run nuice-bench --matrix FILE.mtx
   nuice-testbed down                     leaves nothing behind
   nuice-testbed up --name a              beside the one without a name; run, down and so on take --name too
+  nuice-testbed once --hosts 8 PROGRAM   up, run and down in one; without root in a user namespace
 
 Exit codes: 0 done, 2 bad input or no network possible, 130 interrupted; `run` ends with the program's own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -20,7 +22,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated
 
 import launch
@@ -35,6 +39,27 @@ Name = Annotated[
     ),
 ]
 
+Preset = Annotated[str, typer.Option(help=f"{', '.join(network.PRESETS)}; other options change it.")]
+NumHosts = Annotated[int | None, typer.Option("--hosts", metavar="N", help="Number of hosts.")]
+Rate = Annotated[str | None, typer.Option(metavar="RATE", help='Of every port, both ways, "20mbit".')]
+Queue = Annotated[str | None, typer.Option(metavar="BYTES", help='Of a switch port, "32k".')]
+Congestion = Annotated[str | None, typer.Option(help="TCP congestion control of the hosts: bbr, reno.")]
+RanksPerHost = Annotated[int | None, typer.Option(metavar="R", help="Ranks that `run` puts on a host.")]
+Uplink = Annotated[
+    str | None, typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one.")
+]
+NumRanks = Annotated[
+    int, typer.Option("--ranks", metavar="N", help="Number of ranks; 0: as many as there is room for.")
+]
+Mpiexec = Annotated[str, typer.Option(help="Of Open MPI or MPICH; default: the one in PATH.")]
+Timeout = Annotated[float, typer.Option(metavar="S", help="End it after so many seconds; 0: never.")]
+Counters = Annotated[
+    str, typer.Option(metavar="FILE.json", help="Write what each host sent again and each port dropped.")
+]
+Ports = Annotated[str, typer.Option(metavar="FILE.json", help="Write what each port carried, every 4 ms.")]
+TAKES_PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True}
+PORTS_EVERY_S = 0.004
+
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
@@ -46,31 +71,26 @@ app = typer.Typer(
 
 @app.command()
 def up(
-    preset: Annotated[
-        str, typer.Option(help=f"{', '.join(network.PRESETS)}; other options change it.")
-    ] = "shallow",
-    hosts: Annotated[int | None, typer.Option(metavar="N", help="Number of hosts.")] = None,
-    rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help='Of every port, both ways, "20mbit".')
-    ] = None,
-    queue: Annotated[str | None, typer.Option(metavar="BYTES", help='Of a switch port, "32k".')] = None,
-    cc: Annotated[str | None, typer.Option(help="TCP congestion control of the hosts: bbr, reno.")] = None,
-    ranks_per_host: Annotated[
-        int | None, typer.Option(metavar="R", help="Ranks that `run` puts on a host.")
-    ] = None,
-    uplink: Annotated[
-        str | None,
-        typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one."),
-    ] = None,
+    preset: Preset = "shallow",
+    hosts: NumHosts = None,
+    rate: Rate = None,
+    queue: Queue = None,
+    cc: Congestion = None,
+    ranks_per_host: RanksPerHost = None,
+    uplink: Uplink = None,
     name: Name = "",
 ) -> None:
     """Make the network. A failed or interrupted start removes what it made."""
-    if preset not in network.PRESETS:
-        raise owned.TestbedError(f"--preset {preset}: one of {', '.join(network.PRESETS)}")
     asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, ranks_per_host=ranks_per_host, uplink=uplink)
-    settings = replace(network.PRESETS[preset], **{k: v for k, v in asked.items() if v is not None})
+    settings = _settings(preset, asked)
     network.up(settings, name)
     print(_words(settings))
+
+
+def _settings(preset: str, asked: dict[str, int | str | None]) -> network.Settings:
+    if preset not in network.PRESETS:
+        raise owned.TestbedError(f"--preset {preset}: one of {', '.join(network.PRESETS)}")
+    return replace(network.PRESETS[preset], **{k: v for k, v in asked.items() if v is not None})
 
 
 @app.command()
@@ -83,6 +103,19 @@ def down(
         raise owned.TestbedError("network namespaces need root (run it with sudo)")
     removed = network.down(name, force)
     print(f"removed {removed} namespaces" if removed else "no test network was up")
+
+
+@app.command()
+def check() -> None:
+    """Say whether networks can be made here, and how; the exit code is 2 where they cannot."""
+    if os.geteuid() == 0:
+        reason = network.why_not()
+        if reason:
+            raise owned.TestbedError(reason)
+        print("yes, as root")
+    else:
+        network.require_user_namespace()
+        print("yes, without root: nuice-testbed once")
 
 
 @app.command("list")
@@ -107,29 +140,63 @@ def status(
         print(_total(counts, uplink))
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(context_settings=TAKES_PROGRAM)
 def run(
     context: typer.Context,
-    ranks: Annotated[
-        int, typer.Option(metavar="N", help="Number of ranks; 0: as many as there is room for.")
-    ] = 0,
-    mpiexec: Annotated[str, typer.Option(help="Of Open MPI or MPICH; default: the one in PATH.")] = "",
-    timeout: Annotated[float, typer.Option(metavar="S", help="End it after so many seconds; 0: never.")] = 0,
-    counters: Annotated[
-        str, typer.Option(metavar="FILE.json", help="Write what each host sent again and each port dropped.")
-    ] = "",
+    ranks: NumRanks = 0,
+    mpiexec: Mpiexec = "",
+    timeout: Timeout = 0,
+    counters: Counters = "",
+    ports: Ports = "",
     name: Name = "",
 ) -> None:
     """Start an MPI program on the hosts: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]..."""
-    if not context.args:
-        raise owned.TestbedError("run: a program is missing")
+    raise typer.Exit(_run_on(name, context.args, ranks, mpiexec, timeout, counters, ports))
+
+
+@app.command(context_settings=TAKES_PROGRAM)
+def once(
+    context: typer.Context,
+    preset: Preset = "shallow",
+    hosts: NumHosts = None,
+    rate: Rate = None,
+    queue: Queue = None,
+    cc: Congestion = None,
+    ranks_per_host: RanksPerHost = None,
+    uplink: Uplink = None,
+    ranks: NumRanks = 0,
+    mpiexec: Mpiexec = "",
+    timeout: Timeout = 0,
+    counters: Counters = "",
+    ports: Ports = "",
+) -> None:
+    """A network for one program: up, run and down in one. Without root all of it is in a user namespace."""
+    if os.geteuid() != 0:
+        network.enter_user_namespace([sys.executable, *sys.argv])
+    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, ranks_per_host=ranks_per_host, uplink=uplink)
+    name = f"once{os.getpid()}"
+    network.up(_settings(preset, asked), name)
+    try:
+        status = _run_on(name, context.args, ranks, mpiexec, timeout, counters, ports)
+    finally:
+        network.down(name)
+    raise typer.Exit(status)
+
+
+def _run_on(
+    name: str, program: list[str], ranks: int, mpiexec: str, timeout_s: float, counters: str, ports: str
+) -> int:
+    """The program's exit code, or 124, once it has ended on that network; says what was lost."""
+    if not program:
+        raise owned.TestbedError("a program is missing: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]...")
     launcher = launch.find_launcher(mpiexec)
     with owned.locked(name, alone=False):
         here = network.current(name)
         num_ranks = ranks or here.settings.hosts * here.settings.ranks_per_host
-        words = launch.command(launcher, here, num_ranks, context.args)
+        words = launch.command(launcher, here, num_ranks, program)
         before, uplink = network.counters(here), network.uplink_dropped(here)
-        status = _run(words, launcher, here, timeout)
+        with _watched_ports(here, ports):
+            status = _run(words, launcher, here, timeout_s)
         change = [
             {key: after[key] - earlier[key] for key in after}
             for after, earlier in zip(network.counters(here), before, strict=True)
@@ -139,7 +206,24 @@ def run(
         with open(counters, "w") as file:
             json.dump({"settings": asdict(here.settings), "hosts": change, "uplink_dropped": uplink}, file)
     print(f"nuice-testbed: {_total(change, uplink)}", file=sys.stderr)
-    raise typer.Exit(status)
+    return status
+
+
+@contextlib.contextmanager
+def _watched_ports(here: network.Network, path: str) -> Iterator[None]:
+    """ports.py looks at the switch meanwhile, if a path for its file is given."""
+    if not path:
+        yield
+        return
+    program = [sys.executable, str(Path(__file__).with_name("ports.py")), path, str(PORTS_EVERY_S)]
+    looking = subprocess.Popen(
+        ["ip", "netns", "exec", here.switch, *program], preexec_fn=owned.die_with_parent
+    )
+    try:
+        yield
+    finally:
+        looking.terminate()
+        looking.wait(10)
 
 
 @app.command()

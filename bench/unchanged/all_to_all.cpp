@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that knows nothing of NUICE: MPI_Alltoallv in a loop, with patterns that repeat, change with every call, or take turns.
+// A program that knows nothing of NUICE: MPI_Alltoallv in a loop, with patterns that repeat, change with every call, or take turns; or
+// MPI_Neighbor_alltoall on a periodic grid.
 // bench/unchanged.py starts it with and without the drop-in. Prints, in ms, the time of all calls of the slowest rank.
 //
-// usage: all_to_all CASE CALLS          CASE: changing, turns, or D:BYTES, D partners and so many bytes for each
+// usage: all_to_all CASE CALLS          CASE: changing, turns, grid:BYTES, or D:BYTES, D partners and so many bytes for each
 #include <mpi.h>
 
 #include <algorithm>
@@ -52,6 +53,15 @@ Pattern drawn(int me, int n, unsigned seed) {
   });
 }
 
+MPI_Comm grid_of(int n) {
+  int sizes[] = {0, 0};
+  const int periods[] = {1, 1};
+  MPI_Comm grid;
+  MPI_Dims_create(n, 2, sizes);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &grid);
+  return grid;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -64,14 +74,16 @@ int main(int argc, char** argv) {
   const int calls = argc > 2 ? std::atoi(argv[2]) : 20;
   const auto colon = name.find(':');
   std::vector<Pattern> patterns;
-  for (int call = 0; call < calls; ++call) {
+  const bool on_grid = name.starts_with("grid");
+  const int bytes = colon == std::string::npos ? 0 : std::atoi(name.c_str() + colon + 1);
+  const MPI_Comm grid = on_grid ? grid_of(n) : MPI_COMM_NULL;
+  for (int call = 0; call < calls && !on_grid; ++call) {
     if (name == "changing") {
       patterns.push_back(drawn(me, n, static_cast<unsigned>(call)));
     } else if (name == "turns") {
       patterns.push_back(call % 2 == 0 ? partners(me, n, 4, 131072, 3) : partners(me, n, n - 1, 16384, 1));
     } else {
-      patterns.push_back(
-          partners(me, n, std::min(n - 1, std::atoi(name.c_str())), std::atoi(name.c_str() + colon + 1), 1));
+      patterns.push_back(partners(me, n, std::min(n - 1, std::atoi(name.c_str())), bytes, 1));
     }
   }
   std::vector<char> data(std::size_t{1} << 22);
@@ -81,6 +93,8 @@ int main(int argc, char** argv) {
   for (const Pattern& p : patterns)
     MPI_Alltoallv(data.data(), p.out.data(), p.out_at.data(), MPI_CHAR, came.data(), p.in.data(),
                   p.in_at.data(), MPI_CHAR, MPI_COMM_WORLD);
+  for (int call = 0; call < calls && on_grid; ++call)
+    MPI_Neighbor_alltoall(data.data(), bytes, MPI_CHAR, came.data(), bytes, MPI_CHAR, grid);
   double elapsed = MPI_Wtime() - begin;
   MPI_Allreduce(MPI_IN_PLACE, &elapsed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   if (me == 0) std::printf("milliseconds %.3f\n", 1e3 * elapsed);

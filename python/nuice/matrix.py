@@ -6,6 +6,7 @@ A size is never rounded: an entry that is negative, fractional, not finite or ab
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ MAX_RANKS = 2**31 - 1
 
 def from_dense(array: ArrayLike) -> CommMatrix:
     """The matrix with COM(i, j) = array[i, j]. O(ranks**2)."""
+    if hasattr(array, "tocoo"):
+        raise Error(f"from_dense() takes an array, this is a {_kind(array)}: use from_scipy()")
     dense = np.asarray(array)
     if dense.ndim != 2:
         raise Error(f"a communication matrix has 2 dimensions, this array has {dense.ndim}")
@@ -34,6 +37,15 @@ def from_scipy(array: Any) -> CommMatrix:
 
     Explicit zeros are dropped. A pair stored twice is refused, not summed.
     """
+    if not hasattr(array, "tocoo"):
+        hint = (
+            "from_dense()"
+            if hasattr(array, "__array__") or isinstance(array, (list, tuple))
+            else "scipy.sparse"
+        )
+        raise Error(
+            f"from_scipy() takes a scipy.sparse array or matrix, this is a {_kind(array)}: use {hint}"
+        )
     coo = array.tocoo()
     return _from_entries(coo.shape, coo.row, coo.col, coo.data)
 
@@ -52,6 +64,23 @@ def to_dense(matrix: CommMatrix) -> NDArray[np.int64]:
     dense = np.zeros((matrix.num_ranks, matrix.num_ranks), dtype=np.int64)
     dense[src, dst] = size
     return dense
+
+
+def require_matrix(given: Any) -> None:
+    """Raises nuice.Error that says how to make a CommMatrix of what is none."""
+    if isinstance(given, CommMatrix):
+        return
+    if hasattr(given, "tocoo"):
+        hint = "nuice.from_scipy(...)"
+    elif isinstance(given, (str, PathLike)):
+        hint = "nuice.load_matrix_market(...)"
+    else:
+        hint = "nuice.from_dense(...)"
+    raise Error(f"a CommMatrix is needed, this is a {_kind(given)}: make one by {hint}")
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
 
 
 def _from_entries(shape: tuple[int, ...], rows: Any, columns: Any, values: NDArray[Any]) -> CommMatrix:

@@ -33,6 +33,7 @@ from ._core import (
     Violation,
 )
 from .errors import Error
+from .matrix import require_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +179,7 @@ def plan(
     scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule is
     not raised but reported: look at `verified`.
     """
+    require_matrix(matrix)
     if repeat < 1:
         raise Error(f"repeat is {repeat}, it must be at least 1")
     network = _network(topology, matrix)
@@ -232,6 +234,7 @@ def compare(
     phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
 ) -> list[Comparison]:
     """plan() with each of the schedulers (all of the table if None), in the order given."""
+    require_matrix(matrix)
     network = _network(topology, matrix)
     names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)
     rows = [_core.find_scheduler(name) for name in names]  # an unknown name stops us before any work

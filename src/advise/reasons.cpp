@@ -18,9 +18,9 @@ std::string percent(double share) { return format("%.0f %%", 100 * share); }
 std::string basis(Prediction prediction) {
   switch (prediction) {
     case Prediction::rule:
-      return "by the rule";
+      return "by the rule of thumb";
     case Prediction::model:
-      return "by the model";
+      return "by the model of ports";
     case Prediction::simulation:
       return "simulated";
     case Prediction::measurement:
@@ -73,20 +73,23 @@ void explain(Advice& advice) {
     candidate.why_not =
         &candidate == &choice ? "" : why_dearer(candidate, choice, static_cast<double>(advice.reuse));
   }
-  advice.sentence = choice.name() + ": " + time_text(choice.exchange_s) + " an exchange (" +
-                    basis(choice.predicted_by) + ", +- " + percent(choice.uncertainty) + ")";
+  const bool is_measured = choice.predicted_by == Prediction::measurement;
+  advice.sentence = "Chose " + choice.name() + ": " + (is_measured ? "" : "predicted ") +
+                    time_text(choice.exchange_s) + " +- " + percent(choice.uncertainty) + " an exchange (" +
+                    basis(choice.predicted_by) + ")";
   if (choice.to_bound > 0) advice.sentence += format(", %.2f times the bound", choice.to_bound);
-  advice.sentence += ", and " + time_text(choice.planning_s) + " to plan, over " +
-                     std::to_string(advice.reuse) + (advice.reuse == 1 ? " use" : " uses");
+  advice.sentence += "; making and checking the schedule " + time_text(choice.planning_s) + ", over " +
+                     std::to_string(advice.reuse) + (advice.reuse == 1 ? " use." : " uses.");
   if (advice.candidates.size() > 1 && advice.candidates[1].applicable &&
       advice.candidates[1].total_s >= choice.total_s) {
-    advice.sentence += "; next is " + advice.candidates[1].name() + " with " +
-                       format("%.2f times the total", advice.candidates[1].total_s / choice.total_s);
+    advice.sentence += " Next: " + advice.candidates[1].name() + ", +" +
+                       percent(advice.candidates[1].total_s / choice.total_s - 1) + ".";
   }
   const std::size_t contenders = advice.num_contenders();
   if (contenders > 1)
-    advice.sentence += " (" + std::to_string(contenders) + " candidates cannot be told apart)";
-  advice.sentence += "." + how_decided(advice);
+    advice.sentence += " " + std::to_string(contenders) + " candidates are within the error" +
+                       (is_measured ? "." : ": auto.measure=true (nuice-bench --measure) times them.");
+  advice.sentence += how_decided(advice);
 }
 
 }  // namespace nuice::advice

@@ -38,7 +38,9 @@ bool by_ends(const Message& a, const Message& b) { return std::pair(a.src, a.dst
 void check_no_pair_twice(std::span<const Message> sorted) {
   const auto same_ends = [](const Message& a, const Message& b) { return a.src == b.src && a.dst == b.dst; };
   const auto twice = std::ranges::adjacent_find(sorted, same_ends);
-  if (twice != sorted.end()) throw Error(ErrorCode::invalid_argument, pair_text(*twice) + ": given twice");
+  if (twice != sorted.end())
+    throw Error(ErrorCode::invalid_argument,
+                pair_text(*twice) + ": given twice; a matrix has one size for a pair: add them up");
 }
 
 /// Adds to a sum that stays <= max_bytes.

@@ -42,6 +42,13 @@ using namespace nuice::dropin;
       sb, scs, sds, [&](int i) { return sts[i]; }, rb, rcs, rds, [&](int i) { return rts[i]; }, comm, \
       by_mpi)
 
+#define NA2A_RUN run_neighbor_alltoall(A2A_ARGS, by_mpi)
+#define NA2AV_RUN run_neighbor_alltoallv(A2AV_ARGS, by_mpi)
+#define NA2AW_RUN                                                                                     \
+  run_neighbor_alltoallw(                                                                             \
+      sb, scs, sds, [&](int i) { return sts[i]; }, rb, rcs, rds, [&](int i) { return rts[i]; }, comm, \
+      by_mpi)
+
 #define ALL_TO_ALL(CALL)                                \
   CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_ROW)      \
   CALL(Alltoallv, alltoallv, A2AV, A2AV_ARGS, A2AV_ROW) \
@@ -50,14 +57,6 @@ using namespace nuice::dropin;
   CALL(Neighbor_alltoall, neighbor_alltoall, A2A, A2A_ARGS, NA2A_ROW)      \
   CALL(Neighbor_alltoallv, neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_ROW) \
   CALL(Neighbor_alltoallw, neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_ROW)
-
-#define BLOCKING(Name, name, PARAMETERS, ARGS, ROW)                                             \
-  EXPORTED int MPI_##Name(PARAMETERS) {                                                         \
-    Watch watch(__builtin_return_address(0));                                                   \
-    const int code = PMPI_##Name(ARGS);                                                         \
-    if (watch.ended()) recorder().note("MPI_" #Name, comm, watch.from(), ROW, watch.seconds()); \
-    return code;                                                                                \
-  }
 
 #define REPLACED(Name, PARAMETERS, ARGS, ROW, RUN)                                              \
   EXPORTED int MPI_##Name(PARAMETERS) {                                                         \
@@ -98,13 +97,47 @@ using namespace nuice::dropin;
 REPLACED(Alltoall, A2A, A2A_ARGS, A2A_ROW, A2A_RUN)
 REPLACED(Alltoallv, A2AV, A2AV_ARGS, A2AV_ROW, A2AV_RUN)
 REPLACED(Alltoallw, A2AW, A2AW_ARGS, A2AW_ROW, A2AW_RUN)
-NEIGHBOURS(BLOCKING)
+REPLACED(Neighbor_alltoall, A2A, A2A_ARGS, NA2A_ROW, NA2A_RUN)
+REPLACED(Neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_ROW, NA2AV_RUN)
+REPLACED(Neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_ROW, NA2AW_RUN)
 ALL_TO_ALL(NONBLOCKING)
 NEIGHBOURS(NONBLOCKING)
 ALL_TO_ALL(PERSISTENT)
 NEIGHBOURS(PERSISTENT)
 ALL_TO_ALL(PERSISTENT_BEFORE_MPI_4)
 NEIGHBOURS(PERSISTENT_BEFORE_MPI_4)
+
+// --- Communicators with neighbourhoods ---------------------------------------------------------------------------------
+
+#define CART MPI_Comm comm, int dims, const int sizes[], const int periods[], int reorder
+#define CART_ARGS comm, dims, sizes, periods, reorder
+#define GRAPH MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder
+#define GRAPH_ARGS comm, nodes, index, edges, reorder
+#define DIST_GRAPH                                                                                  \
+  MPI_Comm comm, int n, const int from[], const int degrees[], const int to[], const int weights[], \
+      MPI_Info info, int reorder
+#define DIST_GRAPH_ARGS comm, n, from, degrees, to, weights, info, reorder
+#define DIST_GRAPH_ADJACENT                                                                 \
+  MPI_Comm comm, int in, const int from[], const int in_weights[], int out, const int to[], \
+      const int out_weights[], MPI_Info info, int reorder
+#define DIST_GRAPH_ADJACENT_ARGS comm, in, from, in_weights, out, to, out_weights, info, reorder
+#define CART_SUB MPI_Comm comm, const int remain_dims[]
+#define CART_SUB_ARGS comm, remain_dims
+
+#define WITH_NEIGHBOURS(Name, PARAMETERS, ARGS)                    \
+  EXPORTED int MPI_##Name(PARAMETERS, MPI_Comm* made) {            \
+    Watch watch(__builtin_return_address(0));                      \
+    const int code = PMPI_##Name(ARGS, made);                      \
+    const bool is_on = replacer().is_on() && watch.is_outermost(); \
+    if (code != MPI_SUCCESS || !is_on) return code;                \
+    return replacer().begin_neighbours("MPI_" #Name, *made);       \
+  }
+
+WITH_NEIGHBOURS(Cart_create, CART, CART_ARGS)
+WITH_NEIGHBOURS(Cart_sub, CART_SUB, CART_SUB_ARGS)
+WITH_NEIGHBOURS(Graph_create, GRAPH, GRAPH_ARGS)
+WITH_NEIGHBOURS(Dist_graph_create, DIST_GRAPH, DIST_GRAPH_ARGS)
+WITH_NEIGHBOURS(Dist_graph_create_adjacent, DIST_GRAPH_ADJACENT, DIST_GRAPH_ADJACENT_ARGS)
 
 // --- Point to point ---------------------------------------------------------------------------------------------------
 

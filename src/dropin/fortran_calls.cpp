@@ -21,6 +21,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts are handed on as they are
 
 int value(const void* at) { return *static_cast<const MPI_Fint*>(at); }
 const int* values(const void* at) { return static_cast<const MPI_Fint*>(at); }
+const MPI_Aint* addresses(const void* at) { return static_cast<const MPI_Aint*>(at); }
 MPI_Comm comm_at(const void* at) { return PMPI_Comm_f2c(value(at)); }
 MPI_Datatype type_at(const void* at, int i = 0) { return PMPI_Type_f2c(values(at)[i]); }
 MPI_Request request_at(const void* at, int i = 0) { return PMPI_Request_f2c(values(at)[i]); }
@@ -70,18 +71,21 @@ Row neighbor_alltoallw_row(void** a) {
   return neighbours_typed(comm_at(a[8]), values(a[1]), [&](int i) { return type_at(a[3], i); });
 }
 
-/// error: where the Fortran function puts its code.
+/// error: where the Fortran function puts its code; with mpi_f08 it may be left out.
 template <typename Next>
 int by_mpi(Next&& next, const void* error) {
   next();
-  return value(error);
+  return error == nullptr ? MPI_SUCCESS : value(error);
+}
+void put_code(int code, void* error) {
+  if (error != nullptr) *static_cast<MPI_Fint*>(error) = code;
 }
 template <typename Next>
 void run_alltoall_at(void** a, Next&& next) {
   const int code = run_alltoall(buffer_at(a[0]), value(a[1]), in_place(a[0]) ? MPI_Datatype{} : type_at(a[2]),
                                 buffer_at(a[3]), value(a[4]), type_at(a[5]), comm_at(a[6]),
                                 [&] { return by_mpi(next, a[7]); });
-  *static_cast<MPI_Fint*>(a[7]) = code;
+  put_code(code, a[7]);
 }
 template <typename Next>
 void run_alltoallv_at(void** a, Next&& next) {
@@ -89,7 +93,7 @@ void run_alltoallv_at(void** a, Next&& next) {
       run_alltoallv(buffer_at(a[0]), values(a[1]), values(a[2]),
                     in_place(a[0]) ? MPI_Datatype{} : type_at(a[3]), buffer_at(a[4]), values(a[5]),
                     values(a[6]), type_at(a[7]), comm_at(a[8]), [&] { return by_mpi(next, a[9]); });
-  *static_cast<MPI_Fint*>(a[9]) = code;
+  put_code(code, a[9]);
 }
 template <typename Next>
 void run_alltoallw_at(void** a, Next&& next) {
@@ -97,7 +101,30 @@ void run_alltoallw_at(void** a, Next&& next) {
       buffer_at(a[0]), values(a[1]), values(a[2]), [&](int i) { return type_at(a[3], i); }, buffer_at(a[4]),
       values(a[5]), values(a[6]), [&](int i) { return type_at(a[7], i); }, comm_at(a[8]),
       [&] { return by_mpi(next, a[9]); });
-  *static_cast<MPI_Fint*>(a[9]) = code;
+  put_code(code, a[9]);
+}
+
+template <typename Next>
+void run_neighbor_alltoall_at(void** a, Next&& next) {
+  const int code =
+      run_neighbor_alltoall(buffer_at(a[0]), value(a[1]), type_at(a[2]), buffer_at(a[3]), value(a[4]),
+                            type_at(a[5]), comm_at(a[6]), [&] { return by_mpi(next, a[7]); });
+  put_code(code, a[7]);
+}
+template <typename Next>
+void run_neighbor_alltoallv_at(void** a, Next&& next) {
+  const int code = run_neighbor_alltoallv(buffer_at(a[0]), values(a[1]), values(a[2]), type_at(a[3]),
+                                          buffer_at(a[4]), values(a[5]), values(a[6]), type_at(a[7]),
+                                          comm_at(a[8]), [&] { return by_mpi(next, a[9]); });
+  put_code(code, a[9]);
+}
+template <typename Next>
+void run_neighbor_alltoallw_at(void** a, Next&& next) {
+  const int code = run_neighbor_alltoallw(
+      buffer_at(a[0]), values(a[1]), addresses(a[2]), [&](int i) { return type_at(a[3], i); },
+      buffer_at(a[4]), values(a[5]), addresses(a[6]), [&](int i) { return type_at(a[7], i); }, comm_at(a[8]),
+      [&] { return by_mpi(next, a[9]); });
+  put_code(code, a[9]);
 }
 
 std::vector<MPI_Request> requests_at(int count, const void* at) {
@@ -162,10 +189,6 @@ void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
   SYMBOL(NAME, n, BODY)                  \
   SYMBOL(name##_f08_, n, BODY)
 
-#define NOTE(call, comm_index, row)         \
-  Watch watch(__builtin_return_address(0)); \
-  next();                                   \
-  if (watch.ended()) recorder().note(call, comm_at(a[comm_index]), watch.from(), row(a), watch.seconds());
 #define NOTE_REPLACED(call, comm_index, row, run) \
   Watch watch(__builtin_return_address(0));       \
   if (replacer().is_on() && watch.is_outermost()) \
@@ -183,9 +206,12 @@ void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
 #define ALLTOALL_BODY(next, a) NOTE_REPLACED("MPI_Alltoall", 6, alltoall_row, run_alltoall_at)
 #define ALLTOALLV_BODY(next, a) NOTE_REPLACED("MPI_Alltoallv", 8, alltoallv_row, run_alltoallv_at)
 #define ALLTOALLW_BODY(next, a) NOTE_REPLACED("MPI_Alltoallw", 8, alltoallw_row, run_alltoallw_at)
-#define NEIGHBOR_ALLTOALL_BODY(next, a) NOTE("MPI_Neighbor_alltoall", 6, neighbor_alltoall_row)
-#define NEIGHBOR_ALLTOALLV_BODY(next, a) NOTE("MPI_Neighbor_alltoallv", 8, neighbor_alltoallv_row)
-#define NEIGHBOR_ALLTOALLW_BODY(next, a) NOTE("MPI_Neighbor_alltoallw", 8, neighbor_alltoallw_row)
+#define NEIGHBOR_ALLTOALL_BODY(next, a) \
+  NOTE_REPLACED("MPI_Neighbor_alltoall", 6, neighbor_alltoall_row, run_neighbor_alltoall_at)
+#define NEIGHBOR_ALLTOALLV_BODY(next, a) \
+  NOTE_REPLACED("MPI_Neighbor_alltoallv", 8, neighbor_alltoallv_row, run_neighbor_alltoallv_at)
+#define NEIGHBOR_ALLTOALLW_BODY(next, a) \
+  NOTE_REPLACED("MPI_Neighbor_alltoallw", 8, neighbor_alltoallw_row, run_neighbor_alltoallw_at)
 #define IALLTOALL_BODY(next, a) NOTE_STARTED("MPI_Ialltoall", 6, alltoall_row)
 #define IALLTOALLV_BODY(next, a) NOTE_STARTED("MPI_Ialltoallv", 8, alltoallv_row)
 #define IALLTOALLW_BODY(next, a) NOTE_STARTED("MPI_Ialltoallw", 8, alltoallw_row)
@@ -205,6 +231,25 @@ ALL_SYMBOLS(mpi_ialltoallw, MPI_IALLTOALLW, 11, IALLTOALLW_BODY)
 ALL_SYMBOLS(mpi_ineighbor_alltoall, MPI_INEIGHBOR_ALLTOALL, 9, INEIGHBOR_ALLTOALL_BODY)
 ALL_SYMBOLS(mpi_ineighbor_alltoallv, MPI_INEIGHBOR_ALLTOALLV, 11, INEIGHBOR_ALLTOALLV_BODY)
 ALL_SYMBOLS(mpi_ineighbor_alltoallw, MPI_INEIGHBOR_ALLTOALLW, 11, INEIGHBOR_ALLTOALLW_BODY)
+
+// --- Communicators with neighbourhoods: ..., the new one, error --------------------------------------------------------
+
+#define BEGIN_NEIGHBOURS(call, made)                                     \
+  Watch watch(__builtin_return_address(0));                              \
+  const int code = by_mpi(next, a[(made) + 1]);                          \
+  if (code == MPI_SUCCESS && replacer().is_on() && watch.is_outermost()) \
+    put_code(replacer().begin_neighbours(call, comm_at(a[made])), a[(made) + 1]);
+#define CART_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Cart_create", 5)
+#define CART_SUB_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Cart_sub", 2)
+#define GRAPH_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Graph_create", 5)
+#define DIST_GRAPH_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Dist_graph_create", 8)
+#define DIST_GRAPH_ADJACENT_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Dist_graph_create_adjacent", 9)
+
+ALL_SYMBOLS(mpi_cart_create, MPI_CART_CREATE, 7, CART_BODY)
+ALL_SYMBOLS(mpi_cart_sub, MPI_CART_SUB, 4, CART_SUB_BODY)
+ALL_SYMBOLS(mpi_graph_create, MPI_GRAPH_CREATE, 7, GRAPH_BODY)
+ALL_SYMBOLS(mpi_dist_graph_create, MPI_DIST_GRAPH_CREATE, 10, DIST_GRAPH_BODY)
+ALL_SYMBOLS(mpi_dist_graph_create_adjacent, MPI_DIST_GRAPH_CREATE_ADJACENT, 11, DIST_GRAPH_ADJACENT_BODY)
 
 // --- Point to point: buffer, count, type, other, tag, comm, request, error ---------------------------------------------
 

@@ -95,4 +95,72 @@ int run_alltoallw(const void* sb, const int* scs, const int* sds, SendType&& sen
   return replacer().run("MPI_Alltoallw", comm, -1, items, mpi);
 }
 
+// The neighbourhoods' calls. What is at place i goes to the i-th destination, or comes from the i-th source.
+
+/// item(place, rank)
+template <typename GetItem>
+std::vector<Item> items_to(const Neighbours& neighbours, GetItem&& item) {
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < neighbours.destinations.size(); ++i)
+    if (const int rank = neighbours.destinations[i]; rank >= 0) items.push_back(item(i, rank));
+  return items;
+}
+template <typename GetItem>
+std::vector<Item> items_from(const Neighbours& neighbours, GetItem&& item) {
+  std::vector<Item> items;
+  for (std::size_t i = 0; i < neighbours.sources.size(); ++i) {
+    const std::size_t place = neighbours.incoming(i);
+    if (const int rank = neighbours.sources[place]; rank >= 0) items.push_back(item(place, rank));
+  }
+  return items;
+}
+
+template <typename Mpi>
+int run_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                          MPI_Comm comm, Mpi&& mpi) {
+  const auto block = [](const void* base, int count, MPI_Datatype type) {
+    const std::int64_t step = count * extent_of(type);
+    return [=](std::size_t i, int rank) {
+      return Item{rank, moved(base, static_cast<std::int64_t>(i) * step), count, type};
+    };
+  };
+  const auto items = [&](const Neighbours& neighbours) {
+    return Items{items_to(neighbours, block(sb, sc, st)), items_from(neighbours, block(rb, rc, rt))};
+  };
+  return replacer().run_neighbours("MPI_Neighbor_alltoall", comm, sc * size_of(st), items, mpi);
+}
+
+template <typename Mpi>
+int run_neighbor_alltoallv(const void* sb, const int* scs, const int* sds, MPI_Datatype st, void* rb,
+                           const int* rcs, const int* rds, MPI_Datatype rt, MPI_Comm comm, Mpi&& mpi) {
+  const auto part = [](const void* base, const int* counts, const int* displacements, MPI_Datatype type) {
+    const std::int64_t extent = extent_of(type);
+    return [=](std::size_t i, int rank) {
+      return Item{rank, moved(base, displacements[i] * extent), counts[i], type};
+    };
+  };
+  const auto items = [&](const Neighbours& neighbours) {
+    return Items{items_to(neighbours, part(sb, scs, sds, st)),
+                 items_from(neighbours, part(rb, rcs, rds, rt))};
+  };
+  return replacer().run_neighbours("MPI_Neighbor_alltoallv", comm, -1, items, mpi);
+}
+
+/// send_type(i), receive_type(i)
+template <typename SendType, typename ReceiveType, typename Mpi>
+int run_neighbor_alltoallw(const void* sb, const int* scs, const MPI_Aint* sds, SendType&& send_type,
+                           void* rb, const int* rcs, const MPI_Aint* rds, ReceiveType&& receive_type,
+                           MPI_Comm comm, Mpi&& mpi) {
+  const auto items = [&](const Neighbours& neighbours) {
+    return Items{items_to(neighbours,
+                          [&](std::size_t i, int rank) {
+                            return Item{rank, moved(sb, sds[i]), scs[i], send_type(static_cast<int>(i))};
+                          }),
+                 items_from(neighbours, [&](std::size_t i, int rank) {
+                   return Item{rank, moved(rb, rds[i]), rcs[i], receive_type(static_cast<int>(i))};
+                 })};
+  };
+  return replacer().run_neighbours("MPI_Neighbor_alltoallw", comm, -1, items, mpi);
+}
+
 }  // namespace nuice::dropin

@@ -13,6 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "dropin/neighbours.hpp"
+
 namespace nuice::dropin {
 namespace {
 
@@ -88,40 +90,6 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   return ranks;
 }
 
-std::vector<int> destinations_of(MPI_Comm comm) {
-  int kind = MPI_UNDEFINED;
-  PMPI_Topo_test(comm, &kind);
-  std::vector<int> to;
-  if (kind == MPI_DIST_GRAPH) {
-    int in = 0;
-    int out = 0;
-    int weighted = 0;
-    PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-    std::vector<int> from(static_cast<std::size_t>(in));
-    std::vector<int> in_weights(from.size());
-    to.resize(static_cast<std::size_t>(out));
-    std::vector<int> out_weights(to.size());
-    PMPI_Dist_graph_neighbors(comm, in, from.data(), in_weights.data(), out, to.data(), out_weights.data());
-  } else if (kind == MPI_GRAPH) {
-    int rank = 0;
-    int count = 0;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Graph_neighbors_count(comm, rank, &count);
-    to.resize(static_cast<std::size_t>(count));
-    PMPI_Graph_neighbors(comm, rank, count, to.data());
-  } else if (kind == MPI_CART) {
-    int dims = 0;
-    PMPI_Cartdim_get(comm, &dims);
-    for (int d = 0; d < dims; ++d) {
-      int before = 0;
-      int after = 0;
-      PMPI_Cart_shift(comm, d, 1, &before, &after);
-      to.insert(to.end(), {before, after});
-    }
-  }
-  return to;
-}
-
 }  // namespace
 
 /// Never destroyed: programs call MPI until their very end.
@@ -169,7 +137,7 @@ int Recorder::number_of(MPI_Comm comm) {
 const std::vector<int>& Recorder::neighbours(MPI_Comm comm) {
   const std::scoped_lock lock(mutex_);
   Group& group = groups_[static_cast<std::size_t>(number_of(comm))];
-  if (!std::exchange(group.knows_neighbours, true)) group.neighbours = destinations_of(comm);
+  if (!std::exchange(group.knows_neighbours, true)) group.neighbours = neighbours_of(comm).destinations;
   return group.neighbours;
 }
 

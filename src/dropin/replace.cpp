@@ -50,6 +50,25 @@ double number_from(const char* name, double otherwise) {
 
 mpi::Segment segment_of(const Item& item) { return {item.at, item.count, item.type}; }
 
+/// By rank, the lowest rank with which it shares memory. every_rank_alone: pretended.
+std::vector<int> hosts_of_world(bool every_rank_alone) {
+  int rank = 0;
+  int num_ranks = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  int lowest = rank;
+  if (!every_rank_alone) {
+    MPI_Comm host{};
+    must(PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host),
+         "MPI_Comm_split_type");
+    must(PMPI_Bcast(&lowest, 1, MPI_INT, 0, host), "MPI_Bcast");
+    must(PMPI_Comm_free(&host), "MPI_Comm_free");
+  }
+  std::vector<int> host_of(static_cast<std::size_t>(num_ranks));
+  must(PMPI_Allgather(&lowest, 1, MPI_INT, host_of.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Allgather");
+  return host_of;
+}
+
 // MPI's own functions for this are objects of the MPI that the program has.
 int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
   *is_copied = 0;
@@ -75,6 +94,7 @@ void Replacer::begin() {
   tells_ = number_from("NUICE_DROPIN_VERBOSE", 0) != 0;
   watchdog_s_ = number_from("NUICE_DROPIN_WATCHDOG", 0);
   PMPI_Comm_create_keyval(keep_to_itself, forget, &key_, this);
+  host_of_ = hosts_of_world(is_forced_);
   is_on_ = true;
 }
 
@@ -106,8 +126,11 @@ Replacer::Place* Replacer::new_place(MPI_Comm comm) {
   if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &num_ranks) != MPI_SUCCESS)
     return nullptr;
   auto place = std::make_unique<Place>();
-  place->stays_with_mpi = is_inter != 0 || num_ranks < 2;
   PMPI_Comm_rank(comm, &place->rank);
+  if (is_inter == 0) place->host_of = hosts_of(comm);
+  // On one host messages cross no port.
+  place->stays_with_mpi =
+      std::ranges::adjacent_find(place->host_of, std::ranges::not_equal_to()) == place->host_of.end();
   PMPI_Comm_set_attr(comm, key_, place.get());
   return place.release();
 }
@@ -149,51 +172,72 @@ Replacer::Step Replacer::next_step(Place& place) const {
   return {Way::replace, call != place.last_trial + 1};
 }
 
-/// Whether any rank has a message that would be granted, and all can have a shadow. Then it is made.
+/// Whether any rank has a message that would be granted.
 bool Replacer::ask(Place& place, MPI_Comm comm, const Items& items) {
   Bytes longest = 0;
   for (const Item& item : items.out) longest = std::max(longest, size_of(item));
-  std::array<int, 2> told = {longest > (is_forced_ ? 0 : segment_bytes) ? 1 : 0,
-                             num_shadows_ >= most_shadows_ ? 1 : 0};
+  return ask_all(place, comm, longest > (is_forced_ ? 0 : segment_bytes));
+}
+
+bool Replacer::ask_all(Place& place, MPI_Comm comm, bool would_gain) {
+  std::array<int, 2> told = {would_gain ? 1 : 0, num_shadows_ >= most_shadows_ ? 1 : 0};
   if (PMPI_Allreduce(MPI_IN_PLACE, told.data(), 2, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS) return false;
   if (told[1] != 0) place.stays_with_mpi = true;
-  return told[0] != 0 && told[1] == 0 && make_shadow(place, comm);
+  if (told[0] == 0 || told[1] != 0) return false;
+  make_shadow(place, comm);
+  return true;
+}
+
+int Replacer::begin_neighbours(const char* call, MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return MPI_SUCCESS;
+  return guarded(call, comm, [&] {
+    Place* const place = place_of(comm, -1);
+    if (place == nullptr) return MPI_SUCCESS;
+    place->neighbours = neighbours_of(comm);
+    (void)ask_all(*place, comm, !place->neighbours.destinations.empty());
+    return MPI_SUCCESS;
+  });
+}
+
+/// Empty where one of its ranks is none of MPI_COMM_WORLD.
+std::vector<int> Replacer::hosts_of(MPI_Comm comm) const {
+  MPI_Group all{};
+  MPI_Group own{};
+  int num_ranks = 0;
+  PMPI_Comm_size(comm, &num_ranks);
+  PMPI_Comm_group(MPI_COMM_WORLD, &all);
+  PMPI_Comm_group(comm, &own);
+  std::vector<int> ranks(static_cast<std::size_t>(num_ranks));
+  for (int rank = 0; rank < num_ranks; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  std::vector<int> hosts(ranks.size());
+  PMPI_Group_translate_ranks(own, num_ranks, ranks.data(), all, hosts.data());
+  PMPI_Group_free(&own);
+  PMPI_Group_free(&all);
+  if (std::ranges::find(hosts, MPI_UNDEFINED) != hosts.end()) return {};
+  for (int& each : hosts) each = host_of_[static_cast<std::size_t>(each)];
+  return hosts;
 }
 
 /// Split off, not duplicated: the program's attributes are none of ours.
-bool Replacer::make_shadow(Place& place, MPI_Comm comm) {
-  const int rank = place.rank;
-  int num_ranks = 0;
-  must(PMPI_Comm_size(comm, &num_ranks), "MPI_Comm_size");
-  std::vector<int> host_of(static_cast<std::size_t>(num_ranks));
-  int lowest = rank;
-  if (!is_forced_) {
-    MPI_Comm host = MPI_COMM_NULL;
-    must(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-    must(PMPI_Bcast(&lowest, 1, MPI_INT, 0, host), "MPI_Bcast");
-    must(PMPI_Comm_free(&host), "MPI_Comm_free");
-  }
-  must(PMPI_Allgather(&lowest, 1, MPI_INT, host_of.data(), 1, MPI_INT, comm), "MPI_Allgather");
-  if (std::ranges::all_of(host_of, [&](int each) { return each == host_of.front(); })) {
-    place.stays_with_mpi = true;  // messages cross no port
-    return false;
-  }
-  must(PMPI_Comm_split(comm, 0, rank, &place.shadow), "MPI_Comm_split");
+void Replacer::make_shadow(Place& place, MPI_Comm comm) {
+  const auto num_ranks = static_cast<Rank>(place.host_of.size());
+  must(PMPI_Comm_split(comm, 0, place.rank, &place.shadow), "MPI_Comm_split");
   must(PMPI_Comm_set_errhandler(place.shadow, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   std::vector<Rank> near;
-  for (int each = 0; each < num_ranks; ++each)
-    if (host_of[static_cast<std::size_t>(each)] == lowest) near.push_back(each);
+  const int own_host = place.host_of[static_cast<std::size_t>(place.rank)];
+  for (Rank each = 0; each < num_ranks; ++each)
+    if (place.host_of[static_cast<std::size_t>(each)] == own_host) near.push_back(each);
   const double share = 1.0 / static_cast<double>(near.size());
   const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(num_ranks);
   constexpr int numbers = 16000;  // of tags every MPI has 2^15
-  place.engine = std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, rank, num_ranks, 0, numbers},
-                                          mpi::PlanlessSettings{.unasked_bytes = unasked,
-                                                                .window_senders = 4,
-                                                                .window = {.share = share},
-                                                                .send_share = share,
-                                                                .near = near});
+  place.engine =
+      std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, place.rank, num_ranks, 0, numbers},
+                               mpi::PlanlessSettings{.unasked_bytes = unasked,
+                                                     .window_senders = 4,
+                                                     .window = {.share = share},
+                                                     .send_share = share,
+                                                     .near = near});
   ++num_shadows_;
-  return true;
 }
 
 void Replacer::add(Rate& rate, const Place& place, const Items& items, double seconds) {
@@ -222,20 +266,24 @@ void Replacer::compare(Place& place, MPI_Comm comm) {
   }
 }
 
-int Replacer::exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, const Step& step) {
-  try {
-    const double begin_s = PMPI_Wtime();
-    carry_out(place, items);
-    ++num_replaced_;
-    if (step.is_timed) add(place.by_us, place, items, PMPI_Wtime() - begin_s);
-    if (step.compares) compare(place, comm);
-    return MPI_SUCCESS;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "nuice: %s on rank %d: %s\n", call, place.rank, error.what());
-    const int code = error.code() == ErrorCode::mismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
-    PMPI_Comm_call_errhandler(comm, code);
-    return code;
-  }
+int Replacer::exchange(Place& place, MPI_Comm comm, const Items& items, const Step& step) {
+  const double begin_s = PMPI_Wtime();
+  carry_out(place, items);
+  ++num_replaced_;
+  if (step.is_timed) add(place.by_us, place, items, PMPI_Wtime() - begin_s);
+  if (step.compares) compare(place, comm);
+  return MPI_SUCCESS;
+}
+
+int Replacer::failed(const char* call, MPI_Comm comm, const std::exception& error) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  std::fprintf(stderr, "nuice: %s on rank %d: %s\n", call, rank, error.what());
+  const auto* const known = dynamic_cast<const Error*>(&error);
+  const bool differs = known != nullptr && known->code() == ErrorCode::mismatch;
+  const int code = differs ? MPI_ERR_TRUNCATE : known != nullptr ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
 }
 
 void Replacer::carry_out(Place& place, const Items& items) const {

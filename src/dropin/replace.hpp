@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking MPI_Alltoall, v and w of an unmodified program, exchanged without a plan (src/exchange/planless) where that is faster.
+// Blocking MPI_Alltoall, v and w of an unmodified program, and MPI_Neighbor_alltoall, v and w, exchanged without a plan
+// (src/exchange/planless) where that is faster.
 //
 // All ranks choose alike, by what all of them know without asking: how often the communicator has been used so, whether its ranks share one
 // host, the size of MPI_Alltoall's blocks. What they do not know alike they ask, inside the call, which may synchronise:
@@ -10,6 +11,9 @@
 //                          at the sixteenfold where we are twice as fast. In a trial the other one has its turn; a call after one by MPI is
 //                          not timed: TCP senders that have lost packets stay slow for a while
 //
+// Neighbourhoods know no calls in which all could be asked, as ranks without neighbours may stay away. What is collective is the making of the
+// communicator: there it gets its shadow, and from there on all its calls are replaced, but MPI_Neighbor_alltoall with short blocks.
+//
 // A call costs one look-up where it is left to MPI.
 #pragma once
 
@@ -18,9 +22,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <vector>
 
+#include "dropin/neighbours.hpp"
 #include "exchange/planless/engine.hpp"
 
 namespace nuice::dropin {
@@ -53,20 +59,29 @@ class Replacer {
   /// rank's part.
   template <typename GetItems, typename Mpi>
   int run(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
-    Place* const place = place_of(comm, block_bytes);
-    if (place == nullptr) return leave(mpi);
-    const Step step = next_step(*place);
-    if (step.way == Way::leave) return leave(mpi);
-    const Items all = items();
-    if (step.way == Way::ask && !ask(*place, comm, all)) return leave(mpi);
-    if (step.way == Way::mpi) return time_mpi(*place, comm, all, step.compares, mpi);
-    if (!checks_) return exchange(call, *place, comm, all, step);
-    const Comparison by_mpi(all);
-    const int code = mpi();
-    return code != MPI_SUCCESS
-               ? code
-               : by_mpi.with(all, call, [&] { return exchange(call, *place, comm, all, step); });
+    return guarded(call, comm, [&] {
+      Place* const place = place_of(comm, block_bytes);
+      if (place == nullptr) return leave(mpi);
+      const Step step = next_step(*place);
+      if (step.way == Way::leave) return leave(mpi);
+      const Items all = items();
+      if (step.way == Way::ask && !ask(*place, comm, all)) return leave(mpi);
+      if (step.way == Way::mpi) return time_mpi(*place, comm, all, step.compares, mpi);
+      return replace(call, *place, comm, all, step, mpi);
+    });
   }
+
+  /// The same for a neighbourhood. items(neighbours)
+  template <typename GetItems, typename Mpi>
+  int run_neighbours(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
+    return guarded(call, comm, [&] {
+      Place* const place = place_of(comm, block_bytes);
+      if (place == nullptr || !place->engine) return leave(mpi);
+      return replace(call, *place, comm, items(place->neighbours), {Way::replace}, mpi);
+    });
+  }
+  /// call has made a communicator that may have neighbourhoods; all its ranks come here. Null: this rank is none of them.
+  int begin_neighbours(const char* call, MPI_Comm comm);
 
  private:
   /// Bytes that crossed this rank's port, and the seconds of the calls.
@@ -84,7 +99,9 @@ class Replacer {
     int trials = 0;
     MPI_Comm shadow{};
     int rank = 0;
+    std::vector<int> host_of;        // by rank
     std::unique_ptr<Engine> engine;  // none: no shadow yet
+    Neighbours neighbours;
     Rate by_mpi;
     Rate by_us;
   };
@@ -118,10 +135,31 @@ class Replacer {
     Bytes input_;  // in place only
   };
 
+  /// Nothing is thrown into the program: act() gives a code of MPI, or an error becomes one.
+  template <typename Act>
+  static int guarded(const char* call, MPI_Comm comm, Act&& act) {
+    try {
+      return act();
+    } catch (const std::exception& error) {
+      return failed(call, comm, error);
+    }
+  }
+  static int failed(const char* call, MPI_Comm comm, const std::exception& error);
+
   template <typename Mpi>
   int leave(Mpi&& mpi) {
     ++num_left_;
     return mpi();
+  }
+
+  template <typename Mpi>
+  int replace(const char* call, Place& place, MPI_Comm comm, const Items& items, const Step& step,
+              Mpi&& mpi) {
+    if (!checks_) return exchange(place, comm, items, step);
+    const Comparison by_mpi(items);
+    const int code = mpi();
+    if (code != MPI_SUCCESS) return code;
+    return by_mpi.with(items, call, [&] { return exchange(place, comm, items, step); });
   }
 
   template <typename Mpi>
@@ -140,8 +178,11 @@ class Replacer {
   static bool is_asked(std::int64_t call);
   Step next_step(Place& place) const;
   bool ask(Place& place, MPI_Comm comm, const Items& items);
-  bool make_shadow(Place& place, MPI_Comm comm);
-  int exchange(const char* call, Place& place, MPI_Comm comm, const Items& items, const Step& step);
+  /// On all ranks of comm: whether any of them would gain, and none has too many shadows. Then it is made.
+  bool ask_all(Place& place, MPI_Comm comm, bool would_gain);
+  void make_shadow(Place& place, MPI_Comm comm);
+  std::vector<int> hosts_of(MPI_Comm comm) const;
+  int exchange(Place& place, MPI_Comm comm, const Items& items, const Step& step);
   void carry_out(Place& place, const Items& items) const;
   void wait_for(mpi::PlanlessEngine& engine, const mpi::PlanlessEngine::Ongoing& ongoing) const;
   static void add(Rate& rate, const Place& place, const Items& items, double seconds);
@@ -156,6 +197,7 @@ class Replacer {
   double watchdog_s_ = 0;
   int key_ = MPI_KEYVAL_INVALID;
   bool tells_ = false;
+  std::vector<int> host_of_;  // by rank of MPI_COMM_WORLD: the lowest that shares memory with it
   std::atomic<std::int64_t> num_shadows_ = 0;
   // For NUICE_DROPIN_VERBOSE.
   std::atomic<std::int64_t> num_replaced_ = 0;

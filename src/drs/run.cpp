@@ -182,7 +182,8 @@ Run& Exchange::run() const {
 }
 
 void Exchange::start() {
-  if (run().is_started()) throw Error(ErrorCode::state, "start(): the exchange is already under way");
+  if (run().is_started())
+    throw Error(ErrorCode::state, "start() before the previous exchange finished: call wait() first");
   run_->start();
 }
 

@@ -17,7 +17,8 @@ HaloExchange::State& HaloExchange::state() const {
 
 void HaloExchange::start() {
   State& bound = state();
-  if (bound.under_way) throw Error(ErrorCode::state, "start(): the halo exchange is already under way");
+  if (bound.under_way)
+    throw Error(ErrorCode::state, "start() before the previous halo exchange finished: call wait() first");
   bound.movement.pack();
   bound.exchange->start();
   bound.under_way = true;

@@ -18,6 +18,7 @@ Schedule make_lex(const Problem& problem);
 Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
 Schedule make_bruck(const Problem& problem);
+Schedule make_bruck_kport(const Problem& problem);
 Schedule make_gs(const Problem& problem);
 Schedule make_rs_nh(const Problem& problem);
 Schedule make_lpt(const Problem& problem);

@@ -26,6 +26,8 @@ double linear_phases(const MatrixTraits& t) {
   return std::min(static_cast<double>(std::bit_ceil(whole(t.ranks))) - 1, t.degree * t.ranks);
 }
 
+double two_phases(const MatrixTraits& /*traits*/) { return 2; }
+
 double a_phase_per_rank(const MatrixTraits& t) { return t.ranks; }
 
 double steps(const MatrixTraits& t) { return log2_up(t.ranks); }
@@ -168,6 +170,17 @@ constexpr std::array built_in{
               .planning_cost = PlanningCost{.rank = 560, .message = 82, .log = 48},
               .gathers = true,
               .tried_with = Paces(Pace::phases)},
+    Scheduler{.name = "bruck_kport",
+              .summary = "as bruck with radix sqrt(n), all shifts of a digit at once: two phases",
+              .source = "Bruck et al., TPDS 8(11), 1997, k ports; Fan et al., HPDC 2022",
+              .guarantees = 0,
+              .randomized = false,
+              .make = make_bruck_kport,
+              .expected_phases = two_phases,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.rank = 560, .message = 82, .log = 48},
+              .gathers = true,
+              .tried_with = Paces::none()},  // the model knows no phases of several messages a rank
     bex,
     alias(lex, "ls", "linear scheduling: lex where messages may be missing; the same as lex", "001 s.4.1"),
     alias(lp, "ps", "pairwise scheduling: pex where messages may be missing; the same as pex", "001 s.4.2"),

@@ -2,9 +2,10 @@
 // A program that knows nothing of NUICE: blocking all-to-alls of every kind with what they may be given, for check mode, which holds
 // every result against MPI's own (replace_test.py). Prints "all right" if its own checks hold, too.
 //
-// usage: exchanges_program ROUNDS [mismatch]
+// usage: exchanges_program ROUNDS [mismatch|soak]
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,10 +20,11 @@ struct Draws {
   int n;
   std::mt19937 random{42};
   std::vector<std::vector<int>> matrix(int most) {
-    std::vector<std::vector<int>> all(static_cast<std::size_t>(n), std::vector<int>(static_cast<std::size_t>(n)));
+    std::vector<std::vector<int>> all(static_cast<std::size_t>(n),
+                                      std::vector<int>(static_cast<std::size_t>(n)));
     for (auto& row : all)
       for (int& count : row) {
-        const unsigned kind = random() % 4;
+        const auto kind = static_cast<unsigned>(random() % 4);
         count = kind == 0 ? 0 : static_cast<int>(random() % static_cast<unsigned>(kind == 1 ? 50 : most));
       }
     return all;
@@ -63,11 +65,14 @@ void vectors(MPI_Comm comm, Draws& draws, int most) {
   std::vector<int> data(static_cast<std::size_t>(out.total) + 1);
   std::vector<int> came(static_cast<std::size_t>(in.total) + 1, -1);
   for (std::size_t j = 0; j < out.counts.size(); ++j)
-    for (int i = 0; i < out.counts[j]; ++i) data[static_cast<std::size_t>(out.at[j] + i)] = mark(me, static_cast<int>(j), i);
-  MPI_Alltoallv(data.data(), out.counts.data(), out.at.data(), MPI_INT, came.data(), in.counts.data(), in.at.data(), MPI_INT, comm);
+    for (int i = 0; i < out.counts[j]; ++i)
+      data[static_cast<std::size_t>(out.at[j] + i)] = mark(me, static_cast<int>(j), i);
+  MPI_Alltoallv(data.data(), out.counts.data(), out.at.data(), MPI_INT, came.data(), in.counts.data(),
+                in.at.data(), MPI_INT, comm);
   for (std::size_t j = 0; j < in.counts.size(); ++j)
     for (int i = 0; i < in.counts[j]; ++i)
-      require(came[static_cast<std::size_t>(in.at[j] + i)] == mark(static_cast<int>(j), me, i), "MPI_Alltoallv");
+      require(came[static_cast<std::size_t>(in.at[j] + i)] == mark(static_cast<int>(j), me, i),
+              "MPI_Alltoallv");
 }
 
 /// Symmetric counts, as in place asks for.
@@ -80,8 +85,10 @@ void in_place(MPI_Comm comm, Draws& draws, int most) {
   const Side both(matrix[static_cast<std::size_t>(me)]);
   std::vector<int> data(static_cast<std::size_t>(both.total) + 1);
   for (std::size_t j = 0; j < both.counts.size(); ++j)
-    for (int i = 0; i < both.counts[j]; ++i) data[static_cast<std::size_t>(both.at[j] + i)] = mark(me, static_cast<int>(j), i);
-  MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, data.data(), both.counts.data(), both.at.data(), MPI_INT, comm);
+    for (int i = 0; i < both.counts[j]; ++i)
+      data[static_cast<std::size_t>(both.at[j] + i)] = mark(me, static_cast<int>(j), i);
+  MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, data.data(), both.counts.data(),
+                both.at.data(), MPI_INT, comm);
   for (std::size_t j = 0; j < both.counts.size(); ++j)
     for (int i = 0; i < both.counts[j]; ++i)
       require(data[static_cast<std::size_t>(both.at[j] + i)] == mark(static_cast<int>(j), me, i), "in place");
@@ -102,7 +109,8 @@ void types(MPI_Comm comm, int rows) {
   MPI_Type_contiguous(0, MPI_INT, &empty);
   for (MPI_Datatype* each : {&moved, &empty}) MPI_Type_commit(each);
   std::vector<int> matrix(static_cast<std::size_t>(rows) * ranks);
-  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = mark(me, static_cast<int>(i % ranks), static_cast<int>(i / ranks));
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i] = mark(me, static_cast<int>(i % ranks), static_cast<int>(i / ranks));
   std::vector<int> came(matrix.size() + 1, -1);
   std::vector<int> counts(ranks, 1), in_counts(ranks, rows), out_at(ranks), in_at(ranks);
   std::vector<MPI_Datatype> out_types(ranks, moved), in_types(ranks, MPI_INT);
@@ -110,14 +118,16 @@ void types(MPI_Comm comm, int rows) {
     out_at[i] = static_cast<int>(4 * i);
     in_at[i] = static_cast<int>(4 * i) * rows;
   }
-  out_types[static_cast<std::size_t>((me + 1) % n)] = empty;  // a count above 0 of nothing against a count of 0
+  out_types[static_cast<std::size_t>((me + 1) % n)] =
+      empty;  // a count above 0 of nothing against a count of 0
   counts[static_cast<std::size_t>((me + 1) % n)] = 3;
   in_counts[static_cast<std::size_t>((me + n - 1) % n)] = 0;
-  MPI_Alltoallw(matrix.data(), counts.data(), out_at.data(), out_types.data(), came.data(), in_counts.data(), in_at.data(),
-                in_types.data(), comm);
+  MPI_Alltoallw(matrix.data(), counts.data(), out_at.data(), out_types.data(), came.data(), in_counts.data(),
+                in_at.data(), in_types.data(), comm);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < rows; ++i)
-      require(came[static_cast<std::size_t>(j * rows + i)] == (j == (me + n - 1) % n ? -1 : mark(j, me, i)), "MPI_Alltoallw");
+      require(came[static_cast<std::size_t>(j * rows + i)] == (j == (me + n - 1) % n ? -1 : mark(j, me, i)),
+              "MPI_Alltoallw");
   for (MPI_Datatype* each : {&strided, &moved, &empty}) MPI_Type_free(each);
 }
 
@@ -139,6 +149,162 @@ void blocks(MPI_Comm comm, int count) {
     }
 }
 
+/// Bytes from place `from` of rank `src` to place `to`: every block has its own.
+int block_mark(int src, int place, int i) { return src * 1'000'000 + place * 100'000 + i % 100'000; }
+
+/// What neighbours receive at place i: from whom, and from which of the sender's places.
+struct Origin {
+  int rank;
+  int place;
+};
+
+/// All three calls on a communicator with as many places out and in, whose blocks differ in length.
+void neighbours(MPI_Comm comm, int num_out, const std::vector<Origin>& origins, int most) {
+  int me = 0;
+  MPI_Comm_rank(comm, &me);
+  const auto length = [most](int src, int place) {
+    return (src * 7 + place * 13) % 5 == 0 ? 0 : most + 31 * src + place;
+  };
+  std::vector<int> out_counts, in_counts;
+  for (int i = 0; i < num_out; ++i) out_counts.push_back(length(me, i));
+  for (const auto& [rank, place] : origins) in_counts.push_back(rank < 0 ? 0 : length(rank, place));
+  const Side out(out_counts);
+  const Side in(in_counts);
+  std::vector<int> data(static_cast<std::size_t>(out.total) + 1);
+  for (std::size_t j = 0; j < out.counts.size(); ++j)
+    for (int i = 0; i < out.counts[j]; ++i)
+      data[static_cast<std::size_t>(out.at[j] + i)] = block_mark(me, static_cast<int>(j), i);
+  const auto require_right = [&](const std::vector<int>& came, const char* what) {
+    for (std::size_t j = 0; j < in.counts.size(); ++j)
+      for (int i = 0; i < in.counts[j]; ++i)
+        require(
+            came[static_cast<std::size_t>(in.at[j] + i)] == block_mark(origins[j].rank, origins[j].place, i),
+            what);
+  };
+  std::vector<int> came(static_cast<std::size_t>(in.total) + 1, -1);
+  MPI_Neighbor_alltoallv(data.data(), out.counts.data(), out.at.data(), MPI_INT, came.data(),
+                         in.counts.data(), in.at.data(), MPI_INT, comm);
+  require_right(came, "MPI_Neighbor_alltoallv");
+
+  const auto bytes = [](const std::vector<int>& places) {
+    std::vector<MPI_Aint> all;
+    for (const int place : places) all.push_back(MPI_Aint{4} * place);
+    return all;
+  };
+  const std::vector<MPI_Aint> out_at = bytes(out.at), in_at = bytes(in.at);
+  const std::vector<MPI_Datatype> out_types(out.at.size() + 1, MPI_INT), in_types(in.at.size() + 1, MPI_INT);
+  std::fill(came.begin(), came.end(), -1);
+  MPI_Neighbor_alltoallw(data.data(), out.counts.data(), out_at.data(), out_types.data(), came.data(),
+                         in.counts.data(), in_at.data(), in_types.data(), comm);
+  require_right(came, "MPI_Neighbor_alltoallw");
+
+  std::vector<int> blocks(static_cast<std::size_t>(num_out * most) + 1);
+  for (int j = 0; j < num_out; ++j)
+    for (int i = 0; i < most; ++i) blocks[static_cast<std::size_t>(j * most + i)] = block_mark(me, j, i);
+  std::vector<int> got(origins.size() * static_cast<std::size_t>(most) + 1, -1);
+  MPI_Neighbor_alltoall(blocks.data(), most, MPI_INT, got.data(), most, MPI_INT, comm);
+  for (std::size_t j = 0; j < origins.size(); ++j)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(most); ++i) {
+      const int expected =
+          origins[j].rank < 0 ? -1 : block_mark(origins[j].rank, origins[j].place, static_cast<int>(i));
+      require(got[j * static_cast<std::size_t>(most) + i] == expected, "MPI_Neighbor_alltoall");
+    }
+}
+
+/// What leaves towards one side comes from the other, also where both sides are the same rank, or this one.
+struct Grid {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::vector<Origin> origins;
+
+  Grid(int columns, int is_periodic) {
+    int n = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    const int sizes[] = {n / columns, columns};
+    const int periods[] = {is_periodic, 1};
+    MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &comm);
+    for (int d = 0; d < 2 && comm != MPI_COMM_NULL; ++d) {
+      int before = 0;
+      int after = 0;
+      MPI_Cart_shift(comm, d, 1, &before, &after);
+      origins.push_back({before, 2 * d + 1});
+      origins.push_back({after, 2 * d});
+    }
+  }
+  void exchange(int most) const {
+    if (comm != MPI_COMM_NULL) neighbours(comm, 4, origins, most);
+  }
+};
+
+void grid(int columns, int is_periodic, int most) {
+  Grid one(columns, is_periodic);
+  one.exchange(most);
+  if (one.comm != MPI_COMM_NULL) MPI_Comm_free(&one.comm);
+}
+
+/// Everybody to the next, twice, and to rank 0, which sends to nobody; the last has nobody at all where there are more than three.
+void graph(int most) {
+  int me = 0;
+  int n = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  const int used = n > 3 ? n - 1 : n;
+  const auto targets = [&](int rank) {
+    return rank == 0 || rank >= used ? std::vector<int>()
+                                     : std::vector<int>{(rank + 1) % used, 0, (rank + 1) % used};
+  };
+  const std::vector<int> to = targets(me);
+  std::vector<int> from;
+  std::vector<Origin> origins;
+  for (int rank = 0; rank < n; ++rank) {
+    const std::vector<int> all = targets(rank);
+    for (int place = 0; place < static_cast<int>(all.size()); ++place)
+      if (all[static_cast<std::size_t>(place)] == me) {
+        from.push_back(rank);
+        origins.push_back({rank, place});
+      }
+  }
+  const std::vector<int> ones(static_cast<std::size_t>(3 * n), 1);
+  MPI_Comm comm;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(), ones.data(),
+                                 static_cast<int>(to.size()), to.data(), ones.data(), MPI_INFO_NULL, 0,
+                                 &comm);
+  if (!to.empty() || !from.empty())
+    neighbours(comm, static_cast<int>(to.size()), origins, most);  // the last stays away
+  MPI_Comm_free(&comm);
+}
+
+/// Calls of all kinds in any order, over some twenty communicators that live all the time.
+void soak(int rounds) {
+  int me = 0;
+  int n = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  std::vector<MPI_Comm> comms(16);
+  for (int i = 0; i < 16; ++i)  // whole or in parts, in several orders
+    MPI_Comm_split(MPI_COMM_WORLD, i % 4 == 0 ? 0 : me % (1 + i % 4), i % 2 == 0 ? me : -me,
+                   &comms[static_cast<std::size_t>(i)]);
+  const std::vector<Grid> grids = {{1, 1}, {1, 0}, {n > 1 ? 2 : 1, 1}, {n > 1 ? 2 : 1, 0}};
+  std::mt19937 random(7);
+  for (int round = 0; round < rounds && !is_wrong; ++round) {
+    const auto which = static_cast<unsigned>(random() % 20);
+    const int most = random() % 8 == 0 ? 9000 : 1 + static_cast<int>(random() % 600);
+    const auto kind = static_cast<unsigned>(random() % 4);
+    if (which >= 16) {
+      grids[which - 16].exchange(most);
+      continue;
+    }
+    const MPI_Comm comm = comms[which];
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    Draws draws{ranks, std::mt19937(static_cast<unsigned>(round))};
+    if (kind == 0) vectors(comm, draws, most);
+    if (kind == 1) in_place(comm, draws, most);
+    if (kind == 2) types(comm, most);
+    if (kind == 3) blocks(comm, most);
+  }
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
 /// Both ends of one message have other counts: an error, as MPI has it.
 void mismatch(int me, int n) {
   std::vector<int> counts(static_cast<std::size_t>(n)), at(counts), in(counts);
@@ -146,8 +312,8 @@ void mismatch(int me, int n) {
   if (me == 0) counts[1] = 90'000;
   if (me == 1) in[0] = 70'000;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const int code = MPI_Alltoallv(data.data(), counts.data(), at.data(), MPI_CHAR, came.data(), in.data(), at.data(), MPI_CHAR,
-                                 MPI_COMM_WORLD);
+  const int code = MPI_Alltoallv(data.data(), counts.data(), at.data(), MPI_CHAR, came.data(), in.data(),
+                                 at.data(), MPI_CHAR, MPI_COMM_WORLD);
   if (me == 0) std::printf("code %d\n", code == MPI_SUCCESS ? 0 : 1);
   std::fflush(stdout);
   MPI_Abort(MPI_COMM_WORLD, 3);
@@ -163,7 +329,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   if (argc > 2 && std::strcmp(argv[2], "mismatch") == 0) mismatch(me, n);
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 10;
-  for (int round = 0; round < rounds; ++round) {
+  const bool soaks = argc > 2 && std::strcmp(argv[2], "soak") == 0;
+  if (soaks) soak(rounds);
+  for (int round = 0; round < rounds && !soaks; ++round) {
     MPI_Comm part = MPI_COMM_WORLD;  // communicators come and go
     if (round % 3 == 1) MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &part);
     if (round % 3 == 2) MPI_Comm_dup(MPI_COMM_WORLD, &part);
@@ -177,6 +345,11 @@ int main(int argc, char** argv) {
       blocks(part, i == 0 ? 20 : 2000);
     }
     if (part != MPI_COMM_WORLD) MPI_Comm_free(&part);
+    for (const int most : {20, 3000}) {
+      grid(1, 1, most);
+      if (n >= 2) grid(2, 0, most);
+      graph(most);
+    }
   }
   if (!is_wrong && me == 0) std::puts("all right");
   MPI_Finalize();

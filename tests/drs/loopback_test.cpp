@@ -214,7 +214,7 @@ TEST(DrsErrors, CallsOutOfOrder) {
     drs::Exchange exchange = pair.bind(100, 100);
     expect_throws(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });
     exchange.start();
-    expect_throws(ErrorCode::state, "already under way", [&] { exchange.start(); });
+    expect_throws(ErrorCode::state, "call wait() first", [&] { exchange.start(); });
     expect_throws(ErrorCode::state, "wait for it first", [&] { exchange.free(); });
     exchange.wait();
     exchange.free();

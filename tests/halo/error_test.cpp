@@ -139,7 +139,7 @@ TEST(HaloErrors, CallsOutOfOrderAreRefused) {
   auto gather = halo.bind_gather(values);
   test::expect_error(ErrorCode::state, "not started", [&] { gather.wait(); });
   gather.start();
-  test::expect_error(ErrorCode::state, "already under way", [&] { gather.start(); });
+  test::expect_error(ErrorCode::state, "call wait() first", [&] { gather.start(); });
   test::expect_error(ErrorCode::state, "under way", [&] { gather.free(); });
   gather.wait();
   gather.free();

@@ -27,7 +27,6 @@ TEST(Errors, WrongDestinationsNameThePair) {
   expect_refused(ErrorCode::invalid_argument, last_rank() + " -> rank -1", {{-1, 1}});
   expect_refused(ErrorCode::invalid_argument, last_rank() + " -> rank 0: the size is negative: -5",
                  {{0, -5}});
-  expect_refused(ErrorCode::invalid_argument, last_rank() + " -> rank 0: given twice", {{0, 5}, {0, 0}});
   expect_refused(ErrorCode::limit, last_rank() + " -> rank 0", {{0, max_bytes + 1}});
 }
 

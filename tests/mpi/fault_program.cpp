@@ -10,6 +10,7 @@
 //            bind     it dies before its next bind(); bind_freeze
 //            late     it dies, and rank 3 begins its exchange when the others have already given theirs up and taken their
 //                     memory back, which must stay as it is then
+//   EXECUTOR by its name; combined: messages between hosts of two ranks are combined
 //   PATTERN  all      everybody sends to everybody
 //            ring     rank r to rank r + 1 only: rank 3 has no message with the victim
 //
@@ -98,9 +99,7 @@ class Rank {
       for (int round = 0; round < 4 * fatal_round; ++round) {
         const bool is_fatal = round == fatal_round;
         if (is_fatal) suffer("plan");
-        nuice::mpi::Plan plan(
-            comm_, memory.to,
-            {.scheduler = "coloring", .executor = what_.executor, .watchdog_s = what_.watchdog_s});
+        nuice::mpi::Plan plan(comm_, memory.to, options());
         if (is_fatal) suffer("bind");
         nuice::mpi::Exchange exchange = plan.bind(memory.send, memory.receive);
         for (const char* how : {"pause", "freeze", "kill", "late"})
@@ -123,6 +122,17 @@ class Rank {
   void say(const std::string& text) const {
     std::printf("case %d rank %d %s\n", what_.number, rank_, text.c_str());
     std::fflush(stdout);
+  }
+
+  nuice::mpi::PlanOptions options() const {
+    if (what_.executor == "combined")
+      return {.scheduler = "ac",
+              .executor = "async",
+              .hosts = "2",
+              .combine = true,
+              .watchdog_s = what_.watchdog_s,
+              .combining = {.largest_bytes = bytes}};
+    return {.scheduler = "coloring", .executor = what_.executor, .watchdog_s = what_.watchdog_s};
   }
 
   void suffer(const std::string& how) const {

@@ -36,14 +36,14 @@ def run(cases, *launcher_options):
 
 class Faults(unittest.TestCase):
     def test_a_rank_that_stops_and_goes_on(self):
-        done, said = run(["pause/credit/all/20", "pause/phased/all/20"])
+        done, said = run(["pause/credit/all/20", "pause/phased/all/20", "pause/combined/all/20"])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for case, heard in said.items():
             self.assertEqual(heard, {rank: "done" for rank in range(RANKS)}, case)
 
     def test_the_watchdog_leads_to_the_rank_at_fault(self):
         cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/barrier/all/2", "freeze/credit/all/2"]
-        cases += ["freeze/depend/all/2"]
+        cases += ["freeze/depend/all/2", "freeze/combined/all/2", "freeze/combined/ring/2"]
         options = []
         if IS_OPENMPI_5:  # with that option it does not end all ranks when one dies
             options = ["--continuous"]
@@ -81,6 +81,7 @@ class Faults(unittest.TestCase):
             *("kill/async/all/0", "kill/phased/ring/0", "kill/barrier/ring/0", "kill/credit/ring/0"),
             *("plan/phased/all/0", "bind/barrier/all/0", "bind/credit/all/0"),
             *("late/phased/all/0", "late/credit/all/0"),
+            *("kill/combined/all/0", "kill/combined/ring/0", "bind/combined/all/0"),
         ]
         done, said = run(cases, "--with-ft", "ulfm")
         for case, heard in said.items():

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans for hosts with several ranks, on hosts that are pretended: every byte arrives, both ways, whoever shares a port.
+#include <sys/resource.h>
+
+#include <csignal>
+
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 #include "nuice/plan/advise.hpp"
@@ -21,6 +25,8 @@ struct Case {
   std::string executor;
   bool combine = false;
   mpi::Planning planning = mpi::Planning::everywhere;
+  mpi::CombineOptions combining = {};
+  double watchdog_s = 0;
 };
 
 const std::vector<Case>& cases() {
@@ -29,7 +35,14 @@ const std::vector<Case>& cases() {
                                         {"ac", "async"},
                                         {"rs_n", "phased", false, mpi::Planning::root},
                                         {"coloring", "barrier"},
-                                        {"ac", "phased", true},
+                                        {"ac", "async", true},
+                                        {"ac", "phased", true, mpi::Planning::root, {1, 0}},
+                                        {"coloring", "credit", true, mpi::Planning::everywhere, {4000, 2}},
+                                        {"ac", "async", true, mpi::Planning::everywhere, {100'000, 1}},
+                                        {"ac", "async", true, mpi::Planning::everywhere, {2000, 0}, 60},
+                                        {"coloring", "barrier", true, mpi::Planning::everywhere, {0, 0}},
+                                        {"ac", "planless", true},
+                                        {"coloring", "depend", true},
                                         {"birkhoff", "phased", true},
                                         {"rex", "barrier", true},
                                         {"coloring", "credit", false, mpi::Planning::root}};
@@ -75,7 +88,9 @@ TEST(HostPlan, DeliversEveryByteBothWays) {
                       .hosts = hosts,
                       .combine = c.combine,
                       .planning = c.planning,
-                      .credit = {.chunk_bytes = 4096, .window_bytes = 12'288}});
+                      .watchdog_s = c.watchdog_s,
+                      .credit = {.chunk_bytes = 4096, .window_bytes = 12'288},
+                      .combining = c.combining});
       EXPECT_EQ(plan.info().combined, c.combine);
       EXPECT_EQ(plan.info().num_hosts, hosts == "auto" ? 1 : hosts == "2" ? (n + 1) / 2 : 2);
       expect_both_ways(plan);
@@ -87,13 +102,94 @@ TEST(HostPlan, SendsAcrossOncePerPairOfHostsWhenCombined) {
   const Rank n = test::world_size();
   if (n < 4) GTEST_SKIP() << "needs two hosts of two ranks";
   const CommMatrix matrix = random_regular(n, n - 1, {.unit_bytes = 16, .max_units = 1}, 1);
-  const mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                       {.scheduler = "ac", .executor = "phased", .hosts = "2", .combine = true});
+  mpi::Plan plan(
+      MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+      {.scheduler = "ac", .executor = "async", .hosts = "2", .combine = true, .combining = {16, 1}});
+  test::BoundPlan bound(plan);
+  const Rank hosts = plan.info().num_hosts;
   int across = 0;
-  for (const PhaseEntry& entry : plan.table().entries)
-    across += entry.send_partner != no_rank && entry.send_partner / 2 != test::world_rank() / 2 ? 1 : 0;
-  EXPECT_EQ(across, test::world_rank() % 2 == 0 ? plan.info().num_hosts - 1 : 0);
-  EXPECT_EQ(plan.info().num_phases, 3U);
+  for (Rank r = 0; r < n; ++r) across += n - (r / 2 == hosts - 1 && n % 2 == 1 ? 1 : 2);
+  EXPECT_EQ(bound.exchange.info().combined, std::to_string(across) + " messages between hosts are " +
+                                                std::to_string(hosts * (hosts - 1)) +
+                                                ", which one rank of a host send and receive");
+}
+
+/// A plan whose messages are combined, in an exchange of so many.
+void expect_arrivals(mpi::Plan& plan, unsigned rounds) {
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < rounds; ++round) {
+    bound.refill(round);
+    bound.exchange.start();
+    std::size_t count = 0;
+    const bool is_through = round % 3 == 1 && bound.exchange.test();
+    if (round % 3 == 2) {
+      while (!bound.exchange.test()) {
+      }
+    } else if (!is_through) {
+      while (bound.exchange.next()) ++count;
+    }
+    bound.expect_received(round);
+    EXPECT_EQ(count, round % 3 == 0 ? plan.sources().size() : count);
+  }
+}
+
+TEST(HostPlan, HandsOverCombinedMessagesOneByOne) {
+  const CommMatrix matrix = uneven(test::world_size());
+  for (const Bytes largest : {Bytes{500}, Bytes{100'000}}) {
+    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                   {.scheduler = "ac",
+                    .executor = "async",
+                    .hosts = "2",
+                    .combine = true,
+                    .combining = {.largest_bytes = largest}});
+    expect_arrivals(plan, 60);
+  }
+}
+
+/// Ranks that are ahead by an exchange, and several exchanges under way: halves of the memory that are used again too soon would
+/// show.
+TEST(HostPlan, RunsAheadByAnExchange) {
+  const Rank n = test::world_size();
+  std::vector<Message> messages;  // rank 0 only sends
+  for (Rank r = 1; r < n; ++r) messages.push_back({0, r, 100 + r});
+  const CommMatrix matrix = CommMatrix::from_messages(n, messages);
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                 {.scheduler = "ac", .executor = "async", .hosts = "2", .combine = true});
+  test::BoundPlan first(plan);
+  test::BoundPlan second(plan);
+  for (unsigned round = 0; round < 300; ++round) {
+    first.refill(round);
+    second.refill(round + 7);
+    first.exchange.start();
+    second.exchange.start();
+    second.exchange.wait();
+    first.exchange.wait();
+    first.expect_received(round);
+    second.expect_received(round + 7);
+  }
+}
+
+TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
+  const CommMatrix matrix = uneven(test::world_size());
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                 {.scheduler = "coloring", .executor = "phased", .hosts = "2", .combine = true});
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{0, before.rlim_max};
+  if (test::world_rank() == 0) setrlimit(RLIMIT_FSIZE, &none);
+  test::BoundPlan bound(plan);
+  setrlimit(RLIMIT_FSIZE, &before);
+  (void)std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(bound.exchange.info().combined,
+            test::world_size() == 1
+                ? ""
+                : "nothing is combined: the host of rank 0 has no memory that its ranks can share");
+  EXPECT_EQ(bound.exchange.info().executor, "phased");
+  bound.refill(1);
+  bound.exchange.start();
+  bound.exchange.wait();
+  bound.expect_received(1);
 }
 
 TEST(HostPlan, AutoAsksTheAdviserAboutHosts) {
@@ -106,8 +202,29 @@ TEST(HostPlan, AutoAsksTheAdviserAboutHosts) {
                     .automatic = {.machine = "testbed-shallow", .wisdom = "none"}});
     ASSERT_NE(plan.advice(), nullptr);
     EXPECT_EQ(plan.advice()->num_ranks, test::world_size() > 1 ? plan.info().num_hosts : 1);
-    EXPECT_EQ(plan.info().combined, combine);
+    EXPECT_TRUE(plan.info().combined || !combine);
     expect_both_ways(plan);
+  }
+}
+
+TEST(HostPlan, AutoCombinesWhereOneMessageTakesThePlaceOfSeveral) {
+  const Rank n = test::world_size();
+  if (n < 4 || n % 2 != 0) GTEST_SKIP() << "needs hosts of two ranks";
+  const CommMatrix dense = random_regular(n, n - 1, {.unit_bytes = 16, .max_units = 1}, 1);
+  for (const Bytes largest : {Bytes{16}, Bytes{15}}) {
+    for (const mpi::Planning planning : {mpi::Planning::everywhere, mpi::Planning::root}) {
+      mpi::Plan plan(MPI_COMM_WORLD, test::row_of(dense, test::world_rank()),
+                     {.scheduler = "auto",
+                      .hosts = "2",
+                      .planning = planning,
+                      .combining = {.largest_bytes = largest},
+                      .automatic = {.machine = "testbed-shallow", .wisdom = "none"}});
+      EXPECT_EQ(plan.info().combined, largest == 16);
+      const std::string said = std::to_string(n * (n - 2)) + " messages of at most 16 bytes between hosts";
+      EXPECT_EQ(plan.advice()->sentence.find(said) != std::string::npos, largest == 16)
+          << plan.advice()->sentence;
+      expect_both_ways(plan);
+    }
   }
 }
 
@@ -128,8 +245,9 @@ TEST(HostPlan, RefusesWhatMakesNoSense) {
   test::expect_same_error(ErrorCode::invalid_argument, "hosts \"two\"", [&] { plan({.hosts = "two"}); });
   test::expect_same_error(ErrorCode::invalid_argument, "ranks",
                           [&] { plan({.hosts = "0,0,0,0,0,0,0,0,0,0,0,0"}); });
-  test::expect_same_error(ErrorCode::not_applicable, "combine",
-                          [&] { plan({.executor = "credit", .hosts = "2", .combine = true}); });
+  test::expect_same_error(ErrorCode::not_applicable, "rex", [&] {
+    plan({.scheduler = "rex", .executor = "credit", .hosts = "2", .combine = true});
+  });
   if (test::world_size() == 1) return;
   test::expect_same_error(ErrorCode::mismatch, "option hosts differs: 2 on rank 0, 1 on rank 1",
                           [&] { plan({.hosts = test::world_rank() == 0 ? "2" : "1"}); });

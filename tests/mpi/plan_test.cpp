@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a plan tells, how long it lives, and that it keeps to itself.
+#include <unistd.h>
+
+#include <cstdio>
 #include <utility>
 
 #include "mpi/mpi_support.hpp"
@@ -23,6 +26,21 @@ TEST(Plan, SourcesAreTheColumnOfTheMatrix) {
   const mpi::Plan plan = plan_for(matrix);
   const auto column = test::column_of(matrix, test::world_rank());
   EXPECT_EQ(std::vector<Partner>(plan.sources().begin(), plan.sources().end()), column);
+}
+
+TEST(Plan, ItsMatrixCanBeWritten) {
+  std::vector<Message> entries = some_matrix().entries();
+  entries.push_back({0, 0, 17});
+  const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
+  const mpi::Plan plan = plan_for(matrix, {.scheduler = "coloring", .planning = mpi::Planning::root});
+  const std::string path =
+      "/tmp/nuice_plan_test_" + mpi::text_of_rank_0(MPI_COMM_WORLD, std::to_string(getpid()));
+  plan.save_matrix(path);
+  if (test::world_rank() == 0) {
+    EXPECT_EQ(load_matrix_market(path).entries(), matrix.entries());
+    std::remove(path.c_str());
+  }
+  test::expect_same_error(ErrorCode::io, "/no/such", [&] { plan.save_matrix("/no/such/folder/m.mtx"); });
 }
 
 TEST(Plan, MadeOnRankZeroIsTheSame) {

@@ -97,7 +97,8 @@ constexpr Kind kinds[] = {{"ac", "async"},
                           {"rs_nh", "credit"},
                           {"coloring", "credit", 0, "auto"},
                           {"coloring", "credit", 0, "2"},
-                          {"ac", "phased", 0, "2", true}};
+                          {"ac", "phased", 0, "2", true},
+                          {"coloring", "credit", 0, "2", true}};
 
 /// One plan with a matrix of its own, exchanged forwards and backwards, as a whole and message by message.
 void one_round(unsigned round) {

@@ -2,16 +2,22 @@
 """The pages are true.
 
 The code of docs/python.md runs and prints what its comments say; that of docs/tutorial.md is what the test
-`consumer` builds and runs.
+`consumer` builds and runs. C++ elsewhere stands behind a comment `<!-- cpp: ... -->`, which no reader
+sees: `program` (it is run), `file`, `part of FILE`, or the declarations that
+the lines need; all of it compiles.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 import textwrap
 from pathlib import Path
 
 import pytest
+
+import nuice
+from nuice.cli.bench import environment, find_program
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/python.md"
@@ -27,6 +33,101 @@ def test_the_page_about_python_is_true(
     exec(compile(code, str(PAGE), "exec"), {})
     assert capsys.readouterr().out.splitlines() == promised
     assert {p.name for p in tmp_path.iterdir()} == {"mesh.png", "phases.png"}
+
+
+MARKED = re.compile(r"^<!-- cpp: ?(.*?) ?-->\n```cpp\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+COMPILED_PAGES = ("README.md", "docs/exchange.md", "docs/own-schedulers.md")
+
+
+def cpp_blocks(page: str) -> list[tuple[str, str]]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = MARKED.findall(text)
+    assert len(found) == text.count("```cpp") > 0, f"{page}: a block of C++ without <!-- cpp: ... -->"
+    return found
+
+
+def compiler() -> str:
+    try:
+        return find_program("mpicxx")
+    except nuice.Error as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", COMPILED_PAGES)
+def test_the_code_of_the_pages_compiles(page: str, tmp_path: Path) -> None:
+    headers = {"#include <mpi.h>", "#include <span>", "#include <string>", "#include <vector>"}
+    headers |= {"#include <nuice/mpi.hpp>", "#include <nuice/nuice.hpp>"}
+    source = ""
+    for number, (mark, code) in enumerate(cpp_blocks(page)):
+        if mark.startswith("part of "):
+            assert code in (ROOT / mark.removeprefix("part of ")).read_text(encoding="utf-8")
+            continue
+        lines = code.splitlines()
+        headers.update(line for line in lines if line.startswith("#include"))
+        body = "\n".join(line for line in lines if not line.startswith("#include"))
+        if mark == "program":
+            body = body.replace("int main(", "int main_of_page(")
+        elif mark != "file":
+            declared = re.sub(r"([\w:]+& \w+);", r"extern \1;", mark)
+            body = f"{declared}\nvoid lines() {{\n{body}\n}}"
+        source += f"namespace block_{number} {{\n{body}\n}}\n"
+    file = tmp_path / "page.cpp"
+    file.write_text("\n".join(sorted(headers)) + "\n" + source)
+    command = [compiler(), "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:3000]
+
+
+@pytest.mark.slow
+def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
+    (code,) = [code for mark, code in cpp_blocks("README.md") if mark == "program"]
+    (tmp_path / "main.cpp").write_text(code)
+    prefix = Path(compiler()).parent.parent
+    if not (prefix / "lib" / "libnuice_core.a").exists():
+        pytest.skip("nuice is not installed beside mpicxx")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(first CXX)\nfind_package(nuice REQUIRED)\n"
+        "add_executable(first main.cpp)\ntarget_link_libraries(first nuice::mpi)\n"
+    )
+    build = str(tmp_path / "build")
+    for words in (
+        [
+            "-S",
+            str(tmp_path),
+            "-B",
+            build,
+            f"-DCMAKE_PREFIX_PATH={prefix}",
+            f"-DMPI_CXX_COMPILER={compiler()}",
+        ],
+        ["--build", build],
+    ):
+        done = subprocess.run(["cmake", *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    run = [find_program("mpiexec"), "-n", "2", f"{build}/first"]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, env=environment())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Chose ")
+
+
+@pytest.mark.parametrize("page", ["docs/will-it-help.md"])
+def test_the_shell_of_the_pages_can_be_parsed(page: str) -> None:
+    for code in re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL):
+        done = subprocess.run(["bash", "-n"], input=code, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in index, (
+            f"docs/README.md does not list {page.name}"
+        )
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for link in re.findall(r"\]\(([^)#\s]+)", text):
+            if "://" not in link:
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 def test_the_code_of_the_tutorial_is_that_of_its_programs() -> None:

@@ -78,6 +78,22 @@ def test_ranks_run_on_hosts_of_their_own_and_are_counted(hosts, tmp_path):
 
 @needs_network
 @pytest.mark.slow
+def test_a_network_for_one_program_is_watched_and_goes_with_it(tmp_path):
+    ports = tmp_path / "ports.json"
+    once = ["once", "--preset", "fast", "--hosts", "3", "--ports", str(ports)]
+    done = testbed(*once, "bash", "-c", "hostname; sleep 0.5; exit 3")
+    assert done.returncode == 3, done.stderr
+    assert len([line for line in done.stdout.split() if line.startswith("nuice-once")]) == 3
+    seen = json.loads(ports.read_text())
+    assert seen["ports"] == [1, 2, 3]
+    assert len(seen["at_s"]) == len(seen["bytes"]) > 10
+    assert sum(seen["bytes"][-1]) > sum(seen["bytes"][0])
+    assert not any("once" in line for line in namespaces("once"))
+    assert testbed("check").stdout.startswith("yes, as root")
+
+
+@needs_network
+@pytest.mark.slow
 def test_ports_are_as_fast_as_asked(hosts):
     """A megabyte at 50 Mbit/s takes 168 ms or more, and with one port at 5 Mbit/s ten times that."""
     assert port_seconds() > 0.16

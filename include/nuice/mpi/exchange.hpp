@@ -71,6 +71,8 @@ struct ExchangeInfo {
   std::string
       executor;     ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
   std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
+  /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
+  std::string combined;
   // Of the executor credit, as they are now; 0 and empty otherwise.
   Bytes window_bytes = 0;  ///< Of this rank; max_bytes: nothing is asked for.
   Bytes chunk_bytes = 0;
@@ -92,7 +94,7 @@ class Exchange {
   /// What the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
   /// free(). One that is under way is finished first, as its buffers are about to go; so it may wait for
-  /// other ranks. Touches nothing when MPI is finalized.
+  /// other ranks; that is said on stderr, once, as a wait() was forgotten. Touches nothing when MPI is finalized.
   ~Exchange();
 
   /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until

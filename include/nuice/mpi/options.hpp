@@ -66,6 +66,15 @@ struct DependOptions {
   Bytes early_bytes = default_early_bytes;
 };
 
+/// Of aggregation (PlanOptions::combine).
+struct CombineOptions {
+  /// Messages of at most so many bytes are combined; larger ones go from rank to rank beside them, by the executor, in the same
+  /// exchange. 0: none is.
+  Bytes largest_bytes = 512;
+  /// So many ranks of a host at most exchange with other hosts, each with some of them. 0: all.
+  int leaders = 0;
+};
+
 /// Of the scheduler "auto". Files and environment are those of rank 0.
 struct AutoOptions {
   /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
@@ -106,8 +115,10 @@ struct PlanOptions {
   /// promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window; what stays on a host
   /// needs none. With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
   std::string hosts = "auto";
-  /// Aggregation. What one host sends another is one message, which one rank gathers and another hands out
-  /// (make_combined_schedule()): for small messages. Needs an executor with phases.
+  /// Aggregation. What ranks of one host send those of another in small messages is one message of the network,
+  /// and ranks of a host hand each other theirs in memory that they share (docs/adr/0027). Where they cannot share any,
+  /// nothing is combined: ExchangeInfo::combined. With a scheduler that forwards (rex, bruck) one rank of each host gathers
+  /// and hands out all messages, whatever their size (make_combined_schedule()).
   bool combine = false;
   /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
@@ -118,6 +129,9 @@ struct PlanOptions {
   /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
   /// Planning and binding are watched alike: all ranks must come to them within the limit.
   double watchdog_s = 0;
+  /// A folder where every rank writes what its exchanges did, and when, once they are freed (docs/trace.md); empty: nothing is noted.
+  /// 1.5 MiB for every bound exchange.
+  std::string trace = {};
   /// Whether rank 0's environment variable NUICE_OPTIONS, a text as parse() takes it, overrides these options.
   bool environment = true;
 
@@ -125,6 +139,7 @@ struct PlanOptions {
   CreditOptions credit = {};
   PlanlessOptions planless = {};
   DependOptions depend = {};
+  CombineOptions combining = {};
   AutoOptions automatic = {};
 
   /// What is wrong on this rank already, as a binding for another language has found out. Planning then fails with it, on all

@@ -59,11 +59,12 @@ struct PlanInfo {
 class Plan {
  public:
   /// Collective over parent; its plans share a duplicate, but one with a watchdog has its own. destinations: to whom this rank sends and how many bytes,
-  /// in any order; the rank itself and zero bytes are allowed. Time and memory grow with the messages of all
+  /// in any order; the rank itself and zero bytes are allowed, and a rank may stand there several times (a periodic grid that is
+  /// two wide): it is one message in the schedule, and one buffer for each time in bind(). Time and memory grow with the messages of all
   /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule); with Planning::root memory
   /// does on rank 0 only, with Planning::distributed nowhere.
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
-  ///   invalid_argument  a destination outside the communicator or given twice, a negative size, an unknown
+  ///   invalid_argument  a destination outside the communicator, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
   ///   limit             sizes or sums above max_bytes, a rank out of memory
   ///   mismatch          options that differ between ranks
@@ -92,12 +93,17 @@ class Plan {
 
   /// Not collective. As given to the constructor, in the same order, zero bytes and the rank itself included.
   std::span<const Partner> destinations() const;
-  /// Not collective. Who sends to this rank and how many bytes, by ascending rank, the rank itself included.
+  /// Not collective. Who sends to this rank and how many bytes, by ascending rank, the rank itself included. A rank that lists this
+  /// one several times stands there as often, in its order, without empty messages.
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
   const PlanInfo& info() const;
   /// Not collective. What there was to choose from and why; nullptr unless the scheduler was "auto". Equal on all ranks.
   const Advice* advice() const;
+
+  /// Collective. Rank 0 gathers the matrix of all ranks and writes it, for the command nuice (show, compare, advise, report) and
+  /// nuice-bench. Its memory grows with the messages of all ranks. Throws Error io on all ranks if it cannot be written.
+  void save_matrix(const std::string& path) const;
 
   // Binding. Collective; all ranks must bind the same plan in the same form and direction. The memory must stay valid until
   // Exchange::free(). A plan may be bound any number of times, and its exchanges may be under way together. Where messages

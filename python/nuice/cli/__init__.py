@@ -13,6 +13,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,8 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Error as error:
         return _fail(str(error), error.code, as_json)
     except typer.TyperException as error:  # wrong options or arguments
-        message = error.format_message() or "a command is missing"
-        return _fail(f"{message} (nuice --help)", "invalid_argument", as_json)
+        return _fail(_usage_text(error), "invalid_argument", as_json)
     except (BrokenPipeError, SystemExit):  # our output's reader has gone (rich exits then): not our error
         _give_up_stdout()
         return 0
@@ -43,6 +46,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "), "io", as_json)
     except (KeyboardInterrupt, typer.Abort):
         return 130
+
+
+def _usage_text(error: typer.TyperException) -> str:
+    """What is wrong, what the missing option is, and whose help to ask for."""
+    message = (error.format_message() or "a command is missing").rstrip(".")
+    context = getattr(error, "ctx", None)
+    missing = getattr(error, "param", None) if message.startswith("Missing") else None
+    meaning = (
+        f": {missing.help.rstrip('.')}" if missing is not None and getattr(missing, "help", None) else ""
+    )
+    command = context.command_path if context is not None else "nuice"
+    return f"{message}{meaning} (all options: {command} --help)"
 
 
 def _have_streams() -> bool:

@@ -21,7 +21,11 @@ from .options import AsJson, Plot, Seed, names_in, whole_number
 
 def advise(
     machine: Annotated[
-        str, typer.Option(metavar="NAME", help="A shipped machine (nuice list), or a file NAME.toml.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="A shipped machine (nuice list), or a file NAME.toml, such as nuice-calibrate writes.",
+        ),
     ],
     file: Annotated[
         Path | None,
@@ -103,7 +107,7 @@ def _show(console: Any, result: dict[str, Any]) -> None:
         f"{result['file']}: {result['ranks']} ranks, {result['messages']} messages, on "
         f"{result['machine']} ({result['topology']}), {result['reuse']} uses"
     )
-    console.print(f"\n{result['sentence']}\n")
+    console.print(f"\n{result['sentence']}\n", soft_wrap=True)
     rows = [
         [
             c["candidate"],

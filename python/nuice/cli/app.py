@@ -25,6 +25,7 @@ from . import (
     reproducing,
     show,
     simulating,
+    tracing,
 )
 
 app = typer.Typer(
@@ -94,6 +95,7 @@ _GROUPS = (
     flow,
     applications,
     demo,
+    tracing,
 )
 for command_group in _GROUPS:
     command_group.register(app)

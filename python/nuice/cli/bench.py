@@ -34,10 +34,15 @@ def run_bench(
     repetitions: int,
     seed: int = 0,
     batch: int = 1,
+    start: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails."""
-    problem = ["--matrix", str(matrix_file), "--seed", str(seed), "--batch", str(batch)]
-    return _bench(num_ranks, problem, methods, repetitions)
+    """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails.
+
+    start: what starts it in the place of mpiexec -n num_ranks; more: further options of nuice-bench.
+    """
+    problem = ["--matrix", str(matrix_file), "--seed", str(seed), "--batch", str(batch), *more]
+    return _bench(start or _mpiexec(num_ranks), problem, methods, repetitions)
 
 
 def run_broadcast_bench(
@@ -52,13 +57,17 @@ def run_broadcast_bench(
     problem = ["--broadcast", str(num_bytes), "--root", str(root)]
     if group is not None:
         problem += ["--group", ",".join(map(str, group))]
-    return _bench(num_ranks, problem, methods, repetitions)
+    return _bench(_mpiexec(num_ranks), problem, methods, repetitions)
+
+
+def _mpiexec(num_ranks: int) -> list[str]:
+    return [find_program("mpiexec"), "-n", str(num_ranks)]
 
 
 def _bench(
-    num_ranks: int, problem: Sequence[str], methods: Sequence[str], repetitions: int
+    start: Sequence[str], problem: Sequence[str], methods: Sequence[str], repetitions: int
 ) -> list[dict[str, Any]]:
-    command = [find_program("mpiexec"), "-n", str(num_ranks), find_program("nuice-bench"), "--json"]
+    command = [*start, find_program("nuice-bench"), "--json"]
     command += [*problem, "--schedulers", ",".join(methods), "--reps", str(repetitions)]
     output, complaints, status = _run(command)
     if status != 0:

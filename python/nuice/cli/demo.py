@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,15 +18,17 @@ from .._core import CommMatrix
 from ..errors import Error
 from ..files import OutputFiles
 from ..planning import Comparison, compare
-from . import output
+from . import demo_network, output
 from .bench import find_program, run_bench
 from .comparing import all_right, comparison_table
 from .options import AsJson, Seed
 
-METHODS = ("ac", "lp", "rs_n", "coloring", "alltoallv", "neighbor")
+METHODS = ("auto", "ac", "lp", "rs_n", "coloring", "alltoallv", "neighbor")
 MPI_NAMES = {"alltoallv": "MPI_Alltoallv", "neighbor": "MPI_Neighbor_alltoallv"}
 TIMELINE_SCHEDULERS = ("lp", "rs_n", "coloring")
 COMPARE_REPEAT = 21
+NETWORK_SCALE = 8  # messages between hosts are so many times as long: a point has 8 KiB, not 1
+NETWORK_REPS = 15
 
 
 def demo(
@@ -36,10 +39,15 @@ def demo(
         "demo"
     ),
     seed: Seed = 0,
+    network: Annotated[
+        bool,
+        typer.Option(help="Also between hosts with ports: as root, or where user namespaces are allowed."),
+    ] = True,
     as_json: AsJson = False,
 ) -> int:
     """Mesh an airfoil, plan the exchange of its halo, carry it out on MPI ranks, and draw all of it.
 
+    First on this machine's shared memory, then between small hosts with ports, where messages contend.
     Needs mpiexec and nuice-bench, which `make build` provides.
     """
     for program in ("mpiexec", "nuice-bench"):
@@ -49,7 +57,8 @@ def demo(
     matrix = _make_matrix(progress, points, parts, seed, out)
     comparisons = _plan_all(progress, matrix, seed, out)
     methods = _measure(progress, parts, reps, seed, out)
-    summary = _summary(matrix, comparisons, methods, out)
+    on_hosts = _measure_on_hosts(progress, matrix, out) if network else {"left_out": "--no-network"}
+    summary = _summary(matrix, comparisons, methods, on_hosts, out)
     with OutputFiles() as files:
         files.temporary(out / "summary.json").write_text(
             json.dumps(summary, indent=1) + "\n", encoding="utf-8"
@@ -128,12 +137,32 @@ def _measure(progress: Progress, parts: int, reps: int, seed: int, out: Path) ->
     return done
 
 
+def _measure_on_hosts(progress: Progress, matrix: CommMatrix, out: Path) -> dict[str, Any]:
+    """What there was to see, or {"left_out": why}."""
+    from ..plots import draw_network, save_figure
+
+    if reason := demo_network.why_not(matrix.num_ranks):
+        return {"left_out": reason}
+    with progress.step(f"the same between {matrix.num_ranks} hosts") as outcome:
+        larger = demo_network.network_matrix(matrix, NETWORK_SCALE)
+        seen = demo_network.exchange_on_hosts(larger, NETWORK_REPS, out)
+        outcome.append(f"{seen['times_faster']:.2f} times faster than the best of MPI's ways")
+    with progress.step("picture of the network") as outcome:
+        save_figure(draw_network(seen), out / "network.png")
+        outcome.append("network.png")
+    return {key: value for key, value in seen.items() if key != "ports"}
+
+
 def _label(record: dict[str, Any]) -> str:
     return MPI_NAMES.get(record["method"]) or f"{record['scheduler']}, {record['executor']}"
 
 
 def _summary(
-    matrix: CommMatrix, comparisons: list[Comparison], methods: list[dict[str, Any]], out: Path
+    matrix: CommMatrix,
+    comparisons: list[Comparison],
+    methods: list[dict[str, Any]],
+    on_hosts: dict[str, Any],
+    out: Path,
 ) -> dict[str, Any]:
     bounds = _core.lower_bounds(matrix)
     return {
@@ -144,7 +173,10 @@ def _summary(
         "total_bytes": bounds.total_bytes,
         "schedulers": [c.figures() for c in comparisons],
         "methods": methods,
-        "verified": all_right(comparisons) and all(m["verified"] for m in methods),
+        "network": on_hosts,
+        "verified": all_right(comparisons)
+        and all(m["verified"] for m in methods)
+        and on_hosts.get("verified", True),
         "folder": str(out),
         "files": sorted(p.name for p in out.iterdir() if p.is_file() and not p.name.startswith(".")),
     }
@@ -163,12 +195,29 @@ def _show(console: Any, comparisons: list[Comparison], summary: dict[str, Any]) 
         "matrix.png": "who sends how much to whom",
         "phases.png": "the plans as timelines (a model)",
         "compare.png": "phases, bytes and planning time of every scheduler",
-        "times.png": "measured exchange times",
+        "times.png": "measured exchange times on shared memory",
+        **(
+            {}
+            if "left_out" in summary["network"]
+            else {"network.png": "the same between hosts: times, losses, ports"}
+        ),
         "airfoil.mtx, *.plan": "the matrix and the plans; try: nuice check "
         f"{summary['folder']}/coloring.plan {summary['folder']}/airfoil.mtx",
         "summary.json": "all figures",
     }
     console.print(output.pairs({f"  {summary['folder']}/{name}": text for name, text in contents.items()}))
+    console.print()
+    for line in _closing(summary["network"]):
+        console.print(line)
+
+
+def _closing(on_hosts: dict[str, Any]) -> list[str]:
+    if "left_out" in on_hosts:
+        return [
+            "The exchange between hosts, where there is something to gain, was left out: "
+            f"{on_hosts['left_out']}."
+        ]
+    return demo_network.closing_words(on_hosts, os.cpu_count() or 1)
 
 
 def _times_table(methods: list[dict[str, Any]]) -> Any:
@@ -206,7 +255,10 @@ def _findings(summary: dict[str, Any]) -> list[str]:
             sentences.append(
                 f"Fastest {whose}: {time_of_it} for one exchange (median), by {fastest['label']}."
             )
-    return [*sentences, "All ranks share one machine, so these times say little about a network."]
+    return [
+        *sentences,
+        "All ranks share one machine's memory: there is no port to contend for, and little to gain.",
+    ]
 
 
 def register(app: typer.Typer) -> None:

@@ -21,7 +21,11 @@ MODELS = ("fluid", "packets")
 def simulate(
     file: MatrixFile,
     machine: Annotated[
-        str, typer.Option(metavar="NAME", help="A shipped machine (nuice list), or a file NAME.toml.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="A shipped machine (nuice list), or a file NAME.toml, such as nuice-calibrate writes.",
+        ),
     ],
     schedulers: Annotated[
         str,

@@ -9,12 +9,14 @@ No display and no pyplot: nothing here changes the state of a program that draws
 from .applications import draw_lattice, draw_schemes
 from .flows import draw_flow
 from .mazes import draw_maze
+from .network import draw_network
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
 from .regions import draw_regions
 from .runs import draw_runs
 from .style import save_figure
 from .times import draw_times
+from .traces import draw_trace
 
 __all__ = [
     "draw_comparison",
@@ -23,10 +25,12 @@ __all__ = [
     "draw_matrix",
     "draw_maze",
     "draw_mesh",
+    "draw_network",
     "draw_regions",
     "draw_runs",
     "draw_schemes",
     "draw_timeline",
     "draw_times",
+    "draw_trace",
     "save_figure",
 ]

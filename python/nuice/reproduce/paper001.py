@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """001, tables 5, 11 and 12 and figures 5 to 8: complete exchange and irregular patterns.
 
-The CM-5 of 1992, whose software could only send synchronously. Figures print no numbers: claims from the
+The CM-5 of 1992, whose software could only send synchronously. Figures come without numbers: claims from the
 text.
 """
 

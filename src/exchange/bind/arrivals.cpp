@@ -8,7 +8,7 @@ namespace nuice::mpi {
 void Arrivals::set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data) {
   for (std::size_t i = 0; i < partners.size(); ++i)
     sources_.push_back({.partner = partners[i], .index = i, .data = data[i]});
-  std::ranges::sort(sources_, {}, [](const Source& source) { return source.partner.rank; });
+  std::ranges::stable_sort(sources_, {}, [](const Source& source) { return source.partner.rank; });
   landed_.reserve(sources_.size());
 }
 
@@ -17,7 +17,8 @@ std::size_t Arrivals::index_of(Rank source) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(sources_, source, {}, rank_of) - sources_.begin());
 }
 
-void Arrivals::add_receive(std::span<const Rank> sources) {
+void Arrivals::add_receive(Rank from, std::span<const Rank> sources) {
+  receive_from_.push_back(from);
   for (const Rank source : sources) {
     brings_.push_back(static_cast<std::uint32_t>(index_of(source)));
     ++sources_[brings_.back()].pieces;
@@ -37,19 +38,26 @@ void Arrivals::start() {
 
 void Arrivals::land_copied(Rank rank) {
   const std::size_t index = index_of(rank);
-  if (index < sources_.size() && sources_[index].partner.rank == rank)
-    landed_.push_back(static_cast<std::uint32_t>(index));
+  if (index < sources_.size() && sources_[index].partner.rank == rank) hand_over(index);
+}
+
+void Arrivals::hand_over(std::size_t source) {
+  const Rank rank = sources_[source].partner.rank;
+  trace_.note(Trace::Kind::message, rank, sources_[source].partner.bytes);
+  for (; source < sources_.size() && sources_[source].partner.rank == rank; ++source)
+    if (sources_[source].partner.bytes > 0) landed_.push_back(static_cast<std::uint32_t>(source));
 }
 
 void Arrivals::land_receive(std::size_t receive) {
   if (landed_receives_[receive] != 0) return;
   landed_receives_[receive] = 1;
+  trace_.note(Trace::Kind::landed, receive_from_[receive]);
   const std::size_t begin = receive == 0 ? 0 : receive_ends_[receive - 1];
   for (std::size_t i = begin; i < receive_ends_[receive]; ++i) land_piece(brings_[i]);
 }
 
 void Arrivals::land_piece(std::size_t source) {
-  if (--sources_[source].missing == 0) landed_.push_back(static_cast<std::uint32_t>(source));
+  if (--sources_[source].missing == 0) hand_over(source);
 }
 
 std::optional<Arrival> Arrivals::take() {

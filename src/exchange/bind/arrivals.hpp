@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "exchange/bind/trace.hpp"
 #include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
@@ -19,13 +20,17 @@ class Arrivals {
  public:
   // For bind().
   /// Once, before the others. data[i]: where the message of partner i lies in the end; empty where it has no one place.
+  /// A rank that stands there several times sends one message for all of them: its first place stands for it.
   void set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data);
-  /// The receive that is made next brings a piece of these sources' messages.
-  void add_receive(std::span<const Rank> sources);
+  /// The receive that is made next, from this rank, brings a piece of these sources' messages.
+  void add_receive(Rank from, std::span<const Rank> sources);
   /// A message that comes in so many pieces that are reported by land_piece().
   void expect_pieces(Rank source, std::int64_t count);
   /// The place of a source among all by rank, for land_piece(). Requires that it is one.
   std::size_t index_of(Rank source) const;
+
+  /// What is noted of the exchanges, if anything; executors add what they do.
+  Trace& trace() { return trace_; }
 
   // For executors.
   void start();
@@ -52,6 +57,11 @@ class Arrivals {
     std::int64_t pieces = 0;
     std::int64_t missing = 0;  // of the running exchange
   };
+  /// All that is listed for the rank of this one, its first.
+  void hand_over(std::size_t source);
+
+  Trace trace_;
+  std::vector<Rank> receive_from_;         // by receive
   std::vector<Source> sources_;            // by ascending rank
   std::vector<std::uint32_t> brings_;      // of all receives, one behind the other: indices of sources
   std::vector<std::size_t> receive_ends_;  // in brings_

@@ -52,27 +52,39 @@ void check_buffers(const Way& way, std::span<const SendBuffer> send, std::span<c
 }
 
 BufferLayout::BufferLayout(const Way& way, std::span<const SendBuffer> send,
-                           std::span<const ReceiveBuffer> receive) {
+                           std::span<const ReceiveBuffer> receive, bool in_parts)
+    : in_parts_(in_parts) {
   // MPI takes the address of what it only reads as one that it might write to, within a datatype.
   for (std::size_t i = 0; i < send.size(); ++i)
-    send_.push_back({way.send_to[i].rank, static_cast<std::byte*>(const_cast<void*>(send[i].data))});
+    send_.push_back({way.send_to[i].rank, static_cast<std::byte*>(const_cast<void*>(send[i].data)), 0,
+                     way.send_to[i].bytes});
   for (std::size_t i = 0; i < receive.size(); ++i)
-    receive_.push_back({way.receive_from[i].rank, static_cast<std::byte*>(receive[i].data)});
-  std::ranges::sort(send_, {}, &Place::rank);
-  std::ranges::sort(receive_, {}, &Place::rank);
+    receive_.push_back(
+        {way.receive_from[i].rank, static_cast<std::byte*>(receive[i].data), 0, way.receive_from[i].bytes});
+  settle(send_);
+  settle(receive_);
 }
 
-std::byte* BufferLayout::find(const ByRank& places, Rank rank) {
-  const auto at = std::ranges::lower_bound(places, rank, {}, &Place::rank);
-  return at != places.end() && at->rank == rank ? at->at : nullptr;
+void BufferLayout::settle(ByRank& places) {
+  std::ranges::stable_sort(places, {}, &Place::rank);
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (places[i].rank == places[i - 1].rank) places[i].begin = places[i - 1].begin + places[i - 1].bytes;
+}
+
+void BufferLayout::find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places) {
+  for (const Place& place : std::ranges::equal_range(all, rank, {}, &Place::rank)) {
+    const Bytes begin = std::max(offset, place.begin);
+    const Bytes end = std::min(offset + bytes, place.begin + place.bytes);
+    if (begin < end) places.push_back({place.at + (begin - place.begin), end - begin, MPI_BYTE});
+  }
 }
 
 void BufferLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {
-  places.push_back({sent_to(dst) + offset, bytes, MPI_BYTE});
+  find(send_, dst, offset, bytes, places);
 }
 
 void BufferLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
-  places.push_back({received_from(src) + offset, bytes, MPI_BYTE});
+  find(receive_, src, offset, bytes, places);
 }
 
 void set_sources(Arrivals& arrivals, std::span<const Partner> partners,

@@ -21,26 +21,29 @@ void check_buffers(const Way& way, std::span<const SendBuffer> send, std::span<c
 
 class BufferLayout : public Layout {
  public:
-  /// Of buffers that have been checked.
-  BufferLayout(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
+  /// Of buffers that have been checked. in_parts: some rank of the plan lists a partner several times.
+  BufferLayout(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
+               bool in_parts);
 
   void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
   void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
-  bool is_bytes() const override { return true; }
-  /// Where the message to this rank is, and the one from it; null where there is none.
-  std::byte* sent_to(Rank dst) const { return find(send_, dst); }
-  std::byte* received_from(Rank src) const { return find(receive_, src); }
+  bool is_bytes() const override { return !in_parts_; }
 
  private:
+  /// A message, or one of the parts that the user lists for one rank.
   struct Place {
     Rank rank;
     std::byte* at;
+    Bytes begin;  // in the message
+    Bytes bytes;
   };
-  using ByRank = std::vector<Place>;  // ascending
-  static std::byte* find(const ByRank& places, Rank rank);
+  using ByRank = std::vector<Place>;  // ascending, parts in their order
+  static void settle(ByRank& places);
+  static void find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places);
 
   ByRank send_;
   ByRank receive_;
+  bool in_parts_;
 };
 
 /// Tells the arrivals who sends, and where that goes.

@@ -117,7 +117,7 @@ template <typename AnyField>
 FieldSide::FieldSide(std::span<const Partner> partners, std::span<const AnyField> fields, bool is_send,
                      Rank rank)
     : partners_(partners.begin(), partners.end()), is_send_(is_send), rank_(rank) {
-  for (std::size_t i = 0; i < partners.size(); ++i) index_[partners[i].rank] = i;
+  for (std::size_t i = 0; i < partners.size(); ++i) index_[partners[i].rank].push_back(i);
   for (const AnyField& field : fields)
     add(const_cast<void*>(static_cast<const void*>(field.data)), field.type, field.counts, field.offsets);
   for (std::size_t i = 0; i < partners_.size(); ++i)
@@ -165,15 +165,27 @@ bool FieldSide::any_gaps() const {
 void FieldSide::find(Rank rank, Bytes offset, Bytes bytes, Places& places) const {
   const auto found = index_.find(rank);
   if (found == index_.end()) return;
-  const Bytes whole = partners_[found->second].bytes;
   for (const Field& field : fields_) {
-    const std::int64_t count = field.counts[found->second];
-    const std::int64_t begin = share(count, offset, whole);
-    const std::int64_t end = share(count, offset + bytes, whole);
-    if (begin < end)
-      places.push_back(
-          {field.base + (field.offsets[found->second] + begin) * field.extent, end - begin, field.type});
+    Bytes part_begin = 0;
+    for (const std::size_t partner : found->second) {
+      const Bytes whole = partners_[partner].bytes;
+      const Bytes from = std::clamp<Bytes>(offset - part_begin, 0, whole);
+      const Bytes to = std::clamp<Bytes>(offset + bytes - part_begin, 0, whole);
+      part_begin += whole;
+      if (from == to) continue;
+      const std::int64_t begin = share(field.counts[partner], from, whole);
+      const std::int64_t end = share(field.counts[partner], to, whole);
+      if (begin < end)
+        places.push_back(
+            {field.base + (field.offsets[partner] + begin) * field.extent, end - begin, field.type});
+    }
   }
+}
+
+Bytes FieldSide::bytes_with_rank(Rank rank) const {
+  Bytes bytes = 0;
+  for (const std::size_t partner : index_.at(rank)) bytes += bytes_with(partner);
+  return bytes;
 }
 
 std::string FieldSide::pair(std::size_t partner) const {

@@ -47,7 +47,7 @@ class FieldSide {
   const Field& field(std::size_t f) const { return fields_[f]; }
   Bytes bytes_with(std::size_t partner) const;
   /// Of the partner of this rank, which must be one.
-  Bytes bytes_with_rank(Rank rank) const { return bytes_with(index_.at(rank)); }
+  Bytes bytes_with_rank(Rank rank) const;
   bool any_gaps() const;
   /// Appends where a share of the message with this rank lies.
   void find(Rank rank, Bytes offset, Bytes bytes, Places& places) const;
@@ -61,7 +61,7 @@ class FieldSide {
   std::vector<Partner> partners_;
   bool is_send_;
   Rank rank_;
-  std::map<Rank, std::size_t> index_;
+  std::map<Rank, std::vector<std::size_t>> index_;  // several where the user lists one several times
   std::vector<Field> fields_;
 };
 

@@ -165,13 +165,13 @@ class RequestMaker {
     if (!apart) {
       for (const Places& part : cut(joined(places))) {
         add_receive(entry.recv_partner, part);
-        binding_.arrivals.add_receive(arrivals_of(entry));
+        binding_.arrivals.add_receive(entry.recv_partner, arrivals_of(entry));
       }
       return;
     }
     for (const Segment& segment : places) {
       add_receive(entry.recv_partner, {segment});
-      binding_.arrivals.add_receive({&entry.recv_partner, 1});
+      binding_.arrivals.add_receive(entry.recv_partner, {&entry.recv_partner, 1});
     }
   }
 

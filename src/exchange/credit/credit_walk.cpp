@@ -103,6 +103,7 @@ void CreditRun::grant_what_fits() {
     asked_at_s_[grant->slot] = is_known ? -1 : now_s_;
     post_receive(*grant);
     if (is_known) continue;
+    arrivals_.trace().note(Trace::Kind::granted, source.rank, grant->chunk.bytes);
     ++source.waiting;
     will_notify(from);
   }
@@ -161,6 +162,7 @@ void CreditRun::notify_all() {
 /// Takes up the notice that has just come, and listens for the next one if there is to be one.
 void CreditRun::take_notice(std::size_t destination) {
   Peer& peer = destinations_[destination];
+  arrivals_.trace().note(Trace::Kind::may_send, peer.rank, peer.notice[granted_chunks]);
   take_grant(destination, peer.notice[granted_chunks]);
   peer.missing = peer.notice[missing_kib];
   const bool is_last = peer.granted == peer.chunks;
@@ -232,6 +234,7 @@ void CreditRun::send_what_is_granted() {
     const auto send = waits_for_receive ? MPI_Issend : MPI_Isend;
     must(send(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(), &at(send_slots_, slot)),
          waits_for_receive ? "MPI_Issend" : "MPI_Isend");
+    arrivals_.trace().note(Trace::Kind::sent, peer.rank, chunk.bytes);
     send_to_[slot] = destination;
     if (!peer.is_near && peer.granted < peer.chunks) {  // a notice is to come
       peer.outstanding += chunk.bytes;
@@ -251,6 +254,7 @@ void CreditRun::finish(std::size_t slot) {
   if (slot < incoming_slots_.begin) {
     receives_[receive_of_[slot]].receive(receive_bytes_[slot]);
     Peer& source = sources_[source_of_[receive_of_[slot]]];
+    arrivals_.trace().note(Trace::Kind::landed, source.rank, receive_bytes_[slot]);
     source.bytes_left -= receive_bytes_[slot];
     if (source.bytes_left == 0) arrivals_.land_piece(source.arrival);
     if (!source.is_near) {

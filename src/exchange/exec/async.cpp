@@ -25,6 +25,7 @@ class StripMined : public Steps {
   void begin_step() override {
     next_ = running_.size();
     requests_.sends.start(0, next_);
+    note_sends(0, next_);
     for (std::size_t i = 0; i < running_.size(); ++i) running_[i] = requests_.sends[i];
   }
 
@@ -49,6 +50,7 @@ class StripMined : public Steps {
   void refill(std::size_t place) {
     const bool has_more = next_ < requests_.sends.size();
     if (has_more) requests_.sends.start(next_, next_ + 1);
+    if (has_more) note_sends(next_, next_ + 1);
     running_[place] = has_more ? requests_.sends[next_++] : MPI_REQUEST_NULL;
   }
 

@@ -190,6 +190,8 @@ class Depend : public Run {
 
   void send(std::size_t outgoing) {
     start_range(requests_.sends, outgoing_[outgoing].begin, outgoing_[outgoing].end, first_send());
+    for (std::size_t i = outgoing_[outgoing].begin; i < outgoing_[outgoing].end; ++i)
+      arrivals_.trace().note(Trace::Kind::sent, requests_.send_to[i]);
     if (outgoing_[outgoing].next_of_same != none) heard(outgoing_[outgoing].next_of_same);
   }
 

@@ -2,7 +2,9 @@
 // What all executors share: the message to itself, errors, and the watchdog.
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/call.hpp"
@@ -17,16 +19,19 @@ void Exchange::State::start() {
   broken = true;  // until all MPI calls below have returned
   follows_ = false;
   quiet_s_ = last_look_s_ = 0;
+  Trace& trace = arrivals.trace();
+  trace.note(Trace::Kind::start);
   copy_to_itself();
   if (run) {
     if (run->always_follows()) follow();
     run->start();
+    if (trace.is_on()) follow();
   }
   broken = false;
 }
 
 void Exchange::State::copy_to_itself() const {
-  if (self.bytes > 0) std::memcpy(self.to, self.from, self.bytes);
+  for (const auto& [from, to, bytes] : self) std::memcpy(to, from, bytes);
   if (!self_message) return;
   const auto& [types, from, to] = *self_message;
   must(MPI_Sendrecv(from.at, from.count, from.type, comm->rank(), self_tag, to.at, to.count, to.type,
@@ -36,10 +41,25 @@ void Exchange::State::copy_to_itself() const {
 
 bool Exchange::State::advance(bool block) {
   broken = true;  // until all MPI calls below have returned
-  const bool done = !run || (watches() ? advance_watching(block) : run->advance(block));
+  Trace& trace = arrivals.trace();
+  if (block) trace.note(Trace::Kind::wait);
+  const bool done = !run || (watches()       ? advance_watching(block)
+                             : trace.is_on() ? advance_noting(block)
+                                             : run->advance(block));
+  if (done) trace.note(Trace::Kind::over);
   broken = false;
   running = !done;
   return done;
+}
+
+/// Message by message, so that each is noted when it lands.
+bool Exchange::State::advance_noting(bool block) {
+  while (!run->next(block)) {
+    while (arrivals.take()) {
+    }
+    if (!block) return false;
+  }
+  return true;
 }
 
 /// From here on arrivals are noted; what has landed before is made up for.
@@ -47,13 +67,14 @@ void Exchange::State::follow() {
   if (follows_) return;
   follows_ = true;
   arrivals.start();
-  if (self.bytes > 0 || self_message) arrivals.land_copied(comm->rank());
+  if (!self.empty() || self_message) arrivals.land_copied(comm->rank());
   if (run) run->follow();
 }
 
 std::optional<Arrival> Exchange::State::next(bool block) {
   follow();
   broken = true;  // until all MPI calls below have returned
+  if (block) arrivals.trace().note(Trace::Kind::wait);
   std::optional<Arrival> arrival = arrivals.take();
   bool is_first_look = true;
   Patience patience;
@@ -61,6 +82,7 @@ std::optional<Arrival> Exchange::State::next(bool block) {
     const bool done = !run || (watches() ? advance_watching(false, is_first_look) : run->next(block));
     is_first_look = false;
     arrival = arrivals.take();
+    if (done && !arrival) arrivals.trace().note(Trace::Kind::over);
     running = !done || arrival;
     again = block && !done && !arrival;
     if (again && watches()) patience.found_nothing();
@@ -121,8 +143,20 @@ auto Exchange::State::guarded(Act&& act) {
   }
 }
 
+/// One line: whoever forgets wait() reads buffers that are not filled, and nothing else tells.
+void Exchange::State::say_forgotten(const char* what) const noexcept {
+  static std::atomic<bool> is_said = false;
+  if (std::uncaught_exceptions() > 0 || is_said.exchange(true)) return;
+  std::fprintf(stderr,
+               "nuice: rank %d: an exchange was destroyed %s: call wait() after every start(), before its "
+               "data is read\n",
+               comm->rank(), what);
+}
+
 void Exchange::State::finish_quietly() noexcept {
-  if (!running || broken || is_finalized()) return;
+  if (!running || broken) return;
+  say_forgotten(is_finalized() ? "after MPI_Finalize() while it was under way" : "while it was under way");
+  if (is_finalized()) return;
   try {
     guarded([this] { advance(true); });
   } catch (const Error&) {
@@ -135,6 +169,7 @@ void Exchange::State::finish_quietly() noexcept {
 void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   if (!state) return;
   state->finish_quietly();
+  state->arrivals.trace().write();
   if (!state->broken) return;
   static std::atomic<State*> last_left = nullptr;  // leak checkers find the rest from here
   State* const left = state.release();

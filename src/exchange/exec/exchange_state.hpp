@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/bind/table_requests.hpp"
@@ -16,7 +17,7 @@
 
 namespace nuice::mpi {
 
-/// A rank's message to itself, in bytes.
+/// A rank's message to itself, or a part of it, in bytes.
 struct SelfCopy {
   const void* from = nullptr;
   void* to = nullptr;
@@ -30,7 +31,7 @@ struct Exchange::State {
   State* left_before = nullptr;  // of those that were left to MPI
   std::unique_ptr<Run> run;      // none: nothing to do
   ExchangeInfo info;
-  SelfCopy self;
+  std::vector<SelfCopy> self;
   std::optional<SelfMessage> self_message;
   int self_tag = 0;
   double watchdog_s = 0;        // give up after so long without progress; 0: never
@@ -57,9 +58,11 @@ struct Exchange::State {
   void copy_to_itself() const;
   void follow();
   bool watches() const { return watchdog_s > 0 || watches_deaths; }
+  bool advance_noting(bool block);
   bool advance_watching(bool block, bool is_first_look = true);
   void check_watchdog(std::int64_t events_before, double most_s);
   void check_deaths() const;
+  void say_forgotten(const char* what) const noexcept;
   void finish_quietly() noexcept;
 
   bool follows_ = false;    // somebody asks for single messages

@@ -80,6 +80,12 @@ void Steps::start_at_once() {
   const std::size_t persistent = requests_.sends.are_persistent() ? both_.size() : num_receives;
   if (persistent > 0) must(MPI_Startall(static_cast<int>(persistent), both_.data()), "MPI_Startall");
   if (persistent < both_.size()) requests_.sends.start_in(both_.data() + num_receives);
+  note_sends(0, requests_.send_to.size());
+}
+
+void Steps::note_sends(std::size_t begin, std::size_t end) {
+  if (!arrivals_.trace().is_on()) return;
+  for (std::size_t i = begin; i < end; ++i) arrivals_.trace().note(Trace::Kind::sent, requests_.send_to[i]);
 }
 
 /// MPI_Startall may start in any order, which would mix up several pieces from one source.
@@ -94,6 +100,7 @@ void Steps::begin_step() {
   if (!requests_.packed_sends.empty())
     for (std::size_t i = begin; i < end; ++i) requests_.packed_sends[i].gather();
   sends_repeat_ ? requests_.sends.start(begin, end) : requests_.sends.start_unordered(begin, end);
+  note_sends(begin, end);
 }
 
 bool Steps::advance(bool block) {
@@ -129,6 +136,7 @@ bool Steps::go_through_steps(bool block) {
 void Steps::begin_next_step() {
   ++step_;
   ++num_events_;
+  arrivals_.trace().note(Trace::Kind::step, no_rank, static_cast<Bytes>(step_));
   if (step_ < ends_.size()) begin_step();
 }
 

@@ -61,6 +61,8 @@ class Steps : public Run {
   const RequestCount& step_end() const { return ends_[step_]; }
   std::size_t step() const { return step_; }
   void watch(MPI_Request request, bool is_send, std::size_t index);
+  /// Whoever starts sends says so.
+  void note_sends(std::size_t begin, std::size_t end);
 
   TableRequests requests_;
 

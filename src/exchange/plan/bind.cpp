@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Binds a plan to memory: the layout of what was given, and the executor's run of it.
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
@@ -17,12 +19,18 @@
 namespace nuice::mpi {
 namespace {
 
-SelfCopy self_copy(const PhaseTable& table, const BufferLayout& layout) {
-  for (const Partner& source : table.sources)
-    if (source.rank == table.rank)
-      return {layout.sent_to(table.rank), layout.received_from(table.rank),
-              static_cast<std::size_t>(source.bytes)};
-  return {};
+/// One, or as many as the rank lists itself.
+std::vector<SelfCopy> self_copies(const PhaseTable& table, const BufferLayout& layout) {
+  const auto self = std::ranges::find(table.sources, table.rank, &Partner::rank);
+  if (self == table.sources.end()) return {};
+  Places from;
+  Places to;
+  layout.find_to_send(table.rank, 0, self->bytes, from);
+  layout.find_to_receive(table.rank, 0, self->bytes, to);
+  std::vector<SelfCopy> copies;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    copies.push_back({from[i].at, to[i].at, static_cast<std::size_t>(from[i].count)});
+  return copies;
 }
 
 }  // namespace
@@ -51,18 +59,38 @@ RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const
           .early_bytes = early_bytes};
 }
 
-void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
-                          const RunSettings& settings) const {
-  BoundRun bound = find_runnable_executor(info.executor)
-                       .bind({comm, way.table, layout, exchange.arrivals, tags->next, settings});
-  exchange.run = std::move(bound.run);
-  exchange.info.executor = bound.executor;
-  exchange.info.why = bound.why;
+Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
+  if (!group) return {};
+  const auto between = tags->comm;
+  const int tag = tags->next;
+  take_tags(tags->comm, tags->next);
+  comm = tags->comm;
+  const Bytes window = std::min(credit.window_bytes, default_window_bytes);
+  return combine(between, tag, {group, combine_options.largest_bytes, window}, way, layout);
 }
 
-Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange) {
+void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
+                          const RunSettings& settings) const {
+  const bool is_combined = combined.parts.has_value();
+  const PhaseTable& rest = is_combined ? combined.rest : way.table;
+  BoundRun bound{nullptr, info.executor};
+  if (!is_combined || combined.has_rest)
+    bound = find_runnable_executor(info.executor)
+                .bind({comm, rest, layout, exchange.arrivals, tags->next, settings});
+  exchange.run = std::move(bound.run);
+  if (is_combined)
+    exchange.run = std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), exchange.arrivals,
+                                                 std::move(exchange.run));
+  exchange.info.executor = bound.executor;
+  exchange.info.why = bound.why;
+  exchange.info.combined = std::move(combined.says);
+}
+
+Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way) {
   try {
     exchange->run->agree();
+    if (!trace.empty())
+      exchange->arrivals.trace().open(trace, exchange->info.executor, info.scheduler, way, *comm, tags->next);
   } catch (const Error&) {
     Exchange::State::abandon(std::move(exchange));
     throw;
@@ -76,16 +104,20 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
                                    std::span<const ReceiveBuffer> receive) {
   std::unique_ptr<Exchange::State> exchange;
   const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), is_backwards) : 0;
+  std::optional<BufferLayout> layout;
   all_or_none(*comm, [&] {
     check_buffers(way, send, receive);
-    const BufferLayout layout(way, send, receive);
+    layout.emplace(way, send, receive, listing.has_value());
+  });
+  Combined combined = combined_for(way, *layout);
+  all_or_none(*comm, [&] {
     exchange = new_exchange();
     set_sources(exchange->arrivals, way.receive_from, receive);
-    exchange->self = self_copy(way.table, layout);
+    exchange->self = self_copies(way.table, *layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
+    set_run(*exchange, way, *layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
   });
-  return finish_bind(std::move(exchange));
+  return finish_bind(std::move(exchange), way.table);
 }
 
 Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
@@ -97,6 +129,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
       if (comes_over_port(way.receive_from[i].rank)) most_bytes += layout.received().bytes_with(i);
     most_bytes = most_over_a_port(most_bytes, is_backwards);
   }
+  Combined combined = combined_for(way, layout);
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
     exchange = new_exchange();
@@ -104,9 +137,9 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, settings_for(is_backwards, most_bytes, backwards));
+    set_run(*exchange, way, layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
   });
-  return finish_bind(std::move(exchange));
+  return finish_bind(std::move(exchange), way.table);
 }
 
 /// bind(plan, way, is_backwards), once all ranks are known to bind the same.
@@ -118,12 +151,13 @@ Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
   plan->comm = plan->tags->comm;  // another one where its tags ran out
   const auto kept = plan->comm;
   return naming_dead_ranks(*kept, [&] {
-    const std::vector<Partner>& sources = plan->table.sources;
+    const std::span<const Partner> destinations = plan->listed_destinations();
+    const std::span<const Partner> sources = plan->listed_sources();
     if (call.direction == Direction::forwards)
-      return bind(*plan, Way{plan->table, plan->destinations, sources}, false);
+      return bind(*plan, Way{plan->table, destinations, sources}, false);
     PhaseTable table_back;
     all_or_none(*kept, [&] { table_back = reversed(plan->table); });
-    return bind(*plan, Way{table_back, sources, plan->destinations}, true);
+    return bind(*plan, Way{table_back, sources, destinations}, true);
   });
 }
 

@@ -181,7 +181,7 @@ Exchange BroadcastPlan::State::bind(void* buffer, Bytes room) {
       const Partner source{table.receive->partner, info.bytes};
       const std::span data(static_cast<std::byte*>(buffer), static_cast<std::size_t>(source.bytes));
       exchange->arrivals.set_sources({&source, 1}, {&data, 1});
-      exchange->arrivals.add_receive({&source.rank, 1});
+      exchange->arrivals.add_receive(source.rank, {&source.rank, 1});
     }
     const bool all_at_once = find_executor(info.executor).pace == Pace::at_once;
     exchange->run =

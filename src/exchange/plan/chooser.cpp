@@ -29,6 +29,9 @@ constexpr std::size_t least_trials = 2;
 constexpr double rare_slow_exchanges = 1.05;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
 constexpr double planning_doubt = 5;
+/// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
+/// rank of a host.
+constexpr std::int64_t least_combined = 2;
 
 /// Whether the user's own exchanges are to show what is best.
 bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
@@ -37,9 +40,9 @@ bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
 }
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
-/// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot. The adviser then sees hosts: not
-/// what combining costs, and not that all ranks of a host send at once where nothing holds them back, so that a short queue
-/// gets more senders than it counts.
+/// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot, and those that forward only by relays. The
+/// adviser then sees hosts: not what combining saves, and not that all ranks of a host send at once where nothing holds them back,
+/// so that a short queue gets more senders than it counts.
 ///
 /// Where exchanges are to learn, what is predicted of executors does not count: an exchange of little is sent as by async, and one
 /// of more finds its pace.
@@ -47,8 +50,7 @@ std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanO
                                         bool for_hosts) {
   const Machine& machine = picked.machine;
   const bool learns = learns_on(picked, options);
-  const bool is_combined = for_hosts && options.combine;
-  const bool is_free = options.executor == auto_name && !is_combined;
+  const bool is_free = options.executor == auto_name;
   const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
   std::vector<std::string> ours;
   for (const std::string& name : mpi_candidates(machine)) {
@@ -57,11 +59,11 @@ std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanO
     const Executor& executor = find_executor(is_free ? name.substr(colon + 1) : asked);
     if (for_hosts && scheduler.needs_topology()) continue;
     const bool forwards = (scheduler.guarantees & direct) == 0;
-    if (for_hosts && forwards && !options.combine) continue;
+    if (for_hosts && forwards) continue;
     if (for_hosts && is_free && executor.pace == Pace::at_once && machine.queue_senders > 0) continue;
     if (!executor.carries_out(scheduler.guarantees)) continue;
     const bool has_order = (scheduler.guarantees & one_port) != 0;
-    if (learns && !is_combined && (executor.pace != Pace::grants || !has_order)) continue;
+    if (learns && (executor.pace != Pace::grants || !has_order)) continue;
     const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
     if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
   }
@@ -77,7 +79,9 @@ std::string setting_text(const PlanOptions& options, bool for_hosts) {
          std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
          " " + std::to_string(options.credit.window_senders) + (options.credit.adapt ? "" : " fixed") + " " +
          std::to_string(options.async.max_sends) + " " + std::to_string(options.seed) +
-         (for_hosts ? " hosts " + options.hosts + (options.combine ? " combined" : "") : "");
+         (for_hosts ? " hosts " + options.hosts + (options.combine ? " combined " : " ") +
+                          std::to_string(options.combining.largest_bytes)
+                    : "");
 }
 
 std::string wisdom_path(const PlanOptions& options) {
@@ -105,6 +109,7 @@ class Plan::State::Chooser {
         picked_(pick_machine(comm_, options)) {}
 
   void run() {
+    settle_combining();
     if (!follow_wisdom()) {
       all_or_none(comm_, [&] {
         if (!has_matrix()) return;
@@ -138,6 +143,28 @@ class Plan::State::Chooser {
   /// Collective.
   void share() {
     if (options_.planning == Planning::root) share_advice(comm_, advice_);
+  }
+
+  /// Collective. Whether messages are combined, where nobody has said.
+  void settle_combining() {
+    if (!for_hosts_) return;
+    all_or_none(comm_, [&] {
+      if (has_matrix()) count_combined();
+    });
+    share_from_rank_0(comm_, num_small_, num_small_pairs_);
+    if (num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0) state_.info.combined = true;
+  }
+  void count_combined() {
+    const Hosts& hosts = *state_.hosts;
+    std::vector<std::pair<Rank, Rank>> pairs;
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
+      const auto [src, dst, bytes] = matrix_.message(id);
+      if (hosts.same(src, dst) || bytes > options_.combining.largest_bytes) continue;
+      ++num_small_;
+      pairs.emplace_back(hosts.host_of(src), hosts.host_of(dst));
+    }
+    std::ranges::sort(pairs);
+    num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
   }
 
   /// What rank 0 knows of this problem, on all ranks.
@@ -255,6 +282,7 @@ class Plan::State::Chooser {
     state->member = {state_.member.group, state_.member.group->add()};
     state->destinations = state_.destinations;
     state->find_hosts(options_);
+    state->info.combined = state_.info.combined;
     state->make(assignment(candidate), options_);
     state->share_windows();
     return Plan(std::move(state));
@@ -291,6 +319,11 @@ class Plan::State::Chooser {
     if (for_hosts_)
       advice_.sentence += " Ranks of a host share its port: this is about " +
                           std::to_string(state_.hosts->num_hosts()) + " hosts.";
+    if (state_.info.combined && num_small_ > 0)
+      advice_.sentence += " " + std::to_string(num_small_) + " messages of at most " +
+                          std::to_string(options_.combining.largest_bytes) +
+                          " bytes between hosts travel combined, as " + std::to_string(num_small_pairs_) +
+                          ".";
     if (learns_on(picked_, options_))
       advice_.sentence += " How fast to send is found while exchanges run, whatever is predicted.";
     advice_.sentence += " " + picked_.sentence;
@@ -310,7 +343,9 @@ class Plan::State::Chooser {
   const CommMatrix& matrix_;
   const PlanOptions& options_;
   bool for_hosts_;
-  CommMatrix ports_;  // the hosts' matrix; empty unless for_hosts_
+  std::int64_t num_small_ = 0;        // messages between hosts that can be combined
+  std::int64_t num_small_pairs_ = 0;  // of hosts that have any
+  CommMatrix ports_;                  // the hosts' matrix; empty unless for_hosts_
   PickedMachine picked_;
   AdviceOptions advice_options_;
   WisdomKey key_;

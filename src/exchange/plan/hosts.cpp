@@ -60,6 +60,8 @@ void Plan::State::find_near_ranks(const PlanOptions& options) {
 void Plan::State::share_windows() {
   const bool is_on_one_host = info.num_hosts == 1;
   if (shares_ports && !is_on_one_host && grants()) share_window_of(windows.near.front());
+  if (hosts && hosts->any_shared() && info.combined && !relays)
+    group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), combine_options.leaders);
   hosts.reset();
 }
 
@@ -88,8 +90,8 @@ void Plan::State::share_window_of(Rank host_number) {
 
 Schedule Plan::State::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {
   if (!hosts) return make_schedule(problem, scheduler.name);
-  return info.combined ? make_combined_schedule(problem, scheduler.name, *hosts)
-                       : make_host_schedule(problem, scheduler.name, *hosts);
+  return relays ? make_combined_schedule(problem, scheduler.name, *hosts)
+                : make_host_schedule(problem, scheduler.name, *hosts);
 }
 
 void Plan::State::require_correct_for(const Problem& problem, const Schedule& schedule,
@@ -100,10 +102,10 @@ void Plan::State::require_correct_for(const Problem& problem, const Schedule& sc
   };
   const unsigned guarantees =
       !hosts || !hosts->any_shared() ? scheduler.guarantees : host_guarantees(scheduler);
-  const auto violation = check(problem.matrix, schedule, info.combined ? 0 : guarantees, problem.topology);
+  const auto violation = check(problem.matrix, schedule, relays ? 0 : guarantees, problem.topology);
   if (violation) fail(*violation);
-  const bool is_for_hosts = hosts && (info.combined ? (scheduler.guarantees & one_port) != 0
-                                                    : hosts->any_shared() && schedules_hosts(scheduler));
+  const bool is_for_hosts = hosts && (relays ? (scheduler.guarantees & one_port) != 0
+                                             : hosts->any_shared() && schedules_hosts(scheduler));
   if (!is_for_hosts) return;
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
     if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
@@ -111,10 +113,9 @@ void Plan::State::require_correct_for(const Problem& problem, const Schedule& sc
 
 void Plan::State::settle_form(const Scheduler& scheduler, const Executor& executor) {
   const bool forwards = (scheduler.guarantees & direct) == 0;
-  if (forwards && hosts && hosts->any_shared()) info.combined = true;
+  relays = forwards && hosts && hosts->any_shared();
+  if (relays) info.combined = true;
   if (forwards) require_phases_to_forward(std::string(scheduler.name), executor);
-  if (info.combined)
-    require_phases_to_forward(std::string(scheduler.name) + " with the option combine", executor);
 }
 
 }  // namespace nuice::mpi

@@ -37,10 +37,16 @@ const std::array table{
     Row{"hosts", "which ranks share a host (a node): auto, so many each, or a list",
         Text<O>{NUICE_AT(hosts)}},
     Row{"combine", "aggregation: one message from host to host", Flag<O>{NUICE_AT(combine)}},
+    Row{"combine.largest", "bytes of a message that is combined at most",
+        Size<O>{NUICE_AT(combining.largest_bytes), 0, INT_MAX}},
+    Row{"combine.leaders", "so many ranks of a host exchange with other hosts; 0: all",
+        Whole<O, int>{NUICE_AT(combining.leaders), 0, INT_MAX}},
     Row{"planning", "where the schedule is made: everywhere, root or distributed",
         OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
     Row{"check", "prove the schedule before the plan is handed out", Flag<O>{NUICE_AT(check)}},
     Row{"watchdog", "give up after so long without progress; 0: never", Seconds<O>{NUICE_AT(watchdog_s)}},
+    Row{"trace", "a folder where every rank writes what its exchanges did, and when (nuice trace)",
+        Text<O>{NUICE_AT(trace)}},
     Row{"environment", "whether NUICE_OPTIONS of rank 0 overrides the program",
         Flag<O>{NUICE_AT(environment)}},
     Row{"async.max_sends", "so many sends under way at most; 0: no limit",
@@ -101,9 +107,23 @@ std::span<const PlanOptionName> plan_option_names() {
   return names;
 }
 
+namespace {
+
+/// $NUICE_OPTIONS, with what $NUICE_TRACE stands for.
+std::string environment_text() {
+  const char* const options = std::getenv("NUICE_OPTIONS");
+  const char* const trace = std::getenv("NUICE_TRACE");
+  std::string text = options == nullptr ? "" : options;
+  if (trace != nullptr && *trace != '\0')
+    text += (text.empty() ? "" : " ") + std::string("trace=\"") + trace + "\"";
+  return text;
+}
+
+}  // namespace
+
 OverriddenOptions with_environment(const Communicator& comm, const PlanOptions& mine) {
-  const char* const text = comm.rank() == 0 && mine.environment ? std::getenv("NUICE_OPTIONS") : nullptr;
-  OverriddenOptions all{mine, text_of_rank_0(comm, text == nullptr ? "" : text)};
+  OverriddenOptions all{mine,
+                        text_of_rank_0(comm, comm.rank() == 0 && mine.environment ? environment_text() : "")};
   if (all.text.empty()) return all;
   all_or_none(comm, [&] {
     try {

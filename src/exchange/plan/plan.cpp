@@ -21,6 +21,7 @@
 #include "mpi/gather.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
+#include "nuice/core/text_io.hpp"
 #include "nuice/plan/scheduler.hpp"
 
 namespace nuice::mpi {
@@ -60,7 +61,7 @@ Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
 }  // namespace
 
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations) {
-  core::check_partners({comm.rank(), true}, comm.num_ranks(), destinations);
+  core::check_listed_partners({comm.rank(), true}, comm.num_ranks(), destinations);
 }
 
 void require_phases_to_forward(const std::string& who, const Executor& executor) {
@@ -84,7 +85,9 @@ void Plan::State::describe(const PlanOptions& options) {
   credit = options.credit;
   unasked_bytes = options.planless.unasked_bytes;
   early_bytes = options.depend.early_bytes;
+  combine_options = options.combining;
   watchdog_s = options.watchdog_s;
+  trace = options.trace;
 }
 
 std::vector<Notices> Plan::State::notices_for(const Schedule& schedule, const Topology* topology,
@@ -157,12 +160,17 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(*comm, [&] {
     check_destinations(*comm, all_destinations);
-    destinations.assign(all_destinations.begin(), all_destinations.end());
+    destinations = merged(comm->rank(), all_destinations);
   });
+  const std::size_t listing_bytes = most_listing_bytes(*comm, all_destinations);
+  plan_merged(options, scheduler);
+  if (listing_bytes > 0) listing = exchange_listings(*tags, all_destinations, table.sources, listing_bytes);
+  agree_on_times();
+}
 
+void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* scheduler) {
   if (options.planning == Planning::distributed) {
     plan_distributed(options);
-    agree_on_times();
     return;
   }
   find_hosts(options);
@@ -187,7 +195,6 @@ void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destina
     make({problem, *scheduler, find_executor(options.executor)}, options);
   }
   share_windows();
-  agree_on_times();
 }
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
@@ -207,11 +214,21 @@ Plan::State& Plan::state() const {
   return *state_;
 }
 
-std::span<const Partner> Plan::destinations() const { return state().destinations; }
-std::span<const Partner> Plan::sources() const { return state().table.sources; }
+std::span<const Partner> Plan::destinations() const { return state().listed_destinations(); }
+std::span<const Partner> Plan::sources() const { return state().listed_sources(); }
 const PhaseTable& Plan::table() const { return state().table; }
 const PlanInfo& Plan::info() const { return state().info; }
 const Advice* Plan::advice() const { return state().advice ? &*state().advice : nullptr; }
+
+void Plan::save_matrix(const std::string& path) const {
+  const State& plan = state();
+  require_running("Plan::save_matrix()");
+  const CommMatrix matrix = gather_matrix_at(*plan.comm, plan.destinations, 0);
+  all_or_none(*plan.comm, [&] {
+    if (plan.comm->rank() == 0)
+      save_matrix_market(path, matrix, plan.info.scheduler + ", " + plan.info.executor);
+  });
+}
 
 void Plan::free() {
   if (!state_) return;

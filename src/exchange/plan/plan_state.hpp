@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "exchange/bind/layout.hpp"
+#include "exchange/combine/combine.hpp"
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/plan/listing.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
@@ -50,7 +52,8 @@ struct Plan::State {
   std::shared_ptr<TagSpace> tags;            // perhaps shared with other plans
   std::shared_ptr<const Communicator> comm;  // theirs; shared with the exchanges, which may outlive the plan
   Membership member;
-  std::vector<Partner> destinations;  // as the user gave them
+  std::vector<Partner> destinations;  // each once
+  std::optional<Listing> listing;     // as the users gave them, where any rank lists one twice
   PhaseTable table;
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
@@ -61,6 +64,10 @@ struct Plan::State {
   Bytes early_bytes = 0;
   Bytes unasked_bytes = 0;
   double watchdog_s = 0;
+  CombineOptions combine_options;
+  bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
+  std::shared_ptr<const HostGroup> group;  // else: where messages are combined
+  std::string trace;  // a folder; empty: nothing is noted
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -75,6 +82,8 @@ struct Plan::State {
 
   /// What Plan() does.
   void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& options);
+  /// Collective. The same, once `destinations` is there. scheduler: nullptr for "auto".
+  void plan_merged(const PlanOptions& options, const Scheduler* scheduler);
   /// What Plan::from_table() does.
   void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options);
   /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
@@ -87,9 +96,15 @@ struct Plan::State {
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
-  void set_run(Exchange::State& exchange, const Way& way, const Layout& layout,
+  /// Collective. What travels combined of this exchange. Takes tags of its own.
+  Combined combined_for(const Way& way, const Layout& layout);
+  void set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
                const RunSettings& settings) const;
-  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange);
+  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way);
+  std::span<const Partner> listed_destinations() const {
+    return listing ? listing->destinations : destinations;
+  }
+  std::span<const Partner> listed_sources() const { return listing ? listing->sources : table.sources; }
   bool grants() const { return find_executor(info.executor).pace == Pace::grants; }
 
   std::optional<Hosts> hosts;  // while planning, if it is hosts that are scheduled
@@ -100,7 +115,7 @@ struct Plan::State {
   void find_hosts(const PlanOptions& options);
   /// Collective. Sets shares_ports, info.num_hosts and windows.near, where nobody keeps a list of all ranks.
   void find_near_ranks(const PlanOptions& options);
-  /// Collective. Shares out the window, once the table is there; forgets `hosts`.
+  /// Collective. What exchanges need to know of hosts, once the table is there: shares of the window, who leads. Forgets `hosts`.
   void share_windows();
   void share_window_of(Rank host_number);
   /// Collective. What the host that receives most gets over its port, if this rank gets so much.
@@ -115,7 +130,7 @@ struct Plan::State {
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
   void require_correct_for(const Problem& problem, const Schedule& schedule,
                            const Scheduler& scheduler) const;
-  /// Schedulers that forward messages between hosts combine them. Throws Error not_applicable if messages are forwarded
+  /// Schedulers that forward messages between hosts combine them so. Throws Error not_applicable if messages are forwarded
   /// and the executor has no phases.
   void settle_form(const Scheduler& scheduler, const Executor& executor);
 

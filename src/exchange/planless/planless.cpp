@@ -40,6 +40,7 @@ void PlanlessRun::start() {
   if (ongoing_ != nullptr) engine_->end(std::exchange(ongoing_, nullptr));
   for (Travel& each : outgoing_) each.pack();
   ongoing_ = engine_->begin(sends_, receives_, *this);
+  for (const PlanlessSend& send : sends_) arrivals_.trace().note(Trace::Kind::sent, send.rank, send.bytes);
 }
 
 void PlanlessRun::land(std::size_t receive) {

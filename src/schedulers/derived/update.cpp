@@ -59,7 +59,8 @@ void require_no_pair_twice(std::vector<Message> changes) {
   std::ranges::sort(changes, {}, ends);
   const auto twice = std::ranges::adjacent_find(changes, {}, ends);
   if (twice != changes.end())
-    throw Error(ErrorCode::invalid_argument, pair_text(twice->src, twice->dst) + ": given twice");
+    throw Error(ErrorCode::invalid_argument,
+                pair_text(twice->src, twice->dst) + ": given twice; give its new size once");
 }
 
 }  // namespace

@@ -10,6 +10,9 @@
 // The paper's choice of r weighs start-ups against bytes for equal messages between all. Here (ours) it is made for the
 // matrix at hand: of the radices n^(1/1), n^(1/2), n^(1/3), n^(1/4), rounded up, and 2, the one with the least
 // phases * phase_cost_bytes + phase bytes.
+// BRUCK_KPORT, the same for ranks that send to several at once (the k-port model of the same paper): the shifts of a digit do not
+// wait for each other, so they are one phase. Radix sqrt(n), which Fan et al. (HPDC '22) found best in most cases: two phases
+// for any matrix, 2 (sqrt(n) - 1) messages a rank.
 // Cost: O((m + n) log n); the schedule has a piece (24 bytes) for every hop of every message.
 #include <algorithm>
 #include <span>
@@ -29,17 +32,20 @@ class Shifts {
     at_.reserve(matrix.num_messages());
   }
 
-  /// Calls visit(from, to, messages) for every transfer, and begin() before each phase that has any.
+  /// Calls visit(from, to, messages) for every transfer, and begin() before each phase that has any. by_digit: all shifts of a
+  /// digit are one phase.
   template <typename Begin, typename Visit>
-  void walk(std::int64_t radix, Begin&& begin, Visit&& visit) {
+  void walk(std::int64_t radix, bool by_digit, Begin&& begin, Visit&& visit) {
     start();
     const std::int64_t n = matrix_.num_ranks();
     for (std::int64_t weight = 1; weight < n; weight *= radix) {
       sort_by_digit(radix, weight);
+      bool has_begun = false;
       for (std::size_t digit = 1; digit + 1 < begin_.size(); ++digit) {
         const std::span movers(order_.data() + begin_[digit], begin_[digit + 1] - begin_[digit]);
         if (movers.empty()) continue;
-        begin();
+        if (!by_digit || !has_begun) begin();
+        has_begun = true;
         const std::int64_t shift = static_cast<std::int64_t>(digit) * weight;
         for_each_holder(movers, [&](Rank from, std::span<const MessageId> messages) {
           const auto to = static_cast<Rank>((from + shift) % n);
@@ -148,7 +154,7 @@ Load load_of(const CommMatrix& matrix, Shifts& shifts, std::int64_t radix) {
     largest = 0;
     ++load.num_phases;
   };
-  shifts.walk(radix, begin, [&](Rank, Rank, std::span<const MessageId> messages) {
+  shifts.walk(radix, false, begin, [&](Rank, Rank, std::span<const MessageId> messages) {
     load.num_pieces += messages.size();
     double bytes = 0;
     for (const MessageId id : messages) bytes += static_cast<double>(matrix.bytes(id));
@@ -156,6 +162,21 @@ Load load_of(const CommMatrix& matrix, Shifts& shifts, std::int64_t radix) {
   });
   load.bytes += largest;
   return load;
+}
+
+Schedule schedule_of(const CommMatrix& matrix, Shifts& shifts, std::int64_t radix, bool by_digit,
+                     std::size_t num_pieces) {
+  Schedule schedule(matrix.num_ranks());
+  schedule.reserve(num_pieces);
+  std::vector<Piece> pieces;
+  shifts.walk(
+      radix, by_digit, [&] { schedule.begin_phase(); },
+      [&](Rank from, Rank to, std::span<const MessageId> messages) {
+        pieces.clear();
+        for (const MessageId id : messages) pieces.push_back({id, 0, matrix.bytes(id)});
+        schedule.add(from, to, pieces);
+      });
+  return schedule;
 }
 
 }  // namespace
@@ -173,17 +194,13 @@ Schedule make_bruck(const Problem& problem) {
     best = radix;
     least = load;
   }
-  Schedule schedule(matrix.num_ranks());
-  schedule.reserve(least.num_pieces);
-  std::vector<Piece> pieces;
-  shifts.walk(
-      best, [&] { schedule.begin_phase(); },
-      [&](Rank from, Rank to, std::span<const MessageId> messages) {
-        pieces.clear();
-        for (const MessageId id : messages) pieces.push_back({id, 0, matrix.bytes(id)});
-        schedule.add(from, to, pieces);
-      });
-  return schedule;
+  return schedule_of(matrix, shifts, best, false, least.num_pieces);
+}
+
+Schedule make_bruck_kport(const Problem& problem) {
+  Shifts shifts(problem.matrix);
+  const std::int64_t radix = root_of(problem.matrix.num_ranks(), 2);
+  return schedule_of(problem.matrix, shifts, radix, true, 2 * problem.matrix.num_messages());
 }
 
 }  // namespace nuice::sched

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the ports of a switch carry while programs run: looks at their counters again and again.
+
+    ip netns exec SWITCH python ports.py FILE.json EVERY_S     until SIGTERM, which writes the file
+
+The file: {"every_s": ..., "ports": [1, 2, ...], "at_s": [when], "bytes": [[towards each host so far]]}.
+Times are those of the machine's monotonic clock, which all hosts of a test network share.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from array import array
+from pathlib import Path
+
+SENT_BYTES = 8  # column of /proc/net/dev, behind the name
+
+
+class Stopped(Exception):
+    """By SIGTERM."""
+
+
+def read_ports(text: str) -> dict[int, int]:
+    """Bytes that each port p<host> has sent to its host."""
+    found = {}
+    for line in text.splitlines():
+        name, _, columns = line.strip().partition(":")
+        if name.startswith("p") and name[1:].isdigit():
+            found[int(name[1:])] = int(columns.split()[SENT_BYTES])
+    return dict(sorted(found.items()))
+
+
+def _stop(*_: object) -> None:
+    raise Stopped
+
+
+def main() -> None:
+    path, every_s = Path(sys.argv[1]), float(sys.argv[2])
+    signal.signal(signal.SIGTERM, _stop)
+    counters = Path("/proc/net/dev")
+    ports = list(read_ports(counters.read_text()))
+    at_s, values = array("d"), array("q")
+    try:
+        while True:
+            at_s.append(time.monotonic())
+            values.extend(read_ports(counters.read_text()).values())
+            time.sleep(every_s)
+    except Stopped:
+        pass
+    width = len(ports)
+    # The last look may have been cut short.
+    looks = min(len(at_s), len(values) // width) if width else 0
+    rows = [list(values[i * width : (i + 1) * width]) for i in range(looks)]
+    path.write_text(
+        json.dumps({"every_s": every_s, "ports": ports, "at_s": list(at_s[:looks]), "bytes": rows})
+    )
+
+
+if __name__ == "__main__":
+    main()

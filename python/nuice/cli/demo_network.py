@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The second half of nuice demo: the same exchange between hosts with ports, beside MPI's own ways."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from .._core import CommMatrix
+from ..errors import Error
+from . import output
+from .bench import find_program, run_bench
+
+MPI_METHODS = ("alltoallv", "neighbor", "isend", "persistent")
+METHODS = (*MPI_METHODS, "auto")
+RATE_BYTES_PER_S = 50_000_000 // 8
+NETWORK = ("--rate", "50mbit", "--queue", "32k")  # a port, and the queue of the switch in front of it
+LEARNING = 14  # exchanges of each method that are not counted: windows find themselves in them
+TIMEOUT_S = 150
+MAX_HOSTS = 16  # more of them and this machine's cores are what is measured
+
+
+def why_not(parts: int) -> str:
+    """Empty where the network can be made; otherwise the reason."""
+    if parts > MAX_HOSTS:
+        return f"{parts} hosts are more than this machine can imitate; up to {MAX_HOSTS}"
+    try:
+        words = [find_program("nuice-testbed"), "check"]
+    except Error as error:
+        return str(error)
+    done = subprocess.run(words, capture_output=True, text=True)
+    return done.stderr.strip().removeprefix("nuice-testbed: ") if done.returncode else ""
+
+
+def network_matrix(halo: CommMatrix, scale: int) -> CommMatrix:
+    """The same partners with messages `scale` times as long."""
+    src, dst, size = halo.entries()
+    return CommMatrix.from_arrays(halo.num_ranks, src, dst, size * scale)
+
+
+def exchange_on_hosts(matrix: CommMatrix, reps: int, out: Path) -> dict[str, Any]:
+    """All METHODS in turns on a network of one host per rank. Writes network.mtx and network.json to `out`.
+
+    Raises Error mpi if the run fails.
+    """
+    _core.save_matrix_market(out / "network.mtx", matrix, "nuice demo: what is exchanged between hosts")
+    with tempfile.TemporaryDirectory() as folder:
+        ports, counters = Path(folder) / "ports.json", Path(folder) / "counters.json"
+        start = [find_program("nuice-testbed"), "once", "--hosts", str(matrix.num_ranks), *NETWORK]
+        start += ["--mpiexec", find_program("mpiexec"), "--timeout", str(TIMEOUT_S)]
+        start += ["--ports", str(ports), "--counters", str(counters)]
+        more = ["--settle", "1", "--warmup", str(LEARNING), "--wisdom", "none"]
+        records = run_bench(matrix.num_ranks, out / "network.mtx", METHODS, reps, start=start, more=more)
+        seen, counts = json.loads(ports.read_text()), json.loads(counters.read_text())
+    result = summarize(records, matrix, seen)
+    result["dropped"] = sum(host["dropped"] for host in counts["hosts"])
+    (out / "network.json").write_text(json.dumps({**result, "ports": seen}) + "\n", encoding="utf-8")
+    return {**result, "ports": seen}
+
+
+def summarize(records: Sequence[dict[str, Any]], matrix: CommMatrix, ports: dict[str, Any]) -> dict[str, Any]:
+    """What the pictures and the closing words are made of; times in seconds, segments per exchange."""
+    bound_s = _core.lower_bounds(matrix).max_port_bytes / RATE_BYTES_PER_S
+    methods = [_method(record, ports) for record in records if not record["refused"]]
+    best = min((m for m in methods if m["mpi"]), key=lambda m: m["median_s"])
+    auto = next(m for m in methods if not m["mpi"])
+    return {
+        "hosts": matrix.num_ranks,
+        "rate_bytes_per_s": RATE_BYTES_PER_S,
+        "bound_s": bound_s,
+        "methods": methods,
+        "best_mpi": best["method"],
+        "chosen": auto["choice"],
+        "times_faster": best["median_s"] / auto["median_s"],
+        "verified": all(m["verified"] for m in methods),
+    }
+
+
+def _method(record: dict[str, Any], ports: dict[str, Any]) -> dict[str, Any]:
+    warmup = record["warmup"]
+    times, begins = record["exchange_seconds_all"][warmup:], record["exchange_begins_all"][warmup:]
+    median = statistics.median(times)
+    typical = min(range(len(times)), key=lambda i: abs(times[i] - median))
+    lane = {"begin_s": begins[typical], "seconds": times[typical]}
+    return {
+        "method": record["method"],
+        "mpi": record["scheduler"] is None,
+        "choice": record.get("choice"),
+        "times_s": times,
+        "median_s": median,
+        "sent_again": record["tcp_segments_sent_again"],
+        "typical": lane,  # the repetition that is drawn
+        "busiest_port_share": busiest_share(lane, ports),
+        "verified": record["verified"],
+    }
+
+
+def busiest_share(lane: dict[str, float], ports: dict[str, Any]) -> float:
+    """Of the time of an exchange, how much the port that carried most would have needed at its full speed."""
+    end_s = lane["begin_s"] + lane["seconds"]
+    inside = [
+        row for at, row in zip(ports["at_s"], ports["bytes"], strict=True) if lane["begin_s"] <= at <= end_s
+    ]
+    if len(inside) < 2:
+        return 0.0
+    most = max(last - first for first, last in zip(inside[0], inside[-1], strict=True))
+    return min(1.0, most / RATE_BYTES_PER_S / lane["seconds"])
+
+
+def closing_words(network: dict[str, Any], num_cores: int) -> list[str]:
+    """How much was gained, why, and what to try next."""
+    best = next(m for m in network["methods"] if m["method"] == network["best_mpi"])
+    auto = next(m for m in network["methods"] if not m["mpi"])
+    factor = network["times_faster"]
+    text = output.time_text
+    words = [
+        f"Between {network['hosts']} hosts with ports of 50 Mbit/s nuice's auto ({auto['choice']}) takes "
+        f"{text(auto['median_s'])}, the best of MPI's ways ({best['method']}) {text(best['median_s'])}: "
+        f"{factor:.2f} times {'faster' if factor >= 1 else 'as fast'}. "
+        f"The ports' speed allows {text(network['bound_s'])}."
+    ]
+    if best["sent_again"] is not None and auto["sent_again"] is not None:
+        words.append(
+            "Why: several senders at once overflow the switch's queue in front of a port. "
+            f"By {best['method']} {best['sent_again']:.0f} packets an exchange were lost and sent again, "
+            "and their senders waited; "
+            f"by auto {auto['sent_again']:.0f}, as each receiver lets in no more than its port takes."
+        )
+    if num_cores < 4:
+        words.append(f"({num_cores} cores imitate all hosts, so these times are noisy; the order is not.)")
+    return [
+        *words,
+        "On your cluster: nuice run --record DIR -- mpiexec -n N your_program    (its matrices)",
+        "                 nuice record merge DIR",
+        "                 mpiexec -n N nuice-bench --matrix DIR/exchange-00.mtx --schedulers auto,isend",
+        "docs/will-it-help.md says how to read that, and where there is nothing to gain.",
+    ]

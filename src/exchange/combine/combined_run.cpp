@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/combine/combined_run.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "core/text/names.hpp"
+#include "mpi/call.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+using exchange::HostLayout;
+
+/// While it waits in memory, a rank lets MPI go on so often: others may wait for a message of the program's that only this rank's
+/// MPI can send on.
+constexpr double nap_s = 1e-3;
+constexpr unsigned turns_per_progress = 64;
+/// With a core of its own a rank looks so often before it sleeps: about what going to sleep and waking up takes.
+constexpr unsigned looks_before_nap = 4000;
+
+void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+std::size_t half_bytes(const HostLayout& layout) { return static_cast<std::size_t>(layout.bytes()); }
+
+/// MPI goes on in any call that looks for messages.
+void let_mpi_go_on(const Communicator& comm, int tag) {
+  int flag = 0;
+  must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
+void sort_once(std::vector<Rank>& ranks) {
+  std::ranges::sort(ranks);
+  const auto repeated = std::ranges::unique(ranks);
+  ranks.erase(repeated.begin(), repeated.end());
+}
+
+}  // namespace
+
+CombinedRun::CombinedRun(CombinedParts parts, Rank rank, Arrivals& arrivals, std::unique_ptr<Run> others)
+    : parts_(std::move(parts)),
+      rank_(rank),
+      host_(parts_.group->hosts().host_of(rank)),
+      arrivals_(arrivals),
+      others_(std::move(others)),
+      window_(parts_.memory.data(), parts_.group->ranks().size(), parts_.layout.outgoing().size(),
+              parts_.layout.incoming().size(), half_bytes(parts_.layout)),
+      mine_(&window_.ranks[parts_.group->index_of(rank)]) {
+  find_copies(arrivals);
+  find_neighbours();
+  make_requests();
+}
+
+void CombinedRun::find_copies(Arrivals& arrivals) {
+  constexpr auto partner_of = &TableElements::Elements::partner;
+  std::ranges::stable_sort(parts_.elements.sends, {}, partner_of);
+  std::ranges::stable_sort(parts_.elements.receives, {}, partner_of);
+  const auto add_copies = [&](const std::vector<TableElements::Elements>& elements,
+                              const HostLayout::Place& place, std::vector<Copy>& copies) {
+    Bytes at = place.begin;
+    for (const auto& [partner, segment] : std::ranges::equal_range(elements, place.partner, {}, partner_of)) {
+      const Bytes bytes = segment.count * size_of(segment.type);
+      copies.push_back({segment, at, bytes, are_plain_bytes(segment.type)});
+      at += bytes;
+    }
+  };
+  for (const HostLayout::Place& place : parts_.layout.sends())
+    add_copies(parts_.elements.sends, place, writes_);
+  std::size_t last = HostLayout::no_block;  // whose messages were placed last
+  for (const HostLayout::Place& place : parts_.layout.receives()) {
+    const bool is_local = place.block == HostLayout::no_block;
+    if (is_local) groups_.push_back({&window_.ranks[parts_.group->index_of(place.partner)].posted, {}, {}});
+    if (place.block != last) groups_.push_back({&window_.incoming[place.block].landed, {}, {}});
+    last = place.block;
+    add_copies(parts_.elements.receives, place, groups_.back().copies);
+    arrivals.expect_pieces(place.partner, 1);
+    groups_.back().sources.push_back(arrivals.index_of(place.partner));
+  }
+  mine_->expected = static_cast<Number>(groups_.size());
+}
+
+void CombinedRun::find_neighbours() {
+  const HostGroup& group = *parts_.group;
+  const Rank num_hosts = group.hosts().num_hosts();
+  const auto line_of = [&](Rank rank) { return &window_.ranks[group.index_of(rank)]; };
+  std::vector<Rank> readers;
+  for (const HostLayout::Place& place : parts_.layout.sends()) {
+    if (place.block != HostLayout::no_block) continue;
+    writes_for_.push_back(line_of(place.partner));
+    readers.push_back(place.partner);
+  }
+  const auto outgoing = parts_.layout.outgoing();
+  for (std::size_t i = 0; i < outgoing.size(); ++i) {
+    const auto& block = outgoing[i];
+    const Rank round = (block.host - host_ + num_hosts) % num_hosts;
+    if (leads(block))
+      outgoing_.push_back({&window_.outgoing[i], static_cast<Number>(block.ranks.size()), round});
+    if (!std::ranges::binary_search(block.ranks, rank_)) continue;
+    writes_to_.push_back(&window_.outgoing[i]);
+    readers.push_back(group.leader(host_, block.host));
+  }
+  readers_of_writes_ = lines_of(readers);
+  readers.clear();
+  const auto incoming = parts_.layout.incoming();
+  Bytes bytes = 0;
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    const Rank round = (host_ - incoming[i].host + num_hosts) % num_hosts;
+    coming_.push_back({&window_.incoming[i], round, incoming[i].bytes});
+    bytes += incoming[i].bytes;
+    if (!leads(incoming[i])) continue;
+    incoming_.push_back({&window_.incoming[i], {}});
+    for (const Rank reader : incoming[i].ranks) incoming_.back().readers.push_back(line_of(reader));
+    readers.insert(readers.end(), incoming[i].ranks.begin(), incoming[i].ranks.end());
+  }
+  readers_of_blocks_ = lines_of(readers);
+  std::ranges::sort(coming_, {}, &Coming::round);
+  if (bytes <= parts_.window_bytes) coming_.clear();
+}
+
+/// Each once.
+std::vector<RankLine*> CombinedRun::lines_of(std::vector<Rank>& ranks) const {
+  sort_once(ranks);
+  std::vector<RankLine*> lines;
+  for (const Rank rank : ranks) lines.push_back(&window_.ranks[parts_.group->index_of(rank)]);
+  return lines;
+}
+
+MPI_Request CombinedRun::make_request(const HostLayout::Block& block, std::size_t half, bool is_send) {
+  const Rank partner = parts_.group->leader(block.host, host_);
+  const MPI_Comm comm = parts_.comm->get();
+  std::byte* const at = window_.halves[half] + block.begin;
+  Extent extent = Extent::of(block.bytes);
+  const int count = extent.count;
+  const MPI_Datatype type = extent.type.get();
+  types_.push_back(std::move(extent.type));
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (is_send)
+    must(MPI_Send_init(at, count, type, partner, parts_.tag, comm, &request), "MPI_Send_init");
+  else
+    must(MPI_Recv_init(at, count, type, partner, parts_.tag, comm, &request), "MPI_Recv_init");
+  return request;
+}
+
+/// Between two leaders there is one message an exchange, each way, so requests may be started in any order.
+void CombinedRun::make_requests() {
+  types_.reserve(2 * (parts_.layout.outgoing().size() + parts_.layout.incoming().size()));
+  for (std::size_t half = 0; half < 2; ++half) {
+    Requests& owned = owned_[half];
+    const auto add = [&](const HostLayout::Block& block, bool is_send) {
+      owned.make_room();
+      owned.adopt(make_request(block, half, is_send));
+    };
+    for (const HostLayout::Block& block : parts_.layout.incoming())
+      if (leads(block)) add(block, false);
+    for (const HostLayout::Block& block : parts_.layout.outgoing())
+      if (leads(block)) add(block, true);
+    requests_[half].resize(owned.size());
+    owned.copy_to(0, owned.size(), requests_[half].data());
+  }
+  indices_.resize(owned_[0].size());
+}
+
+void CombinedRun::agree() {
+  if (others_) others_->agree();
+}
+
+void CombinedRun::start() {
+  ++number_;
+  half_ = number_ % 2;
+  num_active_ = num_sent_ = num_taken_ = 0;
+  receives_ = has_written_ = is_finished_ = false;
+  follows_ = always_follows();
+  others_are_done_ = !others_;
+  for (Group& group : groups_) group.is_taken = false;
+  for (Outgoing& block : outgoing_) block.is_sent = false;
+  start_receives();
+  write();
+  if (others_) others_->start();
+  send_blocks();
+}
+
+bool CombinedRun::have_finished(const std::vector<RankLine*>& ranks, Number number) {
+  return std::ranges::all_of(ranks,
+                             [number](const RankLine* rank) { return has_reached(rank->finished, number); });
+}
+
+void CombinedRun::start_receives() {
+  if (receives_ || !have_finished(readers_of_blocks_, number_ - 2)) return;
+  receives_ = true;
+  num_active_ += incoming_.size();
+  if (!incoming_.empty())
+    must(MPI_Startall(static_cast<int>(incoming_.size()), requests_[half_].data()), "MPI_Startall");
+}
+
+/// The last that this rank tells another may wake it up.
+void CombinedRun::tell(RankLine& rank, std::size_t half) {
+  const Number arrived = rank.arrived[half].fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (arrived == rank.expected) rank.bell.ring();
+}
+
+void CombinedRun::copy_in(const Copy& copy) const {
+  std::byte* const to = window_.halves[half_] + copy.begin;
+  if (copy.is_plain) {
+    std::memcpy(to, copy.segment.at, static_cast<std::size_t>(copy.bytes));
+    return;
+  }
+  int position = 0;
+  must(MPI_Pack(copy.segment.at, static_cast<int>(copy.segment.count), copy.segment.type, to,
+                static_cast<int>(copy.bytes), &position, parts_.comm->get()),
+       "MPI_Pack");
+}
+
+void CombinedRun::copy_out(const Copy& copy) const {
+  const std::byte* const from = window_.halves[half_] + copy.begin;
+  if (copy.is_plain) {
+    std::memcpy(copy.segment.at, from, static_cast<std::size_t>(copy.bytes));
+    return;
+  }
+  int position = 0;
+  must(MPI_Unpack(from, static_cast<int>(copy.bytes), &position, copy.segment.at,
+                  static_cast<int>(copy.segment.count), copy.segment.type, parts_.comm->get()),
+       "MPI_Unpack");
+}
+
+void CombinedRun::write() {
+  if (has_written_ || !have_finished(readers_of_writes_, number_ - 2)) return;
+  for (const Copy& copy : writes_) copy_in(copy);
+  has_written_ = true;
+  ++num_events_;
+  for (BlockLine* const block : writes_to_) block->ready[half_].fetch_add(1, std::memory_order_acq_rel);
+  mine_->posted.store(number_, std::memory_order_release);
+  for (RankLine* const rank : writes_for_) tell(*rank, half_);
+}
+
+/// The last round that may be sent: of those before it no more than the window is still to come.
+Rank CombinedRun::open_round() const {
+  Bytes bytes = 0;
+  for (const Coming& block : coming_) {
+    if (has_reached(block.line->landed, number_)) continue;
+    const bool is_first = bytes == 0;
+    bytes += block.bytes;
+    if (!is_first && bytes > parts_.window_bytes) return block.round - 1;
+  }
+  return parts_.group->hosts().num_hosts();
+}
+
+/// Who writes a block next waits until this rank has finished, so its count may begin anew.
+void CombinedRun::send_blocks() {
+  if (num_sent_ == outgoing_.size()) return;
+  const Rank open = open_round();
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    auto& [line, writers, round, is_sent] = outgoing_[i];
+    if (is_sent || round > open || line->ready[half_].load(std::memory_order_acquire) != writers) continue;
+    is_sent = true;
+    line->ready[half_].store(0, std::memory_order_relaxed);
+    ++num_sent_;
+    ++num_active_;
+    ++num_events_;
+    must(MPI_Start(&requests_[half_][incoming_.size() + i]), "MPI_Start");
+  }
+}
+
+void CombinedRun::take_completed() {
+  std::vector<MPI_Request>& requests = requests_[half_];
+  int found = 0;
+  must(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &found, indices_.data(),
+                    MPI_STATUSES_IGNORE),
+       "MPI_Testsome");
+  if (found == MPI_UNDEFINED) return;
+  for (int i = 0; i < found; ++i) {
+    const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+    if (index >= incoming_.size()) continue;
+    incoming_[index].line->landed.store(number_, std::memory_order_release);
+    for (RankLine* const reader : incoming_[index].readers) tell(*reader, half_);
+  }
+  num_active_ -= static_cast<std::size_t>(found);
+  num_events_ += found;
+  if (found > 0) patience_.found_something();
+}
+
+void CombinedRun::take(Group& group) {
+  for (const Copy& copy : group.copies) copy_out(copy);
+  group.is_taken = true;
+  ++num_taken_;
+  ++num_events_;
+  if (!follows_) return;
+  for (const std::size_t source : group.sources) arrivals_.land_piece(source);
+}
+
+/// Unless somebody asks for single messages, a rank has nothing from reading before all is here.
+void CombinedRun::read() {
+  if (num_taken_ == groups_.size() || (!follows_ && !is_all_here())) return;
+  for (Group& group : groups_)
+    if (!group.is_taken && has_reached(*group.says, number_)) take(group);
+}
+
+void CombinedRun::finish() {
+  if (!has_written_ || !receives_ || !has_sent() || num_taken_ < groups_.size()) return;
+  is_finished_ = true;
+  mine_->arrived[half_].store(0, std::memory_order_relaxed);
+  mine_->finished.store(number_, std::memory_order_release);
+}
+
+/// single: messages are handed over one by one.
+bool CombinedRun::look(bool single) {
+  if (!is_finished_) {
+    start_receives();
+    write();
+    send_blocks();
+    if (num_active_ > 0) take_completed();
+    read();
+    finish();
+    const bool calls_mpi = num_active_ > 0 || !others_are_done_;
+    if (!calls_mpi && ++turns_ % turns_per_progress == 0) let_mpi_go_on(*parts_.comm, parts_.tag);
+  }
+  if (!others_are_done_) others_are_done_ = single ? others_->next(false) : others_->advance(false);
+  return is_finished_ && others_are_done_;
+}
+
+/// Whoever has requests looks for them, as MPI does; who has none sleeps until what it waits for is here.
+void CombinedRun::wait_a_little() {
+  if (num_active_ > 0 || !others_are_done_) {
+    patience_.found_nothing();
+    return;
+  }
+  const bool only_reads = has_written_ && receives_ && has_sent();
+  if (!only_reads || follows_) {
+    std::this_thread::yield();
+    return;
+  }
+  const unsigned looks = parts_.group->is_oversubscribed() ? 0 : looks_before_nap;
+  for (unsigned i = 0; i < looks; ++i) {
+    if (is_all_here()) return;
+    pause_briefly();
+  }
+  mine_->bell.announce();
+  if (!is_all_here()) mine_->bell.sleep(nap_s);
+  mine_->bell.withdraw();
+  if (!is_all_here()) let_mpi_go_on(*parts_.comm, parts_.tag);
+}
+
+bool CombinedRun::advance(bool block) {
+  while (!look(false)) {
+    if (!block) return false;
+    if (is_finished_) {
+      others_are_done_ = others_->advance(true);
+    } else {
+      wait_a_little();
+    }
+  }
+  return true;
+}
+
+bool CombinedRun::next(bool block) {
+  while (!look(true)) {
+    if (!block || arrivals_.any()) return false;
+    wait_a_little();
+  }
+  return true;
+}
+
+void CombinedRun::follow() {
+  if (others_) others_->follow();
+  follows_ = true;
+  if (always_follows()) return;  // it has not begun yet
+  for (const Group& group : groups_)
+    if (group.is_taken)
+      for (const std::size_t source : group.sources) arrivals_.land_piece(source);
+}
+
+std::string CombinedRun::waits_for() const {
+  std::vector<Rank> ranks;
+  const HostGroup& group = *parts_.group;
+  for (std::size_t i = 0; i < window_.ranks.size(); ++i)
+    if (!has_reached(window_.ranks[i].posted, number_)) ranks.push_back(group.ranks()[i]);
+  const auto incoming = parts_.layout.incoming();
+  for (std::size_t i = 0; i < incoming.size(); ++i)
+    if (!has_reached(window_.incoming[i].landed, number_))
+      ranks.push_back(group.leader(incoming[i].host, host_));
+  sort_once(ranks);
+  std::string text = names_of(ranks);
+  if (others_ && !others_are_done_) text += (text.empty() ? "" : "; ") + others_->waits_for();
+  return text;
+}
+
+void CombinedRun::cancel() noexcept {
+  if (others_) others_->cancel();  // what comes from other hosts lands in the shared memory, which stays
+}
+
+void CombinedRun::describe(ExchangeInfo& info) const {
+  if (others_) others_->describe(info);
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ranks of this rank's host, and who of each host exchanges with which other host.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "mpi/host_comm.hpp"
+#include "nuice/core/hosts.hpp"
+
+namespace nuice::mpi {
+
+class HostGroup {
+ public:
+  /// Collective over comm. leaders: so many ranks of a host at most lead; 0: all.
+  HostGroup(const Communicator& comm, Hosts hosts, int leaders);
+
+  const Hosts& hosts() const { return hosts_; }
+  /// The host's ranks alone.
+  const Communicator& local() const { return local_; }
+  std::span<const Rank> ranks() const { return ranks_of(host_); }
+  /// The place of a rank of this host among them.
+  std::size_t index_of(Rank rank) const;
+  /// The rank of host `of` that exchanges with host `with`: all ranks of a host lead for about as many others, and where hosts are
+  /// alike it is the same of each, as network cards may be theirs.
+  Rank leader(Rank of, Rank with) const;
+  int leaders() const { return leaders_; }
+  /// Whether on some host ranks outnumber the cores that they may run on.
+  bool is_oversubscribed() const { return is_oversubscribed_; }
+
+ private:
+  std::span<const Rank> ranks_of(Rank host) const {
+    const auto h = static_cast<std::size_t>(host);
+    return std::span(by_host_).subspan(begin_[h], begin_[h + 1] - begin_[h]);
+  }
+
+  Hosts hosts_;
+  Rank host_;
+  std::vector<Rank> by_host_;  // ranks, ascending inside a host
+  std::vector<std::size_t> begin_;
+  HostComm split_;
+  Communicator local_;
+  int leaders_ = 0;
+  bool is_oversubscribed_ = false;
+};
+
+}  // namespace nuice::mpi

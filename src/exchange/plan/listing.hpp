@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Partners that a rank lists more than once, as both neighbours of a periodic grid that is two ranks wide. They are planned as one
+// message and bound part by part: the parts lie one behind the other in it, in the sender's order.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "exchange/plan/plan_group.hpp"
+#include "nuice/core/phase_table.hpp"
+
+namespace nuice::mpi {
+
+/// Partners as their ranks have listed them.
+struct Listing {
+  std::vector<Partner> destinations;
+  std::vector<Partner> sources;  ///< By ascending rank, those of one rank in its order; without empty ones.
+};
+
+/// Each partner once, with the sum of its bytes, where it stands first. Throws Error limit for a sum above max_bytes.
+std::vector<Partner> merged(Rank rank, std::span<const Partner> listed);
+
+/// Collective. The bytes that a rank needs at most to tell another what it has listed for it: 0 where no rank lists one twice.
+std::size_t most_listing_bytes(const Communicator& comm, std::span<const Partner> listed);
+
+/// Collective. most_bytes: not 0. sources: merged. Takes tags of its own. O(own messages + log ranks).
+Listing exchange_listings(TagSpace& tags, std::span<const Partner> listed, std::span<const Partner> sources,
+                          std::size_t most_bytes);
+
+}  // namespace nuice::mpi
