@@ -142,6 +142,7 @@ void EndpointCore::fail(const Error& error, std::exception_ptr why) noexcept {
 
 /// Who has died may be known a moment after a call has failed for it.
 void EndpointCore::give_up_after(const Error& error) {
+  throw_failure();  // of another rank, heard before: it says why
   std::vector<Rank> dead;
   if (error.code() == ErrorCode::mpi && !has_failed_)
     for (const double end_s = seconds() + news_time_s; dead.empty() && seconds() < end_s; sched_yield())

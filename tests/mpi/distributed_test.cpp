@@ -98,9 +98,6 @@ TEST(Distributed, FailsOnAllRanksAlike) {
   const std::string who = "rank " + std::to_string(last);
   test::expect_same_error(ErrorCode::invalid_argument, who + " -> rank " + std::to_string(n),
                           [&] { plan(is_last ? std::vector<Partner>{{n, 5}} : std::vector<Partner>{}, {}); });
-  test::expect_same_error(ErrorCode::invalid_argument, who + " -> rank 0", [&] {
-    plan(is_last ? std::vector<Partner>{{0, 5}, {0, 6}} : std::vector<Partner>{}, {});
-  });
   for (const char* other : {"coloring", "auto"})
     test::expect_same_error(ErrorCode::not_applicable,
                             std::string("distributed_coloring, ac, lp, bex, lex, not for ") + other,
