@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Planning by ranks none of which knows the matrix, beside planning with a gather, on this machine.
 
-The same matrix in turns with planning=distributed and planning=everywhere (distributed_coloring: the same
-plan), and with everywhere and rs_n. Planning time is the slowest rank's: gather, schedule and check. Prints
-medians over the rounds, and the median of the ratio within a round. All ranks share the cores of this
-machine, so a round of letters costs what its processes take to get their turns.
+The same matrix in turns with planning=distributed and planning=everywhere, which give the same plan
+(distributed_coloring, ac, lp), and with everywhere and rs_n. Planning time is the slowest rank's: gather,
+schedule and check. Prints medians over the rounds, and the medians of the ratios within a round. All ranks
+share the cores of this machine, so a round of letters costs what its processes take to get their turns.
 
 usage: bench/at_scale.py [--ranks 8,16,32,64] [--degree 8] [--rounds 5] [--quick] [--json]
 """
@@ -24,11 +24,8 @@ from rich.table import Table
 import nuice
 from nuice.cli.bench import environment, find_program
 
-WAYS = {
-    "distributed": ("distributed_coloring", "distributed"),
-    "everywhere": ("distributed_coloring", "everywhere"),
-    "rs_n": ("rs_n", "everywhere"),
-}
+SCHEDULERS = ("distributed_coloring", "ac", "lp")
+WAYS = [(s, p) for s in SCHEDULERS for p in ("distributed", "everywhere")] + [("rs_n", "everywhere")]
 
 
 def plan(ranks, path, scheduler, planning):
@@ -44,18 +41,21 @@ def plan(ranks, path, scheduler, planning):
 
 def figures(ranks, degree, rounds, path):
     nuice.save_matrix_market(path, nuice.random_regular(ranks, min(degree, ranks - 1), seed=1))
-    records = [{name: plan(ranks, path, *way) for name, way in WAYS.items()} for _ in range(rounds)]
+    records = [{way: plan(ranks, path, *way) for way in WAYS} for _ in range(rounds)]
 
-    def seconds(record, name):
-        return record[name]["plan_seconds"]
+    def median_of(scheduler, other=None):
+        """Planned distributed; as a ratio to the other way."""
+        own = [record[scheduler, "distributed"]["plan_seconds"] for record in records]
+        others = [record[other]["plan_seconds"] if other else 1 for record in records]
+        return median(a / b for a, b in zip(own, others, strict=True))
 
     return {
         "ranks": ranks,
         "degree": degree,
-        "phases": {name: records[0][name]["phases"] for name in WAYS},
-        "plan_seconds": {name: median(seconds(r, name) for r in records) for name in WAYS},
-        "to_everywhere": median(seconds(r, "distributed") / seconds(r, "everywhere") for r in records),
-        "to_rs_n": median(seconds(r, "distributed") / seconds(r, "rs_n") for r in records),
+        "phases": {" ".join(way): records[0][way]["phases"] for way in WAYS},
+        "plan_seconds": {s: median_of(s) for s in SCHEDULERS},
+        "to_everywhere": {s: median_of(s, (s, "everywhere")) for s in SCHEDULERS},
+        "to_rs_n": {s: median_of(s, ("rs_n", "everywhere")) for s in SCHEDULERS},
     }
 
 
@@ -76,10 +76,11 @@ def main():
         for row in found:
             print(json.dumps(row))
         return
-    table = Table("ranks", *(f"{name}, ms" for name in WAYS), "/ everywhere", "/ rs_n")
+    table = Table("ranks", "scheduler", "distributed, ms", "/ everywhere", "/ rs_n")
     for row in found:
-        times = (f"{1e3 * row['plan_seconds'][name]:.3g}" for name in WAYS)
-        table.add_row(str(row["ranks"]), *times, f"{row['to_everywhere']:.2f}", f"{row['to_rs_n']:.2f}")
+        for name in SCHEDULERS:
+            ratios = (f"{row[to][name]:.2f}" for to in ("to_everywhere", "to_rs_n"))
+            table.add_row(str(row["ranks"]), name, f"{1e3 * row['plan_seconds'][name]:.3g}", *ratios)
     Console().print(table)
 
 

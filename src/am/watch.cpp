@@ -26,12 +26,10 @@ namespace {
 
 constexpr double look_period_s = 1e-3;
 constexpr double orphan_patience_s = 2;
-/// For the answers to a roll call: ranks that wait answer at once, if they have a core.
-constexpr double answer_time_s = 0.05;
 /// For what was sent last to leave.
 constexpr double farewell_s = 0.002;
-/// For the news of a death, after a call that it made fail.
-constexpr double news_time_s = 0.05;
+/// For the news of a death, after a call that it made fail: they come in milliseconds, if this rank has a core.
+constexpr double news_time_s = 0.5;
 /// Looks for messages per look at the clock.
 constexpr unsigned polls_per_look = 16;
 
@@ -101,7 +99,8 @@ std::vector<Rank> EndpointCore::silent_ranks() {
     }
   }
   const auto all_answered = [&] { return std::ranges::find(watch.is_present, 0) == watch.is_present.end(); };
-  for (const double end_s = seconds() + answer_time_s; seconds() < end_s && !all_answered();) poll_blindly();
+  for (AnswerTime time; !all_answered() && !time.is_over(seconds());)
+    poll_blindly();  // who waits answers at once
   std::vector<Rank> silent;
   for (Rank rank = 0; rank < num_ranks_; ++rank)
     if (watch.is_present[static_cast<std::size_t>(rank)] == 0) silent.push_back(rank);
@@ -143,6 +142,7 @@ void EndpointCore::fail(const Error& error, std::exception_ptr why) noexcept {
 
 /// Who has died may be known a moment after a call has failed for it.
 void EndpointCore::give_up_after(const Error& error) {
+  throw_failure();  // of another rank, heard before: it says why
   std::vector<Rank> dead;
   if (error.code() == ErrorCode::mpi && !has_failed_)
     for (const double end_s = seconds() + news_time_s; dead.empty() && seconds() < end_s; sched_yield())

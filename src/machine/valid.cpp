@@ -24,6 +24,16 @@ bool is_possible(const Machine& machine, const Key& key) {
       key.what);
 }
 
+/// Thirty years. Simulations add nanoseconds to what has passed, and advice compares: no time may drown the others.
+constexpr double longest_s = 1e9;
+
+bool is_too_long(const Machine& machine, const Key& key) {
+  const auto* const seconds = std::get_if<key_kinds::Seconds>(&key.what);
+  const auto* const per_byte = std::get_if<key_kinds::PerByte>(&key.what);
+  return (seconds != nullptr && machine.*seconds->member > longest_s) ||
+         (per_byte != nullptr && machine.*per_byte->member > longest_s);
+}
+
 constexpr core::Named<Duplex> duplexes[] = {
     {"full", Duplex::full}, {"paired", Duplex::paired}, {"half", Duplex::half}};
 constexpr core::Named<Switching> switchings[] = {{"packet", Switching::packet},
@@ -38,6 +48,9 @@ Fault find_fault(const Machine& m) {
   for (const Key& key : keys)
     if (!is_possible(m, key))
       return {key.section, key.name, std::string(key.name) + " is negative or not finite"};
+  for (const Key& key : keys)
+    if (is_too_long(m, key))
+      return {key.section, key.name, std::string(key.name) + " makes for more than 1e9 s, thirty years"};
   if (m.byte_s <= 0) return {"port", "bandwidth", "a byte must take some time"};
   if (m.lossless && (m.switching != Switching::packet || m.duplex != Duplex::full)) {
     return {"network", "lossless",

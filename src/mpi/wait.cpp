@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who gives up asks all others: those that wait here too answer, so that only ranks that are gone, stopped or elsewhere are
-// named. Nothing is waited for but answer_time_s.
+// named. Nothing is waited for but AnswerTime.
 #include "mpi/wait.hpp"
 
 #include <array>
@@ -17,14 +17,13 @@
 namespace nuice::mpi {
 namespace {
 
-constexpr double answer_time_s = 0.05;
 /// Of the limit, for the time between two looks: on a machine with more to do than cores the ranks come to the many steps of a
 /// collective operation late, and nobody is at fault.
 constexpr double most_of_limit = 0.01;
 /// Before that nobody asks, and looking for questions would cost what it waits for.
 constexpr double quick_s = 0.001;
 /// How often questions are looked for: a call of MPI more, that the turns below do without (Patience).
-constexpr double look_every_s = answer_time_s / 5;
+constexpr double look_every_s = 0.01;
 
 /// Empty messages, on tags that nothing else uses: the largest two.
 class RollCall {
@@ -45,7 +44,7 @@ class RollCall {
     is_present[static_cast<std::size_t>(comm_.rank())] = 1;
     for (Rank other = 0; other < comm_.num_ranks(); ++other)
       if (other != comm_.rank()) send(other, question_);
-    for (const double end_s = MPI_Wtime() + answer_time_s; MPI_Wtime() < end_s; std::this_thread::yield()) {
+    for (AnswerTime time; !time.is_over(MPI_Wtime()); std::this_thread::yield()) {
       answer();
       for (MPI_Status status; has_come(answer_, status);) {
         take(status);

@@ -2,27 +2,35 @@
 // AC, asynchronous communication (NICE fig. 4; 003 fig. 2): nothing is scheduled.
 //
 // One phase holds all messages; the executor posts all receives, then all sends, then waits. 004 s.3.1 sends
-// in random order: in a fixed order all ranks would begin with the same receivers. Strip mining (003 s.3.1)
+// in random order: in a fixed order all ranks would begin with the same receivers. Every rank draws its own, which no other
+// needs to know (orders.hpp). Strip mining (003 s.3.1)
 // is the executor's (PlanOptions::max_sends_in_flight): it bounds what is under way and changes no order.
 // Cost: O(messages).
+#include <numeric>
 #include <vector>
 
 #include "nuice/core/random.hpp"
+#include "schedulers/regular/orders.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
 
+std::vector<std::uint32_t> ac_order(std::uint64_t seed, Rank src, std::size_t count) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  Random random(mix64(seed) + static_cast<std::uint64_t>(src));
+  random.shuffle(std::span(order));
+  return order;
+}
+
 Schedule make_ac(const Problem& problem) {
   const CommMatrix& matrix = problem.matrix;
-  Random random(problem.seed);
   Schedule schedule(matrix.num_ranks());
   schedule.reserve(matrix.num_messages());
-  std::vector<MessageId> row;
   for (Rank src = 0; src < matrix.num_ranks(); ++src) {
     const auto sent = matrix.sent_by(src);
-    row.assign(sent.begin(), sent.end());
-    random.shuffle(std::span(row));
-    for (const MessageId id : row) schedule.add_whole(matrix, id);
+    for (const std::uint32_t k : ac_order(problem.seed, src, sent.size()))
+      schedule.add_whole(matrix, sent[k]);
   }
   return schedule;
 }

@@ -18,6 +18,8 @@
 //   * RS_NLH takes an entry only if its route crosses no link that the phase has filled, and a link counts like a rank:
 //     a message has room if also each of its links has at least two messages per slot fewer left than the busiest rank
 //     or link.
+//   * Problem::prefer_pairs: a phase takes pairs of messages back and forth first, row by row, then single ones (rs_nl.cpp says
+//     why). What is left of a message whose mate is finished goes alone.
 // At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
 // rows sorted; 8 bytes per message beside the schedule, and 8 for those of which a part is sent.
 #include <algorithm>
@@ -165,11 +167,16 @@ class Links {
   std::vector<MessageId> to_cross_;  // by link: messages with bytes left
 };
 
-/// A partial permutation for each phase, as in RS_N; without link contention if there are links.
+/// A partial permutation for each phase, as in RS_N; without link contention if there are links; pairs that exchange first, if
+/// that is asked for.
 class Partners {
  public:
-  Partners(const CommMatrix& matrix, LinksOfPhase* links)
-      : matrix_(matrix), links_(links), taken_in_(static_cast<std::size_t>(matrix.num_ranks()), 0) {}
+  Partners(const Problem& problem, LinksOfPhase* links)
+      : matrix_(problem.matrix),
+        links_(links),
+        prefers_pairs_(problem.prefer_pairs),
+        sends_in_(static_cast<std::size_t>(matrix_.num_ranks()), 0),
+        taken_in_(sends_in_) {}
 
   /// Each row's largest entry whose receiver is free, rows in turn from `first` on. Valid until the next
   /// call.
@@ -177,28 +184,67 @@ class Partners {
     ++phase_;
     if (links_ != nullptr) links_->begin_phase();
     picks_.clear();
-    const Rank num_ranks = matrix_.num_ranks();
-    Rank src = first;
-    for (Rank visited = 0; visited < num_ranks; ++visited, src = src + 1 == num_ranks ? 0 : src + 1) {
-      for (Entry& entry : rows.row(src) | std::views::reverse) {
-        PhaseId& taken = taken_in_[static_cast<std::size_t>(matrix_.dst(entry.id))];
-        if (taken == phase_) continue;
-        if (links_ != nullptr) {
-          if (!links_->has_room_for(entry.id)) continue;
-          links_->take(entry.id);
-        }
-        taken = phase_;
-        picks_.push_back({src, &entry});
-        break;
-      }
-    }
+    if (prefers_pairs_) for_rows(first, [&](Rank src) { pick_pair(rows, src); });
+    for_rows(first, [&](Rank src) { pick_single(rows, src); });
     return picks_;
   }
 
  private:
+  /// Calls body(src) for every row that does not send yet, cyclically.
+  template <typename Body>
+  void for_rows(Rank first, Body body) {
+    const Rank num_ranks = matrix_.num_ranks();
+    Rank src = first;
+    for (Rank visited = 0; visited < num_ranks; ++visited, src = src + 1 == num_ranks ? 0 : src + 1)
+      if (!is_marked(sends_in_, src)) body(src);
+  }
+
+  void pick_single(SortedRows& rows, Rank src) {
+    for (Entry& entry : rows.row(src) | std::views::reverse) {
+      if (!has_room_for(entry.id)) continue;
+      take({src, &entry});
+      return;
+    }
+  }
+
+  void pick_pair(SortedRows& rows, Rank src) {
+    if (is_marked(taken_in_, src)) return;
+    for (Entry& entry : rows.row(src) | std::views::reverse) {
+      const Rank dst = matrix_.dst(entry.id);
+      if (is_marked(sends_in_, dst) || !has_room_for(entry.id)) continue;
+      const std::span<Entry> theirs = rows.row(dst);
+      const auto back = std::ranges::find(theirs, src, [&](const Entry& e) { return matrix_.dst(e.id); });
+      if (back == theirs.end()) continue;
+      if (links_ != nullptr) {
+        links_->take(entry.id);  // first, as the way back may cross the same links
+        const bool fits = links_->has_room_for(back->id);
+        links_->release(entry.id);
+        if (!fits) continue;
+      }
+      take({src, &entry});
+      take({dst, &*back});
+      return;
+    }
+  }
+
+  bool is_marked(const std::vector<PhaseId>& marks, Rank rank) const {
+    return marks[static_cast<std::size_t>(rank)] == phase_;
+  }
+  bool has_room_for(MessageId id) const {
+    return !is_marked(taken_in_, matrix_.dst(id)) && (links_ == nullptr || links_->has_room_for(id));
+  }
+  void take(const Pick& pick) {
+    if (links_ != nullptr) links_->take(pick.entry->id);
+    sends_in_[static_cast<std::size_t>(pick.src)] = phase_;
+    taken_in_[static_cast<std::size_t>(matrix_.dst(pick.entry->id))] = phase_;
+    picks_.push_back(pick);
+  }
+
   const CommMatrix& matrix_;
-  LinksOfPhase* links_;            // may be null
+  LinksOfPhase* links_;  // may be null
+  bool prefers_pairs_;
   PhaseId phase_ = 0;              // from 1 on
+  std::vector<PhaseId> sends_in_;  // by sender: phase in which it last sent
   std::vector<PhaseId> taken_in_;  // by receiver: phase in which it was last taken
   std::vector<Pick> picks_;
 };
@@ -229,7 +275,7 @@ Schedule make_by_level(const Problem& problem, Links* links) {
   const CommMatrix& matrix = problem.matrix;
   Random random(problem.seed);
   SortedRows rows(matrix, random);
-  Partners partners(matrix, links == nullptr ? nullptr : &links->of_phase());
+  Partners partners(problem, links == nullptr ? nullptr : &links->of_phase());
   Schedule schedule(matrix.num_ranks());
   // Room for the parts too: memory that is not used takes addresses only, but growing would copy everything.
   schedule.reserve(matrix.num_messages() + std::size_t{matrix.num_messages()} / 4);

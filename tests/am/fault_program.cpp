@@ -14,9 +14,12 @@
 //            refuse, list, rma    DRS_N
 //            learn    drs receive lists
 //            connect  connect() again and again
+//            midway   the victim ends in connect(), after it has come and before the others are through
 //
 // Prints a line per rank that came to its end: "case C rank R SECONDS code: text", the seconds since the victim's end.
+#include <fcntl.h>
 #include <mpi.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -28,6 +31,10 @@
 #include <string>
 #include <vector>
 
+#include "am/mpi/host.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/failure.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/core/error.hpp"
@@ -73,10 +80,10 @@ class Ranks {
 
   void run() {
     const std::map<std::string, void (Ranks::*)()> works = {
-        {"quiesce", &Ranks::quiesce}, {"future", &Ranks::future},  {"put", &Ranks::put},
-        {"small", &Ranks::small},     {"level", &Ranks::level},    {"wait", &Ranks::wait},
-        {"refuse", &Ranks::drs},      {"list", &Ranks::drs},       {"rma", &Ranks::drs},
-        {"learn", &Ranks::learn},     {"connect", &Ranks::connect}};
+        {"quiesce", &Ranks::quiesce}, {"future", &Ranks::future},   {"put", &Ranks::put},
+        {"small", &Ranks::small},     {"level", &Ranks::level},     {"wait", &Ranks::wait},
+        {"refuse", &Ranks::drs},      {"list", &Ranks::drs},        {"rma", &Ranks::drs},
+        {"learn", &Ranks::learn},     {"connect", &Ranks::connect}, {"midway", &Ranks::midway}};
     try {
       (this->*works.at(what_.work))();
       say("done");
@@ -217,6 +224,21 @@ class Ranks {
     rounds([&](int) { am::mpi::connect(comm_, transport()); });
   }
 
+  /// The victim does what connect() does first; the rest of it MPI can only do blocking.
+  void midway() {
+    if (rank_ == victim) {
+      const auto comm = mpi::duplicate(comm_, what_.watchdog_s);
+      mpi::all_or_none(*comm, [] {});
+      std::int64_t numbers[6];
+      mpi::broadcast(*comm, numbers, 6, MPI_INT64_T, 0);
+      mpi::all_or_none(*comm, [] {});
+      const am::mpi::Host host(*comm);  // all know each other's processes now
+      *death_s_ = now_s();
+      what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
+    }
+    am::mpi::connect(comm_, transport());
+  }
+
   void learn() {
     const Memory all = memory();
     drs::mpi::World world(comm_, transport(), options());
@@ -229,6 +251,22 @@ class Ranks {
   double* death_s_;  // in memory that the ranks of a case share
   int rank_ = 0;
 };
+
+/// Of all ranks of the host, which MPI_COMM_WORLD is. Not in a window: some ways of MPI's have none that is shared.
+double* shared_number(int which) {
+  int starter = getppid();
+  MPI_Bcast(&starter, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const std::string name = "/nuice-fault-" + std::to_string(starter);
+  const int file = shm_open(name.c_str(), O_RDWR | O_CREAT, 0600);
+  constexpr std::size_t bytes = 4096;
+  if (file < 0 || ftruncate(file, bytes) != 0) MPI_Abort(MPI_COMM_WORLD, 3);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) MPI_Abort(MPI_COMM_WORLD, 3);
+  close(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  shm_unlink(name.c_str());
+  return static_cast<double*>(memory) + which;
+}
 
 }  // namespace
 
@@ -243,13 +281,5 @@ int main(int argc, char** argv) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, number, rank, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  MPI_Win window = MPI_WIN_NULL;
-  double* mine = nullptr;
-  MPI_Win_allocate_shared(rank % ranks_per_case == victim ? sizeof(double) : 0, 1, MPI_INFO_NULL, comm,
-                          static_cast<void*>(&mine), &window);
-  MPI_Aint bytes = 0;
-  int unit = 0;
-  double* death_s = nullptr;
-  MPI_Win_shared_query(window, victim, &bytes, &unit, static_cast<void*>(&death_s));
-  Ranks(parse_case(number, argv[number + 1]), comm, death_s).run();
+  Ranks(parse_case(number, argv[number + 1]), comm, shared_number(number)).run();
 }

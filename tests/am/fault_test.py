@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import typing
 import unittest
 
@@ -24,17 +25,23 @@ IS_OPENMPI_5 = re.search(r"Open MPI\) 5|prterun|PRRTE", VERSION) is not None
 WATCHDOG_S = 1
 # Idle cores give 0.03 s and 0.05 s; these tests run on any machine, under any load.
 SLACK_S = 3
+CONTINUE = ["--continuous"] if IS_OPENMPI_5 else []
 LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 
 
-def run(cases, *launcher_options):
+def run(cases, *launcher_options, **environment):
     """What the ranks of each case say, and when, by case and rank; all of them in one start."""
     command = [MPIEXEC, *launcher_options, FLAG, str(RANKS * len(cases)), PROGRAM, *cases]
     # Open MPI leaves its shared memory behind when a rank is killed: here, where it goes with the folder.
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         places = {f"OMPI_MCA_{who}_backing_directory": folder for who in ("btl_sm", "osc_sm")}
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=60, env=os.environ | places
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+            env=os.environ | places | environment,
         )
     said = {case: {} for case in cases}
     for case, rank, when, text in LINE.findall(done.stdout):
@@ -96,6 +103,33 @@ class Faults(unittest.TestCase):
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 has a fault tolerance that is known here")
     def test_connect_ends_where_a_rank_has_died(self):
         self.expect(["kill/connect/mpi/0"], rf"^mpi: .*; dead: rank {VICTIM}$", SLACK_S, "--with-ft", "ulfm")
+
+    def expect_end(self, case, expected, *launcher_options, **environment):
+        """All survivors end, in an error or in a process that says what it would have said."""
+        begin = time.monotonic()
+        done, said = run([case], *launcher_options, **environment)
+        self.assertLess(time.monotonic() - begin, 30)
+        message = f"{case}: {done.stdout}{done.stderr}"
+        ended = {
+            int(rank) for rank in re.findall(rf"^nuice: rank (\d) gives up{expected}", done.stderr, re.M)
+        }
+        threw = {rank for rank, (_, text) in said[case].items() if re.search(expected, text)}
+        self.assertEqual(ended | threw, SURVIVORS, message)
+
+    @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
+    def test_a_death_in_the_midst_of_connect(self):
+        dead = rf"; dead: rank {VICTIM}"
+        self.expect_end("kill/midway/mpi/0", dead, "--continuous")
+
+    def test_a_rank_that_stops_in_the_midst_of_connect(self):
+        """Whoever sees another give up first may name that one."""
+        self.expect_end(f"freeze/midway/mpi/{WATCHDOG_S}", r"(?: after [\d.]+ s|; dead: rank)", *CONTINUE)
+
+    @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
+    def test_a_death_under_a_one_sided_operation(self):
+        """By sockets, where the target has to take part."""
+        by_sockets = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "rdma", "OMPI_MCA_pml": "ob1"}
+        self.expect_end("kill/rma/mpi/0", rf".*; dead: rank {VICTIM}", "--with-ft", "ulfm", **by_sockets)
 
 
 if __name__ == "__main__":

@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"\"88 us\"", "\"88 km\"", "bad.toml:4: start_up: no unit here is called 'km'"},
         Wrong{"\"88 us\"", "\"88 MB/s\"", "bad.toml:4: start_up: no unit here is called 'MB/s'"},
         Wrong{"\"88 us\"", "\"-88 us\"", "bad.toml:4: start_up: '-88 us' must not be negative"},
+        Wrong{"\"88 us\"", "\"1e17 s\"", "bad.toml:4: start_up makes for more than 1e9 s"},
         Wrong{"\"88 us\"", "\"nan us\"", "bad.toml:4: start_up: 'nan us' does not begin with a number"},
         Wrong{"\"88 us\"", "\"1e999 us\"", "bad.toml:4: start_up"},
         Wrong{"\"88 us\"", "\"\"", "bad.toml:4: start_up: '' does not begin with a number"},

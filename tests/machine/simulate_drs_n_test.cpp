@@ -170,8 +170,11 @@ TEST(Repeats, OfTerabytesEnd) {
   Machine slow = cm5;
   slow.start_up_s = 1e6;
   EXPECT_GT(simulate_drs_n(three_to_one(1000), slow).seconds, 3e6);
-  slow.start_up_s = 1e12;  // an inquiry no longer takes time beside it
-  EXPECT_EQ(code_of([&] { simulate_drs_n(three_to_one(1000), slow); }), ErrorCode::limit);
+  slow.start_up_s = 1e12;  // an inquiry would no longer take time beside it
+  EXPECT_EQ(code_of([&] { simulate_drs_n(three_to_one(1000), slow); }), ErrorCode::invalid_argument);
+  slow = cm5;
+  slow.byte_s = 1;  // nor beside a petabyte of these
+  EXPECT_EQ(code_of([&] { simulate_drs_n(three_to_one(Bytes{1} << 50), slow); }), ErrorCode::limit);
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 60);
 }
 

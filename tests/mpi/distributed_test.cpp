@@ -9,14 +9,18 @@ namespace {
 
 constexpr const char* scheduler = "distributed_coloring";
 
-mpi::Plan plan_for(const CommMatrix& matrix, mpi::PlanOptions options) {
-  options.scheduler = scheduler;
+/// Those that plan without a matrix, one under its second name too.
+constexpr const char* schedulers_without_matrix[] = {"distributed_coloring", "ac", "lp", "ps", "bex", "lex"};
+
+mpi::Plan plan_for(const CommMatrix& matrix, mpi::PlanOptions options, const char* name = scheduler) {
+  options.scheduler = name;
   return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options);
 }
 
-void expect_same_plan(const CommMatrix& matrix, std::uint64_t seed) {
-  const mpi::Plan everywhere = plan_for(matrix, {.seed = seed});
-  mpi::Plan local = plan_for(matrix, {.seed = seed, .planning = mpi::Planning::distributed});
+void expect_same_plan_by(const char* name, const CommMatrix& matrix, std::uint64_t seed) {
+  SCOPED_TRACE(name);
+  const mpi::Plan everywhere = plan_for(matrix, {.seed = seed}, name);
+  mpi::Plan local = plan_for(matrix, {.seed = seed, .planning = mpi::Planning::distributed}, name);
   EXPECT_EQ(local.table(), everywhere.table());
   EXPECT_EQ(std::vector<Partner>(local.sources().begin(), local.sources().end()),
             test::column_of(matrix, test::world_rank()));
@@ -39,6 +43,10 @@ void expect_same_plan(const CommMatrix& matrix, std::uint64_t seed) {
   bound.exchange.start();
   bound.exchange.wait();
   bound.expect_received(0);
+}
+
+void expect_same_plan(const CommMatrix& matrix, std::uint64_t seed) {
+  for (const char* name : schedulers_without_matrix) expect_same_plan_by(name, matrix, seed);
 }
 
 TEST(Distributed, IsThePlanOfOneWhoKnowsAll) {
@@ -94,7 +102,8 @@ TEST(Distributed, FailsOnAllRanksAlike) {
     plan(is_last ? std::vector<Partner>{{0, -5}} : std::vector<Partner>{}, {});
   });
   for (const char* other : {"coloring", "auto"})
-    test::expect_same_error(ErrorCode::not_applicable, std::string("distributed_coloring, not for ") + other,
+    test::expect_same_error(ErrorCode::not_applicable,
+                            std::string("distributed_coloring, ac, lp, bex, lex, not for ") + other,
                             [&] { plan({}, {.scheduler = other}); });
   test::expect_same_error(ErrorCode::not_applicable, "hosts", [&] { plan({}, {.hosts = "2"}); });
   test::expect_same_error(ErrorCode::not_applicable, "depend", [&] { plan({}, {.executor = "depend"}); });

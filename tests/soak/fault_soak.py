@@ -32,6 +32,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "bench" / "testbed"))
+import network  # noqa: E402  from there
+
 TESTBED = [sys.executable, str(ROOT / "bench" / "testbed" / "nuice_testbed.py")]
 PROGRAM = ROOT / "build" / "release" / "tests" / "soak" / "fault_soak_program"
 WATCHDOG_S = 12.0  # above what TCP takes to come back after the longest fault that is to be outlived
@@ -44,6 +47,11 @@ def testbed(*words: str) -> None:
     done = subprocess.run([*TESTBED, *words], capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
         raise RuntimeError(f"nuice-testbed {' '.join(words)}: {done.stderr.strip()}")
+
+
+def switch(is_up: bool) -> None:
+    """Not by the command: starting that takes as long as a fault where the machine has much else to do."""
+    network.set_switch(network.current(os.environ["NUICE_TESTBED"]), is_up)
 
 
 class Episode:
@@ -108,11 +116,13 @@ class Episode:
                 lambda: os.kill(self.pids()[host], signal.SIGSTOP),
                 lambda: os.kill(self.pids()[host], signal.SIGCONT),
             ),
-            "switch": (lambda: testbed("switch", "down"), lambda: testbed("switch", "up")),
+            "switch": (lambda: switch(False), lambda: switch(True)),
         }[kind]
+        begun = time.monotonic()
         begin()
         time.sleep(seconds)
         end()
+        self.faults[-1] += f" ({time.monotonic() - begun:.1f})"
         self.move_on()
 
     def move_on(self) -> None:
@@ -133,7 +143,7 @@ class Episode:
         pids = self.pids()
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)
         if kind == "cut":
-            testbed("switch", "down")
+            switch(False)
         else:
             os.kill(pids[victim], signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
         try:
@@ -142,7 +152,7 @@ class Episode:
             )
         finally:
             if kind == "cut":
-                testbed("switch", "up")
+                switch(True)
         errors = self.errors()
         named = any(f"rank {victim}" in text.split("gives up", 1)[-1] for _, text in errors.values())
         if kind != "cut" and not named:

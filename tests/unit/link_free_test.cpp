@@ -215,6 +215,28 @@ TEST(RsNl, PairsWhereAsked) {
   }
 }
 
+// Sizes of the two ways differ, so what one of them has left goes alone.
+TEST(RsNh, PairsWhereAsked) {
+  std::vector<Message> messages;
+  Bytes units = 1;
+  for (const Message& message : random_density(64, 0.15, {}, 4).entries()) {
+    if (message.src >= message.dst) continue;
+    for (const auto& [src, dst] : {std::pair{message.src, message.dst}, {message.dst, message.src}})
+      messages.push_back({src, dst, 100 * (units = units * 7 % 31)});
+  }
+  const CommMatrix matrix = test::matrix_of(64, messages);
+  const auto net = make_topology("hypercube:6");
+  for (const char* name : {"rs_nh", "rs_nlh"}) {
+    Problem problem{.matrix = matrix, .seed = 2, .topology = net.get()};
+    const Schedule alone = make_schedule(problem, name);
+    problem.prefer_pairs = true;
+    const Schedule paired = make_schedule(problem, name);
+    EXPECT_FALSE(check(matrix, paired, find_scheduler(name).guarantees, net.get())) << name;
+    EXPECT_GT(num_paired(paired), 4 * num_paired(alone)) << name;
+    EXPECT_GT(num_paired(paired), matrix.num_messages() / 2) << name;
+  }
+}
+
 TEST(PlanFile, RecordsTheTopology) {
   const CommMatrix matrix = test::table1_of_004(100);
   const auto net = make_topology("mesh:4x2");

@@ -24,8 +24,8 @@ namespace nuice::mpi {
 enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
   root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
-  /// Nowhere: the ranks find the phases together, each knowing its own messages only. For the scheduler distributed_coloring
-  /// (docs/at-scale.md).
+  /// Nowhere: each rank knows its own messages only, learns who sends to it, and makes its slice from that: distributed_coloring
+  /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/at-scale.md).
   distributed,
 };
 

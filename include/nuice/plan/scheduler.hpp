@@ -31,7 +31,7 @@ struct Problem {
   /// The network, rank i of the matrix being its rank i. Rows that promise link_free need one; the others do not look.
   const Topology* topology = nullptr;
   /// Whether two ranks that have messages for each other exchange them in the same phase, for machines that gain by it
-  /// (iPSC/860, 000 s.6). Only rs_nl looks at it; lp, gs and others pair anyway.
+  /// (iPSC/860, 000 s.6). rs_nl, rs_nh and rs_nlh look at it; lp, gs and others pair anyway.
   bool prefer_pairs = false;
 };
 

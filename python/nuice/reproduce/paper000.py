@@ -259,7 +259,7 @@ def figure17(lab: Lab, quick: bool) -> Reproduction:
 
 def section7(lab: Lab, quick: bool) -> Reproduction:
     """The orders of scheduling cost S and of communication cost C, "in general"."""
-    lab = lab.with_few()
+    lab = lab.with_few(draws=10)
     tests: list[tuple[str, str, Callable[[int], CommMatrix]]] = [
         ("CM-5, d = 16, 1 to 32 units of 512 bytes", MACHINE, lambda s: patterns.non_uniform(16, 512, s)),
         ("CM-5, mesh of 9428 points, unit 256 bytes", MACHINE, lambda s: patterns.like_mesh(9428, 256, s)),

@@ -36,10 +36,12 @@ class Lab:
 
     seeds: int
     machines: dict[str, Any] = field(default_factory=dict)  # instead of the shipped one of that name
+    draws: int = 1  # how many schedules of each matrix
 
-    def with_few(self) -> Lab:
-        """For meshes that take long to make and differ little from each other: means over three at most."""
-        return Lab(min(self.seeds, 3), self.machines)
+    def with_few(self, draws: int = 1) -> Lab:
+        """For meshes that take long to make and differ little from each other: means over three at most.
+        draws: where what is compared is nearer than two draws of AC's order are (10 % on a hypercube)."""
+        return Lab(min(self.seeds, 3), self.machines, min(self.seeds, draws))
 
     def machine(self, name: str) -> Any:
         """A shipped machine; NAME/VARIANT is that machine with the costs of data/fitted.csv."""
@@ -81,8 +83,13 @@ class Lab:
         return 1e3 * _core.simulate_schedule(matrix, schedule, on, **executor(like, on.duplex)).seconds
 
     def mean_ms(self, machine: str, algorithm: str, make: Callable[[int], CommMatrix]) -> float:
-        """The mean over matrices make(0), make(1), ..."""
-        return sum(self.run(machine, algorithm, make(seed), seed) for seed in range(self.seeds)) / self.seeds
+        """The mean over matrices make(0), make(1), ... and their draws."""
+        total = 0.0
+        for seed in range(self.seeds):
+            matrix = make(seed)
+            for draw in range(self.draws):
+                total += self.run(machine, algorithm, matrix, seed + draw * self.seeds)
+        return total / (self.seeds * self.draws)
 
     def planning_ms(self, machine: str, algorithm: str, matrix: CommMatrix) -> float:
         """Of a node of that machine, by the adviser's formula. AC plans nothing; for LP a node looks at its

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "am/mpi/call.hpp"
+#include "am/mpi/guard.hpp"
 #include "am/mpi/host.hpp"
 #include "am/mpi/point_to_point.hpp"
 #ifdef NUICE_HAS_UCX
@@ -83,12 +84,15 @@ std::vector<std::string> transports() {
 }
 
 std::unique_ptr<Transport> connect(MPI_Comm parent, const Options& options) {
-  // What follows waits for all ranks without a limit, in operations that cannot be watched: they have come by then.
   const auto duplicate = nuice::mpi::duplicate(parent, options.watchdog_s, nullptr);
   const Communicator& comm = *duplicate;
   all_or_none(comm, [&] { check(options); });
   check_equal(comm, options);
+  // All have come by now. What follows blocks, and MPI has no other form of it.
+  Guard guard(comm.rank(), options.watchdog_s);
+  const Guard::Call call(guard, "connect()");
   auto host = std::make_unique<Host>(comm);
+  guard.watch(*host->neighbours);
   const bool with_rings =
       options.transport == "best" ? host->largest_has_several : options.transport.starts_with("shm");
   const std::string remote = options.transport.ends_with("ucx") ? "ucx" : "mpi";

@@ -38,6 +38,25 @@ class QuietTime {
   bool has_looked_ = false;
 };
 
+/// The time that others have to answer a question, of which a moment at most counts between two looks: where this rank waits for a
+/// core, the others do too, and nobody is at fault. Bounded all the same.
+class AnswerTime {
+ public:
+  /// At every look.
+  bool is_over(double now_s) {
+    if (begun_s_ == 0) begun_s_ = now_s;
+    looked_.look(0, now_s, most_between_looks_s);
+    return looked_.seconds() >= limit_s || now_s - begun_s_ >= most_s;
+  }
+
+ private:
+  static constexpr double limit_s = 0.05;
+  static constexpr double most_between_looks_s = 0.0025;
+  static constexpr double most_s = 0.3;
+  QuietTime looked_;
+  double begun_s_ = 0;
+};
+
 /// "rank 2, rank 3 and 5 more", each once, in order. At least one.
 inline std::string names_of(std::vector<Rank> ranks) {
   std::ranges::sort(ranks);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "am/endpoint_core.hpp"
+#include "am/mpi/host.hpp"
 #include "core/text/names.hpp"
 #include "mpi/call.hpp"
 #include "nuice/core/error.hpp"
@@ -15,24 +16,30 @@ using nuice::mpi::Extent;
 using nuice::mpi::is_finalized;
 using nuice::mpi::must;
 
-Words::Words(MPI_Comm comm, const am::Endpoint& endpoint) : endpoint_(endpoint) {
+Words::Words(const nuice::mpi::Communicator& comm, const am::Endpoint& endpoint, double watchdog_s)
+    : guard_(comm.rank(), watchdog_s), endpoint_(endpoint) {
+  const am::mpi::Guard::Call call(guard_, "MPI_Win_allocate");
+  guard_.watch(*am::mpi::Host(comm).neighbours);
   std::int64_t* word = nullptr;
-  must(MPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, comm, static_cast<void*>(&word), &window_),
+  must(MPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, comm.get(), static_cast<void*>(&word),
+                        &window_),
        "MPI_Win_allocate");
   must(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   must(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
   *word = 0;
   must(MPI_Win_sync(window_), "MPI_Win_sync");
-  must(MPI_Barrier(comm), "MPI_Barrier");
+  must(MPI_Barrier(comm.get()), "MPI_Barrier");
 }
 
 Words::~Words() {
   if (is_finalized() || endpoint_.has_failed()) return;
+  const am::mpi::Guard::Call call(guard_, "MPI_Win_free");
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }
 
 std::int64_t Words::compare_and_swap(Rank rank, std::int64_t expected, std::int64_t desired) {
+  const am::mpi::Guard::Call call(guard_, "MPI_Win_flush");
   std::int64_t before = -1;
   must(MPI_Compare_and_swap(&desired, &expected, &before, MPI_INT64_T, rank, 0, window_),
        "MPI_Compare_and_swap");
@@ -46,9 +53,9 @@ RmaRun::RmaRun(std::shared_ptr<void> keeps_alive, ActiveRuns& active, Messages m
 
 RmaRun::~RmaRun() = default;
 
-void RmaRun::connect(MPI_Comm parent) {
-  comm_ = std::make_unique<const nuice::mpi::Communicator>(parent);
-  locks_ = std::make_unique<Words>(comm_->get(), *active_.endpoint);
+void RmaRun::connect(MPI_Comm parent, double watchdog_s) {
+  comm_ = std::make_unique<const nuice::mpi::Communicator>(parent, watchdog_s);
+  locks_ = std::make_unique<Words>(*comm_, *active_.endpoint, watchdog_s);
 }
 
 void RmaRun::make_requests() {

@@ -11,13 +11,15 @@
 // between equal operations only. A synchronous send is complete when the receiver has begun to take it in.
 //
 // Cost beside the payload: a compare-and-swap and a flush for every try and for every release. MPI_Win_flush waits for
-// the target; without atomic operations in the network that means until the target is inside MPI.
+// the target; without atomic operations in the network that means until the target is inside MPI, and for ever where it has
+// died: then the process ends (am/mpi/guard.hpp).
 #pragma once
 
 #include <mpi.h>
 
 #include <memory>
 
+#include "am/mpi/guard.hpp"
 #include "drs/run.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/requests.hpp"
@@ -27,8 +29,8 @@ namespace nuice::drs::mpi {
 /// A 64-bit word on every rank, 0 at first, for compare-and-swap.
 class Words {
  public:
-  /// Collective.
-  Words(MPI_Comm comm, const am::Endpoint& endpoint);
+  /// Collective. Its calls are given up after watchdog_s; 0: no limit.
+  Words(const nuice::mpi::Communicator& comm, const am::Endpoint& endpoint, double watchdog_s);
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
   /// Collective, unless the endpoint was given up: nobody may wait for the dead.
@@ -37,6 +39,7 @@ class Words {
   std::int64_t compare_and_swap(Rank rank, std::int64_t expected, std::int64_t desired);
 
  private:
+  am::mpi::Guard guard_;
   MPI_Win window_ = MPI_WIN_NULL;
   const am::Endpoint& endpoint_;
 };
@@ -48,7 +51,7 @@ class RmaRun : public Run {
   ~RmaRun() override;
 
   /// Collective, once, before the first start(): communicator and window.
-  void connect(MPI_Comm parent);
+  void connect(MPI_Comm parent, double watchdog_s);
   /// Makes the requests. Does not communicate. Throws Error limit where a message is too large for this MPI.
   void make_requests();
 

@@ -129,7 +129,7 @@ Exchange World::bind(std::span<const Partner> destinations, std::span<const Part
     run = std::make_unique<RmaRun>(state_, exchanger.active, std::move(messages), options);
   });
   exchanger.check_sources(destinations, sources);
-  run->connect(all.comm->get());
+  run->connect(all.comm->get(), all.comm->watchdog_s());
   exchanger.agree([&] { run->make_requests(); });
   return Exchange(std::move(run));
 }

@@ -27,6 +27,8 @@
 
 namespace nuice::mpi {
 
+struct Facts;
+
 /// The executor credit's window, shared by the ranks of a host.
 struct Windows {
   double forwards = 1;     // this rank's share
@@ -152,8 +154,7 @@ struct Plan::State {
   void plan_distributed(const PlanOptions& options);
   /// Collective. Checks the table with its partners, and learns what all have together; nothing is gathered.
   void take_distributed(const PlanOptions& options);
-  template <typename FactsOfAll>
-  void describe_distributed(const PlanOptions& options, const FactsOfAll& facts,
+  void describe_distributed(const PlanOptions& options, const Facts& facts,
                             const std::vector<Bytes>& largest);
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();

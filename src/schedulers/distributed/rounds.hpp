@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rounds of distributed planning, for any world: all ranks in one process (all_ranks.hpp), or one rank on MPI
-// (exchange/plan/plan_distributed.cpp).
+// (exchange/plan/distributed/planners.cpp).
 #pragma once
 
 #include <cstdint>

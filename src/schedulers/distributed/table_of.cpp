@@ -2,6 +2,7 @@
 #include "schedulers/distributed/table_of.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nuice::distributed {
 
@@ -12,36 +13,46 @@ std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used) {
   return phases;
 }
 
+std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed> receives) {
+  std::ranges::stable_sort(sends, {}, &Placed::phase);
+  std::ranges::stable_sort(receives, {}, &Placed::phase);
+  std::vector<PhaseEntry> entries;
+  auto send = sends.begin();
+  auto receive = receives.begin();
+  while (send != sends.end() || receive != receives.end()) {
+    const bool sends_next =
+        send != sends.end() && (receive == receives.end() || send->phase <= receive->phase);
+    const bool receives_next =
+        receive != receives.end() && (send == sends.end() || receive->phase <= send->phase);
+    PhaseEntry& entry = entries.emplace_back(PhaseEntry{.phase = sends_next ? send->phase : receive->phase});
+    if (sends_next) {
+      entry.send_partner = send->partner;
+      entry.send_bytes = (send++)->bytes;
+    }
+    if (receives_next) {
+      entry.recv_partner = receive->partner;
+      entry.recv_bytes = (receive++)->bytes;
+    }
+  }
+  return entries;
+}
+
 PhaseTable table_of(const Side& sends, const Side& receives, std::span<const PhaseId> phase_of,
                     PhaseId num_phases, Rank num_ranks) {
   PhaseTable table;
   table.rank = sends.self;
   table.num_ranks = num_ranks;
   table.num_phases = num_phases;
-  std::vector<PhaseEntry> entries;
-  for (std::size_t i = 0; i < sends.partners.size(); ++i) {
-    table.destinations.push_back({sends.partners[i], sends.bytes[i]});
-    entries.push_back({.phase = phase_of[sends.colours[i]],
-                       .send_partner = sends.partners[i],
-                       .send_bytes = sends.bytes[i]});
-  }
-  for (std::size_t i = 0; i < receives.partners.size(); ++i) {
-    table.sources.push_back({receives.partners[i], receives.bytes[i]});
-    entries.push_back({.phase = phase_of[receives.colours[i]],
-                       .recv_partner = receives.partners[i],
-                       .recv_bytes = receives.bytes[i]});
-  }
-  std::ranges::stable_sort(entries, {}, &PhaseEntry::phase);
-  for (const PhaseEntry& entry : entries) {  // the two halves of a phase become one entry
-    const bool joins = !table.entries.empty() && table.entries.back().phase == entry.phase &&
-                       table.entries.back().recv_partner == no_rank && entry.send_partner == no_rank;
-    if (!joins) {
-      table.entries.push_back(entry);
-      continue;
+  const auto placed = [&](const Side& side, std::vector<Partner>& partners) {
+    std::vector<Placed> messages;
+    for (std::size_t i = 0; i < side.partners.size(); ++i) {
+      partners.push_back({side.partners[i], side.bytes[i]});
+      messages.push_back({phase_of[side.colours[i]], side.partners[i], side.bytes[i]});
     }
-    table.entries.back().recv_partner = entry.recv_partner;
-    table.entries.back().recv_bytes = entry.recv_bytes;
-  }
+    return messages;
+  };
+  std::vector<Placed> out = placed(sends, table.destinations);
+  table.entries = entries_of(std::move(out), placed(receives, table.sources));
   return table;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From colours to one rank's table.
+// From phases, or colours, to one rank's table.
 #pragma once
 
 #include <span>
@@ -13,7 +13,18 @@ namespace nuice::distributed {
 /// By colour the phase that it becomes: as colours go, those that nobody uses left out. used: by colour, of all ranks.
 std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used);
 
-/// Of whole messages. Requires that all have colours. O(degree log degree).
+/// A message that a rank sends, or receives, as a whole.
+struct Placed {
+  PhaseId phase;
+  Rank partner;
+  Bytes bytes;
+};
+
+/// As slice() has them: those of a phase in the order in which they stand here, the first send beside the first receive.
+/// O(n log n).
+std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed> receives);
+
+/// Requires that all messages have colours. O(degree log degree).
 PhaseTable table_of(const Side& sends, const Side& receives, std::span<const PhaseId> phase_of,
                     PhaseId num_phases, Rank num_ranks);
 

@@ -12,22 +12,17 @@
 //
 // For n that is no power of two the pairs are those of the round-robin tournament (pairing.hpp) among virtual
 // numbers: as good as pex, but without the argument about clusters. Cost: O(messages + n).
-#include <vector>
-
 #include "schedulers/graph/pairing.hpp"
+#include "schedulers/regular/orders.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
 
-Schedule make_bex(const Problem& problem) {
-  const CommMatrix& matrix = problem.matrix;
-  const Rank num_ranks = matrix.num_ranks();
+PhaseId bex_phase(Rank src, Rank dst, Rank num_ranks) {
   const auto virtual_number = [num_ranks](Rank rank) { return rank + 1 == num_ranks ? 0 : rank + 1; };
-  std::vector<PhaseId> phase_of(matrix.num_messages());
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    phase_of[id] = meeting_step(virtual_number(matrix.src(id)), virtual_number(matrix.dst(id)), num_ranks);
-  }
-  return Schedule::of_whole_messages(matrix, phase_of, static_cast<PhaseId>(num_ranks));
+  return meeting_step(virtual_number(src), virtual_number(dst), num_ranks);
 }
+
+Schedule make_bex(const Problem& problem) { return in_fixed_order(problem.matrix, bex_phase); }
 
 }  // namespace nuice::sched

@@ -8,18 +8,21 @@
 #include <vector>
 
 #include "schedulers/graph/pairing.hpp"
+#include "schedulers/regular/orders.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
 
-Schedule make_lp(const Problem& problem) {
-  const CommMatrix& matrix = problem.matrix;
+PhaseId lp_phase(Rank src, Rank dst, Rank num_ranks) { return meeting_step(src, dst, num_ranks); }
+
+Schedule make_lp(const Problem& problem) { return in_fixed_order(problem.matrix, lp_phase); }
+
+Schedule in_fixed_order(const CommMatrix& matrix, FixedOrder phase_of) {
   const Rank num_ranks = matrix.num_ranks();
-  std::vector<PhaseId> phase_of(matrix.num_messages());
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    phase_of[id] = meeting_step(matrix.src(id), matrix.dst(id), num_ranks);
-  }
-  return Schedule::of_whole_messages(matrix, phase_of, static_cast<PhaseId>(num_ranks));
+  std::vector<PhaseId> phases(matrix.num_messages());
+  for (MessageId id = 0; id < matrix.num_messages(); ++id)
+    phases[id] = phase_of(matrix.src(id), matrix.dst(id), num_ranks);
+  return Schedule::of_whole_messages(matrix, phases, static_cast<PhaseId>(num_ranks));
 }
 
 }  // namespace nuice::sched

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a rank knows that plans without a matrix: its own messages, and a few facts of all.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "nuice/core/bounds.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/types.hpp"
+
+namespace nuice::mpi {
+
+template <typename T>
+std::span<const std::byte> bytes_of(std::span<const T> values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_bytes(values);
+}
+
+/// What has come from one rank.
+template <typename T>
+std::vector<T> values_in(std::span<const std::byte> bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+/// A rank's messages in one direction, without that to itself, by ascending partner.
+struct Messages {
+  std::vector<Rank> partners;
+  std::vector<Bytes> bytes;
+
+  std::size_t size() const { return partners.size(); }
+  void add(Rank partner, Bytes size) {
+    partners.push_back(partner);
+    bytes.push_back(size);
+  }
+  Bytes sum() const { return std::accumulate(bytes.begin(), bytes.end(), Bytes{0}); }
+  /// Throws Error limit for more than max_bytes. verb: "send"
+  void require_fits(Rank self, const std::string& verb) const {
+    Bytes left = max_bytes;
+    for (const Bytes size : bytes) {
+      if (size > left)
+        throw Error(ErrorCode::limit,
+                    "rank " + std::to_string(self) + " is to " + verb + " more than 2^62 bytes in all");
+      left -= size;
+    }
+  }
+};
+
+/// Collective. The largest of all ranks, each for itself.
+void all_max(const Communicator& comm, std::span<std::int64_t> values);
+
+/// What all ranks know in the end, beside their own tables.
+struct Facts {
+  /// Collective. Throws Error limit, on all ranks, where all messages have more than max_bytes.
+  Facts(const Communicator& comm, const Messages& sends, const Messages& receives);
+
+  Bounds bounds;
+  MessageId num_messages = 0;
+  std::int64_t most_sends = 0;  ///< Of one rank.
+  Rank busiest_sender = 0;      ///< The first that has so many.
+};
+
+}  // namespace nuice::mpi

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Planning where no rank knows more than its own messages: it learns who sends to it, then ranks find the phases together
+// (schedulers/distributed) or each from its own messages (schedulers/regular/orders.hpp), and each pair checks what it has agreed
+// upon (nuice/core/check_pairs.hpp).
+//
+// Cost, d: this rank's messages, D: the most that any has: d messages to learn of the sources, d to check, some ten sums over all
+// ranks, and a reduction of a vector of as many numbers as there may be phases. distributed_coloring: O(d + D) memory, about 10 d
+// short messages, and as many sums as rounds, of which there are some 100 at most (docs/at-scale.md).
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "exchange/plan/distributed/planners.hpp"
+#include "exchange/plan/options.hpp"
+#include "exchange/plan/plan_state.hpp"
+#include "mpi/agree.hpp"
+#include "nuice/core/check_pairs.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// Who sends to this rank, and how much.
+Messages discover_sources(const Communicator& comm, SparseExchange& sparse, const Messages& sends) {
+  SparseExchange::Box box;
+  for (std::size_t i = 0; i < sends.partners.size(); ++i)
+    box.add(sends.partners[i], bytes_of(std::span(&sends.bytes[i], 1)));
+  SparseExchange::Sums sums{};
+  Messages receives;
+  const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, sizeof(Bytes));
+  all_or_none(comm, [&] {
+    for (const auto& item : inbox.items) receives.add(item.partner, values_in<Bytes>(inbox.of(item)).at(0));
+    receives.require_fits(comm.rank(), "receive");
+  });
+  return receives;
+}
+
+/// Between ranks that have the same table for a message.
+void check_with_partners(const Communicator& comm, SparseExchange& sparse, const PhaseTable& table,
+                         unsigned guarantees) {
+  const auto require = [](const std::optional<Violation>& violation) {
+    if (violation) throw Error(ErrorCode::mismatch, violation->text);
+  };
+  SparseExchange::Box box;
+  all_or_none(comm, [&] {
+    require(check_alone(table, guarantees));
+    const Claims sent = claims(table, nuice::Direction::send);
+    for (std::size_t i = 0; i < table.destinations.size(); ++i)
+      if (!sent.of(i).empty()) box.add(table.destinations[i].rank, bytes_of(sent.of(i)));
+  });
+  std::int64_t most_bytes = 0;
+  for (const auto& item : box.items)
+    most_bytes = std::max<std::int64_t>(most_bytes, std::ssize(box.of(item)));
+  all_max(comm, std::span(&most_bytes, 1));
+  SparseExchange::Sums sums{};
+  const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, static_cast<std::size_t>(most_bytes));
+  all_or_none(comm, [&] {
+    const Claims expected = claims(table, nuice::Direction::receive);
+    auto next = inbox.items.begin();
+    for (std::size_t i = 0; i < table.sources.size(); ++i) {
+      const Rank src = table.sources[i].rank;
+      if (next != inbox.items.end() && next->partner < src) break;
+      std::vector<Claim> sent;
+      if (next != inbox.items.end() && next->partner == src) sent = values_in<Claim>(inbox.of(*next++));
+      require(compare_claims(src, comm.rank(), sent, expected.of(i)));
+    }
+    if (next != inbox.items.end())
+      require(compare_claims(next->partner, comm.rank(), values_in<Claim>(inbox.of(*next)), {}));
+  });
+}
+
+/// A message of a rank to itself is no transfer, but stands among destinations and sources.
+void add_own(std::vector<Partner>& partners, const Partner& own) {
+  partners.insert(std::ranges::lower_bound(partners, own.rank, {}, &Partner::rank), own);
+}
+
+[[noreturn]] void refuse_distributed(const std::string& what) {
+  throw Error(ErrorCode::not_applicable,
+              "planning distributed, where no rank knows the whole matrix, " + what);
+}
+
+void require_no_matrix_needed(const PlanOptions& options) {
+  const bool names_hosts = !options.hosts.empty() && options.hosts != auto_name && options.hosts != "1";
+  if (names_hosts) refuse_distributed("has no hosts with several ranks");
+  if (find_executor(options.executor).pace == Pace::notices)
+    refuse_distributed("cannot tell who must wait for whom, which the executor " + options.executor +
+                       " needs");
+}
+
+void require_planned_locally(const PlanOptions& options) {
+  if (local_planner(options.scheduler) == nullptr)
+    refuse_distributed("is for the schedulers " + local_planner_names() + ", not for " + options.scheduler);
+  require_no_matrix_needed(options);
+}
+
+/// The messages of a table, but for that of the rank to itself.
+Messages messages_of(std::span<const Partner> partners, Rank self) {
+  Messages messages;
+  for (const auto& [rank, bytes] : partners)
+    if (rank != self) messages.add(rank, bytes);
+  return messages;
+}
+
+/// The largest transfer of each phase, of all ranks.
+std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable& table) {
+  std::int64_t num_phases = table.num_phases;
+  all_max(comm, std::span(&num_phases, 1));
+  std::vector<Bytes> largest(static_cast<std::size_t>(num_phases), 0);
+  for (const PhaseEntry& entry : table.entries)
+    largest[entry.phase] = std::max(largest[entry.phase], entry.send_bytes);
+  all_max(comm, std::span(largest));
+  all_or_none(comm, [&] {
+    if (num_phases != table.num_phases)
+      throw Error(ErrorCode::mismatch, "the table of rank " + std::to_string(table.rank) + " has " +
+                                           std::to_string(table.num_phases) + " phases, others have up to " +
+                                           std::to_string(num_phases));
+    const auto empty = std::ranges::find(largest, 0);
+    if (empty != largest.end())
+      throw Error(ErrorCode::mismatch,
+                  "nobody sends anything in phase " + std::to_string(empty - largest.begin()));
+  });
+  return largest;
+}
+
+}  // namespace
+
+void Plan::State::describe_distributed(const PlanOptions& options, const Facts& facts,
+                                       const std::vector<Bytes>& largest) {
+  describe(options);
+  info.num_hosts = comm->num_ranks();
+  info.num_messages = facts.num_messages;
+  info.num_phases = static_cast<PhaseId>(largest.size());
+  info.phase_bytes = std::accumulate(largest.begin(), largest.end(), Bytes{0});
+  info.bounds = facts.bounds;
+}
+
+void Plan::State::take_distributed(const PlanOptions& options) {
+  StopWatch watch;
+  all_or_none(*comm, [&] { require_no_matrix_needed(options); });
+  SparseExchange sparse(*comm, tags->next);
+  take_tags(tags->comm, tags->next);
+  check_with_partners(*comm, sparse, table, 0);
+  const std::vector<Bytes> largest = largest_transfers(*comm, table);
+  info.check_s = watch.lap();
+  const Messages sends = messages_of(table.destinations, comm->rank());
+  const Messages receives = messages_of(table.sources, comm->rank());
+  describe_distributed(options, Facts(*comm, sends, receives), largest);
+  find_near_ranks(options);
+  share_windows();
+}
+
+void Plan::State::plan_distributed(const PlanOptions& options) {
+  StopWatch watch;
+  all_or_none(*comm, [&] { require_planned_locally(options); });
+  SparseExchange sparse(*comm, tags->next);
+  take_tags(tags->comm, tags->next);
+
+  Messages sends;
+  Bytes own = 0;
+  all_or_none(*comm, [&] {
+    std::vector<Partner> row(destinations);
+    std::ranges::sort(row, {}, &Partner::rank);
+    for (const auto& [rank, bytes] : row)
+      if (rank == comm->rank())
+        own = bytes;
+      else if (bytes > 0)
+        sends.add(rank, bytes);
+    sends.require_fits(comm->rank(), "send");
+  });
+  const Messages receives = discover_sources(*comm, sparse, sends);
+  const Facts facts(*comm, sends, receives);
+  info.gather_s = watch.lap();
+
+  LocalPlan plan =
+      local_planner(options.scheduler)->plan({*comm, sparse, sends, receives, facts, options.seed});
+  table = std::move(plan.table);
+  info.schedule_s = watch.lap();
+  if (options.check) check_with_partners(*comm, sparse, table, find_scheduler(options.scheduler).guarantees);
+  info.check_s = options.check ? watch.lap() : 0;
+  if (own > 0) {
+    add_own(table.destinations, {comm->rank(), own});
+    add_own(table.sources, {comm->rank(), own});
+  }
+
+  describe_distributed(options, facts, plan.largest);
+  find_near_ranks(options);
+  share_windows();
+}
+
+}  // namespace nuice::mpi
