@@ -28,10 +28,10 @@ bool is_possible(const Machine& machine, const Key& key) {
 constexpr double longest_s = 1e9;
 
 bool is_too_long(const Machine& machine, const Key& key) {
-  const auto* const seconds = std::get_if<key_kinds::Seconds>(&key.what);
-  const auto* const per_byte = std::get_if<key_kinds::PerByte>(&key.what);
-  return (seconds != nullptr && machine.*seconds->member > longest_s) ||
-         (per_byte != nullptr && machine.*per_byte->member > longest_s);
+  const auto* const time = std::get_if<key_kinds::Seconds>(&key.what);
+  const auto* const time_each = std::get_if<key_kinds::PerByte>(&key.what);
+  return (time != nullptr && machine.*time->member > longest_s) ||
+         (time_each != nullptr && machine.*time_each->member > longest_s);
 }
 
 constexpr core::Named<Duplex> duplexes[] = {

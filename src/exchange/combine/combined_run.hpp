@@ -134,9 +134,8 @@ class CombinedRun : public Run {
   RankLine* mine_;
 
   std::vector<Copy> writes_;
-  bool last_one_sends_;
-  std::vector<BlockLine*> writes_to_;  // blocks in which this rank has a part, unless the last one sends
-  std::vector<RankLine*> writes_for_;  // ranks of this host for which it has something
+  std::vector<BlockLine*> writes_to_;         // blocks in which this rank has a part
+  std::vector<RankLine*> writes_for_;         // ranks of this host for which it has something
   std::vector<RankLine*> readers_of_writes_;  // those, and who sends the blocks
   std::vector<RankLine*> readers_of_blocks_;  // of all blocks that this rank receives
   std::vector<Group> groups_;
