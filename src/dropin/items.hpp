@@ -115,6 +115,10 @@ std::vector<Item> items_from(const Neighbours& neighbours, GetItem&& item) {
   return items;
 }
 
+inline Items items_of(std::vector<Item> out, std::vector<Item> in) {
+  return {.out = std::move(out), .in = std::move(in), .are_of_neighbours = true};
+}
+
 template <typename Mpi>
 int run_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
                           MPI_Comm comm, Mpi&& mpi) {
@@ -125,7 +129,7 @@ int run_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int
     };
   };
   const auto items = [&](const Neighbours& neighbours) {
-    return Items{items_to(neighbours, block(sb, sc, st)), items_from(neighbours, block(rb, rc, rt))};
+    return items_of(items_to(neighbours, block(sb, sc, st)), items_from(neighbours, block(rb, rc, rt)));
   };
   return replacer().run_neighbours("MPI_Neighbor_alltoall", comm, sc * size_of(st), items, mpi);
 }
@@ -152,13 +156,13 @@ int run_neighbor_alltoallw(const void* sb, const int* scs, const MPI_Aint* sds, 
                            void* rb, const int* rcs, const MPI_Aint* rds, ReceiveType&& receive_type,
                            MPI_Comm comm, Mpi&& mpi) {
   const auto items = [&](const Neighbours& neighbours) {
-    return Items{items_to(neighbours,
-                          [&](std::size_t i, int rank) {
-                            return Item{rank, moved(sb, sds[i]), scs[i], send_type(static_cast<int>(i))};
-                          }),
-                 items_from(neighbours, [&](std::size_t i, int rank) {
-                   return Item{rank, moved(rb, rds[i]), rcs[i], receive_type(static_cast<int>(i))};
-                 })};
+    return items_of(items_to(neighbours,
+                             [&](std::size_t i, int rank) {
+                               return Item{rank, moved(sb, sds[i]), scs[i], send_type(static_cast<int>(i))};
+                             }),
+                    items_from(neighbours, [&](std::size_t i, int rank) {
+                      return Item{rank, moved(rb, rds[i]), rcs[i], receive_type(static_cast<int>(i))};
+                    }));
   };
   return replacer().run_neighbours("MPI_Neighbor_alltoallw", comm, -1, items, mpi);
 }

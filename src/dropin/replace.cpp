@@ -34,7 +34,9 @@ struct Engine : private mpi::PlanlessListener {
       : engine(channel, std::move(settings)) {}
 
   void land(std::size_t receive) override { incoming[receive].unpack(); }
-  PlanlessEngine::Ongoing* begin() { return engine.begin(sends, receives, *this); }
+  PlanlessEngine::Ongoing* begin(Bytes unasked_bytes) {
+    return engine.begin(sends, receives, *this, unasked_bytes);
+  }
 };
 
 namespace {
@@ -194,7 +196,10 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm comm) {
     Place* const place = place_of(comm, -1);
     if (place == nullptr) return MPI_SUCCESS;
     place->neighbours = neighbours_of(comm);
-    (void)ask_all(*place, comm, !place->neighbours.destinations.empty());
+    auto most = static_cast<Rank>(place->neighbours.sources.size());
+    must(PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    place->unasked_of_neighbours = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(most);
+    if (most > 0) (void)ask_all(*place, comm, true);
     return MPI_SUCCESS;
   });
 }
@@ -228,7 +233,7 @@ void Replacer::make_shadow(Place& place, MPI_Comm comm) {
   for (Rank each = 0; each < num_ranks; ++each)
     if (place.host_of[static_cast<std::size_t>(each)] == own_host) near.push_back(each);
   const double share = 1.0 / static_cast<double>(near.size());
-  const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(num_ranks);
+  const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(num_ranks - 1);
   constexpr int numbers = 16000;  // of tags every MPI has 2^15
   place.engine =
       std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, place.rank, num_ranks, 0, numbers},
@@ -307,7 +312,8 @@ void Replacer::carry_out(Place& place, const Items& items) const {
     own.receives.push_back({item.rank, travel.at(), travel.bytes()});
     own.incoming.push_back(std::move(travel));
   }
-  PlanlessEngine::Ongoing* const ongoing = own.begin();
+  PlanlessEngine::Ongoing* const ongoing =
+      own.begin(items.are_of_neighbours ? place.unasked_of_neighbours : 0);
   try {
     wait_for(own.engine, *ongoing);
   } catch (const Error&) {

@@ -45,6 +45,7 @@ struct Items {
   std::vector<Item> out;
   std::vector<Item> in;
   bool in_place = false;
+  bool are_of_neighbours = false;
 };
 
 class Replacer {
@@ -102,6 +103,7 @@ class Replacer {
     std::vector<int> host_of;        // by rank
     std::unique_ptr<Engine> engine;  // none: no shadow yet
     Neighbours neighbours;
+    std::int64_t unasked_of_neighbours = 0;  // they are fewer than ranks, so more may come of each
     Rate by_mpi;
     Rate by_us;
   };

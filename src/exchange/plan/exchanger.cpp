@@ -72,7 +72,7 @@ Exchanger::Exchanger(MPI_Comm comm, const ExchangerOptions& options) : state_(st
                                      (last_exchange_tag() - 1) / 2};
     state_->engine = std::make_shared<PlanlessEngine>(
         channel,
-        PlanlessSettings{.unasked_bytes = unasked > 0 ? unasked : default_unasked_bytes(own.num_ranks()),
+        PlanlessSettings{.unasked_bytes = unasked > 0 ? unasked : default_unasked_bytes(own.num_ranks() - 1),
                          .window_senders = all.credit.window_senders,
                          .window = {.window_bytes = all.credit.window_bytes,
                                     .chunk_bytes = all.credit.chunk_bytes,

@@ -17,10 +17,9 @@ constexpr Bytes most_bytes_at_once = Bytes{1} << 30;
 
 }  // namespace
 
-Bytes default_unasked_bytes(Rank num_ranks) {
+Bytes default_unasked_bytes(Rank num_senders) {
   constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: less costs a packet all the same
-  const Bytes senders = std::max<Bytes>(1, num_ranks - 1);
-  return std::max(segment_bytes, 2 * exchange::least_window_bytes / senders);
+  return std::max(segment_bytes, 2 * exchange::least_window_bytes / std::max<Bytes>(1, num_senders));
 }
 
 PlanlessEngine::PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings)
@@ -55,7 +54,7 @@ MPI_Request* PlanlessEngine::add_request(const Use& use) {
 
 PlanlessEngine::Ongoing* PlanlessEngine::begin(std::span<const PlanlessSend> sends,
                                                std::span<const PlanlessReceive> receives,
-                                               PlanlessListener& listener) {
+                                               PlanlessListener& listener, Bytes unasked_bytes) {
   if (is_broken_) throw Error(ErrorCode::state, "an exchange on this communicator has failed before");
   if (idle_.empty()) idle_.push_back(all_.emplace_back(std::make_unique<Ongoing>()).get());
   Ongoing& ongoing = *idle_.back();
@@ -63,8 +62,9 @@ PlanlessEngine::Ongoing* PlanlessEngine::begin(std::span<const PlanlessSend> sen
   now_s_ = MPI_Wtime();
   idle_.pop_back();
   active_.push_back(&ongoing);
-  begin_receives(ongoing, receives);
-  begin_sends(ongoing, sends);
+  const Bytes unasked = unasked_bytes > 0 ? unasked_bytes : settings_.unasked_bytes;
+  begin_receives(ongoing, receives, unasked);
+  begin_sends(ongoing, sends, unasked);
   grant();
   notify_all();
   forget_done();
@@ -72,7 +72,8 @@ PlanlessEngine::Ongoing* PlanlessEngine::begin(std::span<const PlanlessSend> sen
 }
 
 /// All receives are posted before anything is sent: what is sent at once then mostly finds them.
-void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives) {
+void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives,
+                                    Bytes unasked_bytes) {
   const Rank n = channel_.num_ranks;
   ongoing.sources.clear();
   ongoing.open.clear();
@@ -84,7 +85,7 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
     source.bytes = bytes;
     source.tag = next_tag(received_numbers_, rank);
     source.is_near = is_near(rank);
-    source.unasked = source.is_near ? bytes : std::min(bytes, settings_.unasked_bytes);
+    source.unasked = source.is_near ? bytes : std::min(bytes, unasked_bytes);
     ongoing.bytes_left += bytes;
     if (!source.is_near) ongoing.far_bytes_left += bytes;
   }
@@ -104,7 +105,7 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
   });
 }
 
-void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends) {
+void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends, Bytes unasked_bytes) {
   const Rank n = channel_.num_ranks;
   ongoing.destinations.clear();
   ongoing.destinations_left = sends.size();
@@ -125,7 +126,7 @@ void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend>
     Destination& destination = ongoing.destinations[i];
     if (!destination.is_near) ++destinations_left_;
     destination.granted =
-        destination.is_near ? destination.bytes : std::min(destination.bytes, settings_.unasked_bytes);
+        destination.is_near ? destination.bytes : std::min(destination.bytes, unasked_bytes);
     if (destination.granted < destination.bytes) listen(ongoing, i);
     while (destination.sent < destination.granted)
       send_chunk(ongoing, i, std::min(most_bytes_at_once, destination.granted - destination.sent));

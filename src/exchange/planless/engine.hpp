@@ -67,8 +67,8 @@ class PlanlessListener {
 };
 
 /// Bytes of a message that go unasked where the user has not said: what any network bears from one sender (10 segments, RFC 6928)
-/// twice over, shared by all that may send, a segment each at least. The same on all ranks.
-Bytes default_unasked_bytes(Rank num_ranks);
+/// twice over, shared by all that may send to a rank, a segment each at least. The same on all ranks.
+Bytes default_unasked_bytes(Rank num_senders);
 
 /// Where messages travel: a communicator that outlives the engine, and of its tags the first 2 * numbers from first_tag on.
 struct PlanlessChannel {
@@ -89,9 +89,9 @@ class PlanlessEngine {
   ~PlanlessEngine();
 
   /// Begins an exchange. Messages to or from one rank are matched in their order. Both ends of every message must come here,
-  /// in the same order for the messages of one pair.
+  /// in the same order for the messages of one pair. unasked_bytes: of each message here, the same on all ranks; 0: as in the settings.
   Ongoing* begin(std::span<const PlanlessSend> sends, std::span<const PlanlessReceive> receives,
-                 PlanlessListener& listener);
+                 PlanlessListener& listener, Bytes unasked_bytes = 0);
   /// Looks once at what has come, for all exchanges. Whether anything has. Throws Error mpi, and mismatch where a pair's sizes differ.
   bool look();
   bool is_done(const Ongoing& ongoing) const;
@@ -136,8 +136,8 @@ class PlanlessEngine {
   MPI_Request* add_request(const Use& use);
   void receive_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes, double asked_at_s);
   void send_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes);
-  void begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives);
-  void begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends);
+  void begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives, Bytes unasked_bytes);
+  void begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends, Bytes unasked_bytes);
   void listen(Ongoing& ongoing, std::size_t index);
 
   void take_out(int found);

@@ -76,8 +76,8 @@ void PlanlessRun::describe(ExchangeInfo& info) const {
 
 BoundRun bind_planless(const Binding& binding) {
   const RunSettings& settings = binding.settings;
-  const Bytes unasked =
-      settings.unasked_bytes > 0 ? settings.unasked_bytes : default_unasked_bytes(binding.table.num_ranks);
+  const Bytes unasked = settings.unasked_bytes > 0 ? settings.unasked_bytes
+                                                   : default_unasked_bytes(binding.table.num_ranks - 1);
   auto engine = std::make_shared<PlanlessEngine>(
       PlanlessChannel{binding.comm->get(), binding.table.rank, binding.table.num_ranks, binding.tag, 1},
       PlanlessSettings{.unasked_bytes = unasked,
