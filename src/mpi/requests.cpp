@@ -76,7 +76,8 @@ struct TypeOrigin {
     int count = 0;
     MPI_Aint address = 0;
     MPI_Datatype of = MPI_DATATYPE_NULL;
-    must(MPI_Type_get_contents(type, integers, addresses, types, &count, &address, &of), "MPI_Type_get_contents");
+    must(MPI_Type_get_contents(type, integers, addresses, types, &count, &address, &of),
+         "MPI_Type_get_contents");
     inner.emplace(Datatype(of, !is_named(of)));
   }
   static bool is_named(MPI_Datatype type) {

@@ -20,7 +20,7 @@ struct RunSettings {
   exchange::WindowBounds window = {};  ///< Of what this rank receives.
   double send_share = 1;               ///< Of its host's window, when it sends.
   int window_senders = 1;
-  Bytes unasked_bytes = 0;  ///< Of a message, by the executor planless; 0: by the number of ranks.
+  Bytes unasked_bytes = 0;           ///< Of a message, by the executor planless; 0: by the number of ranks.
   std::span<const Rank> near = {};   ///< This host's ranks, ascending.
   const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
   Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.

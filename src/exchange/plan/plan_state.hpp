@@ -67,7 +67,7 @@ struct Plan::State {
   CombineOptions combine_options;
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
-  std::string trace;  // a folder; empty: nothing is noted
+  std::string trace;                       // a folder; empty: nothing is noted
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
