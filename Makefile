@@ -25,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
 SETUP_STAMP := .venv/.setup-done
-CXX_SOURCES := $(shell find include src data bench apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+CXX_SOURCES := $(shell find include src data lab apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
 PYTHON_SOURCES := $(shell find include src data python cmake -type f -not -name '*.py' 2>/dev/null) \
   CMakeLists.txt pyproject.toml
 # The stamp is not enough when another MPI is asked for than .venv was made for.
@@ -60,7 +60,7 @@ build/python/.installed: $(SETUP_STAMP) $(PYTHON_SOURCES)
 	@mkdir -p build/python && touch $@
 
 $(BIN)/nuice-testbed: $(SETUP_STAMP)
-	@printf '#!/bin/sh\nexec %s %s "$$@"\n' $(CURDIR)/$(BIN)/python $(CURDIR)/bench/testbed/nuice_testbed.py >$@
+	@printf '#!/bin/sh\nexec %s %s "$$@"\n' $(CURDIR)/$(BIN)/python $(CURDIR)/lab/bench/testbed/nuice_testbed.py >$@
 	@chmod +x $@
 
 build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
@@ -141,24 +141,24 @@ fuzz: $(SETUP_STAMP)
 	  'echo "{}: $$(build/fuzz/tests/fuzz/fuzz_{} --seconds $(SECONDS) --save build/fuzz-failed --seed $(or $(SEED),1) tests/fuzz/corpus/{} 2>&1)"'
 
 bench: build
-	$(BIN)/python bench/planning.py
-	$(BIN)/python bench/coloring.py
-	$(BIN)/python bench/simulator.py
-	$(BIN)/python bench/packets.py
-	$(BIN)/python bench/advise.py --matrices 40
-	$(BIN)/python bench/simgrid_check.py
-	$(BIN)/python bench/update.py
-	$(BIN)/python bench/unequal_sizes.py
-	$(BIN)/python bench/level_rules.py
-	$(BIN)/python bench/bytes.py
-	$(BIN)/python bench/link_free.py
-	$(BIN)/python bench/exchange.py
-	$(BIN)/python bench/pair.py
-	$(BIN)/python bench/broadcast.py
-	$(BIN)/python bench/applications.py
-	$(BIN)/python bench/wolff.py
-	$(BIN)/python bench/irregular_smpi.py --quick
-	$(BIN)/python bench/drs.py
+	$(BIN)/python lab/bench/planning.py
+	$(BIN)/python lab/bench/coloring.py
+	$(BIN)/python lab/bench/simulator.py
+	$(BIN)/python lab/bench/packets.py
+	$(BIN)/python lab/bench/advise.py --matrices 40
+	$(BIN)/python lab/bench/simgrid_check.py
+	$(BIN)/python lab/bench/update.py
+	$(BIN)/python lab/bench/unequal_sizes.py
+	$(BIN)/python lab/bench/level_rules.py
+	$(BIN)/python lab/bench/bytes.py
+	$(BIN)/python lab/bench/link_free.py
+	$(BIN)/python lab/bench/exchange.py
+	$(BIN)/python lab/bench/pair.py
+	$(BIN)/python lab/bench/broadcast.py
+	$(BIN)/python lab/bench/applications.py
+	$(BIN)/python lab/bench/wolff.py
+	$(BIN)/python lab/bench/irregular_smpi.py --quick
+	$(BIN)/python lab/bench/drs.py
 	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
 # Debian's PETSc and fftw_mpi are linked with Debian's MPI: nuice is built with it too, apart from the rest.
@@ -167,12 +167,12 @@ bench-peers: build/python/.installed
 	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BENCH_PETSC=ON \
 	  -DMPI_CXX_COMPILER=/usr/bin/mpicxx -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec >build/peers.log
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
-	$(BIN)/python bench/peers.py --build build/peers
+	$(BIN)/python lab/bench/peers.py --build build/peers
 
 # Programs that nobody has changed, with and without `nuice run`: as root, on a test network.
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python bench/programs.py
+	$(BIN)/python lab/bench/programs.py
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 lint: build
@@ -181,7 +181,7 @@ lint: build
 	ruff check .
 	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh
 	$(BIN)/python tools/layering.py .
-	git ls-files 'src/*.cpp' 'bench/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!bench/peers' ':!bench/nuice_bench/petsc_method.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
+	git ls-files 'src/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/nuice_bench/petsc_method.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations
 
 format: setup

@@ -28,3 +28,13 @@ function(nuice_layer name)
   nuice_compile_options(nuice_${name})
   set_property(GLOBAL APPEND PROPERTY NUICE_LAYERS nuice_${name})
 endfunction()
+
+# nuice_program(NAME SOURCES file... [LINKS target...]): a program on MPI, installed as a tool.
+function(nuice_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE nuice_kit ${arg_LINKS})
+  nuice_compile_options(${name})
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH TRUE)  # finds the MPI it was built with
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endfunction()

@@ -131,8 +131,8 @@ MPI_LAYERS = {
     "dropin",
     "petsc",
 }
-# Only public headers: apps, benches, bindings, examples.
-OUTSIDE = ["apps", "bench", "examples", "python/bindings"]
+# Only public headers.
+OUTSIDE = ["apps", "lab", "examples", "python/bindings"]
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}
 # Targets whose name is not that of their layer.
 TARGETS = {
@@ -258,7 +258,7 @@ def self_test():
             "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n"
             "  LINKS nuice_core nuice_schedulers)\n",
             "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",
-            "bench/e.cpp": '#include "core/text/file_io.hpp"\n',
+            "lab/bench/e.cpp": '#include "core/text/file_io.hpp"\n',
         }
         allowed = {
             "src/core/CMakeLists.txt": "# ${PROJECT_SOURCE_DIR}/data\nnuice_layer(core SOURCES a.cpp)\n",

@@ -17,8 +17,8 @@
 #include "cg/product.hpp"
 #include "cg/report.hpp"
 #include "cg/solver.hpp"
-#include "common/command_line.hpp"
-#include "common/timing.hpp"
+#include "kit/command_line.hpp"
+#include "kit/timing.hpp"
 #include "nuice/core/text_io.hpp"
 #include "nuice/mpi/agree.hpp"
 

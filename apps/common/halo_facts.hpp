@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/timing.hpp"
+#include "kit/timing.hpp"
 #include "nuice/core/comm_matrix.hpp"
 #include "nuice/mpi/plan.hpp"
 

@@ -12,15 +12,15 @@
 #include <exception>
 #include <limits>
 
-#include "common/command_line.hpp"
 #include "common/exact_sum.hpp"
-#include "common/timing.hpp"
 #include "euler/cases.hpp"
 #include "euler/dual.hpp"
 #include "euler/mesh.hpp"
 #include "euler/report.hpp"
 #include "euler/solver.hpp"
 #include "euler/vtk.hpp"
+#include "kit/command_line.hpp"
+#include "kit/timing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/text_io.hpp"
 #include "nuice/mpi/agree.hpp"

@@ -12,11 +12,11 @@
 #include <cstdio>
 #include <exception>
 
-#include "common/timing.hpp"
 #include "fft2d/exchange.hpp"
 #include "fft2d/options.hpp"
 #include "fft2d/report.hpp"
 #include "fft2d/transform.hpp"
+#include "kit/timing.hpp"
 #include "nuice/core/comm_matrix.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/text_io.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/command_line.hpp"
+#include "kit/command_line.hpp"
 #include "fft2d/array.hpp"
 
 namespace nuice::fft2d {

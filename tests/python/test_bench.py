@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nuice
 
-BENCH = Path(__file__).parents[2] / "bench"
+BENCH = Path(__file__).parents[2] / "lab" / "bench"
 
 
 def test_bytes_measures_every_one_port_scheduler() -> None:

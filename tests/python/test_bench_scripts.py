@@ -14,7 +14,7 @@ import pytest
 import nuice
 from test_demo import missing_programs
 
-BENCH = Path(__file__).parents[2] / "bench"
+BENCH = Path(__file__).parents[2] / "lab" / "bench"
 
 
 def quick(script: str, *words: str) -> list[dict]:

@@ -11,7 +11,7 @@ import pytest
 
 import nuice
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "lab" / "bench"))
 import ib_fabric
 
 pytestmark = pytest.mark.skipif(

@@ -16,7 +16,7 @@ import pytest
 from nuice.cli.bench import find_program
 from test_demo import missing_programs
 
-FOLDER = Path(__file__).parents[2] / "bench" / "testbed"
+FOLDER = Path(__file__).parents[2] / "lab" / "bench" / "testbed"
 sys.path.insert(0, str(FOLDER))
 import launch  # noqa: E402
 import network  # noqa: E402
@@ -295,7 +295,7 @@ def test_launch_commands_fill_hosts_in_blocks(kind):
 
 
 def test_presets_are_those_of_the_documentation():
-    page = (FOLDER.parents[1] / "docs" / "testbed.md").read_text()
+    page = (FOLDER.parents[2] / "docs" / "testbed.md").read_text()
     for name, settings in network.PRESETS.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
         assert f"| {settings.hosts}" in row

@@ -130,7 +130,7 @@ def reproduce(
 
 
 def fits() -> list[dict[str, Any]]:
-    """What the machines are fitted to, by bench/fit_machines.py; all other cells are predictions."""
+    """What the machines are fitted to, by lab/bench/fit_machines.py; all other cells are predictions."""
     return papers.rows(Path(__file__).parent.parent / "data" / "fits.csv")
 
 

@@ -58,7 +58,7 @@ def table3(lab: Lab, quick: bool) -> Reproduction:
 
 
 def _is_fitted(row: Row, column: str) -> bool:
-    """See bench/fit_machines.py."""
+    """See lab/bench/fit_machines.py."""
     if row["bytes"] > LARGEST_IN_BAR:
         return row["degree"] in (16, 24)  # the memory
     if column == "cgm":

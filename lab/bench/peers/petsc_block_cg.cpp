@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients with Jacobi on a 3-D Poisson problem with several right-hand sides at once, so that halos are large, with
+// PetscSF of several types, for lab/bench/petsc_sf.py.
+//
+//   mpiexec -n N petsc_block_cg POINTS SIDES RTOL REPS TYPE ...
+//
+// POINTS a direction of the grid, SIDES right-hand sides. The solutions of all types are timed in turns. Prints one JSON object per
+// type: iterations, the median seconds of a solution, and by how much it differs from that of the first type.
+#include <petscdmda.h>
+#include <petscksp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nuice/mpi/agree.hpp"
+
+namespace {
+
+void must(PetscErrorCode code) { PetscCallAbort(PETSC_COMM_WORLD, code); }
+
+/// The seven-point Laplacian on a grid in boxes.
+Mat laplacian(PetscInt points) {
+  DM grid;
+  Mat matrix;
+  must(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                    points, points, points, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, nullptr, nullptr,
+                    nullptr, &grid));
+  must(DMSetUp(grid));
+  must(DMSetMatType(grid, MATAIJ));
+  must(DMCreateMatrix(grid, &matrix));
+  PetscInt first[3], count[3];
+  must(DMDAGetCorners(grid, &first[0], &first[1], &first[2], &count[0], &count[1], &count[2]));
+  for (PetscInt k = first[2]; k < first[2] + count[2]; ++k)
+    for (PetscInt j = first[1]; j < first[1] + count[1]; ++j)
+      for (PetscInt i = first[0]; i < first[0] + count[0]; ++i) {
+        const MatStencil row = {k, j, i, 0};
+        const MatStencil columns[] = {row,
+                                      {k, j, i == 0 ? -1 : i - 1, 0},
+                                      {k, j, i + 1 == points ? -1 : i + 1, 0},
+                                      {k, j == 0 ? -1 : j - 1, i, 0},
+                                      {k, j + 1 == points ? -1 : j + 1, i, 0},
+                                      {k == 0 ? -1 : k - 1, j, i, 0},
+                                      {k + 1 == points ? -1 : k + 1, j, i, 0}};
+        const PetscScalar values[] = {6, -1, -1, -1, -1, -1, -1};
+        must(MatSetValuesStencil(matrix, 1, &row, 7, columns, values, INSERT_VALUES));
+      }
+  must(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+  must(DMDestroy(&grid));
+  return matrix;
+}
+
+/// Jacobi: the diagonal is 6 everywhere, and a MAIJ does not give it.
+PetscErrorCode divide_by_diagonal(PC, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCall(VecAXPBY(y, 1.0 / 6, 0, x));
+  PetscFunctionReturn(0);
+}
+
+class Solver {
+ public:
+  Solver(Mat laplacian, PetscInt sides, double rtol, const std::string& type) : type_(type) {
+    must(PetscOptionsSetValue(nullptr, "-sf_type", type.c_str()));
+    must(MatCreateMAIJ(laplacian, sides, &matrix_));
+    must(MatCreateVecs(matrix_, &x, &b_));
+    PetscRandom random;
+    must(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+    must(VecSetRandom(b_, random));
+    must(PetscRandomDestroy(&random));
+    PC preconditioner;
+    must(KSPCreate(PETSC_COMM_WORLD, &solver_));
+    must(KSPSetOperators(solver_, matrix_, matrix_));
+    must(KSPSetType(solver_, KSPCG));
+    must(KSPGetPC(solver_, &preconditioner));
+    must(PCSetType(preconditioner, PCSHELL));
+    must(PCShellSetApply(preconditioner, divide_by_diagonal));
+    must(KSPSetTolerances(solver_, rtol, 1e-300, 1e300, 10000));
+    solve();
+    must(KSPGetIterationNumber(solver_, &iterations_));
+  }
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+  ~Solver() {
+    must(KSPDestroy(&solver_));
+    must(VecDestroy(&x));
+    must(VecDestroy(&b_));
+    must(MatDestroy(&matrix_));
+  }
+
+  void solve() { must(KSPSolve(solver_, b_, x)); }
+
+  void time() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin_s = MPI_Wtime();
+    solve();
+    seconds_.push_back(nuice::mpi::max_over_ranks(MPI_Wtime() - begin_s));
+  }
+
+  void print(Vec right) {
+    Vec difference;
+    PetscReal norm;
+    must(VecDuplicate(x, &difference));
+    must(VecWAXPY(difference, -1, x, right));
+    must(VecNorm(difference, NORM_INFINITY, &norm));
+    must(VecDestroy(&difference));
+    std::ranges::sort(seconds_);
+    must(PetscPrintf(PETSC_COMM_WORLD,
+                     "{\"type\": \"%s\", \"iterations\": %d, \"solve_seconds_median\": %.9g, "
+                     "\"difference\": %.9g}\n",
+                     type_.c_str(), static_cast<int>(iterations_), seconds_[seconds_.size() / 2],
+                     static_cast<double>(norm)));
+  }
+
+  Vec x = nullptr;
+
+ private:
+  std::string type_;
+  Mat matrix_ = nullptr;
+  Vec b_ = nullptr;
+  KSP solver_ = nullptr;
+  PetscInt iterations_ = 0;
+  std::vector<double> seconds_;
+};
+
+void run(int argc, char** argv) {
+  Mat matrix = laplacian(std::atoi(argv[1]));
+  std::vector<std::unique_ptr<Solver>> solvers;
+  for (int i = 5; i < argc; ++i)
+    solvers.push_back(std::make_unique<Solver>(matrix, std::atoi(argv[2]), std::atof(argv[3]), argv[i]));
+  for (int round = 0; round < std::atoi(argv[4]); ++round)
+    for (std::size_t i = 0; i < solvers.size(); ++i)
+      solvers[(i + static_cast<std::size_t>(round)) % solvers.size()]->time();
+  for (const auto& solver : solvers) solver->print(solvers.front()->x);
+  solvers.clear();
+  must(MatDestroy(&matrix));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  if (argc < 6) MPI_Abort(MPI_COMM_WORLD, 2);
+  PetscCall(PetscInitializeNoArguments());
+  run(argc, argv);
+  PetscCall(PetscFinalize());
+  MPI_Finalize();
+  return 0;
+}
