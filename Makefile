@@ -3,11 +3,11 @@
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
 #   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
-#   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/fuzzing.md)
+#   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
 #   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
-#   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
-#   make bench      the figures of docs/measurements.md on this machine
-#   make test-petsc  the PetscSF type nuice (docs/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
+#   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
+#   make bench      the figures of docs/explanation/results.md on this machine
+#   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root
 #   make lint       what CI would complain about;  make format: mends the layout

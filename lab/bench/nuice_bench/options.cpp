@@ -267,7 +267,7 @@ void add_drs_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_flag("--receive-lists", options.receive_lists,
-               "time the ways to learn who sends what (docs/exchange.md) instead of exchanges");
+               "time the ways to learn who sends what (docs/how-to/exchange.md) instead of exchanges");
 }
 
 }  // namespace
