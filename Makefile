@@ -4,6 +4,7 @@
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
 #   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
+#   make docs       the site of docs/ and the API, in build/docs; installs what it needs
 #   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
 #   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/explanation/results.md on this machine
@@ -16,7 +17,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build install demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build docs install demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -83,6 +84,11 @@ testbed: build
 
 demo: build
 	$(BIN)/nuice demo --out demo
+
+docs: build
+	command -v doxygen >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq doxygen >/dev/null
+	$(BIN)/python -m pip install --quiet -r requirements-docs.txt
+	$(BIN)/python docs/generate.py build/docs
 
 # Both at once, each on a core; pytest shows its progress, ctest its last lines.
 test-fast: build build/release/.tests
