@@ -3,11 +3,13 @@
 project = "NUICE"
 author = copyright = "the authors of NUICE"
 extensions = ["myst_parser", "sphinx_copybutton"]
-root_doc = "README"
-exclude_patterns = ["reference/api"]
+exclude_patterns = ["extra"]
 html_theme = "furo"
 html_title = "NUICE"
 html_extra_path = ["extra"]
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+smartquotes = False  # --option
 html_copy_source = False
 html_show_sphinx = False
 myst_heading_anchors = 4  # as GitHub has them

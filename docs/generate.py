@@ -39,6 +39,8 @@ def place(path: Path) -> Path:
     """Where a file or folder of the tree stands among the pages."""
     if path.is_relative_to("docs"):
         inside = path.relative_to("docs")
+        if inside.as_posix() in {".", "README.md"}:
+            return Path("index.md")
         return inside / "README.md" if (ROOT / path).is_dir() else inside
     if path.suffix == ".md":
         return Path("project") / "-".join(part.lower() for part in path.parts)
@@ -108,7 +110,7 @@ def stage(pages: Path) -> None:
             write(pages, place(path), orphan + page_of(path, text, wanted))
         else:
             write(pages, place(path), file_as_page(path))
-    with (pages / "README.md").open("a", encoding="utf-8") as index:
+    with (pages / "index.md").open("a", encoding="utf-8") as index:
         index.write(contents(pages))
     for folder in ("explanation/algorithms", "adr"):
         names = sorted(page.stem for page in (pages / folder).glob("*.md") if page.stem != "README")
@@ -123,7 +125,7 @@ def toctree(caption: str, names: list[str]) -> str:
 
 def contents(pages: Path) -> str:
     """The site's contents are those of docs/README.md: its headings, and the pages under each."""
-    parts = re.split(r"^## ", (pages / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    parts = re.split(r"^## ", (pages / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     text = ""
     for part in parts[1:]:
         names = [link.removesuffix(".md") for _, link in LINK.findall(part) if link.endswith(".md")]
@@ -206,10 +208,10 @@ def decisions_page() -> str:
 
 def api_page(api: Path) -> str:
     """The public headers, each with its first words and its page of Doxygen's."""
-    text = (
-        '# The C and C++ API\n\nAll of it, searchable: <a href="api/index.html">the pages of Doxygen</a>.\n\n'
-    )
-    text += "`<nuice/nuice.hpp>` holds what needs no MPI, `<nuice/mpi.hpp>` everything, `<nuice/nuice.h>` is for C.\n\n"
+    text = "# The C and C++ API\n\n"
+    text += 'All of it, searchable: <a href="api/index.html">the pages of Doxygen</a>.\n\n'
+    text += "`<nuice/nuice.hpp>` holds what needs no MPI, `<nuice/mpi.hpp>` everything. "
+    text += "`<nuice/nuice.h>` is for C.\n\n"
     rows = []
     for header in sorted((ROOT / "include/nuice").rglob("*.h*")):
         name = header.relative_to(ROOT / "include").as_posix()
@@ -219,9 +221,11 @@ def api_page(api: Path) -> str:
         words = " ".join(line.strip("/* ") for line in head[0].splitlines()[1:]) if head else ""
         page = header.name.replace("_", "__").replace(".", "_8") + ".html"
         if not (api / page).exists():  # several headers have that name
-            page = name.replace("_", "__").replace("/", "_2").replace(".", "_8") + ".html"
+            page = (
+                name.removeprefix("nuice/").replace("_", "__").replace("/", "_2").replace(".", "_8") + ".html"
+            )
         link = f'<a href="api/{page}">{name}</a>' if (api / page).exists() else f"`{name}`"
-        rows.append((link, words.split(". ")[0].rstrip(".")))
+        rows.append((link, re.split(r"\. (?=[A-Z])", words)[0].rstrip(".")))
     return text + table(("header", "what it holds"), iter(rows))
 
 
@@ -243,7 +247,8 @@ def main() -> None:
     api(pages / "extra/reference/api")
     write(pages, "reference/api.md", api_page(pages / "extra/reference/api"))
     stage(pages)
-    shutil.copy(DOCS / "conf.py", pages)
+    for name in ("conf.py", "site.css"):
+        shutil.copy(DOCS / name, pages)
     sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-j", "auto"]
     subprocess.run([*sphinx, "-d", pages.with_name(site.name + "-cache"), pages, site], check=True)
     print(f"docs: {site}/index.html")
