@@ -38,7 +38,7 @@ def test_the_page_about_python_is_true(
 
 
 MARKED = re.compile(r"^<!-- cpp: ?(.*?) ?-->\n```cpp\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-HOW_TO = ("exchange", "halo", "active-messages", "own-schedulers")
+HOW_TO = ("at-scale", "exchange", "halo", "active-messages", "own-schedulers")
 COMPILED_PAGES = ["README.md", *(f"docs/how-to/{page}.md" for page in HOW_TO)]
 
 
