@@ -130,6 +130,7 @@ test-all: test
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
 	$(MAKE) model
+	$(MAKE) docs
 
 # Protocols in every interleaving: SPIN is installed where it is missing. Two minutes, 1 GiB.
 model:

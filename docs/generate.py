@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -87,10 +88,9 @@ def write(pages: Path, name: Path | str, text: str) -> None:
 
 def stage(pages: Path) -> None:
     """Copies docs/, and what it links to, and what that links to."""
-    tracked = subprocess.check_output(
-        ["git", "ls-files", "-co", "--exclude-standard", "docs", "README.md"], cwd=ROOT, text=True
-    ).split()
-    wanted = [Path(name) for name in tracked]
+    command = ["git", "ls-files", "-co", "--exclude-standard", "docs", "README.md"]
+    names = subprocess.check_output(command, cwd=ROOT, text=True).split()
+    wanted = [path for path in map(Path, names) if (ROOT / path).exists()]
     done: set[Path] = set()
     while wanted:
         path = wanted.pop()
@@ -135,19 +135,15 @@ def contents(pages: Path) -> str:
 
 def table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
-    return (
-        "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
-        + "\n"
-    )
+    rendered = (" | ".join(cell.replace("|", "\\|") for cell in line) for line in lines)
+    return "".join(f"| {line} |\n" for line in rendered) + "\n"
 
 
 def names_page() -> str:
     """Whatever is selected by name, from `nuice list --json`."""
     listed = json.loads(subprocess.check_output([BIN / "nuice", "list", "--json"], text=True))
     text = "# Names: schedulers, executors, networks, machines\n\n"
-    text += (
-        "`nuice list` prints the same. Sources that are numbers are [papers](../explanation/papers.md).\n\n"
-    )
+    text += "`nuice list` prints the same. Sources with numbers: [papers](../explanation/papers.md).\n\n"
     shown = {
         "schedulers": ("name", "summary", "guarantees", "source"),
         "executors": ("name", "summary", "needs", "source"),
@@ -167,7 +163,8 @@ def cell(key: str, value: object) -> str:
     return f"`{text}`" if key in {"name", "syntax", "topology"} else text
 
 
-def commands(command: object, name: str) -> Iterator[tuple[str, object]]:
+def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Commands and their commands, each with its whole name."""
     inner = getattr(command, "commands", None)
     if inner is None or name == "nuice":
         yield name, command
@@ -185,14 +182,16 @@ def command_page() -> str:
     text = "# The command line\n\nWhat every command says with `--help`."
     text += " Rules for all of them: [cli.md](cli.md).\n\n"
     for name, command in commands(typer.main.get_command(app), "nuice"):
-        context = click.Context(command, info_name=name)  # type: ignore[arg-type]
-        help_text = (command.help or "").split("\f")[0]  # type: ignore[attr-defined]
+        context = click.Context(command, info_name=name)
+        help_text = (command.help or "").split("\f")[0]
         text += f"## `{name}`\n\n{help_text}\n\n"
-        text += f"    {name} {' '.join(command.collect_usage_pieces(context))}\n\n"  # type: ignore[attr-defined]
-        records = [p.get_help_record(context) for p in command.get_params(context)]  # type: ignore[attr-defined]
+        text += f"    {name} {' '.join(command.collect_usage_pieces(context))}\n\n"
+        records = [p.get_help_record(context) for p in command.get_params(context)]
         rows = [(f"`{' '.join(r[0].split())}`", " ".join(r[1].split())) for r in records if r]
         text += table(("option", "meaning"), iter(rows)) if rows else ""
     for program in PROGRAMS:
+        if not (BIN / program).exists():  # not built: a library that it needs is not here
+            continue
         done = subprocess.run([BIN / program, "--help"], capture_output=True, text=True, check=True)
         text += f"## `{program}`\n\n~~~~text\n{done.stdout.strip()}\n~~~~\n\n"
     return text
@@ -219,13 +218,14 @@ def api_page(api: Path) -> str:
             r"\S+ SPDX.*\n((?:[/ ]\*|//) .*\n)+?(?=//\n| \*\n|#|//   )", header.read_text(encoding="utf-8")
         )
         words = " ".join(line.strip("/* ") for line in head[0].splitlines()[1:]) if head else ""
-        page = header.name.replace("_", "__").replace(".", "_8") + ".html"
-        if not (api / page).exists():  # several headers have that name
-            page = (
-                name.removeprefix("nuice/").replace("_", "__").replace("/", "_2").replace(".", "_8") + ".html"
-            )
-        link = f'<a href="api/{page}">{name}</a>' if (api / page).exists() else f"`{name}`"
-        rows.append((link, re.split(r"\. (?=[A-Z])", words)[0].rstrip(".")))
+        encoded = name.replace("_", "__").replace("/", "_2").replace(".", "_8") + ".html"
+        # Doxygen drops as many folders as it can.
+        page = next(api.glob(encoded[encoded.rindex("_2") + 2 :]), api / encoded.removeprefix("nuice_2"))
+        rows.append(
+            (f'<a href="api/{page.name}">{name}</a>', re.split(r"\. (?=[A-Z])", words)[0].rstrip("."))
+        )
+        if not page.exists():
+            raise SystemExit(f"docs: Doxygen made no page {page.name}")
     return text + table(("header", "what it holds"), iter(rows))
 
 
