@@ -4,42 +4,40 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <unordered_map>
 
-#include "euler/halos.hpp"
+#include "common/halos.hpp"
 #include "nuice/mpi/agree.hpp"
 
-namespace nuice::euler {
+namespace nuice::apps {
 namespace {
 
-/// What with_nuice.cpp leaves to nuice::mpi::Halo. Counts and begins are in points.
+/// What with_nuice.cpp leaves to nuice::mpi::Halo. Counts and begins are in entries.
 class PlainHalos : public Halos {
  public:
-  PlainHalos(const std::vector<Rank>& owners, std::span<const std::int64_t> needed) {
-    const Rank rank = mpi::world_rank();
+  explicit PlainHalos(const Entries& entries) : num_owned_(entries.owned.size()) {
     const auto size = static_cast<std::size_t>(mpi::world_size());
-    for (std::size_t point = 0; point < owners.size(); ++point)
-      if (owners[point] == rank)
-        local_[static_cast<std::int32_t>(point)] = static_cast<std::int32_t>(num_owned_++);
-    for (const std::int64_t point : needed)
-      if (owners[static_cast<std::size_t>(point)] != rank) ghosts_.push_back(static_cast<int>(point));
-    std::ranges::sort(ghosts_, {}, [&](int g) { return std::pair(owners[static_cast<std::size_t>(g)], g); });
-    const auto repeats = std::ranges::unique(ghosts_);
-    ghosts_.erase(repeats.begin(), repeats.end());
-    for (std::size_t k = 0; k < ghosts_.size(); ++k)
-      local_[ghosts_[k]] = static_cast<std::int32_t>(num_owned_ + k);
+    for (const std::int64_t entry : entries.owned)
+      local_.emplace(entry, static_cast<std::int32_t>(local_.size()));
+    std::vector<std::int64_t> ghosts;
+    for (const std::int64_t entry : entries.needed)
+      if (!local_.contains(entry)) ghosts.push_back(entry);
+    std::ranges::sort(ghosts, {}, [&](std::int64_t g) { return std::pair(entries.owner(g), g); });
+    const auto repeats = std::ranges::unique(ghosts);
+    ghosts.erase(repeats.begin(), repeats.end());
+    for (const std::int64_t ghost : ghosts) local_.emplace(ghost, static_cast<std::int32_t>(local_.size()));
 
     // Count by owner; tell the owners how many, then which.
     std::vector<int> to_ask(size, 0), asked(size, 0), ask_begins(size, 0), asked_begins(size, 0);
-    for (const int g : ghosts_) ++to_ask[static_cast<std::size_t>(owners[static_cast<std::size_t>(g)])];
+    for (const std::int64_t ghost : ghosts) ++to_ask[static_cast<std::size_t>(entries.owner(ghost))];
     MPI_Alltoall(to_ask.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, MPI_COMM_WORLD);
     std::exclusive_scan(to_ask.begin(), to_ask.end(), ask_begins.begin(), 0);
     std::exclusive_scan(asked.begin(), asked.end(), asked_begins.begin(), 0);
-    std::vector<int> wanted(static_cast<std::size_t>(asked_begins.back() + asked.back()));
-    MPI_Alltoallv(ghosts_.data(), to_ask.data(), ask_begins.data(), MPI_INT, wanted.data(), asked.data(),
-                  asked_begins.data(), MPI_INT, MPI_COMM_WORLD);
-    for (const int g : wanted) sent.push_back(static_cast<std::size_t>(local_.at(g)));
+    std::vector<std::int64_t> wanted(static_cast<std::size_t>(asked_begins.back() + asked.back()));
+    MPI_Alltoallv(ghosts.data(), to_ask.data(), ask_begins.data(), MPI_INT64_T, wanted.data(), asked.data(),
+                  asked_begins.data(), MPI_INT64_T, MPI_COMM_WORLD);
+    for (const std::int64_t entry : wanted) sent.push_back(static_cast<std::size_t>(local_.at(entry)));
     for (std::size_t r = 0; r < size; ++r) {
       if (to_ask[r] > 0) from.push_back({static_cast<int>(r), to_ask[r], ask_begins[r]});
       if (asked[r] > 0) to.push_back({static_cast<int>(r), asked[r], asked_begins[r]});
@@ -47,19 +45,18 @@ class PlainHalos : public Halos {
   }
 
   std::size_t num_owned() const override { return num_owned_; }
-  std::size_t num_entries() const override { return num_owned_ + ghosts_.size(); }
-  std::int32_t local_index(std::int32_t point) const override { return local_.at(point); }
+  std::size_t num_entries() const override { return local_.size(); }
+  std::int32_t local_index(std::int64_t entry) const override { return local_.at(entry); }
 
   struct Partner {
     int rank, count, begin;
   };
   std::vector<Partner> from, to;
-  std::vector<std::size_t> sent;  // owned points, by receiver
+  std::vector<std::size_t> sent;  // owned entries, by receiver
 
  private:
-  std::size_t num_owned_ = 0;
-  std::vector<int> ghosts_;
-  std::map<std::int32_t, std::int32_t> local_;
+  std::size_t num_owned_;
+  std::unordered_map<std::int64_t, std::int32_t> local_;
 };
 
 class PlainUpdate : public GhostUpdate {
@@ -73,6 +70,10 @@ class PlainUpdate : public GhostUpdate {
 
  protected:
   void pack() {
+    if (components_ == 1) {
+      std::ranges::transform(halos_.sent, packed_.begin(), [&](std::size_t entry) { return values_[entry]; });
+      return;
+    }
     const auto width = static_cast<std::size_t>(components_);
     for (std::size_t i = 0; i < halos_.sent.size(); ++i)
       std::copy_n(values_.data() + halos_.sent[i] * width, width, packed_.data() + i * width);
@@ -154,13 +155,11 @@ class HalosWith : public PlainHalos {
 
 }  // namespace
 
-std::unique_ptr<Halos> make_with_isend(const std::vector<Rank>& owners,
-                                       std::span<const std::int64_t> needed) {
-  return std::make_unique<HalosWith<IsendUpdate>>(owners, needed);
+std::unique_ptr<Halos> make_with_isend(const Entries& entries, const mpi::PlanOptions&) {
+  return std::make_unique<HalosWith<IsendUpdate>>(entries);
 }
-std::unique_ptr<Halos> make_with_neighbor(const std::vector<Rank>& owners,
-                                          std::span<const std::int64_t> needed) {
-  return std::make_unique<HalosWith<NeighborUpdate>>(owners, needed);
+std::unique_ptr<Halos> make_with_neighbor(const Entries& entries, const mpi::PlanOptions&) {
+  return std::make_unique<HalosWith<NeighborUpdate>>(entries);
 }
 
-}  // namespace nuice::euler
+}  // namespace nuice::apps
