@@ -2,12 +2,12 @@
 // One pass over the transfers, in the order of phases; ports.hpp says when each is through. Everything else follows the
 // executors of the simulator (docs/machines.md); what is left out is who overtakes whom, and that circuits wait for whole
 // routes.
-#include "advise/model.hpp"
+#include "advise/predict/model.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "advise/ports.hpp"
+#include "advise/predict/ports.hpp"
 #include "nuice/core/interrupt.hpp"
 
 namespace nuice::advice {

@@ -5,7 +5,7 @@
 //   phase bytes   between B and phases * largest message
 //   at once       the processor's work or the port's bytes, whichever is more, and what contention adds
 //   in phases     D * f + beta * (B + a share of phase bytes - B)
-#include "advise/rule.hpp"
+#include "advise/predict/rule.hpp"
 
 #include <algorithm>
 #include <bit>

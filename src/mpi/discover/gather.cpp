@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/gather.hpp"
+#include "mpi/discover/gather.hpp"
 
 #include <algorithm>
 #include <climits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/bell.hpp"
+#include "mpi/host/bell.hpp"
 
 #ifdef __linux__
 #include <linux/futex.h>

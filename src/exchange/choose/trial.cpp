@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchange/plan/trial.hpp"
+#include "exchange/choose/trial.hpp"
 #include "mpi/collective.hpp"
 
 #include <algorithm>

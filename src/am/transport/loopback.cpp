@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "am/doorbell.hpp"
+#include "am/transport/doorbell.hpp"
 #include "am/endpoint_core.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "advise/lossless.hpp"
+#include "advise/predict/lossless.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/tcp_losses.hpp"
+#include "mpi/host/tcp_losses.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/sparse.hpp"
+#include "mpi/discover/sparse.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "exchange/plan/options.hpp"
-#include "exchange/plan/pick_machine.hpp"
+#include "exchange/choose/pick_machine.hpp"
 #include "exchange/plan/plan_state.hpp"
-#include "exchange/plan/share_advice.hpp"
-#include "exchange/plan/trial.hpp"
+#include "exchange/choose/share_advice.hpp"
+#include "exchange/choose/trial.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/wisdom.hpp"

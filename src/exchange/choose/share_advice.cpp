@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchange/plan/share_advice.hpp"
+#include "exchange/choose/share_advice.hpp"
 
 #include "mpi/share.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "am/direct_copy.hpp"
+#include "am/transport/direct_copy.hpp"
 
 #include <sys/prctl.h>
 #include <sys/uio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "am/doorbell.hpp"
+#include "am/transport/doorbell.hpp"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

@@ -2,7 +2,7 @@
 // The receiver's side of a Doorbell, for transports with rings.
 #pragma once
 
-#include "am/ring.hpp"
+#include "am/transport/ring.hpp"
 
 namespace nuice::am {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Only rank 0 looks at its environment and its files; the others get the text. So all ranks have the same machine, and
 // ranks on hosts without the file have it too.
-#include "exchange/plan/pick_machine.hpp"
+#include "exchange/choose/pick_machine.hpp"
 #include "mpi/collective.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 
 #include "core/text/unpacked_file.hpp"
-#include "mpi/host_comm.hpp"
+#include "mpi/host/host_comm.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/shared_segment.hpp"
+#include "mpi/host/shared_segment.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

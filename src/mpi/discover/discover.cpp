@@ -3,7 +3,7 @@
 //
 // A rank that is through may begin the next call while another still receives from any source in this one. Calls
 // therefore use two tags in turn: nobody comes two calls ahead, as each has a step that all ranks must take part in.
-#include "mpi/discover.hpp"
+#include "mpi/discover/discover.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
-#include "mpi/gather.hpp"
+#include "mpi/discover/gather.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 

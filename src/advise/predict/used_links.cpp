@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "advise/used_links.hpp"
+#include "advise/predict/used_links.hpp"
 
 #include <algorithm>
 #include <utility>
