@@ -48,7 +48,7 @@ struct Options {
   int warmup = 2;
   int settle = 0;
   int batch = 1;          // exchanges in one timed repetition
-  mpi::PlanOptions plan;  // of planned methods, but for scheduler and executor
+  mpi::PlanOptions plan = {};  // of planned methods, but for scheduler and executor
   Bytes drs_early_bytes = 16384;
   double drs_delay_us = 0;
   bool receive_lists = false;
