@@ -10,11 +10,11 @@ LineReader::LineReader(const std::string& path) : path_(path), in_(path) {
 }
 
 bool LineReader::next() {
-  ++number_;
   if (!std::getline(in_, line_)) {
     if (in_.bad()) throw Error(ErrorCode::io, path_ + ": cannot be read");
     return false;
   }
+  ++number_;
   if (line_.ends_with('\r')) line_.pop_back();
   return true;
 }
