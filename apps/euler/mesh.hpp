@@ -10,6 +10,9 @@
 
 namespace nuice::euler {
 
+/// As the place of a point in an array.
+inline std::size_t at(std::int32_t point) { return static_cast<std::size_t>(point); }
+
 struct Vector {
   double x = 0;
   double y = 0;

@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "nuice_calibrate/text.hpp"
+#include "kit/json.hpp"
+#include "kit/units.hpp"
 
 namespace nuice::calibrate {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kit::Json;
+using kit::quantity;
 
 std::string spread(const Finding& finding) {
   const Estimate& e = finding.estimate;
@@ -60,7 +60,7 @@ std::string json_lines(const Calibration& calibration, const Place& place) {
   std::string lines;
   const auto add = [&](Json line) {
     line.update(place_json(place));
-    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    lines += kit::line(line);
   };
   for (const Finding& finding : calibration.findings) {
     const Estimate& e = finding.estimate;

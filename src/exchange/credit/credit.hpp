@@ -70,7 +70,7 @@
 #include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
 #include "exchange/window_control.hpp"
-#include "mpi/tcp_losses.hpp"
+#include "mpi/host/tcp_losses.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
