@@ -24,7 +24,7 @@ using Row = Option<Kind>;
 constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
 
 #define NUICE_AT(member) [](O& o) -> decltype((o.member)) { return o.member; }
-const std::array table{
+const std::array option_table{
     Row{"scheduler", "which algorithm makes the schedule (nuice list), or auto",
         Text<O>{NUICE_AT(scheduler)}},
     Row{"executor", "how ranks go through it (nuice list), or auto", Text<O>{NUICE_AT(executor)}},
@@ -76,7 +76,7 @@ const std::array table{
 };
 #undef NUICE_AT
 
-std::span<const Row> rows() { return table; }
+std::span<const Row> rows() { return option_table; }
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
 
@@ -102,8 +102,8 @@ std::string PlanOptions::text() const { return options_text(rows(), *this, PlanO
 
 std::span<const PlanOptionName> plan_option_names() {
   static const auto names = [] {
-    std::array<PlanOptionName, table.size()> all;
-    for (std::size_t i = 0; i < table.size(); ++i) all[i] = {table[i].name, table[i].summary};
+    std::array<PlanOptionName, option_table.size()> all;
+    for (std::size_t i = 0; i < option_table.size(); ++i) all[i] = {option_table[i].name, option_table[i].summary};
     return all;
   }();
   return names;
