@@ -32,7 +32,7 @@ namespace advice {
 namespace {
 
 /// How far the prediction is from the simulator, nine times of ten (lab/bench/advise.py, seeds 500 to 539); for grants, which
-/// the simulator does not have, from the test network (docs/measurements-network.md).
+/// the simulator does not have, from the test network (docs/explanation/results.md).
 constexpr double rule_uncertainty = 0.57;
 constexpr double model_uncertainty = 0.27;
 constexpr double grants_uncertainty = 0.35;

@@ -201,7 +201,7 @@ void add_options(CLI::App& app, Options& options, Words& words) {
   add_repetition_options(app, options);
   add_planning_options(app, options);
   app.add_flag("--receive-lists", options.receive_lists,
-               "time the ways to learn who sends what (docs/exchange.md) instead of exchanges");
+               "time the ways to learn who sends what (docs/how-to/exchange.md) instead of exchanges");
   kit::add_json(app, options.json);
 }
 

@@ -116,7 +116,8 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Measures start-up, time per byte, eager limit, duplex, many senders to one receiver and barriers, "
       "with nuice's\n"
-      "own executors, and writes them as a machine file (docs/machines.md) with the spread of every number.\n"
+      "own executors, and writes them as a machine file (docs/reference/machines.md) with the spread of "
+      "every number.\n"
       "Start one rank per host for the network, all ranks on one host for its memory; 2 ranks or more:\n"
       "mpiexec -n 8 nuice-calibrate --save",
       "nuice-calibrate"};

@@ -48,7 +48,8 @@ std::vector<MachineNote> notes(const Calibration& calibration, const Place& plac
   if (place.crowded) say("More ranks than cores: the times include waiting for a core.");
   say("Behind every number: where the middle half of the repetitions lies. Not measured: hop, "
       "active_message,");
-  say("packets, limits of memory; what is not named here is as docs/machines.md has it by default.");
+  say("packets, limits of memory; what is not named here is as docs/reference/machines.md has it by "
+      "default.");
   for (const Check& check : calibration.checks) say("Check, no part of the fit: " + ratio_text(check));
   for (const Finding& finding : calibration.findings)
     all.push_back({finding.section, finding.key, spread(finding)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One pass over the transfers, in the order of phases; ports.hpp says when each is through. Everything else follows the
-// executors of the simulator (docs/machines.md); what is left out is who overtakes whom, and that circuits wait for whole
+// executors of the simulator (docs/reference/machines.md); what is left out is who overtakes whom, and that circuits wait for whole
 // routes.
 #include "advise/predict/model.hpp"
 
@@ -14,7 +14,7 @@ namespace nuice::advice {
 namespace {
 
 /// What executors with grants lose between chunks, beside ports that are never idle: of the test network's 1.15 to 1.3 times
-/// the shaped rate (docs/measurements-network.md) what headers and acknowledgements do not explain.
+/// the shaped rate (docs/explanation/results.md) what headers and acknowledgements do not explain.
 constexpr double granted_gaps = 1.1;
 
 /// What executors with notices lose between transfers: lab/bench/advise_lossless.py, seeds below 1000.

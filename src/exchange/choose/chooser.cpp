@@ -4,7 +4,7 @@
 // All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
 // machine, equal options. Wisdom is rank 0's, broadcast; measured times are maxima over the ranks. No rank acts on a
 // clock or a file of its own. With Planning::root only rank 0 has the matrix: it asks the adviser and tells the others.
-// Cost: docs/exchange.md; without measuring less than the exchanges it decides about.
+// Cost: docs/reference/exchange.md; without measuring less than the exchanges it decides about.
 #include <algorithm>
 #include <array>
 #include <cstdio>

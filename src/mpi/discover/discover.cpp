@@ -102,7 +102,7 @@ const DiscoveryWay& agreed_way(const Communicator& comm, std::string_view mine) 
   broadcast(comm, first.data(), static_cast<int>(first.size()), MPI_CHAR, 0);
   const DiscoveryWay* way = nullptr;
   all_or_none(comm, [&] {
-    // Counting was the fastest wherever it was tried (docs/measurements.md).
+    // Counting was the fastest wherever it was tried (docs/explanation/results.md).
     way = &find_discovery(mine != "auto"                           ? mine
                           : comm.num_ranks() <= most_ranks_counted ? "count"
                                                                    : "consensus");
