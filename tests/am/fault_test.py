@@ -7,14 +7,16 @@ usage: fault_test.py FAULT_PROGRAM MPIEXEC NUMPROC_FLAG TRANSPORTS [--times]
 TRANSPORTS: those of this build, with commas. --times: all cases; prints when the last of the others heard.
 """
 
-import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 import typing
 import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from mpi_job import run_job
 
 PROGRAM, MPIEXEC, FLAG = sys.argv[1:4]
 TRANSPORTS = sys.argv[4].split(",")
@@ -32,17 +34,7 @@ LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 def run(cases, *launcher_options, **environment):
     """What the ranks of each case say, and when, by case and rank; all of them in one start."""
     command = [MPIEXEC, *launcher_options, FLAG, str(RANKS * len(cases)), PROGRAM, *cases]
-    # Open MPI leaves its shared memory behind when a rank is killed: here, where it goes with the folder.
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        places = {f"OMPI_MCA_{who}_backing_directory": folder for who in ("btl_sm", "osc_sm")}
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=60,
-            env=os.environ | places | environment,
-        )
+    done = run_job(command, 60, environment)
     said = {case: {} for case in cases}
     for case, rank, when, text in LINE.findall(done.stdout):
         if int(rank) == VICTIM:  # woken up to be ended
