@@ -15,8 +15,8 @@
 
 Steps 3 to 5 take messages up to 32 KiB. Least squares of relative errors (SciPy), each step with what the
 ones before found. Leave-one-out: a step is fitted again without each of its cells, which is then predicted.
-Prints what belongs into data/machines/cm5-*.toml and python/nuice/data/fitted.csv, and writes
-python/nuice/data/fits.csv, which `nuice reproduce` shows, with --record; --check compares the values.
+Prints what belongs into data/machines/cm5-*.toml and fitted.csv in lab/papers/nuice_papers/data, and with
+--record writes fits.csv there, which `nuice reproduce` shows; --check compares the values.
 
 usage: fit_machines.py [--seeds 5] [--no-leave-one-out] [--check] [--record] [--quick] [--json]
 """
@@ -31,11 +31,11 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import nuice
-from nuice import papers
-from nuice.reproduce import paper001, patterns
-from nuice.reproduce.runs import Lab, fitted_costs
+import nuice_papers
+from nuice_papers import paper001, patterns, printed_tables
+from nuice_papers.runs import Lab, fitted_costs
 
-FITS = Path(nuice.__file__).parent / "data" / "fits.csv"
+FITS = Path(nuice_papers.__file__).parent / "data" / "fits.csv"
 TOLERANCE = 0.02  # --check: the files are rounded
 MOST = 32 * 1024  # bytes of a message in steps 3 to 5
 
@@ -108,14 +108,15 @@ class Fits:
         def make(row):
             return lambda seed: patterns.uniform(row["degree"], row["bytes"], seed)
 
-        rows = papers.table("003_tables2_3")
+        rows = printed_tables.table("003_tables2_3")
         return [(row[column], self.ms(column, make(row))) for row in rows if keep(row)]
 
     def permutation(self):
         def make(num_bytes):
             return lambda seed: patterns.permutation(num_bytes, seed)
 
-        cells = [(r["average_ms"], self.ms("cgm", make(r["bytes"]))) for r in papers.table("003_table1")]
+        rows = printed_tables.table("003_table1")
+        cells = [(r["average_ms"], self.ms("cgm", make(r["bytes"]))) for r in rows]
         names = ("send_overhead_s", "byte_s")
         step = Step(1, "cm5-32/permutation", "003 table 1", names, (0.1, 0.1), (1e-3, 1e-6), both_ends, cells)
         return step, self.known
@@ -124,7 +125,7 @@ class Fits:
         def make(row):
             return lambda _: patterns.to_one(row["senders"], row["bytes"])
 
-        cells = [(row["recv_ms"], self.ms("ac", make(row), 1)) for row in papers.table("004_table2")]
+        cells = [(row["recv_ms"], self.ms("ac", make(row), 1)) for row in printed_tables.table("004_table2")]
         names = ("send_overhead_s", "receive_overhead_s", "loss_per_sender", "loss_most")
         start, scale = (0.5, 0.2, 0.5, 0.3), (1e-4, 1e-4, 0.1, 1)
         machine = self.known.replace(byte_s=self.permutation_byte_s)
@@ -167,7 +168,7 @@ class Fits:
         return step, self.known
 
     def control(self):
-        rows = papers.table("004_table3")
+        rows = printed_tables.table("004_table3")
         cells = [(r["concat_ms"], lambda m, n=r["ranks"]: 1e3 * nuice.concatenation_s(m, n)) for r in rows]
         cells += [
             (r["am_ms"], lambda m, r=r: 1e3 * nuice.discovery_s(m, r["ranks"], r["degree"])) for r in rows
@@ -181,7 +182,7 @@ class Fits:
             matrix = patterns.uniform(row["degree"], 1024, 0)
             return lambda m: 1e3 * nuice.planning_cost_s(matrix, "cgm") * m.planning_slowdown
 
-        cells = [(row["cgm_ms"], ours(row)) for row in papers.table("003_tables2_3_plans")]
+        cells = [(row["cgm_ms"], ours(row)) for row in printed_tables.table("003_tables2_3_plans")]
         names = ("planning_slowdown",)
         return Step(
             8, "cm5-32", "003 tables 2, 3", names, (4.0,), (100,), setting(*names), cells, "CGM, scheduling"
@@ -193,7 +194,7 @@ class Fits:
         def make(row):
             return lambda seed: patterns.density(row["density"], row["bytes"], seed)
 
-        rows = papers.table("001_table11")
+        rows = printed_tables.table("001_table11")
         cells = [(row[a], self.ms(a, make(row))) for a in ("ls", "ps") for row in rows]
         names = ("send_overhead_s",)
 
@@ -208,7 +209,8 @@ class Fits:
             return lambda seed: paper001.real_pattern(problem, seed)
 
         few = Lab(self.seeds).with_few().seeds
-        cells = [(row["gs"], self.ms("gs", make(row["problem"]), few)) for row in papers.table("001_table12")]
+        rows = printed_tables.table("001_table12")
+        cells = [(row["gs"], self.ms("gs", make(row["problem"]), few)) for row in rows]
         step = Step(
             10,
             "cm5-sync/gathered",
@@ -293,7 +295,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=5, help="matrices per cell")
     parser.add_argument("--no-leave-one-out", action="store_true", help="only the fits")
     parser.add_argument("--check", action="store_true", help="exit code 1 if shipped values differ")
-    parser.add_argument("--record", action="store_true", help="write python/nuice/data/fits.csv")
+    parser.add_argument("--record", action="store_true", help="write lab/papers/nuice_papers/data/fits.csv")
     parser.add_argument("--quick", action="store_true", help="only the first step: whether it works")
     parser.add_argument("--json", action="store_true", help="one JSON object per line and nothing else")
     options = parser.parse_args()

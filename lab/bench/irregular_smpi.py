@@ -35,7 +35,7 @@ libsimgrid-dev, else it is skipped.
 --quick: 256 x 256, width 1, Lee with 25 % walls. --full: N = 1024 too. Otherwise 256 and 512.
 --both-syncs: AM-NC-O and ST-NC-O with the other end of cycles as well (figs 37 and 38).
 --record FILE: appends a line for each run and leaves out those that are there already, so a long series can
-be taken up again; `nuice reproduce 002` reads such a file, python/nuice/data/002_simulated.csv.
+be taken up again; `nuice reproduce 002` reads such a file, lab/papers/nuice_papers/data/002_simulated.csv.
 """
 
 from __future__ import annotations

@@ -20,8 +20,9 @@ from rich.progress import track
 from rich.table import Table
 
 import nuice
+import nuice_papers
 
-DATA = Path(nuice.__file__).parent / "data/papers"
+DATA = Path(nuice_papers.__file__).parent / "data/printed"
 DEGREES = [1, 2, 4, 8, 16, 24, 31, 32, 64, 96, 127, 128, 256, 384, 511, 1023]
 
 

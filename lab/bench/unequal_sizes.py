@@ -19,8 +19,9 @@ from rich.console import Console
 from rich.table import Table
 
 import nuice
+import nuice_papers
 
-DATA = Path(nuice.__file__).parent / "data/papers/004_tables5_6_plans.csv"
+DATA = Path(nuice_papers.__file__).parent / "data/printed/004_tables5_6_plans.csv"
 NUM_RANKS = 32
 DEGREES = (4, 16, 31)
 MESHES = (2800, 9428, 53961)

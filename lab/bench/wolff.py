@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice-wolff in every scheme: the figures of 002 for this machine (docs/irregular.md).
+"""nuice-wolff in every scheme: the figures of 002 for this machine (lab/papers/docs/irregular.md).
 
 For each size: scale time T/S N^2 by width (fig. 29), the best width of every scheme, its speed-up over the
 sequential program and over one rank of the same code (fig. 31), cycles and items (fig. 35), local beside

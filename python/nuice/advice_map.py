@@ -11,23 +11,16 @@ Matrices are those of 003 fig. 7: every rank sends `degree` messages of one size
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from statistics import mean
 from typing import Any
-
-import numpy as np
 
 from . import _core
 from ._core import Machine
 from .advising import advise
-from .papers import table
 
 PAPER_CANDIDATES = ("ac", "lp", "rs_n", "rs_nl")  # 000 figs 16 and 17 draw AC, LP and the RS_N family
 DEFAULT_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
-PAPER_MACHINE = "cm5-32"
 
 
 @dataclass(frozen=True)
@@ -118,44 +111,27 @@ def region_map(
 
 @dataclass(frozen=True)
 class BreakEven:
-    """Up to which degree CGM costs no more than LP for messages of one size; 0: never.
-
-    printed: the rule of 003 s.5.1 with constants from its tables, and S of a CM-5 node; for 32 ranks of
-    cm5-32 only.
-    model: exchanges simulated, the same S. today: the same with S as the adviser has it for the machine.
-    """
+    """Up to which degree CGM costs no more than LP for messages of one size; 0: never."""
 
     bytes: int
-    printed: int | None
-    model: int | None
-    today: int
+    degree: int
 
 
 def break_even(
     machine: Machine | str, ranks: int = 32, sizes: Sequence[int] = DEFAULT_SIZES, *, reuse: int = 1
 ) -> list[BreakEven]:
-    """Where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times."""
+    """Where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times (003 s.5.1). Exchanges are
+    simulated, planning is as the adviser has it for the machine."""
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
-    of_paper = target.name == PAPER_MACHINE and ranks == 32
-    result = []
-    for size in sizes:
-        gains = {degree: _gain(target, ranks, degree, size) for degree in range(1, ranks)}
-        result.append(
-            BreakEven(
-                bytes=size,
-                printed=_last(ranks, lambda d, s=size: _printed_gain_s(d, ranks, s, reuse) >= 0)
-                if of_paper
-                else None,
-                model=_last(ranks, lambda d, g=gains: g[d][0] >= _cm5_planning_s(d, ranks) / reuse)
-                if of_paper
-                else None,
-                today=_last(ranks, lambda d, g=gains: g[d][0] >= g[d][1] / reuse),
-            )
-        )
-    return result
+
+    def pays(degree: int, size: int) -> bool:
+        exchange_s, planning_s = gain_of_cgm(target, ranks, degree, size)
+        return exchange_s >= planning_s / reuse
+
+    return [BreakEven(size, last_degree(ranks, lambda d, s=size: pays(d, s))) for size in sizes]
 
 
-def _last(ranks: int, holds: Callable[[int], bool]) -> int:
+def last_degree(ranks: int, holds: Callable[[int], bool]) -> int:
     """The largest degree up to which it holds."""
     degree = 0
     while degree + 1 < ranks and holds(degree + 1):
@@ -163,55 +139,9 @@ def _last(ranks: int, holds: Callable[[int], bool]) -> int:
     return degree
 
 
-def _gain(machine: Machine, ranks: int, degree: int, size: int) -> tuple[float, float]:
+def gain_of_cgm(machine: Machine, ranks: int, degree: int, size: int) -> tuple[float, float]:
     """Seconds that an exchange by CGM takes less than one by LP, and that planning takes more."""
     matrix = _core.random_regular(ranks, degree, unit_bytes=size, seed=0)
     advice = advise(matrix, machine, 1, candidates=["lp", "cgm"], predict_by="simulation")
     by = {c.scheduler: c for c in advice.candidates}
     return by["lp"].exchange_s - by["cgm"].exchange_s, by["cgm"].planning_s - by["lp"].planning_s
-
-
-@dataclass(frozen=True)
-class PaperConstants:
-    """Of 003 s.5.1: LP takes n tau + C1 d M phi, CGM C2 d n ln d + C3 d (tau + M phi). Seconds."""
-
-    tau: float
-    phi: float
-    c1: float
-    c2: float
-    c3: float
-
-
-@cache
-def paper_constants() -> PaperConstants:
-    """The paper prints the form, not the constants: tau and phi from its table 1, C1 and C3 from its tables
-    2 and 3 (4 to 16 KiB, where they are steadiest), C2 from its table 4."""
-    alone = [(r["bytes"], r["average_ms"] / 1e3) for r in table("003_table1") if r["bytes"] <= 16384]
-    tau, phi = _relative_fit([[1.0, size] for size, _ in alone], [seconds for _, seconds in alone])
-    rows = [r for r in table("003_tables2_3") if 4096 <= r["bytes"] <= 16384]
-    c1 = mean((r["lp"] / 1e3 - 32 * tau) / (r["degree"] * r["bytes"] * phi) for r in rows)
-    c3 = mean(r["cgm"] / 1e3 / (r["degree"] * (tau + r["bytes"] * phi)) for r in rows)
-    c2 = mean(
-        r["schedule_ms"] / 1e3 / (r["degree"] * r["ranks"] * math.log(r["degree"]))
-        for r in table("003_table4")
-        if r["degree"] >= 4
-    )
-    return PaperConstants(tau, phi, c1, c2, c3)
-
-
-def _relative_fit(rows: list[list[float]], values: list[float]) -> tuple[float, ...]:
-    weights = 1 / np.array(values)
-    return tuple(
-        np.linalg.lstsq(np.array(rows) * weights[:, None], np.ones(len(values)), rcond=None)[0].tolist()
-    )
-
-
-def _cm5_planning_s(degree: int, ranks: int) -> float:
-    return paper_constants().c2 * degree * ranks * math.log(degree)
-
-
-def _printed_gain_s(degree: int, ranks: int, size: int, reuse: int) -> float:
-    """003 s.5.1, the inequality before (5), with C2 over the number of uses."""
-    c = paper_constants()
-    left = _cm5_planning_s(degree, ranks) / reuse
-    return (ranks - c.c3 * degree) * c.tau + (c.c1 - c.c3) * degree * size * c.phi - left

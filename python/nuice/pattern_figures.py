@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures by which paper 004 describes its airfoil samples, for a matrix of ours and as printed there."""
+"""The figures by which paper 004 describes its airfoil samples: of a matrix of ours, and as printed there.
+
+Its meshes are not available, and METIS cuts our 2-D meshes into parts with 5 neighbours where theirs had 9;
+so `like_mesh` makes patterns with the printed numbers.
+"""
 
 from __future__ import annotations
 
 import csv
+from functools import cache
 from importlib import resources
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._core import CommMatrix
 
@@ -29,9 +35,79 @@ def airfoil_figures(matrix: CommMatrix, unit_bytes: int) -> dict[str, float]:
 
 def paper_figures(num_points: int) -> dict[str, float] | None:
     """The same as printed in 004 section 5 for 32 parts, or None for other numbers of points."""
+    return mesh_numbers(num_points) if num_points in mesh_sizes() else None
+
+
+@cache
+def _mesh_rows() -> dict[int, dict[str, str]]:
     text = resources.files("nuice").joinpath("data/airfoil_004.csv").read_text(encoding="utf-8")
-    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-    for row in rows:
-        if int(row.pop("points")) == num_points:
-            return {name: float(value) for name, value in row.items()}
-    return None
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {int(row.pop("points")): row for row in csv.DictReader(lines)}
+
+
+def mesh_sizes() -> list[int]:
+    """Of the meshes whose numbers 004 s.5 prints."""
+    return list(_mesh_rows())
+
+
+def mesh_numbers(points: int) -> dict[str, float]:
+    """What 004 s.5 prints for the mesh with that many points: numbers and lengths of messages per part."""
+    return {key: float(value) for key, value in _mesh_rows()[points].items()}
+
+
+def like_mesh(points: int, unit_bytes: int, seed: int, ranks: int = PAPER_PARTS) -> CommMatrix:
+    """A halo exchange with the printed most, fewest and mean number of messages and length of a message.
+
+    Parts lie at random in a square. The closest pairs are neighbours, both ways, until the mean is reached;
+    none gets more than the most, and all get the fewest. All parts have about as long a boundary: the more
+    neighbours two parts have, and the farther they are from each other, the shorter their messages.
+    """
+    numbers = mesh_numbers(points)
+    at = np.random.Generator(np.random.PCG64([points, seed])).random((ranks, 2))
+    distance = np.hypot(*(at[:, None, :] - at[None, :, :]).transpose(2, 0, 1))
+    pairs = _longest_first(_neighbours(distance, numbers), distance)
+    units = _lengths(len(pairs), numbers)
+    src = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    dst = np.concatenate([pairs[:, 1], pairs[:, 0]])
+    return CommMatrix.from_arrays(ranks, src, dst, np.concatenate([units, units]) * unit_bytes)
+
+
+def _neighbours(distance: NDArray[np.float64], numbers: dict[str, float]) -> NDArray[np.int64]:
+    """Pairs of parts."""
+    ranks = len(distance)
+    first, second = np.triu_indices(ranks, 1)
+    closest = np.argsort(distance[first, second], kind="stable")
+    ordered = [(int(first[k]), int(second[k])) for k in closest]
+    degree = [0] * ranks
+    chosen = set()
+
+    def choose(pair: tuple[int, int]) -> None:
+        chosen.add(pair)
+        for part in pair:
+            degree[part] += 1
+
+    most, fewest = int(numbers["messages_max"]), int(numbers["messages_min"])
+    for pair in ordered:  # everybody has the fewest
+        if min(degree[part] for part in pair) < fewest and max(degree[part] for part in pair) < most:
+            choose(pair)
+    wanted = round(ranks * numbers["messages_avg"] / 2)
+    for pair in ordered:
+        if len(chosen) >= wanted:
+            break
+        if pair not in chosen and max(degree[part] for part in pair) < most:
+            choose(pair)
+    return np.array([pair for pair in ordered if pair in chosen], dtype=np.int64)
+
+
+def _longest_first(pairs: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.int64]:
+    degree = np.bincount(pairs.ravel(), minlength=len(distance))
+    shortness = distance[pairs[:, 0], pairs[:, 1]] * degree[pairs[:, 0]] * degree[pairs[:, 1]]
+    return pairs[np.argsort(shortness, kind="stable")]
+
+
+def _lengths(count: int, numbers: dict[str, float]) -> NDArray[np.int64]:
+    """From the longest to the shortest along a power of the position, with the printed mean."""
+    longest, shortest, mean = (numbers[f"length_{part}"] for part in ("max", "min", "avg"))
+    power = (longest - shortest) / (mean - shortest) - 1  # the integral of (1 - x)^power is 1 / (power + 1)
+    position = np.arange(count) / max(1, count - 1)
+    return np.rint(shortest + (longest - shortest) * (1 - position) ** power).astype(np.int64)

@@ -6,8 +6,9 @@ import json
 import numpy as np
 import scipy.io
 import scipy.sparse as sparse
-from program import ProgramTest, main
 from scipy.sparse.linalg import spsolve
+
+from program import ProgramTest, main
 
 
 def poisson(n: int) -> sparse.csr_matrix:

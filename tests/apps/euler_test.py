@@ -3,6 +3,7 @@
 
 import numpy as np
 import scipy.io
+
 from program import ProgramTest, main
 
 Points = list[tuple[float, float]]

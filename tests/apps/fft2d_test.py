@@ -4,6 +4,7 @@
 import numpy as np
 import scipy.fft
 import scipy.io
+
 from program import ProgramTest, main
 
 EVERY_SCHEDULER = "lex,pex,bex,lp,ac:async,coloring:barrier,rs_n,gs,rs_nh"

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 import nuice
-from conftest import COMMAND
 from matrices import plan_with
-from nuice import Piece, Transfer
-from nuice.reproduce import meshes
+from nuice import Piece, Transfer, halos
+from nuice_fixtures import COMMAND
 
 MATRIX = nuice.random_regular(8, 3, unit_bytes=100, max_units=9, seed=1)
 
@@ -145,7 +144,7 @@ def test_generate_the_papers_patterns(nuice_command, tmp_path: Path) -> None:
     words = ["generate", "euler", "--ranks", "32", "--points", "2800", "-o", "e.mtx", "--json"]
     result = nuice_command(*words).json()
     assert 0.35 < result["messages"] / (32 * 31) < 0.5
-    assert nuice.load_matrix_market(tmp_path / "e.mtx") == meshes.euler(2800, 0)
+    assert nuice.load_matrix_market(tmp_path / "e.mtx") == halos.euler(2800, 0)
     result = nuice_command("generate", "cg", "-o", "c.mtx", "--json").json()
     assert result["ranks"] == 32 and 0.08 < result["messages"] / (32 * 31) < 0.1
     result = nuice_command(

@@ -123,7 +123,7 @@ def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
         assert page.name == "README.md" or f"({page.name})" in index, (
             f"docs/README.md does not list {page.name}"
         )
-    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "lab").rglob("*.md")):
         text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for link in re.findall(r"\]\(([^)#\s]+)", text):
             if "://" not in link:

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nuice
-from conftest import COMMAND
 from matrices import comm_matrices, plan_with
 from nuice.files import OutputFiles
+from nuice_fixtures import COMMAND
 
 HEADER = "%%MatrixMarket matrix coordinate integer general\n"
 

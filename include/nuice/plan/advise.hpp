@@ -57,7 +57,7 @@ struct AdviceOptions {
   /// the rule predicts: deciding takes less than the exchanges it decides about.
   std::optional<double> budget_s = std::nullopt;
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
-  /// default is what nine of ten printed times of the CM-5 are within (docs/reproduce.md).
+  /// default is what nine of ten printed times of the CM-5 are within (lab/papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
   /// For the executor credit, as nuice::mpi::PlanOptions has them.
   Bytes chunk_bytes = default_chunk_bytes;

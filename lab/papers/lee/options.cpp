@@ -43,7 +43,7 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(0.0, 2.0))
       ->capture_default_str();
   app.add_option("--seed", options.maze.seed, "of walls and nets")->capture_default_str();
-  app.add_option("--maze", options.file, "read mazes and nets from this file instead (docs/lee.md)");
+  app.add_option("--maze", options.file, "read mazes and nets from this file instead (lab/papers/docs/lee.md)");
   app.add_option("--schemes", options.schemes, "separated by commas; all where none is named")
       ->delimiter(',');
   app.add_option("--widths", options.widths, "of the stripes, separated by commas")

@@ -2,9 +2,10 @@
 """nuice-lee beside SciPy's breadth-first search: thousands of small mazes, few processes."""
 
 import numpy as np
-from program import ProgramTest, main
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
+
+from program import ProgramTest, main
 
 EVERY_SCHEME = ["SSR-C-NO", "AMP-C-NO", "ASR-C-O", "AM-NC-O", "ST-NC-O", "AM-C-O"]
 STEP = {"N": (-1, 0), "W": (0, -1), "S": (1, 0), "E": (0, 1)}
@@ -18,7 +19,7 @@ def mix64(x: np.ndarray) -> np.ndarray:
 
 
 def hash_of(distances: np.ndarray) -> str:
-    """Of all cells with a distance, as docs/lee.md defines it."""
+    """Of all cells with a distance, as lab/papers/docs/lee.md defines it."""
     ids = np.flatnonzero(distances.ravel() >= 0).astype(np.uint64)
     keys = ids * np.uint64(0x9E3779B97F4A7C15) ^ mix64(distances.ravel()[ids].astype(np.uint64))
     return f"{int(mix64(keys).sum(dtype=np.uint64)):016x}"

@@ -40,7 +40,7 @@ class Stack {
 };
 
 /// The best sequential program: no scheme, no ranks, the newest sites first. On a lattice that is all of one rank.
-/// Cost: about 7 ns a site, of which the random numbers are 2 (docs/irregular.md).
+/// Cost: about 7 ns a site, of which the random numbers are 2 (lab/papers/docs/irregular.md).
 class Sequential {
  public:
   Sequential(Lattice& lattice, Bonds bonds) : lattice_(lattice), bonds_(bonds), stack_(lattice.num_sites()) {}

@@ -172,16 +172,15 @@ def _show_map(console: Any, regions: RegionMap, result: dict[str, Any]) -> None:
     sizes = [output.size_text(size) for size in regions.sizes]
     rows = [[str(degree), *row] for degree, row in zip(regions.degrees, regions.winner, strict=True)]
     console.print(output.table(["d", *sizes], rows, left=1 + len(sizes)))
+    lines = result["break_even"]
     console.print("Used once, CGM costs no more than LP up to d =")
-    columns = ["bytes", "003 s.5.1, printed rule", "simulated, S as printed", "simulated, S of the machine"]
-    cells = [
-        [
-            str(line["bytes"]),
-            *("-" if line[k] is None else str(line[k]) for k in ("printed", "model", "today")),
-        ]
-        for line in result["break_even"]
-    ]
-    console.print(output.table(columns, cells, left=0))
+    console.print(
+        output.table(
+            [output.size_text(line["bytes"]) for line in lines],
+            [[str(line["degree"]) for line in lines]],
+            left=0,
+        )
+    )
     if result["plot"]:
         console.print(f"picture: {result['plot']}")
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,6 @@ import typer
 
 from . import (
     advising,
-    applications,
     at_scale,
     broadcast,
     checking,
@@ -23,7 +24,6 @@ from . import (
     planning,
     recording,
     reporting,
-    reproducing,
     show,
     simulating,
     tracing,
@@ -91,13 +91,17 @@ _GROUPS = (
     frontier,
     simulating,
     advising,
-    reproducing,
     broadcast,
     flow,
-    applications,
     demo,
     tracing,
     reporting,
 )
 for command_group in _GROUPS:
     command_group.register(app)
+# Commands of other packages, as those of lab/papers: modules with register(app).
+for entry in entry_points(group="nuice.commands"):
+    try:
+        entry.load().register(app)
+    except Exception as error:  # whatever another package raises: our own commands work without it
+        print(f"nuice: the commands of {entry.value} cannot be had: {error}", file=sys.stderr)

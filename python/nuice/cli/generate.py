@@ -123,11 +123,11 @@ def euler(
     Points lie at random in a cube (Delaunay); parts stand on the ranks in no order. 20 bytes are five
     unknowns in single precision.
     """
-    from ..reproduce import meshes
+    from .. import halos
 
     if points < 8 * ranks:
         raise Error(f"{points} points for {ranks} ranks: a part needs 8 at least", "invalid_argument")
-    matrix = meshes.euler(points, seed, ranks, unit)
+    matrix = halos.euler(points, seed, ranks, unit)
     _write("euler", matrix, {"points": points, "unit_bytes": unit, "seed": seed}, file, as_json)
 
 
@@ -141,7 +141,7 @@ def cg(
     as_json: AsJson = False,
 ) -> None:
     """The halo of a seven-point Laplacian on a grid: the conjugate gradients of 001 table 12."""
-    from ..reproduce import meshes
+    from .. import halos
 
     sides, cuts = _three(grid, "--grid"), _three(boxes, "--boxes")
     if any(cut > side for side, cut in zip(sides, cuts, strict=True)):
@@ -149,7 +149,7 @@ def cg(
             f"--boxes {boxes} cuts a side of --grid {grid} into more parts than it has points",
             "invalid_argument",
         )
-    matrix = meshes.conjugate_gradients(seed, sides, cuts, unit)
+    matrix = halos.conjugate_gradients(seed, sides, cuts, unit)
     _write("cg", matrix, {"grid": grid, "boxes": boxes, "unit_bytes": unit, "seed": seed}, file, as_json)
 
 
@@ -166,12 +166,12 @@ def partition(
     Most, fewest and mean number and length of messages. Its meshes are lost; `airfoil` makes one, which METIS
     cuts into parts with fewer neighbours.
     """
-    from ..reproduce import patterns
+    from ..pattern_figures import like_mesh, mesh_sizes
 
-    if points not in patterns.mesh_sizes():
-        known = ", ".join(map(str, patterns.mesh_sizes()))
+    if points not in mesh_sizes():
+        known = ", ".join(map(str, mesh_sizes()))
         raise Error(f"--points {points}: 004 prints the numbers of {known}", "invalid_argument")
-    matrix = patterns.like_mesh(points, unit, seed)
+    matrix = like_mesh(points, unit, seed)
     _write("partition", matrix, {"points": points, "unit_bytes": unit, "seed": seed}, file, as_json)
 
 

@@ -6,9 +6,7 @@
 No display and no pyplot: nothing here changes the state of a program that draws with matplotlib itself.
 """
 
-from .applications import draw_lattice, draw_schemes
 from .flows import draw_flow
-from .mazes import draw_maze
 from .network import draw_network
 from .patterns import draw_matrix, draw_mesh
 from .plans import draw_comparison, draw_timeline
@@ -21,14 +19,11 @@ from .traces import draw_trace
 __all__ = [
     "draw_comparison",
     "draw_flow",
-    "draw_lattice",
     "draw_matrix",
-    "draw_maze",
     "draw_mesh",
     "draw_network",
     "draw_regions",
     "draw_runs",
-    "draw_schemes",
     "draw_timeline",
     "draw_times",
     "draw_trace",

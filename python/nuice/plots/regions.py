@@ -54,16 +54,10 @@ def draw_regions(regions: RegionMap, lines: Sequence[BreakEven] = ()) -> Figure:
 
 
 def _draw_break_even(axes: Axes, regions: RegionMap, lines: Sequence[BreakEven]) -> None:
-    """Below a line CGM costs no more than LP."""
-    styles = (("printed", "--", "003 s.5.1, printed rule"), ("model", "-", "CGM = LP, simulated"))
-    for field, style, label in styles:
-        points = [
-            (j + 0.5, _height(regions, getattr(line, field)))
-            for j, line in enumerate(lines)
-            if getattr(line, field) is not None
-        ]
-        if points:
-            axes.plot(*zip(*points, strict=True), color="black", linestyle=style, linewidth=1.6, label=label)
+    """Below the line CGM costs no more than LP."""
+    points = [(j + 0.5, _height(regions, line.degree)) for j, line in enumerate(lines)]
+    if points:
+        axes.plot(*zip(*points, strict=True), color="black", linewidth=1.6, label="CGM = LP, used once")
 
 
 def _height(regions: RegionMap, degree: int) -> float:

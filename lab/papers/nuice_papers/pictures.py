@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import Error
-from . import output
-from .options import AsJson
+from nuice.cli import output
+from nuice.cli.options import AsJson
+from nuice.errors import Error
 
 apps = typer.Typer(no_args_is_help=True, help="Pictures of what nuice-wolff and nuice-lee wrote.")
 
@@ -33,7 +33,9 @@ def plot(
     as_json: AsJson = False,
 ) -> None:
     """Draw times and speed-ups of all schemes, or a lattice with its last cluster."""
-    from ..plots import draw_lattice, draw_schemes, save_figure
+    from nuice.plots import save_figure
+
+    from .draw_schemes import draw_lattice, draw_schemes
 
     content = _read(file)
     what = "lattice" if "rows" in content else "schemes"
@@ -57,7 +59,9 @@ def maze(
     as_json: AsJson = False,
 ) -> None:
     """Draw a routed maze: walls, the last wavefront by distance, the paths."""
-    from ..plots import draw_maze, save_figure
+    from nuice.plots import save_figure
+
+    from .draw_maze import draw_maze
 
     for file in (grid, distances):
         if file is not None and not file.is_file():

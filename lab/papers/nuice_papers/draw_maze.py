@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import Error
-from .style import new_figure
+from nuice.errors import Error
+from nuice.plots.style import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import reproduce as reproduction
-from ..files import OutputFiles
-from . import output
-from .options import AsJson
+import nuice_papers as reproduction
+from nuice.cli import output
+from nuice.cli.options import AsJson
+from nuice.files import OutputFiles
 
 
 def reproduce(
@@ -39,7 +39,7 @@ def reproduce(
     Error: median over a table's cells of |ours / printed - 1|. Order: of the pairs of columns in a row whose
     printed numbers are more than 10 % apart, how many ours puts in the same order. Figures whose numbers are
     not printed are held against what the text says of them. Planning times are this computer's, and say so.
-    docs/reproduce.md explains what does not fit.
+    lab/papers/docs/reproduce.md explains what does not fit.
     """
     chosen = reproduction.select(tables or [])
     if list_names:
@@ -68,8 +68,9 @@ def reproduce(
 def _draw(results: list[reproduction.Reproduction], picture: Any, folder: Path | None) -> None:
     if picture is None and folder is None:
         return
-    from ..plots import save_figure
-    from ..plots.reproduced import draw_reproductions, drawable
+    from nuice.plots import save_figure
+
+    from .draw_reproduced import draw_reproductions, drawable
 
     if picture is not None:
         save_figure(draw_reproductions(results), picture)

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import mean, median
 
-from .. import _core, papers
-from .._core import CommMatrix
-from . import patterns
+from nuice import _core
+from nuice._core import CommMatrix
+
+from . import patterns, printed_tables
 from .paper003 import MACHINE, planning_ms
 from .paper004_winners import used_often, used_once
 from .report import Claim, Part, Reproduction
@@ -22,7 +23,7 @@ Make = Callable[[Row, int], CommMatrix]
 
 def table1(lab: Lab, quick: bool) -> Reproduction:
     """The example matrix: its schedules have the degree as a bound."""
-    pairs = [(row["src"], row["dst"]) for row in papers.table("004_table1")]
+    pairs = [(row["src"], row["dst"]) for row in printed_tables.table("004_table1")]
     matrix = patterns.from_pairs(8, pairs, 1024)
     sent = [len(matrix.sent_by(rank)) for rank in range(8)]
     phases = {a: _core.make_schedule(matrix, a, 0)[0].num_phases for a in ("lp", "rs_n", "coloring")}
@@ -148,7 +149,7 @@ def table4(lab: Lab, quick: bool) -> Reproduction:
 
 def table5(lab: Lab, quick: bool) -> Reproduction:
     """Messages of 1 to 32 units."""
-    plans = [r | {"degree": r["case"]} for r in papers.table("004_tables5_6_plans") if r["case"] < 32]
+    plans = [r | {"degree": r["case"]} for r in printed_tables.table("004_tables5_6_plans") if r["case"] < 32]
     return _exchange(
         lab,
         "004-table5",
@@ -163,8 +164,8 @@ def table5(lab: Lab, quick: bool) -> Reproduction:
 
 
 def table6(lab: Lab, quick: bool) -> Reproduction:
-    """Airfoil meshes."""
-    plans = [r | {"points": r["case"]} for r in papers.table("004_tables5_6_plans") if r["case"] > 32]
+    """Airfoil halos."""
+    plans = [r | {"points": r["case"]} for r in printed_tables.table("004_tables5_6_plans") if r["case"] > 32]
     result = _exchange(
         lab,
         "004-table6",
@@ -181,7 +182,7 @@ def table6(lab: Lab, quick: bool) -> Reproduction:
 
 
 def _plans(name: str, key: str, make: Make):
-    return papers.table(name), key, ("lp", "rs_n"), make
+    return printed_tables.table(name), key, ("lp", "rs_n"), make
 
 
 def _exchange(lab, name, title, rows, keys, algorithms, make: Make, largest, plans) -> Reproduction:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import mean
 
-from .._core import CommMatrix
-from . import meshes, patterns
+from nuice import halos
+from nuice._core import CommMatrix
+
+from . import patterns
 from .report import Claim, Curves, Part, Reproduction
 from .runs import Lab
 from .tables import Row, cells, printed
@@ -141,7 +143,7 @@ MESH_POINTS = {"Euler 545": 545, "Euler 2K": 2800, "Euler 3K": 3600, "Euler 9K":
 def real_pattern(problem: str, seed: int) -> CommMatrix:
     """What 001 table 12 calls by that name, or rather one of our own."""
     points = MESH_POINTS.get(problem)
-    return meshes.euler(points, seed) if points else meshes.conjugate_gradients(seed)
+    return halos.euler(points, seed) if points else halos.conjugate_gradients(seed)
 
 
 def table12(lab: Lab, quick: bool) -> Reproduction:
@@ -180,7 +182,7 @@ def table12(lab: Lab, quick: bool) -> Reproduction:
         ],
         claims,
         notes=[
-            "the paper's patterns are not printed; ours are halos of meshes made for this (meshes.py)",
+            "the paper's patterns are not printed; ours are halos of meshes made for this (nuice.halos)",
             "one number is fitted, to the column GS: what a byte costs that is gathered and scattered by "
             "index",
         ],

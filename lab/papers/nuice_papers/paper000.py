@@ -13,8 +13,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import mean, stdev
 
-from .._core import CommMatrix
-from . import meshes, patterns
+from nuice import halos
+from nuice._core import CommMatrix
+
+from . import patterns
 from .paper003 import MACHINE, permutation_spread
 from .report import LEVEL, Cell, Claim, Curves, Part, Reproduction
 from .runs import Lab
@@ -147,7 +149,7 @@ def figure14(lab: Lab, quick: bool) -> Reproduction:
         }
         curves.append(_curves(f"CM-5, mesh of {points} points", found))
         own = _times(
-            lab.with_few(), MACHINE, ON_CM5, lambda s, p=points, u=unit: meshes.euler(p, s, unit_bytes=u)
+            lab.with_few(), MACHINE, ON_CM5, lambda s, p=points, u=unit: halos.euler(p, s, unit_bytes=u)
         )
         claims.append(
             Claim(f"the same on a mesh of our own: {claims[-1].text}", _lowest(own) == "rs_nh", _text(own))
@@ -163,10 +165,10 @@ def figure14(lab: Lab, quick: bool) -> Reproduction:
 
 
 def _mesh_parts(lab: Lab, sizes: Sequence[int]) -> list[Part]:
-    """Meshes of our own beside the numbers that 004 s.5 prints of the same meshes."""
+    """Meshes of our own beside the numbers that 004 s.5 prints of the same halos."""
 
     def mean_of(points: int, figure: Callable[[CommMatrix], float]) -> float:
-        return mean(figure(meshes.euler(points, seed, unit_bytes=1)) for seed in range(lab.seeds))
+        return mean(figure(halos.euler(points, seed, unit_bytes=1)) for seed in range(lab.seeds))
 
     def part(title: str, unit: str, key: str, figure: Callable[[CommMatrix], float]) -> Part:
         found = [
@@ -201,7 +203,7 @@ def figure15(lab: Lab, quick: bool) -> Reproduction:
             )
         )
     if not quick:
-        own = _times(lab.with_few(), CUBE, ON_CUBE, lambda s: meshes.euler(53961, s, 64, 64))
+        own = _times(lab.with_few(), CUBE, ON_CUBE, lambda s: halos.euler(53961, s, 64, 64))
         claims.append(
             Claim(
                 f"the same on a mesh of our own: {claims[1].text}",

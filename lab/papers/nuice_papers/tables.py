@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .. import papers
+from . import printed_tables
 from .report import LARGEST_IN_BAR, Cell
 
 Row = dict[str, Any]
@@ -39,7 +39,7 @@ def cells(
 
 def printed(name: str, quick: bool, key: str, few: Sequence[Any], **equal: Any) -> list[Row]:
     """Rows of a printed table; in a quick run only those whose `key` is one of `few`."""
-    rows = [row for row in papers.table(name) if all(row[k] == value for k, value in equal.items())]
+    rows = [row for row in printed_tables.table(name) if all(row[k] == value for k, value in equal.items())]
     return [row for row in rows if row[key] in few] if quick else rows
 
 

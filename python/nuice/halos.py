@@ -23,10 +23,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import CommMatrix
-from ..airfoil import halo_of_edges
-from .patterns import RANKS
+from ._core import CommMatrix
+from .airfoil import halo_of_edges
 
+RANKS = 32  # of the papers' CM-5
 EULER_BYTES = 5 * 4  # five unknowns a point, single precision
 CG_BYTES = 4
 CG_GRID = (32, 32, 16)  # 16K unknowns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .style import COLOURS, new_figure
+from nuice.plots.style import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

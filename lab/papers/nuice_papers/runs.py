@@ -19,11 +19,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .. import _core, papers
-from .._core import CommMatrix, Schedule, Simulation
-from ..simulation import DRS_FORMS, drs_form
+from nuice import _core
+from nuice._core import CommMatrix, Schedule, Simulation
+from nuice.simulation import DRS_FORMS, drs_form
 
-_FITTED = Path(__file__).parent.parent / "data" / "fitted.csv"
+from . import printed_tables
+
+_FITTED = Path(__file__).parent / "data" / "fitted.csv"
 EARLY_BYTES = 4096  # drs_n:early; the software of a send takes as long as 3 KiB on a CM-5 port
 RETRY_S = 50e-6  # DRS_N: between two inquiries; 004 s.6 found that the delay hardly matters
 LINEAR = ("lex", "ls")
@@ -116,7 +118,7 @@ def one_at_a_time(schedule: Schedule) -> Schedule:
 def fitted_costs(variant: str) -> dict[str, float]:
     """Fields of the machine for other programs: "permutation" or "raw", barer than the papers' package;
     "gathered", which also picks up and puts down what it sends."""
-    rows = papers.rows(_FITTED)
+    rows = printed_tables.rows(_FITTED)
     row = next(row for row in rows if row["variant"] == variant)
     fields = {"send_overhead_us": "send_overhead_s", "receive_overhead_us": "receive_overhead_s"}
     fields["byte_us"] = "byte_s"

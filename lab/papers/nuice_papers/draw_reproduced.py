@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Error
-from ..reproduce.report import Cell, Curves, Part, Reproduction
-from .style import COLOURS, new_figure
+from nuice.errors import Error
+from nuice.plots.style import COLOURS, new_figure
+
+from .report import Cell, Curves, Part, Reproduction
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 import nuice
-from nuice import papers
+from nuice_papers import printed_tables
 
 COSTS = {  # file: (keys but the last, the last key, columns that grow with it)
     "003_tables2_3": (("degree",), "bytes", ("ac", "lp", "gm", "cgm")),
@@ -24,20 +24,18 @@ COSTS = {  # file: (keys but the last, the last key, columns that grow with it)
 }
 
 
-@pytest.mark.parametrize("name", papers.names())
+@pytest.mark.parametrize("name", printed_tables.names())
 def test_every_table_loads_and_names_its_source(name: str) -> None:
-    rows = papers.table(name)
+    rows = printed_tables.table(name)
     assert rows
-    assert any(
-        papers.source(name).startswith(paper) for paper in ("000", "001", "002", "003", "004", "Numbers")
-    )
+    assert printed_tables.source(name).startswith(("000", "001", "002", "003", "004", "Numbers"))
     assert all(row.keys() == rows[0].keys() and None not in row for row in rows)
 
 
 @pytest.mark.parametrize("name", COSTS)
 def test_costs_grow_with_the_last_key(name: str) -> None:
     keys, last, columns = COSTS[name]
-    rows = papers.table(name)
+    rows = printed_tables.table(name)
     for before, after in itertools.pairwise(rows):
         if any(before[key] != after[key] for key in keys):
             continue
@@ -47,20 +45,20 @@ def test_costs_grow_with_the_last_key(name: str) -> None:
 
 
 def test_one_permutation_has_the_printed_ratios() -> None:
-    for row in papers.table("003_table1"):
+    for row in printed_tables.table("003_table1"):
         for part in ("max", "min"):
             ratio = row[f"{part}_ms"] / row["average_ms"]
             assert row[f"{part}_ratio"] == pytest.approx(ratio, abs=0.006), row
 
 
 def test_senders_lie_between_their_extremes() -> None:
-    for row in papers.table("004_table2"):
+    for row in printed_tables.table("004_table2"):
         assert row["send_min_ms"] <= row["send_average_ms"] <= row["send_max_ms"]
 
 
 @pytest.mark.parametrize("name", ["003_tables2_3_plans", "004_table4_plans", "003_table4"])
 def test_no_schedule_has_fewer_phases_than_the_degree(name: str) -> None:
-    for row in papers.table(name):
+    for row in printed_tables.table(name):
         for key, phases in row.items():
             if key.endswith("phases"):
                 assert phases >= row["degree"]
@@ -68,9 +66,9 @@ def test_no_schedule_has_fewer_phases_than_the_degree(name: str) -> None:
 
 def test_tables_of_the_same_case_in_two_papers_agree() -> None:
     """003 and 004 measured AC and LP at the same d and sizes, on other software: within 15 %."""
-    older = {(row["degree"], row["bytes"]): row for row in papers.table("003_tables2_3")}
+    older = {(row["degree"], row["bytes"]): row for row in printed_tables.table("003_tables2_3")}
     compared = 0
-    for row in papers.table("004_table4"):
+    for row in printed_tables.table("004_table4"):
         other = older.get((row["degree"], row["bytes"]))
         for column in ("ac", "lp"):
             if other:
@@ -80,7 +78,7 @@ def test_tables_of_the_same_case_in_two_papers_agree() -> None:
 
 
 def test_the_example_matrix_is_the_one_of_the_text() -> None:
-    pairs = [(row["src"], row["dst"]) for row in papers.table("004_table1")]
+    pairs = [(row["src"], row["dst"]) for row in printed_tables.table("004_table1")]
     assert len(set(pairs)) == len(pairs) and all(src != dst for src, dst in pairs)
     assert sum(src == 0 for src, _ in pairs) == 3 and sum(src == 4 for src, _ in pairs) == 5
     assert {src for src, dst in pairs if dst == 2} >= {0, 1, 3, 4, 6}
@@ -88,4 +86,4 @@ def test_the_example_matrix_is_the_one_of_the_text() -> None:
 
 def test_an_unknown_table_is_an_error_that_lists_the_known() -> None:
     with pytest.raises(nuice.Error, match="no printed table '005'; there are .*003_table1"):
-        papers.table("005")
+        printed_tables.table("005")

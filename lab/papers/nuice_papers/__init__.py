@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The papers' tables and figures, regenerated in simulation beside the printed numbers.
 
-    for result in nuice.reproduce.reproduce(["003-table2", "004"]):
+    for result in nuice_papers.reproduce(["003-table2", "004"]):
         print(result.name, result.parts[0].median_error())
 
-docs/reproduce.md says what fits, what does not, and why. Deterministic but for planning times, which are of
-this computer. Everything takes about a minute; quick=True a few rows and matrices of each.
+lab/papers/docs/reproduce.md says what fits, what does not, and why. Deterministic but for planning times,
+which are of this computer. Everything takes about a minute; quick=True a few rows and matrices of each.
 """
 
 from __future__ import annotations
@@ -14,9 +14,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import papers
-from ..errors import Error
-from . import paper000, paper001, paper001_broadcast, paper002, paper003, paper004
+from nuice.errors import Error
+
+from . import (
+    paper000,
+    paper001,
+    paper001_broadcast,
+    paper002,
+    paper003,
+    paper003_break_even,
+    paper004,
+    printed_tables,
+)
 from .report import (
     APART,
     LARGEST_IN_BAR,
@@ -92,6 +101,7 @@ _ALL: dict[str, Callable[[Lab, bool], Reproduction]] = {
     "003-fig8": paper003.figure8,
     "003-fig9": paper003.figure9,
     "003-fig10": paper003.figure10,
+    "003-s5": paper003_break_even.section5,
     "004-table1": paper004.table1,
     "004-table2": paper004.table2,
     "004-table3": paper004.table3,
@@ -131,7 +141,7 @@ def reproduce(
 
 def fits() -> list[dict[str, Any]]:
     """What the machines are fitted to, by lab/bench/fit_machines.py; all other cells are predictions."""
-    return papers.rows(Path(__file__).parent.parent / "data" / "fits.csv")
+    return printed_tables.rows(Path(__file__).parent / "data" / "fits.csv")
 
 
 def in_the_bars(results: Iterable[Reproduction]) -> list[Cell]:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from statistics import correlation, mean, median, stdev
 from typing import Any
 
-from .. import _core, papers
-from .._core import CommMatrix
-from . import patterns
+from nuice import _core
+from nuice._core import CommMatrix
+
+from . import patterns, printed_tables
 from .report import APART, LARGEST_IN_BAR, Cell, Claim, Part, Reproduction
 from .runs import Lab
 from .tables import Row, cells, printed, renamed
@@ -82,7 +83,7 @@ def _exchange(lab: Lab, quick: bool, name: str, degrees: tuple[int, int]) -> Rep
         largest=lambda row: row["bytes"],
         fitted=_is_fitted,
     )
-    plans = [row for row in papers.table("003_tables2_3_plans") if row["degree"] in degrees]
+    plans = [row for row in printed_tables.table("003_tables2_3_plans") if row["degree"] in degrees]
     scheduled = ALGORITHMS[1:]
     phases = cells(
         [renamed(row, "_phases") for row in plans],
@@ -178,7 +179,7 @@ def _planning_ms(algorithm: str, ranks: int, degree: int, samples: int) -> float
 
 def table4(lab: Lab, quick: bool) -> Reproduction:
     """Phases and planning cost of CGM up to 512 ranks."""
-    rows = [row for row in papers.table("003_table4") if not quick or row["ranks"] == 32]
+    rows = [row for row in printed_tables.table("003_table4") if not quick or row["ranks"] == 32]
 
     def samples(row: Row) -> int:  # large matrices differ little from each other
         return max(1, min(lab.seeds, 100_000 // (row["ranks"] * row["degree"])))
@@ -228,7 +229,7 @@ def permutation_spread(name: str, lab: Lab, quick: bool) -> Reproduction:
     times = [lab.run(MACHINE, "cgm", patterns.permutation(1024, seed), seed) for seed in range(samples)]
     average = mean(times)
     near = sum(abs(t / average - 1) <= 0.05 for t in times)
-    text = next(row for row in papers.table("texts") if row["unit"] == "ms")
+    text = next(row for row in printed_tables.table("texts") if row["unit"] == "ms")
     cell = cells(
         [{"bytes": 1024, "mean": text["value"]}],
         ("bytes",),
@@ -252,8 +253,8 @@ def permutation_spread(name: str, lab: Lab, quick: bool) -> Reproduction:
 
 def figure9(lab: Lab, quick: bool) -> Reproduction:
     """Scheduling cost over cost of the exchange: printed tables divided, beside this computer's planning."""
-    rows = [row for row in papers.table("003_tables2_3") if row["bytes"] in (16, 1024, 4096, 8192)]
-    plans = {row["degree"]: row for row in papers.table("003_tables2_3_plans")}
+    rows = [row for row in printed_tables.table("003_tables2_3") if row["bytes"] in (16, 1024, 4096, 8192)]
+    plans = {row["degree"]: row for row in printed_tables.table("003_tables2_3_plans")}
     worst_small = max(plans[r["degree"]]["cgm_ms"] / r["cgm"] for r in rows if r["bytes"] == 16)
     ours = {d: _planning_ms("cgm", 32, d, lab.seeds) for d in plans}
     simulated = {
@@ -277,7 +278,7 @@ def figure10(lab: Lab, quick: bool) -> Reproduction:
     """Scheduling time / n against d ln d, in the figure's range: a straight line."""
     rows = [
         row
-        for row in papers.table("003_table4")
+        for row in printed_tables.table("003_table4")
         if 0 < row["degree"] * math.log(row["degree"]) < 150 and (not quick or row["ranks"] == 32)
     ]
     growth = [row["degree"] * math.log(row["degree"]) for row in rows]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numbers that the papers print, as they are printed: CSV files in data/papers.
+"""The numbers that the papers print, as they are printed: CSV files in data/printed.
 
-    for row in papers.table("003_tables2_3"):
+    for row in printed_tables.table("003_tables2_3"):
         row["degree"], row["bytes"], row["cgm"]
 
 Lines with # at the head of a file are its source, units, and what is doubtful: `source` returns them.
@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .errors import Error
+from nuice.errors import Error
 
-_FOLDER = Path(__file__).parent / "data" / "papers"
+_FOLDER = Path(__file__).parent / "data" / "printed"
 
 
 def names() -> list[str]:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .. import papers
+from . import printed_tables
 from .paper002_primitives import figure14, figure15, figure16, figure17, figure18
 from .report import Cell, Claim, Curves, Part, Reproduction
 from .runs import Lab
@@ -31,7 +31,7 @@ __all__ = [
     "figure38",
 ]
 
-_RECORDED = Path(__file__).parent.parent / "data" / "002_simulated.csv"
+_RECORDED = Path(__file__).parent / "data" / "002_simulated.csv"
 SCHEMES = ("SSR-C-NO", "AMP-C-NO", "ASR-C-O", "AM-NC-O", "ST-NC-O")
 FITTED = {("wolff", None, 16, 256): "AM-NC-O", ("lee", 25, 32, 256): "ASR-C-O"}
 PRINTED_SYNC = {"wolff": "local", "lee": "global"}  # of the schemes without coalescing
@@ -46,7 +46,7 @@ Key = tuple[str, int | None, int, int]  # program, walls, ranks, size
 def simulated() -> dict[Key, dict[tuple[str, str], dict[str, Any]]]:
     """By case: by (scheme, end of cycles), the recorded run."""
     runs: dict[Key, dict[tuple[str, str], dict[str, Any]]] = {}
-    for row in papers.rows(_RECORDED):
+    for row in printed_tables.rows(_RECORDED):
         key = (row["program"], row["walls"], row["ranks"], row["size"])
         runs.setdefault(key, {})[row["scheme"], row["sync"]] = row
     return runs
@@ -118,12 +118,12 @@ def _orders(key: Key, printed: dict[str, Any], found: dict[str, float]) -> list[
 
 
 def figure31(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("wolff", None, row["ranks"], row["size"]), row) for row in papers.table("002_fig31")]
+    rows = [(("wolff", None, row["ranks"], row["size"]), row) for row in printed_tables.table("002_fig31")]
     return _speed_ups("002-fig31", "Wolff's cluster algorithm on a simulated CM-5", rows)
 
 
 def figure32(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("lee", row["walls"], 32, row["size"]), row) for row in papers.table("002_fig32")]
+    rows = [(("lee", row["walls"], 32, row["size"]), row) for row in printed_tables.table("002_fig32")]
     result = _speed_ups("002-fig32", "Lee's maze routing on a simulated CM-5", rows)
     claims = list(result.claims)
     for scheme in SCHEMES:
@@ -133,7 +133,8 @@ def figure32(lab: Lab, quick: bool) -> Reproduction:
         for few, many, size in runs:
             if few is None or many is None:
                 continue
-            printed = {row["walls"]: row[scheme] for row in papers.table("002_fig32") if row["size"] == size}
+            rows = printed_tables.table("002_fig32")
+            printed = {row["walls"]: row[scheme] for row in rows if row["size"] == size}
             if printed[25] < 1.1 * printed[50]:
                 continue
             seen = (
@@ -178,12 +179,12 @@ def _traffic(name: str, title: str, rows: list[tuple[Key, dict[str, Any]]], most
 
 
 def figure35(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("wolff", None, row["ranks"], row["size"]), row) for row in papers.table("002_fig35")]
+    rows = [(("wolff", None, row["ranks"], row["size"]), row) for row in printed_tables.table("002_fig35")]
     return _traffic("002-fig35", "Wolff: active messages and cycles", rows, 8)
 
 
 def figure36(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("lee", row["walls"], 32, row["size"]), row) for row in papers.table("002_fig36")]
+    rows = [(("lee", row["walls"], 32, row["size"]), row) for row in printed_tables.table("002_fig36")]
     return _traffic("002-fig36", "Lee: cycles", rows, 6)
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 import nuice
-from nuice import papers, reproduce
-from nuice.reproduce import patterns
-from nuice.reproduce.runs import Lab
+import nuice_papers as reproduce
+from nuice_papers import patterns, printed_tables
+from nuice_papers.runs import Lab
 
 
 def cell(printed: float, ours: float, column: str = "a", row: int = 1, **more: bool) -> reproduce.Cell:
@@ -179,7 +179,7 @@ def test_mesh_patterns_have_the_printed_numbers(points: int) -> None:
 
 def test_a_machine_of_ones_own() -> None:
     """A Lab takes machines instead of the shipped ones: twice the time per byte, almost twice the time."""
-    row = papers.table("003_tables2_3")[9]
+    row = printed_tables.table("003_tables2_3")[9]
     slow = nuice.find_machine("cm5-32").replace(byte_s=2 * nuice.find_machine("cm5-32").byte_s)
 
     def time(lab: Lab) -> float:

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the Python tests share: a fixed Hypothesis profile and the installed command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run: a failure is then found again with the same command.
+settings.register_profile(
+    "nuice",
+    derandomize=True,
+    deadline=None,
+    max_examples=80,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("nuice")
+
+COMMAND = Path(sys.executable).parent / "nuice"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> dict[str, Any]:
+        """stdout as the one JSON object that it must be."""
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+
+@pytest.fixture
+def nuice_command(tmp_path: Path):
+    """Runs `nuice ARGUMENTS...` in a folder of its own, without a terminal."""
+
+    def run(*arguments: object, timeout_s: float = 120) -> Outcome:
+        environment = {
+            k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS")
+        }
+        done = subprocess.run(
+            [COMMAND, *map(str, arguments)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            env=environment,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def nuice_main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """The same within this process: for cases that are many and need no process of their own."""
+    from nuice.cli import main
+
+    def run(*arguments: object) -> Outcome:
+        monkeypatch.chdir(tmp_path)
+        capsys.readouterr()
+        status = main([str(a) for a in arguments])
+        return Outcome(status, *capsys.readouterr())
+
+    return run
