@@ -24,9 +24,9 @@ RANKS, VICTIM = 4, 1
 SURVIVORS = set(range(RANKS)) - {VICTIM}
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True).stdout
 IS_OPENMPI_5 = re.search(r"Open MPI\) 5|prterun|PRRTE", VERSION) is not None
-WATCHDOG_S = 1
-# Idle cores give 0.03 s and 0.05 s; these tests run on any machine, under any load.
-SLACK_S = 3
+WATCHDOG_S = 3  # connect() alone may take a second under such a load
+# Idle cores give 0.03 s and 0.05 s (--times); these tests run under any load: 28 on two cores took 3.4 s.
+SLACK_S = 10
 CONTINUE = ["--continuous"] if IS_OPENMPI_5 else []
 LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 
@@ -100,7 +100,7 @@ class Faults(unittest.TestCase):
         """All survivors end, in an error or in a process that says what it would have said."""
         begin = time.monotonic()
         done, said = run([case], *launcher_options, **environment)
-        self.assertLess(time.monotonic() - begin, 30)
+        self.assertLess(time.monotonic() - begin, 45)
         message = f"{case}: {done.stdout}{done.stderr}"
         ended = {
             int(rank) for rank in re.findall(rf"^nuice: rank (\d) gives up{expected}", done.stderr, re.M)
