@@ -34,7 +34,7 @@ LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 def run(cases, *launcher_options, **environment):
     """What the ranks of each case say, and when, by case and rank; all of them in one start."""
     command = [MPIEXEC, *launcher_options, FLAG, str(RANKS * len(cases)), PROGRAM, *cases]
-    done = run_job(command, 60, environment)
+    done = run_job(command, 120, environment)
     said = {case: {} for case in cases}
     for case, rank, when, text in LINE.findall(done.stdout):
         if int(rank) == VICTIM:  # woken up to be ended
