@@ -53,10 +53,11 @@ build/release/.tests: build/release/.installed
 	cmake --build --preset release
 	@touch $@
 
-build/python/.installed: $(SETUP_STAMP) $(PYTHON_SOURCES)
-	@# The compiler's name as CMake finds it, not as Python was built with: only then does ccache know the library again.
+# Linked with the library that is installed in .venv, so that it is compiled once.
+build/python/.installed: build/release/.installed $(PYTHON_SOURCES)
 	CC="$${CC:-cc}" CXX="$${CXX:-c++}" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
-	  --config-settings=cmake.define.NUICE_WERROR=ON --editable .
+	  --config-settings=cmake.define.NUICE_WERROR=ON --config-settings=cmake.define.NUICE_PREBUILT=$(CURDIR)/.venv \
+	  --config-settings=cmake.define.MPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx --editable .
 	@mkdir -p build/python && touch $@
 
 $(BIN)/nuice-testbed: $(SETUP_STAMP)

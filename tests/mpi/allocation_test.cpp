@@ -53,6 +53,7 @@ TEST(SteadyState, DoesNotAllocate) {
   EXPECT_EQ(allocations_of_steady_state({.scheduler = "ac", .executor = "async", .async = {.max_sends = 2}}),
             0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "phased"}), 0);
+  EXPECT_EQ(allocations_of_steady_state({.executor = "phased", .phased = {.in_flight = 2}}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "barrier"}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "credit"}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "credit", .hosts = "1"}), 0);

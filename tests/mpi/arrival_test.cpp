@@ -16,6 +16,7 @@ std::vector<mpi::PlanOptions> all_walks() {
           {.scheduler = "ac", .executor = "async", .async = {.max_sends = 2}},
           {.scheduler = "rs_nh", .executor = "async", .async = {.max_sends = 1}},
           {.scheduler = "rs_nh", .executor = "phased"},
+          {.scheduler = "rs_nh", .executor = "phased", .phased = {.in_flight = 3}},
           {.scheduler = "coloring", .executor = "phased", .watchdog_s = 60},
           {.scheduler = "coloring", .executor = "barrier"},
           {.scheduler = "rex", .executor = "phased"},

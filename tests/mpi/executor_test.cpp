@@ -53,6 +53,8 @@ const std::vector<Walk>& walks() {
         {"async_window_1", "executor=async async.max_sends=1"},
         {"async_window_2", "executor=async async.max_sends=2"},
         {"async_window_100", "executor=async async.max_sends=100"},
+        {"phased_two_in_flight", "executor=phased phased.in_flight=2"},
+        {"phased_all_in_flight", "executor=phased phased.in_flight=1000"},
         {"credit_chunk_by_chunk", "executor=credit hosts=1 credit.chunk=100 credit.window=1"},
         {"credit_small_window", "executor=credit hosts=1 credit.chunk=1000 credit.window=3000"},
         {"planless_chunk_by_chunk",

@@ -36,6 +36,14 @@ struct AsyncOptions {
   int max_sends = 0;
 };
 
+/// Of the executor phased.
+struct PhasedOptions {
+  /// So many phases of a rank are under way at a time: 1 is what the schedule promises, one send and one receive; more hide the
+  /// time it takes to notice that a phase is over, and two or three senders meet at a port now and then. Schedules
+  /// that forward messages go one phase at a time, whatever this says.
+  int in_flight = 1;
+};
+
 /// Of the executor credit: pieces travel in chunks, and at most a window of one exchange is on its way to a rank, and about
 /// as much from a rank. Window and chunk are found while exchanges run (docs/adr/0023); these are upper bounds, or with
 /// adapt = false what they are. (While ranks that are through have begun the next exchange, as many of
@@ -136,6 +144,7 @@ struct PlanOptions {
   bool environment = true;
 
   AsyncOptions async = {};
+  PhasedOptions phased = {};
   CreditOptions credit = {};
   PlanlessOptions planless = {};
   DependOptions depend = {};

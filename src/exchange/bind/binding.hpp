@@ -17,6 +17,7 @@ namespace nuice::mpi {
 /// What the executors are told besides their table. Equal on all ranks but for windows, which ranks of a host share.
 struct RunSettings {
   int max_sends = 0;
+  int phases_in_flight = 1;
   exchange::WindowBounds window = {};  ///< Of what this rank receives.
   double send_share = 1;               ///< Of its host's window, when it sends.
   int window_senders = 1;

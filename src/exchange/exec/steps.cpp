@@ -94,9 +94,9 @@ void Steps::start_receives() {
   receives_repeat_ ? receives.start(0, receives.size()) : receives.start_unordered(0, receives.size());
 }
 
-void Steps::begin_step() {
-  const std::size_t begin = step_begin().sends;
-  const std::size_t end = step_end().sends;
+void Steps::begin_step() { start_sends(step_begin().sends, step_end().sends); }
+
+void Steps::start_sends(std::size_t begin, std::size_t end) {
   if (!requests_.packed_sends.empty())
     for (std::size_t i = begin; i < end; ++i) requests_.packed_sends[i].gather();
   sends_repeat_ ? requests_.sends.start(begin, end) : requests_.sends.start_unordered(begin, end);

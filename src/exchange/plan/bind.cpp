@@ -46,6 +46,7 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
 
 RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const {
   return {.max_sends = max_sends,
+          .phases_in_flight = phases_in_flight,
           .window = {.window_bytes = credit.window_bytes,
                      .chunk_bytes = credit.chunk_bytes,
                      .most_bytes = most_bytes,

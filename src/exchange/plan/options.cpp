@@ -51,6 +51,8 @@ const std::array table{
         Flag<O>{NUICE_AT(environment)}},
     Row{"async.max_sends", "so many sends under way at most; 0: no limit",
         Whole<O, int>{NUICE_AT(async.max_sends), 0, INT_MAX}},
+    Row{"phased.in_flight", "so many phases at a time; those that forward go one by one",
+        Whole<O, int>{NUICE_AT(phased.in_flight), 1, INT_MAX}},
     Row{"credit.chunk", "bytes that travel as one at most",
         Size<O>{NUICE_AT(credit.chunk_bytes), 1, INT_MAX}},
     Row{"credit.window", "bytes on their way to a rank at most",

@@ -82,6 +82,7 @@ void Plan::State::describe(const PlanOptions& options) {
   info.phase_cost_bytes = options.phase_cost_bytes;
   info.executor = options.executor;
   max_sends = options.async.max_sends;
+  phases_in_flight = options.phased.in_flight;
   credit = options.credit;
   unasked_bytes = options.planless.unasked_bytes;
   early_bytes = options.depend.early_bytes;

@@ -58,6 +58,7 @@ struct Plan::State {
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
   int max_sends = 0;
+  int phases_in_flight = 1;
   Windows windows;
   CreditOptions credit;
   Notices notices;  // for executors that wait for them
