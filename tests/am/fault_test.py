@@ -106,7 +106,10 @@ class Faults(unittest.TestCase):
             int(rank) for rank in re.findall(rf"^nuice: rank (\d) gives up{expected}", done.stderr, re.M)
         }
         threw = {rank for rank, (_, text) in said[case].items() if re.search(expected, text)}
-        self.assertEqual(ended | threw, SURVIVORS, message)
+        if IS_OPENMPI_5:
+            self.assertEqual(ended | threw, SURVIVORS, message)
+        else:  # the launcher ends the others with the first
+            self.assertTrue(ended | threw, message)
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
     def test_a_death_in_the_midst_of_connect(self):
