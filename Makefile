@@ -3,11 +3,12 @@
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
 #   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
-#   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/fuzzing.md)
+#   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
+#   make docs       the site of docs/ and the API, in build/docs; installs what it needs
 #   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
-#   make testbed    hosts with real contention on this machine (docs/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
-#   make bench      the figures of docs/measurements.md on this machine
-#   make test-petsc  the PetscSF type nuice (docs/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
+#   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
+#   make bench      the figures of docs/explanation/results.md on this machine
+#   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root
 #   make lint       what CI would complain about;  make format: mends the layout
@@ -16,7 +17,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build install demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build docs install demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -85,6 +86,11 @@ testbed: build
 demo: build
 	$(BIN)/nuice demo --out demo
 
+docs: build
+	command -v doxygen >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq doxygen >/dev/null
+	$(BIN)/python -m pip install --quiet -r requirements-docs.txt
+	$(BIN)/python docs/generate.py build/docs
+
 # Both at once, each on a core; pytest shows its progress, ctest its last lines.
 test-fast: build build/release/.tests
 	ctest --preset release --label-exclude 'mpi|slow|consumer' >build/test-fast.log 2>&1 & ctest=$$!; failed=0; \
@@ -125,6 +131,7 @@ test-all: test
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
 	$(MAKE) model
+	$(MAKE) docs
 
 # Protocols in every interleaving: SPIN is installed where it is missing. Two minutes, 1 GiB.
 model:

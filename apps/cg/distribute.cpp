@@ -66,39 +66,30 @@ LocalRows rows_of(const Matrix& matrix, const Order& order, const std::vector<st
   return local;
 }
 
-template <typename T>
-void send(const std::vector<T>& values, MPI_Datatype type, Rank to) {
-  MPI_Send(values.data(), static_cast<int>(values.size()), type, to, 0, MPI_COMM_WORLD);
+void send(const auto& values, Rank to) {
+  MPI_Send(values.data(), static_cast<int>(values.size() * sizeof values[0]), MPI_BYTE, to, 0,
+           MPI_COMM_WORLD);
 }
 
-template <typename T>
-void receive(std::vector<T>& values, MPI_Datatype type) {
+void receive(auto& values) {
   MPI_Status status;
   MPI_Probe(0, 0, MPI_COMM_WORLD, &status);
-  int count = 0;
-  MPI_Get_count(&status, type, &count);
-  values.resize(static_cast<std::size_t>(count));
-  MPI_Recv(values.data(), count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  values.resize(static_cast<std::size_t>(bytes) / sizeof values[0]);
+  MPI_Recv(values.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-void send_rows(const LocalRows& local, Rank to) {
-  send(local.row_begins, MPI_INT64_T, to);
-  send(local.begin, MPI_INT64_T, to);
-  send(local.columns, MPI_INT64_T, to);
-  send(local.values, MPI_DOUBLE, to);
-  send(std::vector<std::int64_t>{static_cast<std::int64_t>(local.num_interior)}, MPI_INT64_T, to);
-}
-
-LocalRows receive_rows() {
-  LocalRows local;
-  receive(local.row_begins, MPI_INT64_T);
-  receive(local.begin, MPI_INT64_T);
-  receive(local.columns, MPI_INT64_T);
-  receive(local.values, MPI_DOUBLE);
-  std::vector<std::int64_t> num_interior;
-  receive(num_interior, MPI_INT64_T);
-  local.num_interior = static_cast<std::size_t>(num_interior.front());
-  return local;
+/// Calls act() with everything that a rank is sent.
+template <typename Act>
+void for_each_array(LocalRows& local, Act&& act) {
+  std::vector<std::size_t> num_interior{local.num_interior};
+  act(local.row_begins);
+  act(local.begin);
+  act(local.columns);
+  act(local.values);
+  act(num_interior);
+  local.num_interior = num_interior.front();
 }
 
 }  // namespace
@@ -114,11 +105,13 @@ Distribution distribute(const Matrix& matrix) {
       result.new_number[static_cast<std::size_t>(order.rows[i])] = static_cast<std::int64_t>(i);
   });
   if (world_rank() != 0) {
-    result.local = receive_rows();
+    for_each_array(result.local, [](auto& array) { receive(array); });
     return result;
   }
-  for (Rank rank = 1; rank < world_size(); ++rank)
-    send_rows(rows_of(matrix, order, result.new_number, rank), rank);
+  for (Rank rank = 1; rank < world_size(); ++rank) {
+    LocalRows local = rows_of(matrix, order, result.new_number, rank);
+    for_each_array(local, [rank](const auto& array) { send(array, rank); });
+  }
   result.local = rows_of(matrix, order, result.new_number, 0);
   return result;
 }

@@ -9,24 +9,21 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
-#include <exception>
-#include <fstream>
+#include <memory>
 
 #include "cg/distribute.hpp"
 #include "cg/product.hpp"
 #include "cg/report.hpp"
 #include "cg/solver.hpp"
-#include "kit/command_line.hpp"
-#include "kit/timing.hpp"
-#include "nuice/core/text_io.hpp"
+#include "kit/files.hpp"
+#include "kit/program.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace nuice::cg {
 namespace {
 
 struct Options {
-  apps::CommonOptions common;
+  kit::CommonOptions common;
   std::string matrix;
   int poisson = 64;
   int num_rhs = 1;
@@ -55,7 +52,6 @@ class WholeProduct : public Product {
         num_rhs_(num_rhs),
         x_(num_rows_ * num_rhs) {}
   std::span<double> x() override { return x_; }
-  void exchange() override {}
   void multiply(std::span<double> y) override {
     cg::multiply(matrix_.begin, matrix_.columns, matrix_.values, 0, num_rows_, num_rhs_, x_, y);
   }
@@ -98,119 +94,87 @@ void compare_with_sequential(const Options& options, const Matrix& matrix, const
 void write_solution(const std::string& path, const std::vector<double>& x, std::size_t num_rhs) {
   mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     if (path.empty()) return;
-    std::ofstream out(path);
+    std::string text;
     for (std::size_t i = 0; i < x.size(); ++i)
-      out << fmt::format("{:.17g}{}", x[i], (i + 1) % num_rhs == 0 ? '\n' : ' ');
-    if (!out.flush()) throw Error(ErrorCode::io, path + ": cannot be written");
+      text += fmt::format("{:.17g}{}", x[i], (i + 1) % num_rhs == 0 ? '\n' : ' ');
+    kit::write_file(path, text);
   });
 }
 
-struct Named {
-  std::string name;
-  std::unique_ptr<Product> product;
-};
-
-std::vector<Named> make_products(const Options& options, const LocalRows& rows, Report& report) {
-  std::vector<Named> products;
-  products.push_back({"nuice", make_with_nuice(rows, options.num_rhs, options.common.plan(), report.halo)});
-  products.push_back({"isend", make_with_isend(rows, options.num_rhs)});
-  products.push_back({"neighbor", make_with_neighbor(rows, options.num_rhs)});
+/// By each way to exchange halos.
+std::vector<std::unique_ptr<HaloProduct>> make_products(const Options& options, const LocalRows& rows) {
+  std::vector<std::unique_ptr<HaloProduct>> products;
+  for (const apps::HaloWay& way : apps::halo_ways)
+    products.push_back(
+        std::make_unique<HaloProduct>(rows, options.num_rhs, way, kit::plan_options(options.common)));
   return products;
 }
 
-void time_exchanges(const std::vector<Named>& products, int reps, Report& report) {
-  std::vector<apps::Timed> ways;
-  for (const Named& one : products) ways.push_back({one.name, [&one] { one.product->exchange(); }});
-  const apps::HaloTimes times = apps::time_halos(ways, reps);
-  for (std::size_t i = 0; i < times.exchange_s.size(); ++i)
-    report.methods[i].exchange_s = times.exchange_s[i];
-  report.exchange_ratio = times.ratio;
-}
-
-int run(const Options& options) {
+int run(const CLI::App& app, const Options& options) {
   const Matrix matrix = make_matrix(options);
   const Distribution distribution = distribute(matrix);
-  const LocalRows& rows = distribution.local;
-  Report report;
-  report.problem =
-      options.matrix.empty() ? fmt::format("Poisson {0} x {0}", options.poisson) : options.matrix;
-  report.num_rhs = options.num_rhs;
-  report.num_ranks = mpi::world_size();
-  report.num_rows = matrix.num_rows();
-  report.num_entries = matrix.num_entries();
-  const std::vector<Named> products = make_products(options, rows, report);
-  if (!options.common.pattern.empty())
-    mpi::on_rank_0(MPI_COMM_WORLD,
-                   [&] { save_matrix_market(options.common.pattern, report.halo.pattern, "nuice-cg"); });
+  const auto products = make_products(options, distribution.local);
+  Report report{
+      .problem = options.matrix.empty() ? fmt::format("Poisson {0} x {0}", options.poisson) : options.matrix,
+      .num_rhs = options.num_rhs,
+      .num_ranks = mpi::world_size(),
+      .num_rows = matrix.num_rows(),
+      .num_entries = matrix.num_entries(),
+      .halo = products.front()->facts()};
+  kit::write_pattern(options.common, report.halo.pattern, app);
 
   const auto num_rhs = static_cast<std::size_t>(options.num_rhs);
   const std::vector<double> whole_b = right_hand_sides(matrix, num_rhs);
   const std::vector<double> b = spread(distribution, whole_b, num_rhs);
   std::vector<double> x;
-  for (const Named& one : products) {
+  std::vector<kit::Timed> ways;
+  for (const auto& product : products) {
     const Solution solution =
-        solve(*one.product, b, num_rhs, options.rtol, options.max_iterations, MPI_COMM_WORLD);
+        solve(*product, b, num_rhs, options.rtol, options.max_iterations, MPI_COMM_WORLD);
     if (x.empty()) x = solution.x;
     const bool differs = mpi::max_over_ranks(solution.x == x ? 0 : 1) > 0;
-    report.methods.push_back({one.name, solution.iterations, solution.seconds, {}, !differs});
+    report.methods.push_back({product->name(), solution.iterations, solution.seconds, !differs});
     report.converged = solution.converged;
     report.relative_residual = solution.relative_residual;
+    ways.push_back({product->name(), [&product] { product->exchange(); }});
   }
-  time_exchanges(products, options.common.reps, report);
+  report.times = apps::time_halos(ways, options.common.reps);
   const std::vector<double> whole = collect(distribution, x, num_rhs);
   write_solution(options.solution, whole, num_rhs);
   if (options.sequential) compare_with_sequential(options, matrix, whole_b, whole, report);
-  apps::print(options.common.json ? to_json(report) : to_text(report));
-
-  bool good = report.converged;
-  for (const MethodReport& method : report.methods) good = good && method.same_solution;
-  if (report.sequential_iterations)
-    good = good && *report.sequential_iterations == report.methods.front().iterations &&
-           *report.sequential_difference <= 1e-12;
-  return mpi::max_over_ranks(good ? 0 : 1) > 0 ? 1 : 0;
+  kit::print(options.common.json ? to_json(report) : to_text(report));
+  return mpi::max_over_ranks(report.is_right() ? 0 : 1) > 0 ? kit::failure : kit::success;
 }
 
-int main_with_mpi(int argc, const char* const* argv) try {
-  Options options;
-  CLI::App app{
-      "Solves A x = (1, ..., 1) by conjugate gradients with distributed rows, three times: with the halo "
-      "planned "
-      "by\nnuice, with MPI_Isend and MPI_Irecv, and with MPI_Neighbor_alltoallv. The solution is compared "
-      "with "
-      "the\nsequential one.",
-      "nuice-cg"};
+void add_options(CLI::App& app, Options& options) {
   app.add_option("--matrix", options.matrix,
                  "symmetric positive definite, Matrix Market; by default a Poisson problem");
-  app.add_option("--poisson", options.poisson, "unknowns along each side of the square")
-      ->check(CLI::Range(1, 30'000))
-      ->capture_default_str();
-  app.add_option("--rhs", options.num_rhs,
-                 "right-hand sides, solved side by side: ones, and waves beside them")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--rtol", options.rtol, "stop when the residual is so much smaller than the right-hand side")
-      ->check(CLI::Range(1e-16, 1.0))
-      ->capture_default_str();
-  app.add_option("--max-iterations", options.max_iterations)
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
+  kit::add(app, "--poisson", options.poisson, "unknowns along each side of the square",
+           CLI::Range(1, 30'000));
+  kit::add(app, "--rhs", options.num_rhs,
+           "right-hand sides, solved side by side: ones, and waves beside them", CLI::Range(1, 1000));
+  kit::add(app, "--rtol", options.rtol, "stop when the residual is so much smaller than the right-hand side",
+           CLI::Range(1e-16, 1.0));
+  kit::add(app, "--max-iterations", options.max_iterations, "", CLI::Range(1, 1'000'000'000));
   app.add_flag("--sequential,!--no-sequential", options.sequential,
                "whether rank 0 solves alone as well and compares")
       ->capture_default_str();
   app.add_option("--solution", options.solution, "write x here, one row a line");
-  apps::add_common(app, options.common);
-  return apps::parse_and_run(argc, argv, app, [&] { return run(options); });
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "nuice-cg: %s\n", error.what());
-  return 1;
+  kit::add_common(app, options.common);
 }
 
 }  // namespace
 }  // namespace nuice::cg
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int exit_code = nuice::cg::main_with_mpi(argc, argv);
-  MPI_Finalize();
-  return exit_code;
+  nuice::cg::Options options;
+  CLI::App app{
+      "Solves A x = (1, ..., 1) by conjugate gradients with distributed rows, three times: with the halo "
+      "planned by\n"
+      "nuice, with MPI_Isend and MPI_Irecv, and with MPI_Neighbor_alltoallv. The solution is compared with "
+      "the\n"
+      "sequential one.",
+      "nuice-cg"};
+  nuice::cg::add_options(app, options);
+  return nuice::kit::run(argc, argv, app, [&] { return nuice::cg::run(app, options); });
 }

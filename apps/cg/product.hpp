@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The product of a distributed matrix and a vector: the only part of the program that exchanges more than a few
-// numbers. with_nuice.cpp and baseline_mpi.cpp are the same program, with nuice and with MPI alone.
+// The product of a distributed matrix and a vector, by any way to exchange the halo of its columns.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cg/distribute.hpp"
-#include "common/halo_facts.hpp"
-#include "nuice/mpi/plan.hpp"
+#include "common/halos.hpp"
 
 namespace nuice::cg {
 
@@ -22,29 +19,29 @@ class Product {
   virtual std::span<double> x() = 0;
   /// Collective. y = A x on this rank's rows.
   virtual void multiply(std::span<double> y) = 0;
+};
+
+class HaloProduct : public Product {
+ public:
+  /// Collective.
+  HaloProduct(const LocalRows& rows, int num_rhs, const apps::HaloWay& way, const mpi::PlanOptions& options);
+
+  std::span<double> x() override { return std::span(x_).first(halos_->num_owned() * num_rhs_); }
+  void multiply(std::span<double> y) override;
   /// Collective. Only the exchange that multiply() needs.
-  virtual void exchange() = 0;
+  void exchange();
+  std::string name() const { return std::string(name_); }
+  /// Collective. Requires the way "nuice".
+  apps::HaloFacts facts() { return *halos_->facts(static_cast<int>(num_rhs_)); }
+
+ private:
+  std::string_view name_;
+  std::size_t num_rhs_;
+  const LocalRows& rows_;
+  std::unique_ptr<apps::Halos> halos_;
+  std::vector<std::int32_t> columns_;  // as places in x_
+  std::vector<double> x_;              // owned, then ghosts
+  std::unique_ptr<apps::GhostUpdate> update_;
 };
-
-/// Columns as places in an array that has owned values, then ghosts.
-struct LocalMatrix {
-  std::vector<std::int64_t> begin;
-  std::vector<std::int32_t> columns;
-  std::vector<double> values;
-  std::size_t num_interior;
-  std::size_t num_rhs;
-
-  void multiply_interior(std::span<const double> x, std::span<double> y) const {
-    cg::multiply(begin, columns, values, 0, num_interior, num_rhs, x, y);
-  }
-  void multiply_boundary(std::span<const double> x, std::span<double> y) const {
-    cg::multiply(begin, columns, values, num_interior, begin.size() - 1, num_rhs, x, y);
-  }
-};
-
-std::unique_ptr<Product> make_with_nuice(const LocalRows& rows, int num_rhs, const mpi::PlanOptions& options,
-                                         apps::HaloFacts& facts);
-std::unique_ptr<Product> make_with_isend(const LocalRows& rows, int num_rhs);
-std::unique_ptr<Product> make_with_neighbor(const LocalRows& rows, int num_rhs);
 
 }  // namespace nuice::cg

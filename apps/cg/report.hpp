@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/halo_facts.hpp"
+#include "common/halo_report.hpp"
 
 namespace nuice::cg {
 
@@ -14,8 +14,7 @@ struct MethodReport {
   std::string name;
   int iterations = 0;
   double solve_s = 0;
-  std::optional<double> exchange_s;  // median of one exchange; none without --reps
-  bool same_solution = true;         // as the first method's, to the last bit
+  bool same_solution = true;  // as the first method's, to the last bit
 };
 
 struct Report {
@@ -27,10 +26,13 @@ struct Report {
   apps::HaloFacts halo;
   double relative_residual = 0;
   bool converged = false;
-  std::optional<int> sequential_iterations;
-  std::optional<double> sequential_difference;  // max |x - x_sequential| / max |x_sequential|
-  std::vector<MethodReport> methods;
-  std::optional<double> exchange_ratio;  // nuice to the best of MPI's
+  std::optional<int> sequential_iterations = {};
+  std::optional<double> sequential_difference = {};  // max |x - x_sequential| / max |x_sequential|
+  std::vector<MethodReport> methods = {};
+  apps::HaloTimes times = {};  // by method
+
+  /// As the sequential program, where that was run.
+  bool is_right() const;
 };
 
 std::string to_text(const Report& report);

@@ -3,17 +3,17 @@
 
 #include <fmt/format.h>
 
+#include "kit/units.hpp"
 #include "nuice/core/bounds.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 
-HaloTimes time_halos(const std::vector<Timed>& ways, int reps) {
-  HaloTimes halos;
-  if (reps == 0) return halos;
-  const std::vector<Times> times = time_in_turns(ways, reps);
-  for (const Times& one : times) halos.exchange_s.push_back(one.median_s);
-  if (mpi::world_size() > 1) halos.ratio = ratio_to_best_other(ways, times, "nuice");
+HaloTimes time_halos(const std::vector<kit::Timed>& ways, int reps) {
+  if (reps == 0) return {std::vector<std::optional<double>>(ways.size()), {}};
+  const std::vector<double> times_s = kit::time_in_turns(ways, reps);
+  HaloTimes halos{{times_s.begin(), times_s.end()}, {}};
+  if (mpi::world_size() > 1) halos.ratio = kit::ratio_to_best_other(ways, times_s, "nuice");
   return halos;
 }
 
@@ -24,15 +24,13 @@ std::string halo_text(const HaloFacts& halo) {
                      halo.plan.executor, bounds.max_degree);
 }
 
-std::string exchange_text(std::optional<double> seconds) {
-  return seconds ? fmt::format("{:.2f}", 1e6 * *seconds) : "-";
-}
+std::string exchange_text(std::optional<double> seconds) { return kit::decimals(seconds, 2, 1e6); }
 
 std::string ratio_text(std::optional<double> ratio) {
   return ratio ? fmt::format("one halo with nuice takes {:.3f} x the best of the others\n", *ratio) : "";
 }
 
-void append_halo(Json& to, const HaloFacts& halo) {
+void append_halo(kit::Json& to, const HaloFacts& halo) {
   const Bounds bounds = lower_bounds(halo.pattern);
   to.update({{"scheduler", halo.plan.scheduler},
              {"executor", halo.plan.executor},
@@ -40,10 +38,6 @@ void append_halo(Json& to, const HaloFacts& halo) {
              {"phases", halo.plan.num_phases},
              {"max_degree", bounds.max_degree},
              {"bytes", bounds.total_bytes}});
-}
-
-std::string to_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace nuice::apps

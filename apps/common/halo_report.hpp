@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs with halos print of them.
+// How long a halo takes by each way to exchange it, and what the programs print of halos.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "common/halo_facts.hpp"
+#include "common/halos.hpp"
+#include "kit/json.hpp"
+#include "kit/timing.hpp"
 
 namespace nuice::apps {
 
-using Json = nlohmann::ordered_json;
+/// Medians of one exchange by each way, and that of the way "nuice" over the best of the others.
+struct HaloTimes {
+  std::vector<std::optional<double>> exchange_s;  // nothing without measurements
+  std::optional<double> ratio;                    // nothing either on a rank alone, which exchanges nothing
+};
+
+/// Collective. Measures nothing for reps = 0.
+HaloTimes time_halos(const std::vector<kit::Timed>& ways, int reps);
 
 /// One line: messages, bytes, phases.
 std::string halo_text(const HaloFacts& halo);
@@ -20,14 +29,6 @@ std::string exchange_text(std::optional<double> seconds);
 std::string ratio_text(std::optional<double> ratio);
 
 /// scheduler, executor, messages, phases, max_degree, bytes: to be appended to a program's object.
-void append_halo(Json& to, const HaloFacts& halo);
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-/// One line; text that is not UTF-8, as a file's name may be, is replaced.
-std::string to_line(const Json& json);
+void append_halo(kit::Json& to, const HaloFacts& halo);
 
 }  // namespace nuice::apps

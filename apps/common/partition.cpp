@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/partition.hpp"
 
+#include <fmt/format.h>
 #include <metis.h>
 
 #include <algorithm>
@@ -51,9 +52,8 @@ std::vector<Rank> partition(std::span<const std::int64_t> begin, std::span<const
                             Rank num_parts, const std::string& what) {
   const std::size_t num_vertices = begin.size() - 1;
   if (std::cmp_less(num_vertices, num_parts))
-    throw Error(ErrorCode::invalid_argument, std::to_string(num_vertices) + " " + what +
-                                                 " cannot be spread over " + std::to_string(num_parts) +
-                                                 " ranks");
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} {} cannot be spread over {} ranks", num_vertices, what, num_parts));
   if (num_parts == 1) return std::vector<Rank>(num_vertices, 0);
   Graph graph = to_metis(begin, neighbours);
   auto count = static_cast<idx_t>(num_vertices);

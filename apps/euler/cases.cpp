@@ -12,14 +12,14 @@ Flow uniform_flow(double mach, double alpha_degrees) {
 
 Flow vortex_background() { return {1, 1, 1, 1}; }
 
-Flow vortex(const Vector& at, double t) {
+Flow vortex(const Vector& point, double t) {
   constexpr double strength = 5;
   const auto from_centre = [t](double x) {
     const double d = x - 0.5 * vortex_side - t;
     return d - vortex_side * std::round(d / vortex_side);
   };
-  const double x = from_centre(at.x);
-  const double y = from_centre(at.y);
+  const double x = from_centre(point.x);
+  const double y = from_centre(point.y);
   const double bell = strength / (2 * std::numbers::pi) * std::exp(0.5 * (1 - x * x - y * y));
   const double temperature = 1 - (gamma_gas - 1) / (2 * gamma_gas) * bell * bell;
   const double density = std::pow(temperature, 1 / (gamma_gas - 1));

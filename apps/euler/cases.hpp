@@ -18,7 +18,7 @@ inline constexpr double vortex_side = 10;
 
 /// The isentropic vortex (Yee, Sandham, Djomehri 1999; strength 5) in a periodic box of side vortex_side at time t: it
 /// drifts with the flow, which has velocity (1, 1), and keeps its shape.
-Flow vortex(const Vector& at, double t);
+Flow vortex(const Vector& point, double t);
 
 /// Free-stream flow on the box itself: nothing but the drift.
 Flow vortex_background();

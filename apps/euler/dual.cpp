@@ -9,8 +9,6 @@
 namespace nuice::euler {
 namespace {
 
-std::size_t at(std::int32_t point) { return static_cast<std::size_t>(point); }
-
 using Edges = std::map<std::pair<std::int32_t, std::int32_t>, DualEdge>;
 
 /// Adds the face from the middle of a -> b to the triangle's centroid, which lies to the left.

@@ -4,8 +4,6 @@
 namespace nuice::euler {
 namespace {
 
-std::size_t at(std::int32_t point) { return static_cast<std::size_t>(point); }
-
 int owned_ends(const DualEdge& edge, const std::vector<Rank>& owners, Rank rank) {
   return (owners[at(edge.a)] == rank ? 1 : 0) + (owners[at(edge.b)] == rank ? 1 : 0);
 }
@@ -35,14 +33,20 @@ std::vector<std::array<double, 3>> invert_least_squares(const LocalMesh& mesh) {
 
 }  // namespace
 
-std::vector<std::int64_t> needed_points(const Dual& dual, const std::vector<Rank>& owners, Rank rank) {
-  std::vector<std::int64_t> points;
+apps::Entries entries_of(const Dual& dual, const std::vector<Rank>& owners, Rank rank) {
+  apps::Entries entries{
+      .owned = {},
+      .owner = [&owners](std::int64_t point) { return owners[static_cast<std::size_t>(point)]; },
+      .needed = {},
+      .components = 4};
+  for (std::size_t point = 0; point < owners.size(); ++point)
+    if (owners[point] == rank) entries.owned.push_back(static_cast<std::int64_t>(point));
   for (const DualEdge& edge : dual.edges)
-    if (owned_ends(edge, owners, rank) > 0) points.insert(points.end(), {edge.a, edge.b});
-  return points;
+    if (owned_ends(edge, owners, rank) > 0) entries.needed.insert(entries.needed.end(), {edge.a, edge.b});
+  return entries;
 }
 
-LocalMesh make_local(const Dual& dual, const std::vector<Rank>& owners, Rank rank, const Halos& halos) {
+LocalMesh make_local(const Dual& dual, const std::vector<Rank>& owners, Rank rank, const apps::Halos& halos) {
   LocalMesh mesh;
   for (const int ends : {2, 1}) {
     for (const DualEdge& edge : dual.edges)

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "common/halos.hpp"
 #include "euler/dual.hpp"
-#include "euler/halos.hpp"
 
 namespace nuice::euler {
 
@@ -23,9 +23,10 @@ struct LocalMesh {
   std::size_t num_owned() const { return area.size(); }
 };
 
-/// Points that this rank works with: both ends of every edge that touches one of its own.
-std::vector<std::int64_t> needed_points(const Dual& dual, const std::vector<Rank>& owners, Rank rank);
+/// What this rank owns and works with: both ends of every edge that touches one of its points. For updates of the four flow
+/// variables. owners must live as long as what is made of it.
+apps::Entries entries_of(const Dual& dual, const std::vector<Rank>& owners, Rank rank);
 
-LocalMesh make_local(const Dual& dual, const std::vector<Rank>& owners, Rank rank, const Halos& halos);
+LocalMesh make_local(const Dual& dual, const std::vector<Rank>& owners, Rank rank, const apps::Halos& halos);
 
 }  // namespace nuice::euler

@@ -31,11 +31,11 @@ void require_triangles(const Mesh& mesh, const std::string& name) {
       if (point < 0 || std::cmp_greater_equal(point, mesh.points.size()))
         refuse(name + ": triangle " + std::to_string(t) + " has point " + std::to_string(point) + " of " +
                std::to_string(mesh.points.size()));
-      used[static_cast<std::size_t>(point)] = 1;
+      used[at(point)] = 1;
     }
-    const Vector& at = mesh.points[static_cast<std::size_t>(a)];
-    const Vector ab = mesh.between(at, mesh.points[static_cast<std::size_t>(b)]);
-    const Vector ac = mesh.between(at, mesh.points[static_cast<std::size_t>(c)]);
+    const Vector& corner = mesh.points[at(a)];
+    const Vector ab = mesh.between(corner, mesh.points[at(b)]);
+    const Vector ac = mesh.between(corner, mesh.points[at(c)]);
     if (!(cross(ab, ac) > 0)) refuse(name + ": triangle " + std::to_string(t) + " is inverted or flat");
   }
   const auto unused = std::ranges::find(used, 0);
@@ -71,14 +71,12 @@ void require_connected(const Mesh& mesh, const std::string& name) {
   std::vector<std::int32_t> parent(mesh.points.size());
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&](std::int32_t point) {
-    while (parent[static_cast<std::size_t>(point)] != point)
-      point = parent[static_cast<std::size_t>(point)] =
-          parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(point)])];
+    while (parent[at(point)] != point) point = parent[at(point)] = parent[at(parent[at(point)])];
     return point;
   };
   for (const auto& [a, b, c] : mesh.triangles) {
-    parent[static_cast<std::size_t>(root(a))] = root(b);
-    parent[static_cast<std::size_t>(root(b))] = root(c);
+    parent[at(root(a))] = root(b);
+    parent[at(root(b))] = root(c);
   }
   for (std::size_t point = 1; point < mesh.points.size(); ++point)
     if (root(static_cast<std::int32_t>(point)) != root(0))

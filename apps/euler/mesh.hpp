@@ -10,6 +10,9 @@
 
 namespace nuice::euler {
 
+/// As the place of a point in an array.
+inline std::size_t at(std::int32_t point) { return static_cast<std::size_t>(point); }
+
 struct Vector {
   double x = 0;
   double y = 0;
@@ -50,7 +53,7 @@ void require_valid(const Mesh& mesh, const std::string& name);
 /// square, with diagonals in turns. n must be even and at least 4.
 Mesh periodic_box(std::int32_t n, double side);
 
-/// Format: docs/formats.md. Throws Error parse with "file:line: what is wrong", or io. The mesh is valid.
+/// Format: docs/reference/formats.md. Throws Error parse with "file:line: what is wrong", or io. The mesh is valid.
 Mesh load_mesh(const std::string& path);
 
 }  // namespace nuice::euler

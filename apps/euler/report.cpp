@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "common/halo_report.hpp"
+#include "kit/table.hpp"
 
 namespace nuice::euler {
 
-using apps::Json;
-using apps::or_null;
+using kit::Json;
+using kit::or_null;
 
 // Written so that what is not a number is wrong.
 bool Finding::is_right() const {
@@ -23,33 +23,33 @@ bool Report::is_right() const {
 }
 
 std::string to_text(const Report& report) {
-  std::string text =
-      fmt::format("{}: {} points, {} edges, {} ranks, {} time steps\n{}\n{:10} {:>12} {:>14}\n",
-                  report.problem, report.num_points, report.num_edges, report.num_ranks, report.num_steps,
-                  apps::halo_text(report.halo), "exchange", "all steps ms", "one halo us");
-  for (const MethodReport& method : report.methods)
-    text += fmt::format("{:10} {:>12.3f} {:>14}{}\n", method.name, 1e3 * method.seconds,
-                        apps::exchange_text(method.exchange_s), method.same_states ? "" : "   OTHER RESULT");
-  text += '\n';
+  kit::Table methods("exchange|all steps ms|one halo us");
+  for (std::size_t i = 0; i < report.methods.size(); ++i)
+    methods.row("{}|{:.3f}|{}|{}", report.methods[i].name, 1e3 * report.methods[i].seconds,
+                apps::exchange_text(report.times.exchange_s[i]),
+                report.methods[i].same_states ? "" : "OTHER RESULT");
+  kit::Table findings("found|value");
   for (const Finding& finding : report.findings) {
-    std::string bound;
-    if (finding.at_most) bound = fmt::format("   (at most {:g})", *finding.at_most);
-    if (finding.at_least) bound = fmt::format("   (at least {:g})", *finding.at_least);
-    text += fmt::format("{:44} {:>12.5g}{}{}\n", finding.text, finding.value, bound,
-                        finding.is_right() ? "" : "  WRONG");
+    findings.row("{}|{:.5g}", finding.text, finding.value);
+    if (finding.at_most) findings.append(fmt::format("(at most {:g})", *finding.at_most));
+    if (finding.at_least) findings.append(fmt::format("(at least {:g})", *finding.at_least));
+    if (!finding.is_right()) findings.append("WRONG");
   }
-  return text + apps::ratio_text(report.exchange_ratio);
+  return fmt::format("{}: {} points, {} edges, {} ranks, {} time steps\n", report.problem, report.num_points,
+                     report.num_edges, report.num_ranks, report.num_steps) +
+         apps::halo_text(report.halo) + "\n" + methods.text() + "\n" + findings.text() +
+         apps::ratio_text(report.times.ratio);
 }
 
 std::string to_json(const Report& report) {
   Json findings = Json::object();
   for (const Finding& finding : report.findings) findings[finding.key] = finding.value;
   Json methods = Json::array();
-  for (const MethodReport& method : report.methods)
-    methods.push_back({{"name", method.name},
-                       {"seconds", method.seconds},
-                       {"exchange_seconds_median", or_null(method.exchange_s)},
-                       {"same_states", method.same_states}});
+  for (std::size_t i = 0; i < report.methods.size(); ++i)
+    methods.push_back({{"name", report.methods[i].name},
+                       {"seconds", report.methods[i].seconds},
+                       {"exchange_seconds_median", or_null(report.times.exchange_s[i])},
+                       {"same_states", report.methods[i].same_states}});
   Json json = {{"problem", report.problem},
                {"ranks", report.num_ranks},
                {"points", report.num_points},
@@ -59,8 +59,8 @@ std::string to_json(const Report& report) {
   json.update({{"findings", findings},
                {"right", report.is_right()},
                {"methods", methods},
-               {"exchange_ratio_to_best_mpi", or_null(report.exchange_ratio)}});
-  return apps::to_line(json);
+               {"exchange_ratio_to_best_mpi", or_null(report.times.ratio)}});
+  return kit::line(json);
 }
 
 }  // namespace nuice::euler

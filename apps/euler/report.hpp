@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "common/halo_facts.hpp"
+#include "common/halo_report.hpp"
 
 namespace nuice::euler {
 
 struct MethodReport {
   std::string name;
-  double seconds = 0;                // of all steps
-  std::optional<double> exchange_s;  // median of one update of the flow's ghosts
-  bool same_states = true;           // as the first method's, to the last bit
+  double seconds = 0;       // of all steps
+  bool same_states = true;  // as the first method's, to the last bit
 };
 
 /// Something that was found, and the bound that it must keep, if there is one.
@@ -22,8 +21,8 @@ struct Finding {
   std::string key;
   std::string text;
   double value;
-  std::optional<double> at_most;
-  std::optional<double> at_least;
+  std::optional<double> at_most = {};
+  std::optional<double> at_least = {};
 
   bool is_right() const;
 };
@@ -37,7 +36,7 @@ struct Report {
   apps::HaloFacts halo;
   std::vector<Finding> findings;
   std::vector<MethodReport> methods;
-  std::optional<double> exchange_ratio;  // nuice to the best of MPI's
+  apps::HaloTimes times;  // by method, of one update of the flow's ghosts
 
   bool is_right() const;
 };

@@ -11,8 +11,6 @@
 namespace nuice::euler {
 namespace {
 
-std::size_t at(std::int32_t point) { return static_cast<std::size_t>(point); }
-
 Flow flow_at(const std::vector<double>& flow, std::size_t i) {
   return {flow[4 * i], flow[4 * i + 1], flow[4 * i + 2], flow[4 * i + 3]};
 }
@@ -33,7 +31,7 @@ double reconstruct(double value, double slope, double central) {
 
 }  // namespace
 
-Solver::Solver(const LocalMesh& mesh, Halos& halos, const SolverOptions& options)
+Solver::Solver(const LocalMesh& mesh, apps::Halos& halos, const SolverOptions& options)
     : mesh_(mesh),
       options_(options),
       states_(mesh.num_owned()),

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/halos.hpp"
 #include "euler/gas.hpp"
-#include "euler/halos.hpp"
 #include "euler/local_mesh.hpp"
 
 namespace nuice::euler {
@@ -27,7 +27,7 @@ struct SolverOptions {
 class Solver {
  public:
   /// Collective. mesh and halos must outlive the solver.
-  Solver(const LocalMesh& mesh, Halos& halos, const SolverOptions& options);
+  Solver(const LocalMesh& mesh, apps::Halos& halos, const SolverOptions& options);
 
   /// Of owned points.
   std::vector<State>& states() { return states_; }
@@ -59,8 +59,8 @@ class Solver {
   std::vector<double> gradients_;  // 8 per entry, ghosts too: d/dx of the four, then d/dy
   std::vector<double> sums_;       // 8 per entry: least-squares sums; those of ghosts are of no use
   std::vector<double> residuals_;  // 4 per entry: net flux out of the polygon; likewise
-  std::unique_ptr<GhostUpdate> update_flow_;
-  std::unique_ptr<GhostUpdate> update_gradients_;
+  std::unique_ptr<apps::GhostUpdate> update_flow_;
+  std::unique_ptr<apps::GhostUpdate> update_gradients_;
 };
 
 }  // namespace nuice::euler

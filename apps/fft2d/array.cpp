@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fft2d/array.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <fstream>
 
+#include "kit/files.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/agree.hpp"
@@ -47,9 +49,8 @@ std::vector<Complex> read_rows(const std::string& path, const Shape& shape) {
     if (!in) throw Error(ErrorCode::io, path + ": cannot be opened");
     const std::int64_t bytes = in.tellg();
     if (bytes != shape.rows * row_bytes)
-      throw Error(ErrorCode::io, path + " has " + std::to_string(bytes) + " bytes, " +
-                                     std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
-                                     " complex numbers have " + std::to_string(shape.rows * row_bytes));
+      throw Error(ErrorCode::io, fmt::format("{} has {} bytes, {} x {} complex numbers have {}", path, bytes,
+                                             shape.rows, shape.columns, shape.rows * row_bytes));
     in.seekg(rows.begin(rank) * row_bytes);
     in.read(reinterpret_cast<char*>(mine.data()), rows.count(rank) * row_bytes);
     if (!in) throw Error(ErrorCode::io, path + ": cannot be read");
@@ -74,10 +75,7 @@ std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const Shape& 
 }
 
 void write_array(const std::string& path, const std::vector<Complex>& array) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(array.data()),
-            static_cast<std::streamsize>(array.size() * sizeof(Complex)));
-  if (!out.flush()) throw Error(ErrorCode::io, path + ": cannot be written");
+  kit::write_file(path, std::as_bytes(std::span(array)));
 }
 
 }  // namespace nuice::fft2d

@@ -9,8 +9,6 @@
 // Exit code, the same on all ranks: 0 right to 1e-12; 1 not; 2 bad command line or input.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 
 #include "fft2d/exchange.hpp"
 #include "fft2d/options.hpp"
@@ -19,7 +17,6 @@
 #include "kit/timing.hpp"
 #include "nuice/core/comm_matrix.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/core/text_io.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace nuice::fft2d {
@@ -72,7 +69,7 @@ std::vector<Complex> turned(const std::vector<Complex>& columns, const Shape& sh
 
 class Program {
  public:
-  explicit Program(const Options& options)
+  Program(const CLI::App& app, const Options& options)
       : options_(options), input_(make_input(options)), transform_(options.shape) {
     report_.shape = options.shape;
     report_.num_ranks = mpi::world_size();
@@ -83,9 +80,7 @@ class Program {
     const CommMatrix matrix = pattern(options.shape);
     for (const Message& message : matrix.entries())
       report_.block_bytes = std::max(report_.block_bytes, message.bytes);
-    mpi::on_rank_0(MPI_COMM_WORLD, [&] {
-      if (!options.output.pattern.empty()) save_matrix_market(options.output.pattern, matrix, "nuice-fft2d");
-    });
+    kit::write_pattern(options.output, matrix, app);
   }
 
   int run() {
@@ -93,8 +88,8 @@ class Program {
     for (std::size_t m = 0; m < exchanges_.size(); ++m)
       if (exchanges_[m]) verify(*exchanges_[m], report_.methods[m], m == exchanges_.size() - 1);
     if (options_.output.reps > 0) measure();
-    apps::print(options_.output.json ? to_json(report_) : to_text(report_));
-    return mpi::max_over_ranks(is_right() ? 0 : 1) > 0 ? 1 : 0;
+    kit::print(options_.output.json ? to_json(report_) : to_text(report_));
+    return mpi::max_over_ranks(is_right() ? 0 : 1) > 0 ? kit::failure : kit::success;
   }
 
  private:
@@ -148,8 +143,8 @@ class Program {
   }
 
   void measure() {
-    std::vector<apps::Timed> exchanges;
-    std::vector<apps::Timed> transforms;
+    std::vector<kit::Timed> exchanges;
+    std::vector<kit::Timed> transforms;
     std::vector<MethodReport*> reports;
     for (std::size_t m = 0; m < exchanges_.size(); ++m) {
       if (!exchanges_[m]) continue;
@@ -162,11 +157,11 @@ class Program {
                             }});
       reports.push_back(&report_.methods[m]);
     }
-    const auto exchange_times = apps::time_in_turns(exchanges, options_.output.reps);
-    const auto transform_times = apps::time_in_turns(transforms, options_.output.reps);
+    const auto exchange_times = kit::time_in_turns(exchanges, options_.output.reps);
+    const auto transform_times = kit::time_in_turns(transforms, options_.output.reps);
     for (std::size_t i = 0; i < reports.size(); ++i) {
-      reports[i]->exchange_s = exchange_times[i].median_s;
-      reports[i]->transform_s = transform_times[i].median_s;
+      reports[i]->exchange_s = exchange_times[i];
+      reports[i]->transform_s = transform_times[i];
     }
   }
 
@@ -186,29 +181,19 @@ class Program {
   Report report_;
 };
 
-int main_with_mpi(int argc, const char* const* argv) try {
-  Options options;
+}  // namespace
+}  // namespace nuice::fft2d
+
+int main(int argc, char** argv) {
+  nuice::fft2d::Options options;
   CLI::App app{
       "Transforms an array that is distributed by rows: transforms of the rows, one complete exchange, "
       "transforms of\n"
       "the columns. The exchange is carried by schedules of nuice, by MPI_Alltoallv, and by MPI_Isend.",
       "nuice-fft2d"};
-  add_options(app, options);
-  return apps::parse_and_run(argc, argv, app, [&] {
-    interpret(options);
-    return Program(options).run();
+  nuice::fft2d::add_options(app, options);
+  return nuice::kit::run(argc, argv, app, [&] {
+    nuice::fft2d::interpret(options);
+    return nuice::fft2d::Program(app, options).run();
   });
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "nuice-fft2d: %s\n", error.what());
-  return 1;
-}
-
-}  // namespace
-}  // namespace nuice::fft2d
-
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int exit_code = nuice::fft2d::main_with_mpi(argc, argv);
-  MPI_Finalize();
-  return exit_code;
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kit/command_line.hpp"
 #include "fft2d/array.hpp"
+#include "kit/program.hpp"
 
 namespace nuice::fft2d {
 
@@ -19,7 +19,7 @@ struct Method {
 };
 
 struct Options {
-  apps::OutputOptions output;
+  kit::OutputOptions output;
   Shape shape{256, 256};
   std::string size = "256";
   std::vector<std::string> words = {"pex", "bex", "lex", "rex", "coloring:async"};

@@ -4,23 +4,15 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
+
+#include "kit/json.hpp"
+#include "kit/table.hpp"
+#include "kit/units.hpp"
 
 namespace nuice::fft2d {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-std::string ms(std::optional<double> seconds) {
-  return seconds ? fmt::format("{:.3f}", 1e3 * *seconds) : "-";
-}
-
-}  // namespace
+using kit::Json;
+using kit::or_null;
 
 std::optional<double> exchange_ratio(const Report& report) {
   constexpr double never = std::numeric_limits<double>::infinity();
@@ -35,44 +27,40 @@ std::optional<double> exchange_ratio(const Report& report) {
 }
 
 std::string to_text(const Report& report) {
-  std::string text = fmt::format(
-      "{} x {} complex numbers, {} ranks, messages of up to {} bytes\n\n{:16} {:>7} {:>13} "
-      "{:>13} {:>13} {:>11}\n",
-      report.shape.rows, report.shape.columns, report.num_ranks, report.block_bytes, "exchange", "phases",
-      "exchange ms", "transform ms", "error", "round trip");
+  kit::Table table("exchange|phases|exchange ms|transform ms|error|round trip");
   std::string notes;
-  for (const MethodReport& method : report.methods) {
-    if (!method.refused.empty()) {
+  for (const MethodReport& method : report.methods)
+    if (method.refused.empty())
+      table.row("{}|{}|{}|{}|{}|{:.1e}", method.name,
+                method.num_phases ? std::to_string(*method.num_phases) : "-",
+                kit::decimals(method.exchange_s, 3, 1e3), kit::decimals(method.transform_s, 3, 1e3),
+                method.error ? fmt::format("{:.1e}", *method.error) : "-", method.round_trip_error);
+    else
       notes += fmt::format("{} was not run: {}\n", method.name, method.refused);
-      continue;
-    }
-    text += fmt::format("{:16} {:>7} {:>13} {:>13} {:>13} {:>11.1e}\n", method.name,
-                        method.num_phases ? std::to_string(*method.num_phases) : "-", ms(method.exchange_s),
-                        ms(method.transform_s), method.error ? fmt::format("{:.1e}", *method.error) : "-",
-                        method.round_trip_error);
-  }
   if (const auto ratio = exchange_ratio(report))
     notes += fmt::format("the best planned exchange takes {:.3f} x the best of MPI's\n", *ratio);
-  return text + notes;
+  return fmt::format("{} x {} complex numbers, {} ranks, messages of up to {} bytes\n\n", report.shape.rows,
+                     report.shape.columns, report.num_ranks, report.block_bytes) +
+         table.text() + notes;
 }
 
 std::string to_json(const Report& report) {
-  Json methods = Json::array();
-  for (const MethodReport& method : report.methods)
-    methods.push_back(
-        {{"name", method.name},
-         {"planned", method.planned},
-         {"refused", method.refused.empty() ? Json() : Json(method.refused)},
-         {"phases", or_null(method.num_phases)},
-         {"exchange_seconds_median", or_null(method.exchange_s)},
-         {"transform_seconds_median", or_null(method.transform_s)},
-         {"error", or_null(method.error)},
-         {"round_trip_error", method.refused.empty() ? Json(method.round_trip_error) : Json()}});
-  const Json json = {
-      {"rows", report.shape.rows}, {"columns", report.shape.columns},
-      {"ranks", report.num_ranks}, {"largest_message_bytes", report.block_bytes},
-      {"methods", methods},        {"exchange_ratio_to_best_mpi", or_null(exchange_ratio(report))}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto of_method = [](const MethodReport& method) -> Json {
+    return {{"name", method.name},
+            {"planned", method.planned},
+            {"refused", or_null(method.refused)},
+            {"phases", or_null(method.num_phases)},
+            {"exchange_seconds_median", or_null(method.exchange_s)},
+            {"transform_seconds_median", or_null(method.transform_s)},
+            {"error", or_null(method.error)},
+            {"round_trip_error", method.refused.empty() ? Json(method.round_trip_error) : Json()}};
+  };
+  return kit::line({{"rows", report.shape.rows},
+                    {"columns", report.shape.columns},
+                    {"ranks", report.num_ranks},
+                    {"largest_message_bytes", report.block_bytes},
+                    {"methods", kit::array(report.methods, of_method)},
+                    {"exchange_ratio_to_best_mpi", or_null(exchange_ratio(report))}});
 }
 
 }  // namespace nuice::fft2d

@@ -52,59 +52,39 @@ std::span<Complex> Transform::row_block(Rank rank) {
 
 // A block has its elements column by column: [c][i], c a column of the receiver, i a row of the sender.
 
-void Transform::rows_to_blocks() {
-  const std::int64_t height = row_ranges_.count(rank_);
+template <typename Visit>
+void Transform::for_each_row_element(Visit&& visit) {
   for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
-    auto to = row_block(rank).begin();
+    auto in_block = row_block(rank).begin();
     for (std::int64_t c = column_ranges_.begin(rank); c < column_ranges_.begin(rank + 1); ++c)
-      for (std::int64_t i = 0; i < height; ++i)
-        *to++ = rows_[static_cast<std::size_t>(i * shape_.columns + c)];
+      for (std::int64_t i = 0; i < row_ranges_.count(rank_); ++i)
+        visit(rows_[static_cast<std::size_t>(i * shape_.columns + c)], *in_block++);
   }
 }
 
-void Transform::blocks_to_rows(double scale) {
-  const std::int64_t height = row_ranges_.count(rank_);
+template <typename Visit>
+void Transform::for_each_piece_of_column(Visit&& visit) {
   for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
-    auto from = row_block(rank).begin();
-    for (std::int64_t c = column_ranges_.begin(rank); c < column_ranges_.begin(rank + 1); ++c)
-      for (std::int64_t i = 0; i < height; ++i)
-        rows_[static_cast<std::size_t>(i * shape_.columns + c)] = scale * *from++;
-  }
-}
-
-void Transform::columns_to_blocks() {
-  const std::int64_t width = column_ranges_.count(rank_);
-  for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
-    auto to = sides_.column_side.block(rank).begin();
-    for (std::int64_t c = 0; c < width; ++c)
-      to = std::copy_n(columns_.begin() + c * shape_.rows + row_ranges_.begin(rank), row_ranges_.count(rank),
-                       to);
-  }
-}
-
-void Transform::blocks_to_columns() {
-  const std::int64_t width = column_ranges_.count(rank_);
-  for (Rank rank = 0; rank < row_ranges_.num_ranks; ++rank) {
-    auto from = sides_.column_side.block(rank).begin();
-    for (std::int64_t c = 0; c < width; ++c, from += row_ranges_.count(rank))
-      std::copy_n(from, row_ranges_.count(rank),
-                  columns_.begin() + c * shape_.rows + row_ranges_.begin(rank));
+    auto in_block = sides_.column_side.block(rank).begin();
+    for (std::int64_t c = 0; c < column_ranges_.count(rank_); ++c, in_block += row_ranges_.count(rank))
+      visit(columns_.begin() + c * shape_.rows + row_ranges_.begin(rank), in_block, row_ranges_.count(rank));
   }
 }
 
 void Transform::forward(CompleteExchange& exchange) {
   if (rows_forward_) fftw_execute(rows_forward_.get());
-  rows_to_blocks();
+  for_each_row_element([](const Complex& in_row, Complex& in_block) { in_block = in_row; });
   exchange.forward();
-  blocks_to_columns();
+  for_each_piece_of_column([](auto column, auto block, auto count) { std::copy_n(block, count, column); });
   if (columns_forward_) fftw_execute(columns_forward_.get());
 }
 
 void Transform::inverse(CompleteExchange& exchange) {
   if (columns_inverse_) fftw_execute(columns_inverse_.get());
-  columns_to_blocks();
+  for_each_piece_of_column([](auto column, auto block, auto count) { std::copy_n(column, count, block); });
   exchange.backward();
-  blocks_to_rows(1.0 / static_cast<double>(shape_.rows * shape_.columns));
+  const double scale = 1.0 / static_cast<double>(shape_.rows * shape_.columns);
+  for_each_row_element([scale](Complex& in_row, const Complex& in_block) { in_row = scale * in_block; });
   if (rows_inverse_) fftw_execute(rows_inverse_.get());
 }
 

@@ -41,10 +41,11 @@ class Transform {
   static Fft make_fft(std::vector<Complex>& lines, std::int64_t count, std::int64_t length, int sign);
   /// Row-side block of a rank, or column-side: for itself always the latter, which is not sent.
   std::span<Complex> row_block(Rank rank);
-  void rows_to_blocks();
-  void blocks_to_rows(double scale);
-  void columns_to_blocks();
-  void blocks_to_columns();
+  /// Calls visit(element, its place in a block), visit(piece, its place in a block, its length).
+  template <typename Visit>
+  void for_each_row_element(Visit&& visit);
+  template <typename Visit>
+  void for_each_piece_of_column(Visit&& visit);
 
   Shape shape_;
   Ranges row_ranges_;

@@ -75,8 +75,8 @@ NUICE_API const char* nuice_error_text(void);
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
 /** Collective over comm, which may be freed afterwards. ranks, bytes: num_destinations each, to whom this rank sends and how
- * many bytes, in any order; itself and 0 bytes are allowed. options: "name=value ..." as docs/exchange.md lists them
- * ("scheduler=coloring executor=credit"), equal on all ranks; NULL or "": the defaults. plan: free it with nuice_plan_free().
+ * many bytes, in any order; itself and 0 bytes are allowed. options: "scheduler=coloring executor=credit"
+ * (docs/reference/options.md), equal on all ranks; NULL or "": the defaults. plan: free it with nuice_plan_free().
  * Errors: parse; invalid_argument, limit, mismatch, not_applicable, state, io, mpi as nuice::mpi::Plan (nuice/mpi/plan.hpp). */
 NUICE_API int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
                                 const char* options, nuice_plan** plan);
@@ -104,7 +104,7 @@ NUICE_API int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t by
  * Errors: invalid_argument for another name, with those that there are. */
 NUICE_API int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value);
 /** Not collective. A text of the plan, equal on all ranks: scheduler, executor, overridden (what NUICE_OPTIONS said), warning,
- * and with scheduler=auto advice (a table for people) and advice_json (docs/advise.md); otherwise these are empty.
+ * and with scheduler=auto advice (a table for people) and advice_json (docs/explanation/advise.md); otherwise these are empty.
  * Errors: invalid_argument for another name, with those that there are. */
 NUICE_API int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text);
 /** Collective. Sets *plan to NULL; NULL is freed already. Exchanges that are bound stay usable. */
@@ -221,7 +221,7 @@ NUICE_API int nuice_halo_free(nuice_halo** halo);
  * Errors: invalid_argument for a rank that is none, a negative size, a pair given twice; limit. */
 NUICE_API int nuice_matrix_create(int num_ranks, int64_t num_messages, const int src[], const int dst[],
                                   const int64_t bytes[], nuice_matrix** matrix);
-/** From a Matrix Market file (docs/formats.md). Errors: io, parse, limit. */
+/** From a Matrix Market file (docs/reference/formats.md). Errors: io, parse, limit. */
 NUICE_API int nuice_matrix_load(const char* path, nuice_matrix** matrix);
 /** To a Matrix Market file. Errors: io. */
 NUICE_API int nuice_matrix_save(const nuice_matrix* matrix, const char* path);
@@ -238,7 +238,7 @@ NUICE_API int nuice_schedule_create(const nuice_matrix* matrix, const char* opti
                                     nuice_schedule** schedule);
 /** From a file that nuice_schedule_save() or `nuice plan` wrote. Errors: io, parse; mismatch: for another matrix. */
 NUICE_API int nuice_schedule_load(const nuice_matrix* matrix, const char* path, nuice_schedule** schedule);
-/** To a file (docs/formats.md). Errors: io; mismatch: of another matrix. */
+/** To a file (docs/reference/formats.md). Errors: io; mismatch: of another matrix. */
 NUICE_API int nuice_schedule_save(const nuice_schedule* schedule, const nuice_matrix* matrix,
                                   const char* path);
 /** Proves that it delivers the matrix and keeps what its scheduler promises. Errors: mismatch, with the first violation. */
@@ -255,7 +255,7 @@ NUICE_API int nuice_schedule_free(nuice_schedule** schedule);
 /** Which scheduler and executor suit a matrix. options: "machine=NAME_OR_FILE reuse=N seed=N"; NULL or "": an ethernet-10g.
  * Errors: parse, io, invalid_argument, mismatch, not_applicable. */
 NUICE_API int nuice_advice_create(const nuice_matrix* matrix, const char* options, nuice_advice** advice);
-/** scheduler, executor, sentence (why), text (a table for people), json (docs/advise.md). Errors: invalid_argument. */
+/** scheduler, executor, sentence (why), text (a table for people), json (docs/explanation/advise.md). Errors: invalid_argument. */
 NUICE_API int nuice_advice_text(const nuice_advice* advice, const char* name, const char** text);
 /** Sets *advice to NULL; NULL is freed already. */
 NUICE_API int nuice_advice_free(nuice_advice** advice);

@@ -5,7 +5,7 @@
 Starts nuice-cg, nuice-euler and nuice-fft2d several times; each measures its ways in turns. Prints medians
 over the starts: the ratio of nuice to the best of MPI in the same start, and the times.
 
-With --testbed PRESET they run on the hosts of a network with contention that is made for it (docs/testbed.md;
+With --testbed PRESET they run on the hosts of a network with contention, made for it (docs/how-to/testbed.md;
 as root), on as many ranks as it has hosts, with larger problems and fewer steps, as an exchange takes
 milliseconds there. Then every way carries the same messages alone, by nuice-bench, and the network counts
 what its ports drop and TCP sends again; beside it what the busiest port takes at least, and how many bytes

@@ -7,7 +7,7 @@ with inquiries and refusals per message. Lists: 004 table 3, gathering the matri
 several n and d. Medians over the runs of the medians of nuice-bench, whose methods take turns and verify
 every byte.
 
-With --testbed PRESET the exchanges run on a network with contention that is made for it (docs/testbed.md; as
+With --testbed PRESET the exchanges run on a network with contention, made for it (docs/how-to/testbed.md; as
 root), one rank on each of its hosts.
 
 usage: drs.py [--ranks 8] [--runs 3] [--reps 20] [--part exchange|lists|all] [--cases WORD]

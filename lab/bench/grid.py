@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `auto` finds on networks that it knows nothing of: a grid of test networks (docs/testbed.md).
+"""What `auto` finds on networks that it knows nothing of: a grid of test networks (docs/how-to/testbed.md).
 
 No machine, no wisdom, no option. Every cell is one network and one pattern, all methods in turns in one
 start; the first exchanges of `auto`, in which it tries windows, are timed too. For every cell:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges on a network with real contention (docs/testbed.md), every method in the same run.
+"""Exchanges on a network with real contention (docs/how-to/testbed.md), every method in the same run.
 
 Makes the network of each preset, runs nuice-bench on its hosts (methods interleaved, every byte verified)
 and prints, case by case: each method's median and 95th percentile, both over the best of MPI's own ways, the

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What working on each message as it lands gains on a network (003 s.6): `overlap` on the test network.
 
-Makes the network (docs/testbed.md), builds examples/first_exchange against the nuice of .venv and runs its
+Makes the network (docs/how-to/testbed.md), builds examples/first_exchange with the nuice of .venv, runs its
 `overlap` with work per message of a part, all and twice of the time that the port needs for it.
 
 usage: overlap.py [--preset shallow] [--kib 64] [--partners 8] [--executors phased,credit]   (as root)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PetscSF's type nuice beside basic and neighbor, in turns in one process (docs/petsc.md).
+"""PetscSF's type nuice beside basic and neighbor, in turns in one process (docs/how-to/petsc.md).
 
 Exchanges (PetscSFBcastBegin and End) of the patterns of network.py, on the test network and on shared
 memory, and whole solutions: conjugate gradients with Jacobi, a 3-D Poisson problem, 16 right-hand sides at

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small messages on a network with real contention: several ranks on a host, and one (docs/testbed.md).
+"""Small messages on a network with contention: several ranks on a host, and one (docs/how-to/testbed.md).
 
 Every method in the same run, in turns, every byte verified. For each case, once with one exchange between
 two barriers and once with ten: milliseconds an exchange, over the best of MPI's own ways; how many messages

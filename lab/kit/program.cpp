@@ -1,49 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <cstdio>
-#include <sstream>
-#include <string_view>
+#include "kit/program.hpp"
 
-#include "kit/command_line.hpp"
+#include <cstdio>
+#include <exception>
+
+#include "nuice/core/text_io.hpp"
 #include "nuice/mpi/agree.hpp"
 
-namespace nuice::apps {
+namespace nuice::kit {
 namespace {
 
-constexpr int bad_input = 2;
-
-void complain(const std::string& text) {
-  if (mpi::world_rank() == 0) std::fputs(text.c_str(), stderr);
+void write(std::FILE* file, const std::string& text) {
+  if (mpi::world_rank() != 0) return;
+  std::fputs(text.c_str(), file);
+  std::fflush(file);
 }
 
-/// As the command line says, also where it cannot be parsed.
-bool wants_json(int argc, const char* const* argv) {
-  return std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+[[noreturn]] void abort_all(int argc, char** argv, const CLI::App& app, const Error& error) {
+  const auto reply = reply_to(argc, argv, app, [&] { throw Failure{error}; });
+  std::fprintf(stderr, "%s: rank %d: %s\n", app.get_name().c_str(), mpi::world_rank(), error.what());
+  print(reply->out);
+  MPI_Abort(MPI_COMM_WORLD, failure);
+  std::abort();  // MPI does not say that MPI_Abort never returns
 }
 
 }  // namespace
 
-void print(const std::string& text) {
-  if (mpi::world_rank() == 0) std::fputs(text.c_str(), stdout);
+int run(int argc, char** argv, CLI::App& app, const std::function<int()>& body, int threads) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, threads, &provided);
+  int exit_code = success;
+  try {
+    const auto reply = reply_to(argc, argv, app, [&] {
+      app.parse(argc, argv);
+      exit_code = body();
+    });
+    if (reply) {
+      print(reply->out);
+      note(reply->err);
+      exit_code = reply->exit_code;
+    }
+  } catch (const OnlyHere& here) {
+    abort_all(argc, argv, app, here.error);
+  } catch (...) {
+    abort_all(argc, argv, app, current_error(mpi::world_rank()));
+  }
+  MPI_Finalize();
+  return exit_code;
 }
 
-int parse_and_run(int argc, const char* const* argv, CLI::App& app, const std::function<int()>& body) {
+void or_abort(const std::function<void()>& step) {
   try {
-    app.parse(argc, argv);
-    return body();
-  } catch (const CLI::ParseError& error) {  // --help too
-    std::ostringstream out;
-    std::ostringstream err;
-    const int code = app.exit(error, out, err);
-    print(out.str());
-    complain(err.str());
-    if (code != 0 && wants_json(argc, argv)) print(error_json(ErrorCode::invalid_argument, error.what()));
-    return code == 0 ? 0 : bad_input;
-  } catch (const Error& error) {  // the same on all ranks
-    complain(app.get_name() + ": " + error.what() + "\n");
-    if (wants_json(argc, argv)) print(error_json(error.code(), error.what()));
-    return bad_input;
+    step();
+  } catch (const Error& error) {
+    throw OnlyHere{error};
   }
 }
 
-}  // namespace nuice::apps
+void print(const std::string& text) { write(stdout, text); }
+void note(const std::string& text) { write(stderr, text); }
+
+std::string mpi_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string all(text);
+  return all.substr(0, all.find('\n'));
+}
+
+mpi::PlanOptions plan_options(const CommonOptions& options) {
+  const std::string usual = options.scheduler == "auto" ? "auto" : "async";
+  return {.scheduler = options.scheduler, .executor = options.executor.empty() ? usual : options.executor};
+}
+
+void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const CLI::App& app) {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
+    if (!options.pattern.empty()) save_matrix_market(options.pattern, pattern, app.get_name());
+  });
+}
+
+}  // namespace nuice::kit

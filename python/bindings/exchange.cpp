@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The serial executor on buffers of bytes.
-#include "nuice/core/serial_exchange.hpp"
+#include "nuice/plan/serial_exchange.hpp"
 
 #include <nanobind/stl/vector.h>
 

@@ -97,7 +97,7 @@ Machine replace(const Machine& machine, const nb::kwargs& fields) {
 
 void register_machine_class(nb::module_& module) {
   nb::class_<Machine> machine(module, "Machine",
-                              "A network and what sending on it costs (docs/machines.md).");
+                              "A network and what sending on it costs (docs/reference/machines.md).");
   machine.def_ro("name", &Machine::name)
       .def_ro("summary", &Machine::summary)
       .def_prop_ro("topology", [](const Machine& m) { return m.topology->name(); })

@@ -97,7 +97,8 @@ void register_networks(nb::module_& module) {
         return const_cast<Topology*>(make_topology(spec).release());  // NOLINT(*-const-cast)
       },
       nb::arg("spec"), nb::rv_policy::take_ownership, without_gil(),
-      "The network that \"hypercube:6\", \"torus:8x8\" or \"file:NAME\" stands for (docs/networks.md).");
+      "The network that \"hypercube:6\", \"torus:8x8\" or \"file:NAME\" stands for "
+      "(docs/reference/networks.md).");
 }
 
 }  // namespace nuice::python

@@ -72,7 +72,7 @@ void register_packets(nb::module_& module) {
       nb::arg("early_bytes") = PacketOptions().early_bytes,
       nb::arg("chunk_bytes") = PacketOptions().chunk_bytes,
       nb::arg("window_bytes") = PacketOptions().window_bytes, nb::arg("paths") = std::vector<std::int64_t>(),
-      "Runs a schedule packet by packet on a lossless network (docs/machines.md).");
+      "Runs a schedule packet by packet on a lossless network (docs/reference/machines.md).");
   module.def(
       "choose_paths",
       [](const Schedule& schedule, const Topology& topology) {

@@ -373,7 +373,7 @@ def topology_kinds() -> list[TopologyKind]:
 
 def make_topology(spec: str) -> Topology:
     """
-    The network that "hypercube:6", "torus:8x8" or "file:NAME" stands for (docs/networks.md).
+    The network that "hypercube:6", "torus:8x8" or "file:NAME" stands for (docs/reference/networks.md).
     """
 
 class Busiest:
@@ -690,7 +690,7 @@ def exchange_serially(tables: Sequence[PhaseTable], send: Sequence[Sequence[Anno
     """
 
 class Machine:
-    """A network and what sending on it costs (docs/machines.md)."""
+    """A network and what sending on it costs (docs/reference/machines.md)."""
 
     @property
     def name(self) -> str: ...
@@ -1037,7 +1037,7 @@ class PacketRun:
 
 def simulate_packets_on(matrix: CommMatrix, schedule: Schedule, machine: Machine, executor: str = 'phased', queueing: str = 'fifo', routing: str | None = None, packet_bytes: int = 0, buffer_packets: int = 32, seed: int = 0, early_bytes: int = 49152, chunk_bytes: int = 16384, window_bytes: int = 131072, paths: Sequence[int] = []) -> PacketRun:
     """
-    Runs a schedule packet by packet on a lossless network (docs/machines.md).
+    Runs a schedule packet by packet on a lossless network (docs/reference/machines.md).
     """
 
 def choose_paths(schedule: Schedule, topology: Topology) -> tuple[Schedule, list[int]]:

@@ -46,7 +46,7 @@ def boundary_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 
 def save_mesh(path: str | os.PathLike[str], mesh: Mesh) -> None:
-    """Writes the mesh as nuice-euler reads it (docs/formats.md)."""
+    """Writes the mesh as nuice-euler reads it (docs/reference/formats.md)."""
     rim, on_wall = boundary_edges(mesh)
     lines = ["nuice-mesh 1", f"points {len(mesh.points)}"]
     lines += [f"{x!r} {y!r}" for x, y in mesh.points.tolist()]

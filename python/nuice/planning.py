@@ -119,7 +119,7 @@ class Plan:
         }
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the schedule in the project's text format (docs/formats.md)."""
+        """Writes the schedule in the project's text format (docs/reference/formats.md)."""
         network = self.topology.name if self.topology and "link_free" in self.guarantees else ""
         record = ScheduleRecord(
             self.matrix, self.schedule, self.scheduler, self.seed, list(self.guarantees), network

@@ -17,12 +17,12 @@
 #include <utility>
 
 #include "advise/candidates.hpp"
-#include "advise/lossless.hpp"
-#include "advise/model.hpp"
+#include "advise/predict/lossless.hpp"
+#include "advise/predict/model.hpp"
 #include "advise/planning_costs.hpp"
 #include "advise/reasons.hpp"
-#include "advise/rule.hpp"
-#include "advise/used_links.hpp"
+#include "advise/predict/rule.hpp"
+#include "advise/predict/used_links.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/simulate.hpp"
@@ -32,7 +32,7 @@ namespace advice {
 namespace {
 
 /// How far the prediction is from the simulator, nine times of ten (lab/bench/advise.py, seeds 500 to 539); for grants, which
-/// the simulator does not have, from the test network (docs/measurements-network.md).
+/// the simulator does not have, from the test network (docs/explanation/results.md).
 constexpr double rule_uncertainty = 0.57;
 constexpr double model_uncertainty = 0.27;
 constexpr double grants_uncertainty = 0.35;

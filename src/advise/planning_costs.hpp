@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What planning and deciding cost, in seconds of the machine of docs/measurements.md, from counts: no clock is read.
+// What planning and deciding cost, in seconds of the machine of docs/explanation/results.md, from counts: no clock is read.
 #pragma once
 
 #include "advise/traits.hpp"

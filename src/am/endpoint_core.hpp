@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "am/first_error.hpp"
-#include "am/ring.hpp"
+#include "am/transport/ring.hpp"
 #include "core/support/watchdog.hpp"
 #include "nuice/am/endpoint.hpp"
 

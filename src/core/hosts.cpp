@@ -65,6 +65,13 @@ Hosts::Hosts(std::vector<Rank> host_of) : host_of_(std::move(host_of)) {
   }
 }
 
+std::vector<Rank> Hosts::ranks_beside(Rank rank) const {
+  std::vector<Rank> ranks;
+  for (Rank other = 0; other < num_ranks(); ++other)
+    if (same(other, rank)) ranks.push_back(other);
+  return ranks;
+}
+
 Hosts parse_hosts(std::string_view text, Rank num_ranks) {
   std::vector<Rank> host_of;
   if (text.find(',') == std::string_view::npos) {

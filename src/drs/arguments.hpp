@@ -7,7 +7,7 @@
 
 #include "drs/run.hpp"
 #include "nuice/core/phase_table.hpp"
-#include "nuice/core/serial_exchange.hpp"
+#include "nuice/plan/serial_exchange.hpp"
 
 namespace nuice::drs {
 

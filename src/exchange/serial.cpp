@@ -15,7 +15,7 @@
 #include "core/partners.hpp"
 #include "exchange/kept.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/core/serial_exchange.hpp"
+#include "nuice/plan/serial_exchange.hpp"
 
 namespace nuice {
 namespace {

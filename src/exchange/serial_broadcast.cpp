@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nuice/core/error.hpp"
-#include "nuice/core/serial_exchange.hpp"
+#include "nuice/plan/serial_exchange.hpp"
 
 namespace nuice {
 namespace {

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! NUICE from Fortran. The names are those of nuice/nuice.h, which also says what each procedure does, its errors and who must
-! call it; docs/languages.md has them side by side.
+! call it; docs/how-to/languages.md has them side by side.
 !
 !   use nuice
 !   type(nuice_plan) :: plan

@@ -6,7 +6,7 @@
 
 #include "core/text/names.hpp"
 #include "halo/halo_state.hpp"
-#include "mpi/gather.hpp"
+#include "mpi/discover/gather.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 

@@ -38,13 +38,13 @@ PetscErrorCode Options::read(PetscOptionItems* PetscOptionsObject) {
   for (const TextRow& row : text_rows) {
     std::array<char, 1024> value{};
     PetscBool is_set = PETSC_FALSE;
-    PetscCall(PetscOptionsString(row.name, row.summary, "docs/petsc.md", (this->*row.member).c_str(),
+    PetscCall(PetscOptionsString(row.name, row.summary, "docs/how-to/petsc.md", (this->*row.member).c_str(),
                                  value.data(), value.size(), &is_set));
     if (is_set)
       PetscCall(without_exceptions([&] { return (this->*row.member) = value.data(), PETSC_SUCCESS; }));
   }
   PetscCall(PetscOptionsInt("-sf_nuice_plan_at", "The use that makes the plan; those before go by basic",
-                            "docs/petsc.md", planned_at, &planned_at, nullptr));
+                            "docs/how-to/petsc.md", planned_at, &planned_at, nullptr));
   PetscCheck(planned_at >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-sf_nuice_plan_at %" PetscInt_FMT ": uses are counted from 1", planned_at);
   PetscOptionsHeadEnd();

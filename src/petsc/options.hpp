@@ -11,7 +11,7 @@ namespace nuice::petsc {
 struct Options {
   std::string scheduler;  ///< -sf_nuice_scheduler; empty: auto.
   std::string executor;   ///< -sf_nuice_executor; empty: auto.
-  std::string others;     ///< -sf_nuice_options, as docs/exchange.md lists them.
+  std::string others;     ///< -sf_nuice_options, as docs/reference/options.md lists them.
   PetscInt planned_at =
       3;  ///< -sf_nuice_plan_at: which use with units of a size makes the plan; those before go by basic.
 

@@ -33,10 +33,11 @@ PetscErrorCode require_same_mpi() {
   PetscCallMPI(MPI_Get_library_version(text.data(), &length));
   text[std::strcspn(text.data(), ",\n")] = '\0';
   for (const KnownMpi& mpi : known_mpis)
-    PetscCheck(std::strstr(text.data(), mpi.words) == nullptr || std::strcmp(mpi.name, nuice_mpi_name()) == 0,
-               PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
-               "PETSc runs with %s, libnuice.so was built with %s: build it with PETSc's (docs/petsc.md)",
-               text.data(), nuice_mpi_name());
+    PetscCheck(
+        std::strstr(text.data(), mpi.words) == nullptr || std::strcmp(mpi.name, nuice_mpi_name()) == 0,
+        PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+        "PETSc runs with %s, libnuice.so was built with %s: build it with PETSc's (docs/how-to/petsc.md)",
+        text.data(), nuice_mpi_name());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

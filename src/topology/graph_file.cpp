@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// file:NAME, any network from a text file; docs/networks.md describes it.
+// file:NAME, any network from a text file; docs/reference/networks.md describes it.
 //
 //   nuice-network 1
 //   rank n[0-3]            # ranks 0 .. 3, in the order of the lines

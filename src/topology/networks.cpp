@@ -41,14 +41,15 @@ constexpr std::array table{
          "G groups of A routers with P ranks and H global cables each; minimal routing",
          "Kim et al., ISCA 2008"},
         topo::make_dragonfly},
-    Row{{"file", "file:NAME", "any network from a text file, shortest ways", "docs/networks.md"},
+    Row{{"file", "file:NAME", "any network from a text file, shortest ways", "docs/reference/networks.md"},
         topo::make_from_file},
     Row{{"slurm", "slurm:FILE[,hosts=FILE2][,thin=T]",
          "switches and hosts of Slurm's topology.conf, shortest ways",
          "slurm.schedmd.com/topology.conf.html"},
         topo::make_from_slurm},
     Row{{"ib", "ib:DIR[,hosts=FILE]",
-         "an InfiniBand fabric with its routing tables: ibnetdiscover and dump_fts", "docs/networks.md"},
+         "an InfiniBand fabric with its routing tables: ibnetdiscover and dump_fts",
+         "docs/reference/networks.md"},
         topo::make_from_ib},
 };
 

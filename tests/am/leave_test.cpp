@@ -12,7 +12,7 @@
 #include <cstdarg>
 #include <vector>
 
-#include "am/direct_copy.hpp"
+#include "am/transport/direct_copy.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/mpi/am.hpp"
 

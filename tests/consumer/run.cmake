@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs this build into a scratch folder, builds the examples against it as outside projects, and runs them:
-# first_exchange beside its plain MPI twin, where both must print the same sum, overlap, the two programs of docs/tutorial.md
+# first_exchange beside its plain MPI twin, where both must print the same sum, overlap, the two programs of docs/tutorial/planned-halo.md
 # likewise, active_messages, and the heat equation in C and C++ (fortran.cmake has Fortran).
 #   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPICC=... -D MPIEXEC=... -P run.cmake
 function(run)
@@ -55,7 +55,7 @@ foreach(ranks 1 4)
   endif()
 endforeach()
 
-# Each beside its twin; C also by the one command that the page docs/languages.md has.
+# Each beside its twin; C also by the one command that the page docs/how-to/languages.md has.
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/heat/c -B ${SCRATCH}/heat_c -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
     -DMPI_C_COMPILER=${MPICC})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/heat_c)

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "nuice/core/serial_exchange.hpp"
+#include "nuice/plan/serial_exchange.hpp"
 
 namespace nuice::test {
 

@@ -6,7 +6,7 @@
 
 #include "exchange/exec/dissemination.hpp"
 #include "mpi/call.hpp"
-#include "mpi/gather.hpp"
+#include "mpi/discover/gather.hpp"
 #include "mpi/mpi_support.hpp"
 #include "mpi/requests.hpp"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Walks include/nuice/nuice.h: every function has a comment, a Fortran interface and a test, and stands in
-the table of names in docs/languages.md, whose names exist.
+the table of names in docs/how-to/languages.md, whose names exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ C_TESTS = text_of("tests/capi/*.c", "tests/capi/*.cpp")
 FORTRAN_INTERFACES = text_of("src/fortran/nuice_c.f90")
 FORTRAN_MODULE = text_of("src/fortran/nuice.F90", "src/fortran/*.inc")
 FORTRAN_TESTS = text_of("tests/fortran/*90")
-DOCS = text_of("docs/languages.md")
+DOCS = text_of("docs/how-to/languages.md")
 
 
 def missing(functions: dict[str, tuple[str, str]]) -> list[str]:

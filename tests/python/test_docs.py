@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages are true.
 
-The code of docs/python.md runs and prints what its comments say; that of docs/tutorial.md is what the test
-`consumer` builds and runs. C++ elsewhere stands behind a comment `<!-- cpp: ... -->`, which no reader
+The code of docs/how-to/python.md runs and prints what its comments say; that of
+docs/tutorial/planned-halo.md is what the test `consumer` builds and runs.
+C++ elsewhere stands behind a comment `<!-- cpp: ... -->`, which no reader
 sees: `program` (it is run), `file`, `part of FILE`, or the declarations that
-the lines need; all of it compiles.
+the lines need; all of it compiles. Pages are short, and so are their paragraphs; every figure of README is in
+the results, and every table of the results says what makes it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import nuice
 from nuice.cli.bench import environment, find_program
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/python.md"
+PAGE = ROOT / "docs/how-to/python.md"
 
 
 def test_the_page_about_python_is_true(
@@ -36,7 +38,8 @@ def test_the_page_about_python_is_true(
 
 
 MARKED = re.compile(r"^<!-- cpp: ?(.*?) ?-->\n```cpp\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMPILED_PAGES = ("README.md", "docs/exchange.md", "docs/own-schedulers.md")
+HOW_TO = ("at-scale", "exchange", "halo", "active-messages", "own-schedulers")
+COMPILED_PAGES = ["README.md", *(f"docs/how-to/{page}.md" for page in HOW_TO)]
 
 
 def cpp_blocks(page: str) -> list[tuple[str, str]]:
@@ -110,28 +113,135 @@ def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
     assert done.stdout.startswith("Chose ")
 
 
-@pytest.mark.parametrize("page", ["docs/will-it-help.md"])
-def test_the_shell_of_the_pages_can_be_parsed(page: str) -> None:
+SHELL_PAGES = [p.relative_to(ROOT) for p in (ROOT / "docs").rglob("*.md") if "```sh" in p.read_text()]
+
+
+@pytest.mark.parametrize("page", SHELL_PAGES, ids=str)
+def test_the_shell_of_the_pages_can_be_parsed(page: Path) -> None:
     for code in re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL):
         done = subprocess.run(["bash", "-n"], input=code, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
 
+GENERATED = re.search(r"^GENERATED = \((.*?)\)", (ROOT / "docs/generate.py").read_text(), re.M | re.S)
+
+
 def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
-    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
-    for page in (ROOT / "docs").glob("*.md"):
-        assert page.name == "README.md" or f"({page.name})" in index, (
-            f"docs/README.md does not list {page.name}"
-        )
-    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "lab").rglob("*.md")):
+    docs = ROOT / "docs"
+    index = (docs / "README.md").read_text(encoding="utf-8")
+    assert GENERATED
+    generated = {docs / name for name in re.findall(r"[\w/.-]+\.md", GENERATED[1])}
+    assert len(generated) > 2
+    for page in docs.rglob("*.md"):
+        name = page.relative_to(docs).as_posix()
+        if page.name != "README.md" and page.parent.name not in {"adr", "algorithms"}:
+            assert re.search(rf"\]\({name}[#)]", index), f"docs/README.md does not list {name}"
+    for page in (*ROOT.glob("*.md"), *docs.rglob("*.md"), *(ROOT / "lab").rglob("*.md")):
         text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for link in re.findall(r"\]\(([^)#\s]+)", text):
             if "://" not in link:
-                assert (page.parent / link).exists(), f"{page.name}: {link}"
+                target = (page.parent / link).resolve()
+                assert target.exists() or target in generated, f"{page.name}: {link}"
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "lab").rglob("*.md"))]
+LONGEST_PARAGRAPH = 6 * 120
+LONGEST_CELL = 2 * 120
+LONGEST_PAGE = 250
+
+
+def pieces(page: Path) -> list[tuple[int, str, int]]:
+    """(line, text, how long it may be): paragraphs, items of lists and cells of tables; no code."""
+    found: list[tuple[int, str, int]] = []
+    open_piece = in_code = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        text = line.strip()
+        if text.startswith("```"):
+            in_code = not in_code
+            open_piece = False
+        elif in_code or not text or text.startswith(("#", "<!--")):
+            open_piece = False
+        elif text.startswith("|"):
+            found += [(number, cell.strip(), LONGEST_CELL) for cell in text.strip("|").split("|")]
+            open_piece = False
+        elif open_piece and not re.match(r"[*-] |\d+\. ", text):
+            found[-1] = (found[-1][0], f"{found[-1][1]} {text}", LONGEST_PARAGRAPH)
+        elif not line.startswith("    "):
+            found.append((number, text, LONGEST_PARAGRAPH))
+            open_piece = True
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_and_paragraphs_are_short(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= LONGEST_PAGE
+    too_long = [(line, len(text), text[:60]) for line, text, limit in pieces(page) if len(text) > limit]
+    assert not too_long
+
+
+def test_no_words_that_read_as_translated() -> None:
+    words = re.compile("in the " + "mean|no " + "number")
+    for suffix in ("md", "py", "pyi", "cpp", "hpp", "h", "c", "F90", "toml", "txt"):
+        names = subprocess.check_output(["git", "ls-files", f"*.{suffix}"], cwd=ROOT, text=True).split()
+        for name in names:
+            assert not words.search((ROOT / name).read_text(encoding="utf-8")), name
+
+
+RESULTS = ROOT / "docs/explanation/results.md"
+
+
+def test_every_table_of_the_results_says_what_makes_it() -> None:
+    text = RESULTS.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    sections = re.split(r"^##+ ", text, flags=re.M)
+    for section in sections:
+        tables = len(re.findall(r"^\|[-|]+\|$", section, re.M))
+        commands = len(re.findall(r"[Mm]ade by `|; the last two rows, loaded, by `", section))
+        assert commands >= tables, section.split("\n", 1)[0]
+
+
+def test_every_figure_of_the_readme_is_in_the_results() -> None:
+    def rows(page: Path) -> list[list[str]]:
+        lines = page.read_text(encoding="utf-8").splitlines()
+        return [
+            [cell.strip(" *") for cell in line.strip("|").split("|")]
+            for line in lines
+            if line.startswith("| ")
+        ]
+
+    known = [" | ".join(row) for row in rows(RESULTS)]
+    figures = [row for row in rows(ROOT / "README.md") if re.fullmatch(r"[\d.]+", row[1])]
+    assert len(figures) > 4
+    for pattern, *cells in figures:
+        numbers = [re.match(r"[\d.]+", cell)[0] for cell in cells]  # type: ignore[index]
+        what = pattern.split(": ")[-1]
+        assert any(
+            what in row and all(re.search(rf"(?<![\d.]){re.escape(n)}(?![\d.])", row) for n in numbers)
+            for row in known
+        ), (pattern, numbers)
+
+
+def test_every_option_and_error_and_variable_has_its_row() -> None:
+    def first_column(page: str) -> set[str]:
+        text = (ROOT / "docs/reference" / page).read_text(encoding="utf-8")
+        return set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
+
+    table = (ROOT / "src/exchange/plan/options.cpp").read_text(encoding="utf-8")
+    options = set(re.findall(r'Row\{"([\w.]+)",', table))
+    assert len(options) > 20
+    assert first_column("options.md") == options
+    codes = re.findall(r"^  (\w+) = \d+, +///<", (ROOT / "include/nuice/core/error.hpp").read_text(), re.M)
+    assert len(codes) > 8
+    assert first_column("errors.md") == set(codes)
+    sources = [*(ROOT / "src").rglob("*.cpp"), *(ROOT / "python").rglob("*.py")]
+    read = r"""(?:getenv|environment|number_from|environ\.get)\("(NUICE_\w+)"""
+    variables = {name for file in sources for name in re.findall(read, file.read_text(encoding="utf-8"))}
+    assert len(variables) > 10
+    assert variables <= first_column("environment.md")
 
 
 def test_the_code_of_the_tutorial_is_that_of_its_programs() -> None:
-    page = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/tutorial/planned-halo.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^<!-- (\S+) \[(\w+)\] -->\n```cpp\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert len(blocks) == page.count("```cpp") > 5
     for file, region, code in blocks:

@@ -295,7 +295,7 @@ def test_launch_commands_fill_hosts_in_blocks(kind):
 
 
 def test_presets_are_those_of_the_documentation():
-    page = (FOLDER.parents[2] / "docs" / "testbed.md").read_text()
+    page = (FOLDER.parents[2] / "docs" / "how-to" / "testbed.md").read_text()
     for name, settings in network.PRESETS.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
         assert f"| {settings.hosts}" in row

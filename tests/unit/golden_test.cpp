@@ -48,7 +48,7 @@ TEST(Golden, EverySchedulerOn004Table1) {
   }
 }
 
-// The example of docs/algorithms/few-bytes.md: the same messages with sizes that differ.
+// The example of docs/explanation/algorithms/few-bytes.md: the same messages with sizes that differ.
 TEST(Golden, FewBytes) {
   const CommMatrix matrix = test::with_uniform_sizes(test::table1_of_004(), 20, 5);
   EXPECT_EQ(lower_bounds(matrix).max_degree, 5U);
@@ -74,7 +74,7 @@ TEST(Golden, FewBytes) {
   }
 }
 
-// The example of docs/algorithms/link-free.md: 004 table 1 on a torus of four by two.
+// The example of docs/explanation/algorithms/link-free.md: 004 table 1 on a torus of four by two.
 TEST(Golden, LinkFree) {
   const CommMatrix matrix = test::table1_of_004(100);
   const auto torus = make_topology("torus:4x2");

@@ -23,6 +23,8 @@ TEST(Hosts, AreWrittenAsANumberOrRankByRank) {
   EXPECT_EQ(named.host_of(1), 1);
   EXPECT_FALSE(parse_hosts("1", 4).any_shared());
   EXPECT_EQ(parse_hosts("99", 4).num_hosts(), 1);
+  EXPECT_EQ(named.ranks_beside(2), (std::vector<Rank>{0, 2}));
+  EXPECT_EQ(named.ranks_beside(3), (std::vector<Rank>{3}));
 }
 
 TEST(Hosts, ThatAreNoneAreErrors) {

@@ -79,7 +79,7 @@ CommMatrix mesh_like(std::uint64_t seed) {
 }
 
 // 004 table 6: on the meshes RS_NH needs 30 to 46 % more phases than RS_N. Ours splits only where there is
-// room (docs/algorithms/non-uniform.md has the readings that were tried).
+// room (docs/explanation/algorithms/non-uniform.md has the readings that were tried).
 TEST(RsNh, OnMeshesPhaseBytesAreFarFewerForFewMorePhases) {
   const Means plain = means_of("rs_n", mesh_like);
   const Means heaps = means_of("rs_nh", mesh_like);

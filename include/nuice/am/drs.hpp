@@ -23,7 +23,7 @@
 
 #include "nuice/am/endpoint.hpp"
 #include "nuice/core/phase_table.hpp"
-#include "nuice/core/serial_exchange.hpp"
+#include "nuice/plan/serial_exchange.hpp"
 
 namespace nuice::drs {
 

@@ -26,7 +26,7 @@
 //
 // Failures: a rank that dies, or that never answers (EndpointOptions::watchdog_s), ends the waiting of all others with a
 // TransportError that names it. The endpoint is then given up: every later call that makes progress throws the same, and its
-// destructor waits for nobody. docs/active-messages.md says on which transport who notices what, and how soon.
+// destructor waits for nobody. docs/how-to/active-messages.md says on which transport who notices what, and how soon.
 #pragma once
 
 #include <cstddef>

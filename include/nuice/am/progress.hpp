@@ -4,7 +4,7 @@
 // First choice is polling: poll_every, or poll() in the loop. Where that cannot be done, Interruptible: a sender on the
 // same host raises a signal in the computing rank, which takes the messages in and goes on; nothing is spent while
 // none arrive. Last resort is ProgressThread, for transports without a doorbell: it needs MPI_THREAD_MULTIPLE and
-// takes time from the rank on a machine without idle cores. Costs of all three: docs/measurements.md.
+// takes time from the rank on a machine without idle cores. Costs of all three: docs/explanation/results.md.
 #pragma once
 
 #include <atomic>

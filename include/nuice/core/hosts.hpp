@@ -32,6 +32,8 @@ class Hosts {
   /// The lowest rank of a host, which speaks for it where messages are combined.
   Rank first_rank(Rank host) const { return first_rank_[static_cast<std::size_t>(host)]; }
   bool same(Rank a, Rank b) const { return host_of(a) == host_of(b); }
+  /// The ranks of this rank's host, itself included, ascending. O(ranks).
+  std::vector<Rank> ranks_beside(Rank rank) const;
   /// Whether some host has several ranks; without that hosts are ranks.
   bool any_shared() const { return num_hosts() < num_ranks(); }
 

@@ -4,7 +4,7 @@
 //   const auto net = make_topology("torus:8x8");
 //   if (std::string reason = why_too_small(*net, matrix.num_ranks()); reason.empty()) ...
 //
-// docs/networks.md describes every kind, its routes and the formats of the files.
+// docs/reference/networks.md describes every kind, its routes and the formats of the files.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ std::span<const TopologyKind> topology_kinds();
 /// The network that `spec` ("hypercube:6", "file:NAME") stands for; its name() is `spec`.
 /// Throws Error invalid_argument for an unknown kind or bad parameters; parse (with file and line) or io for a file;
 /// limit for a network of more than 2^24 vertices or 2^31 - 1 links.
-/// Cost: O(1) memory for the regular kinds; files: docs/networks.md.
+/// Cost: O(1) memory for the regular kinds; files: docs/reference/networks.md.
 std::unique_ptr<const Topology> make_topology(std::string_view spec);
 
 /// Why `topology` cannot carry an exchange of so many ranks, in one sentence; empty if it can. Ranks beyond those of

@@ -5,7 +5,7 @@
 // they have a point or an exponent) or "pattern" (one byte each), "general" or "symmetric"; row = sender, column =
 // receiver, both from 1; value = bytes. Files packed by gzip are unpacked, a byte order mark is passed over.
 //
-// Schedule, version 1: a header of "key value" lines, then one line per transfer. docs/formats.md describes
+// Schedule, version 1: a header of "key value" lines, then one line per transfer. docs/reference/formats.md describes
 // it.
 //   nuice-schedule 1
 //   scheduler rs_n

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "nuice/core/phase_table.hpp"
-#include "nuice/core/serial_exchange.hpp"
+#include "nuice/plan/serial_exchange.hpp"
 
 namespace nuice::mpi {
 

@@ -25,7 +25,7 @@ enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
   root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
   /// Nowhere: each rank knows its own messages only, learns who sends to it, and makes its slice from that: distributed_coloring
-  /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/at-scale.md).
+  /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/how-to/at-scale.md).
   distributed,
 };
 
@@ -104,7 +104,7 @@ struct AutoOptions {
 
 /// Must be equal on all ranks.
 struct PlanOptions {
-  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/exchange.md).
+  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/explanation/advise.md).
   std::string scheduler = "rs_n";
   /// A name of nuice::executors() that runs on MPI; or "auto": default_executor, and with the scheduler "auto" the one that it
   /// chooses. Schedulers that forward messages (rex, bruck) need one with phases.
@@ -137,7 +137,7 @@ struct PlanOptions {
   /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
   /// Planning and binding are watched alike: all ranks must come to them within the limit.
   double watchdog_s = 0;
-  /// A folder where every rank writes what its exchanges did, and when, once they are freed (docs/trace.md); empty: nothing is noted.
+  /// A folder where every rank writes what its exchanges did, and when (docs/how-to/trace.md); empty: nothing is noted.
   /// 1.5 MiB for every bound exchange.
   std::string trace = {};
   /// Whether rank 0's environment variable NUICE_OPTIONS, a text as parse() takes it, overrides these options.

@@ -10,7 +10,7 @@
 // A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the least total wins. Three ways to
 // predict C, each dearer and better than the one before: a rule in closed form from the matrix' degrees and sizes, a model
 // that walks through the schedule once, and the simulator. How far it goes is decided by counted work, never by a clock:
-// the same arguments give the same advice, in every run and on every rank. docs/advise.md has the formulas, and how good
+// the same arguments give the same advice, in every run and on every rank. docs/explanation/advise.md has the formulas, and how good
 // the predictions are.
 #pragma once
 
@@ -72,7 +72,8 @@ struct Candidate {
   Prediction predicted_by = Prediction::rule;
   PhaseId phases = 0;     ///< By the rule: as expected; otherwise those of the schedule. 0: none (drs_n).
   Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer; as phases.
-  double planning_s = 0;  ///< S: making and checking the schedule once, by docs/measurements.md's machine.
+  double planning_s =
+      0;  ///< S: making and checking the schedule once, by the machine of docs/explanation/results.md.
   double exchange_s = 0;  ///< C.
   double total_s = 0;     ///< S / R + C.
   double to_bound = 0;    ///< exchange_s over Advice::bound_s; 0 without a bound.
@@ -144,7 +145,7 @@ Advice with_measurements(Advice advice, std::span<const MeasuredExchange> measur
 
 /// A table of all candidates and the reasons, for people.
 std::string to_text(const Advice& advice);
-/// One JSON object with everything but the schedule; docs/advise.md lists the keys.
+/// One JSON object with everything but the schedule; docs/explanation/advise.md lists the keys.
 std::string to_json(const Advice& advice);
 
 /// Estimated seconds to make and check a schedule (S), from the matrix alone: coefficients of lab/bench/planning_costs.py.

@@ -2,7 +2,7 @@
 // A machine: a network and what sending on it costs. The simulator (simulate.hpp) runs schedules on it.
 //
 //   const Machine cm5 = find_machine("cm5-32");        // one of the shipped ones
-//   const Machine mine = load_machine("my.toml");      // docs/machines.md has the keys, units and formulas
+//   const Machine mine = load_machine("my.toml");      // docs/reference/machines.md has the keys, units and formulas
 //
 // A message of n bytes that nothing else disturbs takes, over a route of h links,
 //
@@ -127,7 +127,7 @@ struct Machine {
 
   // Planning.
   double planning_slowdown =
-      1;  ///< A processor plans so many times slower than that of docs/measurements.md.
+      1;  ///< A processor plans so many times slower than that of docs/explanation/results.md.
 };
 
 /// Bytes on the wire for a transfer of `bytes`.

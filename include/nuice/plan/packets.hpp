@@ -7,7 +7,7 @@
 //   run.seconds / run.bound_s
 //
 // Time goes in slots, the time of a packet on a link. Deterministic: the same arguments give the same result.
-// docs/machines.md has the model, what it leaves out, and what it was checked against.
+// docs/reference/machines.md has the model, what it leaves out, and what it was checked against.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 //   run.seconds, run.ranks[3].idle_s, run.link_contention
 //
 // Deterministic: the same arguments give the same result; events at the same time are taken in the order of their ids.
-// docs/machines.md has the model.
+// docs/reference/machines.md has the model.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 // A wisdom file is never trusted: what is not whole, not of this version, not in the table of schedulers or out of range
 // is passed over, and WisdomFile::warning says so in one sentence. Nothing here fails because of a bad file. Several
 // processes may read and write one file at once: a writer takes a lock, reads what others have written meanwhile, and
-// puts the new file in the place of the old one in a single step. docs/calibrate.md has the format.
+// puts the new file in the place of the old one in a single step. docs/how-to/calibrate.md has the format.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_am_bench/am_side.hpp"
-#include "nuice/mpi/agree.hpp"
 
 #include <mpi.h>
 
@@ -10,7 +9,7 @@
 
 #include "nuice/am/coalescer.hpp"
 #include "nuice/am/progress.hpp"
-#include "nuice_am_bench/harness.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::am_bench {
 namespace {
@@ -26,6 +25,8 @@ std::size_t as_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
 /// Messages of `bytes` in all: a word and the rest behind it.
 std::size_t tail_bytes(std::size_t bytes) { return bytes > sizeof(Word) ? bytes - sizeof(Word) : 0; }
+
+std::uint64_t packets_of(std::size_t bytes) { return (bytes + sizeof(Packet) - 1) / sizeof(Packet); }
 
 std::vector<Rank> ring_neighbours() {
   std::vector<Rank> both = {(mpi::world_rank() + 1) % mpi::world_size(),
@@ -84,41 +85,45 @@ void AmSide::wait_for(const std::uint64_t& counter, std::uint64_t target) {
   ep_.poll_until([&] { return counter >= target; });
 }
 
+double AmSide::time(bool counts, double operations, const std::function<void()>& work) {
+  received_ = pongs_ = acks_ = 0;
+  ep_.quiesce();
+  const double seconds = time_work(counts, operations, work);
+  ep_.quiesce();
+  return seconds;
+}
+
 double AmSide::ping_pong(std::size_t bytes, int times) {
   const Tail tail(data_.data(), tail_bytes(bytes));
-  received_ = pongs_ = 0;
-  ep_.quiesce();
-  const double begin_s = now_s();
-  if (ep_.rank() == 0) {
-    for (std::uint64_t i = 1; i <= as_count(times); ++i) {
+  return time(ep_.rank() == 0, times, [&] {
+    for (std::uint64_t i = 1; ep_.rank() == 0 && i <= as_count(times); ++i) {
       ep_.send(1, ping_, Word{i}, tail);
       wait_for(pongs_, i);
     }
-  } else if (ep_.rank() == 1) {
-    wait_for(received_, as_count(times));
-  }
-  const double end_s = now_s();
-  ep_.quiesce();
-  return ep_.rank() == 0 ? (end_s - begin_s) / times : 0;
+    if (ep_.rank() == 1) wait_for(received_, as_count(times));
+  });
+}
+
+double AmSide::flood_with(const std::function<void(Rank dst)>& send_all, int messages, bool two_way) {
+  const bool sends = ep_.rank() == 0 || (two_way && ep_.rank() == 1);
+  const bool receives = ep_.rank() == 1 || (two_way && ep_.rank() == 0);
+  return time(sends, two_way ? 2.0 * messages : messages, [&] {
+    if (sends) {
+      const Rank dst = 1 - ep_.rank();
+      send_all(dst);
+      ep_.send(dst, want_ack_, {});
+      wait_for(acks_, 1);
+    }
+    if (receives) wait_for(received_, as_count(messages));
+  });
 }
 
 double AmSide::flood_with(am::Handler<Word> handler, std::size_t bytes, int messages, bool two_way) {
   const Tail tail(data_.data(), tail_bytes(bytes));
-  const bool sends = ep_.rank() == 0 || (two_way && ep_.rank() == 1);
-  const bool receives = ep_.rank() == 1 || (two_way && ep_.rank() == 0);
-  received_ = pongs_ = acks_ = 0;
-  ep_.quiesce();
-  const double begin_s = now_s();
-  if (sends) {
-    const Rank dst = 1 - ep_.rank();
+  const auto send_all = [&](Rank dst) {
     for (int i = 0; i < messages; ++i) ep_.send(dst, handler, Word{1}, tail);
-    ep_.send(dst, want_ack_, {});
-    wait_for(acks_, 1);
-  }
-  if (receives) wait_for(received_, as_count(messages));
-  const double end_s = now_s();
-  ep_.quiesce();
-  return sends ? (end_s - begin_s) / messages / (two_way ? 2 : 1) : 0;
+  };
+  return flood_with(send_all, messages, two_way);
 }
 
 double AmSide::flood(std::size_t bytes, int messages) {
@@ -136,37 +141,22 @@ double AmSide::round_trip_flood(std::size_t bytes, int messages) {
 
 double AmSide::coalesced(std::size_t buffer_bytes, int items, bool two_way, bool in_one_piece) {
   am::Coalescer<Word> coalescer(ep_, in_one_piece ? drop_items_ : drop_, {.buffer_bytes = buffer_bytes});
-  const bool sends = ep_.rank() == 0 || (two_way && ep_.rank() == 1);
-  const bool receives = ep_.rank() == 1 || (two_way && ep_.rank() == 0);
-  received_ = acks_ = 0;
-  ep_.quiesce();
-  const double begin_s = now_s();
-  if (sends) {
-    const Rank dst = 1 - ep_.rank();
+  const auto send_all = [&](Rank dst) {
     for (int i = 0; i < items; ++i) coalescer.push(dst, Word{1});
     coalescer.flush(dst);
-    ep_.send(dst, want_ack_, {});
-    wait_for(acks_, 1);
-  }
-  if (receives) wait_for(received_, as_count(items));
-  const double end_s = now_s();
-  ep_.quiesce();
-  return sends ? (end_s - begin_s) / items / (two_way ? 2 : 1) : 0;
+  };
+  return flood_with(send_all, items, two_way);
 }
 
 double AmSide::packets(std::size_t bytes, int times) {
-  const std::uint64_t per_block = (bytes + sizeof(Packet) - 1) / sizeof(Packet);
-  received_ = 0;
-  ep_.quiesce();
-  const double begin_s = now_s();
-  for (std::uint64_t i = 1; ep_.rank() < 2 && i <= as_count(times); ++i) {
-    if (ep_.rank() == 1) wait_for(received_, i * per_block);
-    for (std::uint64_t p = 0; p < per_block; ++p) ep_.send(1 - ep_.rank(), packet_, Packet{});
-    if (ep_.rank() == 0) wait_for(received_, i * per_block);
-  }
-  const double end_s = now_s();
-  ep_.quiesce();
-  return ep_.rank() == 0 ? (end_s - begin_s) / times / 2 : 0;
+  const std::uint64_t per_block = packets_of(bytes);
+  return time(ep_.rank() == 0, 2.0 * times, [&] {
+    for (std::uint64_t i = 1; ep_.rank() < 2 && i <= as_count(times); ++i) {
+      if (ep_.rank() == 1) wait_for(received_, i * per_block);
+      for (std::uint64_t p = 0; p < per_block; ++p) ep_.send(1 - ep_.rank(), packet_, Packet{});
+      if (ep_.rank() == 0) wait_for(received_, i * per_block);
+    }
+  });
 }
 
 /// Collective. A port for each rank of `from`, which is told its name.
@@ -184,41 +174,36 @@ double AmSide::put(std::size_t bytes, int times) {
   const bool takes_part = ep_.rank() < 2;
   open_ports(bytes, takes_part ? std::vector<Rank>{1 - ep_.rank()} : std::vector<Rank>{});
   const std::span<const std::byte> block(data_.data(), bytes);
-  const double begin_s = now_s();
-  for (int i = 0; takes_part && i < times; ++i) {
-    PortRef& ref = refs_[as_index(1 - ep_.rank())];
-    const auto receive = [&] {
-      ep_.poll_until([&] { return ports_[0].complete(); });
-      ports_[0].rearm();
-    };
-    if (ep_.rank() == 1) receive();
-    ep_.put(ref, 0, block);
-    ref = ref.next();
-    if (ep_.rank() == 0) receive();
-  }
-  const double end_s = now_s();
-  ep_.quiesce();
+  const auto receive = [&] {
+    ep_.poll_until([&] { return ports_[0].complete(); });
+    ports_[0].rearm();
+  };
+  const double seconds = time(ep_.rank() == 0, 2.0 * times, [&] {
+    for (int i = 0; takes_part && i < times; ++i) {
+      PortRef& ref = refs_[as_index(1 - ep_.rank())];
+      if (ep_.rank() == 1) receive();
+      ep_.put(ref, 0, block);
+      ref = ref.next();
+      if (ep_.rank() == 0) receive();
+    }
+  });
   ports_.clear();
-  return ep_.rank() == 0 ? (end_s - begin_s) / times / 2 : 0;
+  return seconds;
 }
 
 double AmSide::packet_shift(std::size_t bytes, int times) {
-  const std::uint64_t per_block = (bytes + sizeof(Packet) - 1) / sizeof(Packet);
+  const std::uint64_t per_block = packets_of(bytes);
   const Rank right = (ep_.rank() + 1) % ep_.num_ranks();
   const Rank left = (ep_.rank() + ep_.num_ranks() - 1) % ep_.num_ranks();
-  received_ = 0;
-  ep_.quiesce();
-  const double begin_s = now_s();
-  for (std::uint64_t i = 1; i <= as_count(times); ++i) {
-    for (std::uint64_t p = 0; p < per_block; ++p) {
-      ep_.send(right, packet_, Packet{});
-      ep_.send(left, packet_, Packet{});
+  return time(true, times, [&] {
+    for (std::uint64_t i = 1; i <= as_count(times); ++i) {
+      for (std::uint64_t p = 0; p < per_block; ++p) {
+        ep_.send(right, packet_, Packet{});
+        ep_.send(left, packet_, Packet{});
+      }
+      wait_for(received_, 2 * per_block * i);
     }
-    wait_for(received_, 2 * per_block * i);
-  }
-  const double end_s = now_s();
-  ep_.quiesce();
-  return (end_s - begin_s) / times;
+  });
 }
 
 // Two ranks are both neighbours of each other: then each puts two blocks into one port.
@@ -227,69 +212,59 @@ double AmSide::put_shift(std::size_t bytes, int times) {
   const std::size_t blocks = both.size() == 1 ? 2 : 1;
   open_ports(blocks * bytes, both);
   const std::span<const std::byte> block(data_.data(), bytes);
-  const double begin_s = now_s();
-  for (int i = 0; i < times; ++i) {
-    for (const Rank other : both) {
-      PortRef& ref = refs_[as_index(other)];
-      for (std::size_t k = 0; k < blocks; ++k) ep_.put(ref, static_cast<Bytes>(k * bytes), block);
-      ref = ref.next();
+  const double seconds = time(true, times, [&] {
+    for (int i = 0; i < times; ++i) {
+      for (const Rank other : both) {
+        PortRef& ref = refs_[as_index(other)];
+        for (std::size_t k = 0; k < blocks; ++k) ep_.put(ref, static_cast<Bytes>(k * bytes), block);
+        ref = ref.next();
+      }
+      for (am::Port& port : ports_) {
+        ep_.poll_until([&] { return port.complete(); });
+        port.rearm();
+      }
+      levels_->finish_level();  // nobody puts into a port that is not armed again
     }
-    for (am::Port& port : ports_) {
-      ep_.poll_until([&] { return port.complete(); });
-      port.rearm();
-    }
-    levels_->finish_level();  // nobody puts into a port that is not armed again
-  }
-  const double end_s = now_s();
-  ep_.quiesce();
+  });
   ports_.clear();
-  return (end_s - begin_s) / times;
+  return seconds;
 }
 
 double AmSide::fan_in(std::size_t bytes, int senders, int times, bool time_senders) {
   const Rank last = ep_.num_ranks() - 1;
   const Tail tail(data_.data(), tail_bytes(bytes));
   double total_s = 0;
-  for (int i = 0; i < times; ++i) {
-    received_ = 0;
-    ep_.quiesce();
-    const double begin_s = now_s();
-    if (ep_.rank() < senders) ep_.send(last, drop_block_, Word{1}, tail);
-    if (ep_.rank() == last) wait_for(received_, as_count(senders));
-    total_s += now_s() - begin_s;
-  }
-  ep_.quiesce();
-  return time_senders == (ep_.rank() != last) ? total_s / times : 0;
+  for (int i = 0; i < times; ++i)
+    total_s += time(time_senders == (ep_.rank() != last), times, [&] {
+      if (ep_.rank() < senders) ep_.send(last, drop_block_, Word{1}, tail);
+      if (ep_.rank() == last) wait_for(received_, as_count(senders));
+    });
+  return total_s;
 }
 
 double AmSide::all_to_all(int messages) {
-  ep_.quiesce();
-  const double begin_s = now_s();
-  for (int i = 0; i < messages; ++i) ep_.send((ep_.rank() + i) % ep_.num_ranks(), drop_, Word{1});
-  ep_.quiesce();
-  return (now_s() - begin_s) / messages;
+  return time(true, messages, [&] {
+    for (int i = 0; i < messages; ++i) ep_.send((ep_.rank() + i) % ep_.num_ranks(), drop_, Word{1});
+    ep_.quiesce();
+  });
 }
 
 double AmSide::quiesce(int times) {
-  ep_.quiesce();
-  const double begin_s = now_s();
-  for (int i = 0; i < times; ++i) ep_.quiesce();
-  return (now_s() - begin_s) / times;
+  return time(true, times, [&] {
+    for (int i = 0; i < times; ++i) ep_.quiesce();
+  });
 }
 
 double AmSide::level(int times) {
-  ep_.quiesce();
-  const double begin_s = now_s();
-  for (int i = 0; i < times; ++i) levels_->finish_level();
-  return (now_s() - begin_s) / times;
+  return time(true, times, [&] {
+    for (int i = 0; i < times; ++i) levels_->finish_level();
+  });
 }
 
 double AmSide::empty_poll(int times) {
-  ep_.quiesce();
-  const double begin_s = now_s();
-  for (int i = 0; i < times; ++i) ep_.poll();
-  const double end_s = now_s();
-  return (end_s - begin_s) / times;
+  return time(true, times, [&] {
+    for (int i = 0; i < times; ++i) ep_.poll();
+  });
 }
 
 double AmSide::ping_computing(Progress progress, int times, double& work_per_s) {
@@ -297,17 +272,17 @@ double AmSide::ping_computing(Progress progress, int times, double& work_per_s) 
   stop_ = false;
   received_ = pongs_ = 0;
   ep_.quiesce();
-  const double begin_s = now_s();
+  const double begin_s = MPI_Wtime();
   if (ep_.rank() == 0) {
     constexpr double pause_s = 100e-6;  // or the other would do nothing but answer
     double total_s = 0;
     for (std::uint64_t i = 1; i <= as_count(times); ++i) {
-      const double sent_s = now_s();
+      const double sent_s = MPI_Wtime();
       ep_.send(1, ping_, Word{i});
       wait_for(pongs_, i);
-      const double answered_s = now_s();
+      const double answered_s = MPI_Wtime();
       total_s += answered_s - sent_s;
-      while (now_s() < answered_s + pause_s) {
+      while (MPI_Wtime() < answered_s + pause_s) {
       }
     }
     ep_.send(1, halt_, {});
@@ -327,7 +302,7 @@ double AmSide::ping_computing(Progress progress, int times, double& work_per_s) 
       if (progress == Progress::polling) ep_.poll();
     }
     data_[0] = static_cast<std::byte>(state);
-    work_per_s = static_cast<double>(units) / (now_s() - begin_s);
+    work_per_s = static_cast<double>(units) / (MPI_Wtime() - begin_s);
   }
   ep_.quiesce();
   return 0;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -41,9 +42,8 @@ class AmSide {
   double coalesced(std::size_t buffer_bytes, int items, bool two_way, bool in_one_piece);
   /// Half a round trip of a block that travels as 16-byte packets (002 fig. 14).
   double packets(std::size_t bytes, int times);
-  double put(std::size_t bytes, int times);  ///< Half a round trip of a block put into a port.
-  double packet_shift(std::size_t bytes,
-                      int times);  ///< Two-directional circular shift, all ranks (figs 16-18).
+  double put(std::size_t bytes, int times);           ///< Half a round trip of a block put into a port.
+  double packet_shift(std::size_t bytes, int times);  ///< Two-directional circular shift (figs 16-18).
   double put_shift(std::size_t bytes, int times);
   /// Ranks 0 .. senders-1 send a message of `bytes` to the last rank at the same time (004 table 2): how long that rank
   /// takes, or the slowest sender.
@@ -56,6 +56,9 @@ class AmSide {
   double ping_computing(Progress progress, int times, double& work_per_s);
 
  private:
+  /// time_work() between two quiesce(), counters at 0.
+  double time(bool counts, double operations, const std::function<void()>& work);
+  double flood_with(const std::function<void(Rank dst)>& send_all, int messages, bool two_way);
   double flood_with(am::Handler<Word> handler, std::size_t bytes, int messages, bool two_way);
   void wait_for(const std::uint64_t& counter, std::uint64_t target);
   void open_ports(std::size_t bytes, const std::vector<Rank>& from);

@@ -9,6 +9,7 @@ namespace {
 
 /// Large enough that a put of the smaller blocks is one message, and for the largest coalescing buffer.
 constexpr std::size_t max_message_bytes = 32768;
+constexpr std::size_t largest_in_packets = 16384;
 
 std::vector<std::size_t> powers_of_two(std::size_t from, std::size_t to) {
   std::vector<std::size_t> all;
@@ -37,59 +38,51 @@ std::vector<std::size_t> Workshop::sizes(const std::vector<std::size_t>& quick,
   return options_.full ? all : quick;
 }
 
-std::vector<Method> Workshop::am_methods(std::size_t bytes, int operations, Run run) {
-  std::vector<Method> methods;
+void Workshop::add_am(Group& group, const std::string& suffix, const std::function<double(AmSide&)>& run) {
   for (auto& [name, side] : am_)
-    methods.push_back({"am:" + name, [side = side.get(), bytes, operations, run] {
-                         return run(*side, bytes, operations);
-                       }});
-  return methods;
+    group.methods.push_back({"am:" + name + suffix, [side = side.get(), run] { return run(*side); }});
 }
 
 std::vector<Group> Workshop::small_messages(const std::string& name) {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({8, 1024}, powers_of_two(8, 8192))) {
-    Group group{name, bytes, "", {}};
-    auto& methods = group.methods;
+    Group& group = groups.emplace_back(Group{name, bytes, "", {}});
     const int n = operations(name == "pingpong" ? 1000 : 20000 / (1 + static_cast<double>(bytes) / 1024));
     const std::size_t on_wire = bytes + 8;  // what active messages send for it
+    const auto peer = [&](const char* title, const std::function<double()>& run) {
+      group.methods.push_back({title, run});
+    };
     if (name == "pingpong") {
-      methods = am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.ping_pong(b, k); });
-      methods.push_back(
-          {"mpi:send", [this, on_wire, n] { return mpi_.ping_pong(Style::blocking, on_wire, n); }});
-      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.ping_pong(Style::ring, on_wire, n); }});
-      if (ucx_) methods.push_back({"ucx:am", [this, bytes, n] { return ucx_->ping_pong(bytes, n); }});
+      add_am(group, "", [=](AmSide& s) { return s.ping_pong(bytes, n); });
+      peer("mpi:send", [=, this] { return mpi_.ping_pong(Style::blocking, on_wire, n); });
+      peer("mpi:ring", [=, this] { return mpi_.ping_pong(Style::ring, on_wire, n); });
+      if (ucx_) peer("ucx:am", [=, this] { return ucx_->ping_pong(bytes, n); });
     } else if (name == "flood") {
-      methods = am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.flood(b, k); });
-      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.flood(Style::ring, on_wire, n); }});
-      methods.push_back({"mpi:isend", [this, on_wire, n] { return mpi_.flood(Style::isend, on_wire, n); }});
-      if (ucx_) methods.push_back({"ucx:am", [this, bytes, n] { return ucx_->flood(bytes, n); }});
+      add_am(group, "", [=](AmSide& s) { return s.flood(bytes, n); });
+      peer("mpi:ring", [=, this] { return mpi_.flood(Style::ring, on_wire, n); });
+      peer("mpi:isend", [=, this] { return mpi_.flood(Style::isend, on_wire, n); });
+      if (ucx_) peer("ucx:am", [=, this] { return ucx_->flood(bytes, n); });
     } else if (name == "roundtrip") {
-      methods =
-          am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.round_trip_flood(b, k); });
-      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.round_trip_flood(on_wire, n); }});
+      add_am(group, "", [=](AmSide& s) { return s.round_trip_flood(bytes, n); });
+      peer("mpi:ring", [=, this] { return mpi_.round_trip_flood(on_wire, n); });
     } else {
-      methods = am_methods(bytes, n, [](AmSide& s, std::size_t b, int k) { return s.two_way_flood(b, k); });
-      methods.push_back({"mpi:ring", [this, on_wire, n] { return mpi_.two_way_flood(on_wire, n); }});
+      add_am(group, "", [=](AmSide& s) { return s.two_way_flood(bytes, n); });
+      peer("mpi:ring", [=, this] { return mpi_.two_way_flood(on_wire, n); });
     }
-    groups.push_back(std::move(group));
   }
   return groups;
 }
 
 std::vector<Group> Workshop::coalesced() {
   std::vector<Group> groups;
+  const int n = operations(1e6);
   for (const std::size_t buffer : {2048U, 4096U, 8192U, 32768U})
     for (const bool both : {false, true}) {
-      Group group{
-          "coalesced", 8, "buffer " + std::to_string(buffer) + (both ? ", both ways" : ", one way"), {}};
-      const int n = operations(1e6);
-      for (auto& [name, side] : am_)
-        for (const bool piece : {false, true})
-          group.methods.push_back(
-              {"am:" + name + (piece ? " in one piece" : ""),
-               [s = side.get(), buffer, n, both, piece] { return s->coalesced(buffer, n, both, piece); }});
-      groups.push_back(std::move(group));
+      Group& group = groups.emplace_back(Group{
+          "coalesced", 8, "buffer " + std::to_string(buffer) + (both ? ", both ways" : ", one way"), {}});
+      for (const bool piece : {false, true})
+        add_am(group, piece ? " in one piece" : "",
+               [=](AmSide& s) { return s.coalesced(buffer, n, both, piece); });
     }
   return groups;
 }
@@ -99,22 +92,16 @@ std::vector<Group> Workshop::blocks() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({4, 64, 1024, 16384, 262144, 1048576}, powers_of_two(4, 1048576))) {
     const int n = operations(std::max(5.0, 500 / (1 + static_cast<double>(bytes) / 8192)));
-    Group group{"block", bytes, "", {}, true};
-    for (auto& [name, side] : am_) {
-      if (bytes <= 16384)
-        group.methods.push_back(
-            {"am:" + name + " packets", [s = side.get(), bytes, n] { return s->packets(bytes, n); }});
-      group.methods.push_back(
-          {"am:" + name + " put", [s = side.get(), bytes, n] { return s->put(bytes, n); }});
-    }
-    const auto peer = [&](const char* name, Block kind) {
-      group.methods.push_back({name, [this, kind, bytes, n] { return mpi_.block(kind, bytes, n); }});
-    };
-    peer("mpi:synchronous", Block::synchronous);
-    peer("mpi:asynchronous", Block::asynchronous);
-    peer("mpi:send", Block::send);
-    peer("mpi:put", Block::put);
-    groups.push_back(std::move(group));
+    Group& group = groups.emplace_back(Group{"block", bytes, "", {}, true});
+    if (bytes <= largest_in_packets)
+      add_am(group, " packets", [=](AmSide& s) { return s.packets(bytes, n); });
+    add_am(group, " put", [=](AmSide& s) { return s.put(bytes, n); });
+    const std::vector<std::pair<const char*, Block>> peers = {{"mpi:synchronous", Block::synchronous},
+                                                              {"mpi:asynchronous", Block::asynchronous},
+                                                              {"mpi:send", Block::send},
+                                                              {"mpi:put", Block::put}};
+    for (const auto& [name, kind] : peers)
+      group.methods.push_back({name, [this, kind = kind, bytes, n] { return mpi_.block(kind, bytes, n); }});
   }
   return groups;
 }
@@ -123,17 +110,12 @@ std::vector<Group> Workshop::shifts() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({16, 256, 4096, 65536}, powers_of_two(16, 262144))) {
     const int n = operations(std::max(5.0, 300 / (1 + static_cast<double>(bytes) / 4096)));
-    Group group{"shift", bytes, "", {}, true};
-    for (auto& [name, side] : am_) {
-      if (bytes <= 16384)
-        group.methods.push_back(
-            {"am:" + name + " packets", [s = side.get(), bytes, n] { return s->packet_shift(bytes, n); }});
-      group.methods.push_back(
-          {"am:" + name + " put", [s = side.get(), bytes, n] { return s->put_shift(bytes, n); }});
-    }
-    group.methods.push_back({"mpi:synchronous", [this, bytes, n] { return mpi_.shift(true, bytes, n); }});
-    group.methods.push_back({"mpi:asynchronous", [this, bytes, n] { return mpi_.shift(false, bytes, n); }});
-    groups.push_back(std::move(group));
+    Group& group = groups.emplace_back(Group{"shift", bytes, "", {}, true});
+    if (bytes <= largest_in_packets)
+      add_am(group, " packets", [=](AmSide& s) { return s.packet_shift(bytes, n); });
+    add_am(group, " put", [=](AmSide& s) { return s.put_shift(bytes, n); });
+    group.methods.push_back({"mpi:synchronous", [=, this] { return mpi_.shift(true, bytes, n); }});
+    group.methods.push_back({"mpi:asynchronous", [=, this] { return mpi_.shift(false, bytes, n); }});
   }
   return groups;
 }
@@ -143,13 +125,15 @@ std::vector<Group> Workshop::polling() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({256, 4096}, powers_of_two(16, 65536))) {
     const int n = operations(std::max(5.0, 100 / (1 + static_cast<double>(bytes) / 4096)));
-    Group group{
-        "polling", bytes, "circular shift of packets, " + by_poll_every_[0]->endpoint().transport_name(), {}};
+    Group& group = groups.emplace_back(
+        Group{"polling",
+              bytes,
+              "circular shift of packets, " + by_poll_every_[0]->endpoint().transport_name(),
+              {}});
     for (std::size_t i = 0; i < poll_every_.size(); ++i)
       group.methods.push_back(
           {poll_every_[i] == 0 ? "F=M" : "F=" + std::to_string(poll_every_[i]),
            [s = by_poll_every_[i].get(), bytes, n] { return s->packet_shift(bytes, n); }});
-    groups.push_back(std::move(group));
   }
   return groups;
 }
@@ -180,39 +164,25 @@ std::vector<Group> Workshop::computing() {
 
 std::vector<Group> Workshop::fan_in() {
   std::vector<Group> groups;
+  const int n = operations(50);
   for (const std::size_t bytes : {256U, 4096U})
     for (int senders = 1; senders < mpi::world_size(); senders *= 2) {
-      const int n = operations(50);
-      Group group{"fanin", bytes, "d=" + std::to_string(senders), {}};
-      for (auto& [name, side] : am_) {
-        group.methods.push_back({"am:" + name + " recv", [s = side.get(), bytes, senders, n] {
-                                   return s->fan_in(bytes, senders, n, false);
-                                 }});
-        group.methods.push_back({"am:" + name + " send", [s = side.get(), bytes, senders, n] {
-                                   return s->fan_in(bytes, senders, n, true);
-                                 }});
+      Group& group = groups.emplace_back(Group{"fanin", bytes, "d=" + std::to_string(senders), {}});
+      for (const bool send : {false, true}) {
+        const std::string end = send ? "send" : "recv";
+        add_am(group, " " + end, [=](AmSide& s) { return s.fan_in(bytes, senders, n, send); });
+        group.methods.push_back({"mpi:" + end, [=, this] { return mpi_.fan_in(bytes, senders, n, send); }});
       }
-      group.methods.push_back(
-          {"mpi:recv", [this, bytes, senders, n] { return mpi_.fan_in(bytes, senders, n, false); }});
-      group.methods.push_back(
-          {"mpi:send", [this, bytes, senders, n] { return mpi_.fan_in(bytes, senders, n, true); }});
-      groups.push_back(std::move(group));
     }
   return groups;
 }
 
-std::vector<Group> Workshop::collective() {
-  std::vector<Group> groups;
-  groups.push_back(
-      {"collective", 0, "quiesce",
-       am_methods(0, operations(500), [](AmSide& s, std::size_t, int k) { return s.quiesce(k); })});
-  groups.push_back(
-      {"collective", 0, "finish_level",
-       am_methods(0, operations(500), [](AmSide& s, std::size_t, int k) { return s.level(k); })});
-  groups.push_back(
-      {"collective", 0, "empty poll",
-       am_methods(0, operations(10000), [](AmSide& s, std::size_t, int k) { return s.empty_poll(k); })});
-  return groups;
+/// One of active messages alone.
+Group Workshop::alone(const std::string& pattern, std::size_t bytes, const std::string& detail, double usual,
+                      double (AmSide::*run)(int)) {
+  Group group{pattern, bytes, detail, {}};
+  add_am(group, "", [run, n = operations(usual)](AmSide& s) { return (s.*run)(n); });
+  return group;
 }
 
 std::vector<Group> Workshop::groups(const std::string& name) {
@@ -222,11 +192,11 @@ std::vector<Group> Workshop::groups(const std::string& name) {
   if (name == "polling") return polling();
   if (name == "computing") return computing();
   if (name == "fanin") return fan_in();
-  if (name == "collective") return collective();
-  if (name == "alltoall")
-    return {
-        {"alltoall", 8, "every rank to every rank",
-         am_methods(8, operations(20000), [](AmSide& s, std::size_t, int k) { return s.all_to_all(k); })}};
+  if (name == "collective")
+    return {alone(name, 0, "quiesce", 500, &AmSide::quiesce),
+            alone(name, 0, "finish_level", 500, &AmSide::level),
+            alone(name, 0, "empty poll", 10000, &AmSide::empty_poll)};
+  if (name == "alltoall") return {alone(name, 8, "every rank to every rank", 20000, &AmSide::all_to_all)};
   return small_messages(name);
 }
 

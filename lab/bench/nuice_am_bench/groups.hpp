@@ -21,12 +21,12 @@ class Workshop {
   /// Collective.
   explicit Workshop(const Options& options);
 
-  /// The groups of one name of group_names().
+  /// The groups of one name of Options::groups.
   std::vector<Group> groups(const std::string& name);
 
  private:
-  using Run = double (*)(AmSide&, std::size_t bytes, int operations);
-  std::vector<Method> am_methods(std::size_t bytes, int operations, Run run);
+  /// A method for each transport.
+  void add_am(Group& group, const std::string& suffix, const std::function<double(AmSide&)>& run);
   int operations(double usual) const;
   std::vector<std::size_t> sizes(const std::vector<std::size_t>& quick,
                                  const std::vector<std::size_t>& all) const;
@@ -37,7 +37,8 @@ class Workshop {
   std::vector<Group> polling();
   std::vector<Group> computing();
   std::vector<Group> fan_in();
-  std::vector<Group> collective();
+  Group alone(const std::string& pattern, std::size_t bytes, const std::string& detail, double usual,
+              double (AmSide::*run)(int));
 
   Options options_;
   Blocks blocks_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "kit/timing.hpp"
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/agree.hpp"
 
@@ -14,12 +15,6 @@ namespace nuice::am_bench {
 namespace {
 
 constexpr std::size_t large_page = std::size_t{1} << 21;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// The middle 95 % of the medians of samples drawn from the sample (Efron's bootstrap).
 void set_interval(Row& row, const std::vector<double>& values) {
@@ -29,7 +24,7 @@ void set_interval(Row& row, const std::vector<double>& values) {
   std::vector<double> drawn(values.size());
   for (int i = 0; i < draws; ++i) {
     for (double& value : drawn) value = values[random.below(values.size())];
-    medians.push_back(median(drawn));
+    medians.push_back(kit::median(drawn));
   }
   std::ranges::sort(medians);
   row.low_s = medians[draws / 40];
@@ -50,24 +45,26 @@ void Memory::Free::operator()(std::byte* bytes) const {
   ::operator delete(bytes, std::align_val_t{large_page});
 }
 
-double now_s() { return MPI_Wtime(); }
+double time_work(bool counts, double operations, const std::function<void()>& work) {
+  const double begin_s = MPI_Wtime();
+  work();
+  return counts ? (MPI_Wtime() - begin_s) / operations : 0;
+}
 
 std::vector<Row> measure(const Group& group, const Repetitions& repetitions) {
-  std::vector<std::vector<double>> samples(group.methods.size());
-  for (int round = 0; round < repetitions.warmup + repetitions.timed; ++round)
-    for (std::size_t turn = 0; turn < group.methods.size(); ++turn) {
-      const std::size_t i = (turn + static_cast<std::size_t>(round)) % group.methods.size();
-      MPI_Barrier(MPI_COMM_WORLD);
-      if (group.warm_buffers) group.methods[i].run();
-      const double seconds = mpi::max_over_ranks(group.methods[i].run());
-      if (round >= repetitions.warmup) samples[i].push_back(seconds);
-    }
+  const std::vector<Method>& methods = group.methods;
+  std::vector<std::vector<double>> samples(methods.size());
+  kit::in_turns(repetitions.warmup + repetitions.timed, methods.size(), [&](int round, std::size_t i) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (group.warm_buffers) methods[i].run();
+    const double seconds = mpi::max_over_ranks(methods[i].run());
+    if (round >= repetitions.warmup) samples[i].push_back(seconds);
+  });
   std::vector<Row> rows;
-  for (std::size_t i = 0; i < group.methods.size(); ++i) {
-    Row& row = rows.emplace_back(
-        Row{group.pattern, group.bytes, group.detail, group.methods[i].name, median(samples[i]), 0, 0, 0});
-    row.best_s = *std::ranges::min_element(samples[i]);
-    set_interval(row, samples[i]);
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    rows.push_back({group.pattern, group.bytes, group.detail, methods[i].name, kit::median(samples[i]),
+                    std::ranges::min(samples[i])});
+    set_interval(rows.back(), samples[i]);
   }
   return rows;
 }

@@ -72,6 +72,7 @@ struct Blocks {
   Memory in{4 * largest_block};
 };
 
-double now_s();
+/// Seconds of one of so many operations that work() does; 0 on ranks that do not count.
+double time_work(bool counts, double operations, const std::function<void()>& work);
 
 }  // namespace nuice::am_bench

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "nuice_am_bench/harness.hpp"
@@ -43,8 +44,13 @@ class MpiPeers {
  private:
   bool take();  // the head of the ring, if it has arrived
   void wait(int messages);
-  void start_ring();
-  void stop_ring();
+  /// time_work() with a ring of receives at every rank.
+  double with_ring(bool counts, double operations, const std::function<void()>& work);
+  void send(std::size_t bytes, int dst);
+  void receive(std::size_t bytes, int src);
+  void send_and_take(std::size_t bytes, int messages);
+  template <typename Send, typename Receive>
+  void bounce(int times, Send&& send, Receive&& receive) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;

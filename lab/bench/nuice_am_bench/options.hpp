@@ -2,14 +2,14 @@
 // The command line of nuice-am-bench.
 #pragma once
 
-#include <optional>
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 namespace nuice::am_bench {
 
 struct Options {
-  std::vector<std::string> groups;      ///< Empty: all.
+  std::vector<std::string> groups;
   std::vector<std::string> transports;  ///< Of nuice; those of this build.
   int reps = 15;
   int warmup = 2;
@@ -19,18 +19,6 @@ struct Options {
   bool json = false;
 };
 
-/// What the command line asks for: options, or nothing but a text and an exit code (--help, or an error).
-struct Parsed {
-  std::optional<Options> options;
-  std::string out;
-  std::string err;
-  int exit_code = 0;
-};
-
-/// The names that --groups takes.
-const std::vector<std::string>& group_names();
-
-/// Never throws for bad input, and prints nothing: every rank parses, one prints.
-Parsed parse_command_line(int argc, const char* const* argv);
+void add_options(CLI::App& app, Options& options);
 
 }  // namespace nuice::am_bench

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
+#include "kit/json.hpp"
+#include "kit/table.hpp"
 
 namespace nuice::am_bench {
 namespace {
@@ -19,10 +19,6 @@ const Row* best_peer(const std::vector<Row>& rows) {
   return best;
 }
 
-std::string ratio(const Row& row, const Row* peer) {
-  return peer == nullptr ? "" : fmt::format("{:.2f} x {}", row.median_s / peer->median_s, peer->method);
-}
-
 }  // namespace
 
 std::string heading(const Setting& setting) {
@@ -34,39 +30,39 @@ std::string table(const std::vector<Row>& rows) {
   if (rows.empty()) return {};
   const Row* const peer = best_peer(rows);
   const Row& first = rows.front();
-  std::string text =
-      fmt::format("\n{}{}{}\n", first.pattern, first.bytes != 0 ? fmt::format(", {} bytes", first.bytes) : "",
-                  first.detail.empty() ? "" : ", " + first.detail);
-  text += fmt::format("  {:<22} {:>11} {:>22} {:>11} {:>10}\n", "method", "us each", "95 % of medians",
-                      "best us", "M/s");
-  for (const Row& row : rows)
-    text += fmt::format("  {:<22} {:>11.4f} {:>10.4f} -{:>10.4f} {:>11.4f} {:>10.2f}  {}\n", row.method,
-                        row.median_s * 1e6, row.low_s * 1e6, row.high_s * 1e6, row.best_s * 1e6,
-                        row.median_s > 0 ? 1e-6 / row.median_s : 0, ratio(row, peer));
-  return text;
+  kit::Table table("method|us each|95 % of medians|best us|M/s");
+  for (const Row& row : rows) {
+    table.row("{}|{:.4f}|{:.4f} - {:.4f}|{:.4f}|{:.2f}", row.method, row.median_s * 1e6, row.low_s * 1e6,
+              row.high_s * 1e6, row.best_s * 1e6, row.median_s > 0 ? 1e-6 / row.median_s : 0);
+    if (peer != nullptr)
+      table.append(fmt::format("{:.2f} x {}", row.median_s / peer->median_s, peer->method));
+  }
+  return fmt::format("\n{}{}{}\n", first.pattern,
+                     first.bytes != 0 ? fmt::format(", {} bytes", first.bytes) : "",
+                     first.detail.empty() ? "" : ", " + first.detail) +
+         table.text("  ");
 }
 
 std::string json_lines(const Setting& setting, const std::vector<Row>& rows) {
-  using Json = nlohmann::ordered_json;
+  using kit::Json;
   const Row* const peer = best_peer(rows);
   std::string lines;
-  for (const Row& row : rows) {
-    const Json json = {{"pattern", row.pattern},
-                       {"bytes", row.bytes},
-                       {"detail", row.detail},
-                       {"method", row.method},
-                       {"ranks", setting.num_ranks},
-                       {"reps", setting.reps},
-                       {"seconds_median", row.median_s},
-                       {"seconds_best", row.best_s},
-                       {"seconds_low", row.low_s},
-                       {"seconds_high", row.high_s},
-                       {"best_peer", peer != nullptr ? Json(peer->method) : Json()},
-                       {"ratio_to_best_peer", peer != nullptr ? Json(row.median_s / peer->median_s) : Json()},
-                       {"mpi_library", setting.mpi_library},
-                       {"ucx", setting.ucx.empty() ? Json() : Json(setting.ucx)}};
-    lines += json.dump() + "\n";
-  }
+  for (const Row& row : rows)
+    lines +=
+        kit::line({{"pattern", row.pattern},
+                   {"bytes", row.bytes},
+                   {"detail", row.detail},
+                   {"method", row.method},
+                   {"ranks", setting.num_ranks},
+                   {"reps", setting.reps},
+                   {"seconds_median", row.median_s},
+                   {"seconds_best", row.best_s},
+                   {"seconds_low", row.low_s},
+                   {"seconds_high", row.high_s},
+                   {"best_peer", peer != nullptr ? Json(peer->method) : Json()},
+                   {"ratio_to_best_peer", peer != nullptr ? Json(row.median_s / peer->median_s) : Json()},
+                   {"mpi_library", setting.mpi_library},
+                   {"ucx", kit::or_null(setting.ucx)}});
   return lines;
 }
 

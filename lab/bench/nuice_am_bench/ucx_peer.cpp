@@ -58,36 +58,34 @@ class BareUcx : public UcxPeer {
   }
 
   double ping_pong(std::size_t bytes, int times) override {
-    received_ = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin_s = now_s();
-    for (int i = 1; mpi::world_rank() < 2 && i <= times; ++i) {
-      if (mpi::world_rank() == 1) wait_for(static_cast<std::uint64_t>(i));
-      send(bytes);
-      if (mpi::world_rank() == 0) wait_for(static_cast<std::uint64_t>(i));
-    }
-    const double end_s = now_s();
-    MPI_Barrier(MPI_COMM_WORLD);
-    return mpi::world_rank() == 0 ? (end_s - begin_s) / times : 0;
+    return time(times, [&] {
+      for (int i = 1; mpi::world_rank() < 2 && i <= times; ++i) {
+        if (mpi::world_rank() == 1) wait_for(static_cast<std::uint64_t>(i));
+        send(bytes);
+        if (mpi::world_rank() == 0) wait_for(static_cast<std::uint64_t>(i));
+      }
+    });
   }
 
   double flood(std::size_t bytes, int messages) override {
-    received_ = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin_s = now_s();
-    if (mpi::world_rank() == 0) {
-      for (int i = 0; i < messages; ++i) send(bytes);
-      wait_for(1);
-    } else if (mpi::world_rank() == 1) {
+    return time(messages, [&] {
+      for (int i = 0; mpi::world_rank() == 0 && i < messages; ++i) send(bytes);
+      if (mpi::world_rank() == 0) wait_for(1);
+      if (mpi::world_rank() != 1) return;
       wait_for(static_cast<std::uint64_t>(messages));
       send(8);
-    }
-    const double end_s = now_s();
-    MPI_Barrier(MPI_COMM_WORLD);
-    return mpi::world_rank() == 0 ? (end_s - begin_s) / messages : 0;
+    });
   }
 
  private:
+  double time(int operations, const std::function<void()>& work) {
+    received_ = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double seconds = time_work(mpi::world_rank() == 0, operations, work);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return seconds;
+  }
+
   void connect() {
     ucp_address_t* address = nullptr;
     std::size_t length = 0;

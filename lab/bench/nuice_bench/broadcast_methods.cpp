@@ -88,7 +88,7 @@ bool is_member(const BroadcastProblem& problem, Rank rank) {
 
 std::unique_ptr<Method> make_broadcast_method(const MethodSpec& spec, const BroadcastProblem& problem,
                                               Payload& payload) {
-  if (spec.peer) return std::make_unique<BcastMethod>(problem, payload);
+  if (spec.is_peer) return std::make_unique<BcastMethod>(problem, payload);
   return std::make_unique<PlannedBroadcast>(spec, problem, payload);
 }
 

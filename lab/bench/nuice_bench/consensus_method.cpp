@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "kit/timing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
@@ -21,17 +22,14 @@ class ConsensusMethod : public Method {
           if (partner.bytes > INT_MAX) throw Error(ErrorCode::limit, "a message has more than INT_MAX bytes");
       requests_.reserve(payload.send.partners.size());
     });
-    const double begin_s = MPI_Wtime();
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-    planning.total_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
+    planning.total_s = kit::time_batch([&] { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); });
   }
   ConsensusMethod(const ConsensusMethod&) = delete;
   ConsensusMethod& operator=(const ConsensusMethod&) = delete;
   ~ConsensusMethod() override { MPI_Comm_free(&comm_); }
 
   void run() override {
-    tag_ =
-        1 - tag_;  // who is through may begin the next run while others still look for messages of this one
+    tag_ = 1 - tag_;  // who is through may begin the next run while others look for messages of this one
     send_all();
     MPI_Request barrier = MPI_REQUEST_NULL;
     int done = 0;

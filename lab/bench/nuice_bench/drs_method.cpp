@@ -2,7 +2,6 @@
 // DRS_N as a method: no plan; what makes it ready is to learn the sources and to bind.
 #include <algorithm>
 
-#include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
 
@@ -16,20 +15,15 @@ class DrsMethod : public Method {
     drs::Options how = spec.drs->options;
     how.early_bytes = spec.drs->early ? options.drs_early_bytes : 0;
     how.delay_us = how.when_busy == drs::WhenBusy::refuse ? options.drs_delay_us : 0;
-    how.seed = options.seed;
+    how.seed = options.plan.seed;
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin_s = MPI_Wtime();
     const std::vector<Partner> sources = world_.sources(payload.send.partners);
     const double learned_s = MPI_Wtime();
-    check(sources, payload);
+    payload.check_sources(sources);
     const double before_bind_s = MPI_Wtime();
-    std::vector<SendBuffer> send;
-    std::vector<ReceiveBuffer> receive;
-    for (std::size_t i = 0; i < payload.send.partners.size(); ++i)
-      send.push_back({payload.send.message(i).data(), payload.send.partners[i].bytes});
-    for (std::size_t i = 0; i < payload.receive.partners.size(); ++i)
-      receive.push_back({payload.receive.message(i).data(), payload.receive.partners[i].bytes});
-    exchange_.emplace(world_.bind(payload.send.partners, sources, send, receive, how));
+    exchange_.emplace(world_.bind(payload.send.partners, sources, payload.send.buffers<SendBuffer>(),
+                                  payload.receive.buffers<ReceiveBuffer>(), how));
     const double bind_s = MPI_Wtime() - before_bind_s;
     planning.total_s = mpi::max_over_ranks(learned_s - begin_s + bind_s);
     planning.gather_s = mpi::max_over_ranks(learned_s - begin_s);
@@ -50,14 +44,6 @@ class DrsMethod : public Method {
   }
 
  private:
-  static void check(const std::vector<Partner>& sources, const Payload& payload) {
-    mpi::all_or_none(MPI_COMM_WORLD, [&] {
-      if (!std::ranges::equal(sources, payload.receive.partners))
-        throw Error(ErrorCode::mismatch,
-                    "the sources of rank " + std::to_string(payload.rank) + " are not those of the matrix");
-    });
-  }
-
   drs::mpi::World world_;
   std::optional<drs::Exchange> exchange_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_bench/input.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -17,10 +18,9 @@ namespace {
 CommMatrix load_for(const std::string& path, int num_ranks) {
   CommMatrix matrix = load_matrix_market(path);
   if (matrix.num_ranks() != num_ranks)
-    throw Error(ErrorCode::mismatch, path + " is a matrix for " + std::to_string(matrix.num_ranks()) +
-                                         " ranks, but " + std::to_string(num_ranks) +
-                                         " were started: use mpiexec -n " +
-                                         std::to_string(matrix.num_ranks()));
+    throw Error(ErrorCode::mismatch,
+                fmt::format("{} is a matrix for {} ranks, but {} were started: use mpiexec -n {}", path,
+                            matrix.num_ranks(), num_ranks, matrix.num_ranks()));
   return matrix;
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 
+#include "kit/timing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/agree.hpp"
@@ -17,7 +18,7 @@
 namespace nuice::bench {
 namespace {
 
-struct Candidate {
+struct Ready {
   std::unique_ptr<Method> method;
   std::size_t result;  // index
   std::vector<double> samples_s;
@@ -45,7 +46,7 @@ class Progress {
 /// connections.
 std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
   // A second plan of "auto" that measures would find the wisdom of the first.
-  const int trials = spec.executor == "auto" && options.measure ? 1 : 3;
+  const int trials = spec.executor == "auto" && options.plan.automatic.measure ? 1 : 3;
   auto method = make_method(spec, options, payload);
   PlanningTime least = method->planning;
   for (int trial = 1; trial < trials; ++trial) {
@@ -58,39 +59,27 @@ std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& option
 }
 
 /// Makes every method ready; those that cannot carry the matrix get a reason instead.
-std::vector<Candidate> prepare(const Options& options, Payload& payload, std::vector<Result>& results) {
-  std::vector<Candidate> candidates;
+std::vector<Ready> prepare(const Options& options, Payload& payload, std::vector<Result>& results) {
+  std::vector<Ready> all_ready;
   for (const MethodSpec& spec : options.methods) {
     Result& result = results.emplace_back();
     result.spec = spec;
     try {
       auto method = make_ready(spec, options, payload);
-      result.planning = method->planning;
-      result.num_phases = method->num_phases;
-      result.phase_bytes = method->phase_bytes;
-      result.num_hosts = method->num_hosts;
-      result.choice = method->choice;
-      candidates.push_back({std::move(method), results.size() - 1, {}});
+      static_cast<Preparation&>(result) = *method;
+      all_ready.push_back({std::move(method), results.size() - 1, {}});
     } catch (const Error& error) {
       const bool expected = error.code() == ErrorCode::not_applicable || error.code() == ErrorCode::limit;
       if (!expected) throw Error(error.code(), spec.word + ": " + error.what());
       result.refused = error.what();
     }
   }
-  return candidates;
+  return all_ready;
 }
 
 /// CLOCK_MONOTONIC, which MPI_Wtime() shifts.
 double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Of one exchange.
-double time_batch(Method& method, int batch) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin_s = MPI_Wtime();
-  for (int i = 0; i < batch; ++i) method.run();
-  return mpi::max_over_ranks(MPI_Wtime() - begin_s) / batch;
 }
 
 std::optional<std::int64_t> add_difference(std::optional<std::int64_t> sum,
@@ -109,25 +98,20 @@ void verify(Payload& payload, const MethodSpec& spec) {
 
 }  // namespace
 
-ExchangeTime summarize(std::vector<double> samples_s) {
-  std::ranges::sort(samples_s);
-  const std::size_t middle = samples_s.size() / 2;
-  const bool odd = samples_s.size() % 2 == 1;
-  return {.median_s = odd ? samples_s[middle] : (samples_s[middle - 1] + samples_s[middle]) / 2,
-          .min_s = samples_s.front(),
-          .max_s = samples_s.back(),
-          .p95_s = samples_s[(samples_s.size() * 95 + 99) / 100 - 1]};
+ExchangeTime summarize(const std::vector<double>& samples_s) {
+  const auto [least, most] = std::ranges::minmax(samples_s);
+  return {kit::median(samples_s), least, most, kit::percentile(samples_s, 95)};
 }
 
 std::vector<Result> measure(const Options& options, Payload& payload) {
   std::vector<Result> results;
-  std::vector<Candidate> candidates = prepare(options, payload, results);
+  std::vector<Ready> all_ready = prepare(options, payload, results);
   const int rounds = options.warmup + options.reps;
   const Progress progress(rounds);
   const TcpCounter tcp;
   auto before = tcp.sent_again();
   Random random(1);
-  std::vector<std::size_t> order(candidates.size());
+  std::vector<std::size_t> order(all_ready.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (int round = 0; round < rounds; ++round) {
     progress.round(round + 1);
@@ -135,29 +119,29 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
     // order on all ranks.
     random.shuffle(std::span(order));
     for (const std::size_t turn : order) {
-      Candidate& candidate = candidates[turn];
-      for (int i = 0; i < options.settle; ++i) candidate.method->run();
+      Ready& ready = all_ready[turn];
+      for (int i = 0; i < options.settle; ++i) ready.method->run();
       if (options.settle > 0) before = tcp.sent_again();
       payload.poison_received();
-      results[candidate.result].begin_s.push_back(monotonic_s());
-      const double elapsed_s = time_batch(*candidate.method, options.batch);
-      verify(payload, results[candidate.result].spec);
+      results[ready.result].begin_s.push_back(monotonic_s());
+      const double elapsed_s = kit::time_batch([&] { ready.method->run(); }, options.batch);
+      verify(payload, results[ready.result].spec);
       const auto after = tcp.sent_again();
-      results[candidate.result].all_s.push_back(elapsed_s);
+      results[ready.result].all_s.push_back(elapsed_s);
       if (round >= options.warmup) {
-        candidate.samples_s.push_back(elapsed_s);
-        candidate.sent_again = add_difference(candidate.sent_again, before, after);
+        ready.samples_s.push_back(elapsed_s);
+        ready.sent_again = add_difference(ready.sent_again, before, after);
       }
       before = after;
     }
   }
-  for (Candidate& candidate : candidates) {
-    Result& result = results[candidate.result];
-    if (candidate.sent_again)
-      result.sent_again = static_cast<double>(*candidate.sent_again) / (options.reps * options.batch);
-    result.exchange = summarize(std::move(candidate.samples_s));
-    result.asking = candidate.method->asking();
-    result.learnt = candidate.method->learnt();
+  for (Ready& ready : all_ready) {
+    Result& result = results[ready.result];
+    if (ready.sent_again)
+      result.sent_again = static_cast<double>(*ready.sent_again) / (options.reps * options.batch);
+    result.exchange = summarize(ready.samples_s);
+    result.asking = ready.method->asking();
+    result.learnt = ready.method->learnt();
   }
   return results;
 }

@@ -15,28 +15,22 @@ struct ExchangeTime {
   double median_s = 0;
   double min_s = 0;
   double max_s = 0;
-  double p95_s = 0;  // of 20 samples and less, the maximum
+  double p95_s = 0;  // kit::percentile
 };
 
-struct Result {
+struct Result : Preparation {
   MethodSpec spec;
   std::string refused;  // why this method cannot carry this matrix; the rest is then without meaning
-  PlanningTime planning;
-  std::optional<PhaseId> num_phases;
-  std::optional<Bytes> phase_bytes;
-  std::optional<Rank> num_hosts;
   ExchangeTime exchange;
   std::vector<double> all_s;    // of every exchange but those of --settle, warm-up included, in order
   std::vector<double> begin_s;  // of these, by this host's monotonic clock: what else was seen meanwhile
   std::optional<mpi::ExchangeInfo> learnt;  // planned methods only
   std::optional<double> sent_again;         // TCP segments of all hosts, per exchange
   std::optional<Asking> asking;             // DRS_N only
-  std::optional<Choice> choice;             // scheduler auto only
 };
 
-/// Median (the mean of the two in the middle for an even number), minimum, maximum and 95th percentile (the least sample
-/// that 95 % do not exceed). Requires a sample.
-ExchangeTime summarize(std::vector<double> samples_s);
+/// Requires a sample.
+ExchangeTime summarize(const std::vector<double>& samples_s);
 
 /// Collective. One result per method, in their order. Before every repetition the receive buffers are
 /// poisoned, after it every byte is verified, both outside the time. The methods take turns, so that noise

@@ -2,38 +2,18 @@
 // The planned exchange as a method.
 #include "nuice_bench/methods.hpp"
 
-#include <algorithm>
-
-#include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace nuice::bench {
 namespace {
 
-template <typename Buffer>
-std::vector<Buffer> buffers_of(Messages& messages) {
-  std::vector<Buffer> buffers;
-  for (std::size_t i = 0; i < messages.partners.size(); ++i)
-    buffers.push_back({messages.message(i).data(), messages.partners[i].bytes});
-  return buffers;
-}
-
-/// The payload's sources come from the file: what the plan found out must be the same.
-void check_sources(const mpi::Plan& plan, const Payload& payload) {
-  mpi::all_or_none(MPI_COMM_WORLD, [&] {
-    if (!std::ranges::equal(plan.sources(), payload.receive.partners))
-      throw Error(ErrorCode::mismatch, "the plan's sources of rank " + std::to_string(payload.rank) +
-                                           " are not those of the matrix");
-  });
-}
-
 class PlannedMethod : public Method {
  public:
   PlannedMethod(const MethodSpec& spec, const Options& options, Payload& payload)
       : plan_(MPI_COMM_WORLD, payload.send.partners, plan_options(spec, options)), planned_s_(MPI_Wtime()) {
-    check_sources(plan_, payload);
-    const auto send = buffers_of<SendBuffer>(payload.send);
-    const auto receive = buffers_of<ReceiveBuffer>(payload.receive);
+    payload.check_sources(plan_.sources());
+    const auto send = payload.send.buffers<SendBuffer>();
+    const auto receive = payload.receive.buffers<ReceiveBuffer>();
     const double before_bind_s = MPI_Wtime();
     exchange_.emplace(plan_.bind(send, receive));
     const double bind_s = MPI_Wtime() - before_bind_s;
@@ -47,7 +27,7 @@ class PlannedMethod : public Method {
     num_phases = info.num_phases;
     phase_bytes = info.phase_bytes;
     num_hosts = info.num_hosts;
-    if (plan_.advice() != nullptr) choice = Choice::of(plan_);
+    if (plan_.advice() != nullptr) choice = {*plan_.advice(), info.predicted_s, info.warning};
   }
 
   std::optional<mpi::ExchangeInfo> learnt() const override { return exchange_->info(); }
@@ -58,22 +38,12 @@ class PlannedMethod : public Method {
 
  private:
   static mpi::PlanOptions plan_options(const MethodSpec& spec, const Options& options) {
-    const bool windowed = spec.executor == "async";
-    const mpi::PlanOptions common = {.scheduler = spec.scheduler,
-                                     .executor = spec.executor,
-                                     .seed = options.seed,
-                                     .phase_cost_bytes = options.phase_cost_bytes,
-                                     .topology = spec.blind ? std::string() : options.topology,
-                                     .hosts = spec.blind ? std::string() : options.hosts,
-                                     .combine = spec.combine,
-                                     .async = {.max_sends = windowed ? options.max_sends_in_flight : 0},
-                                     .credit = {.chunk_bytes = options.chunk_bytes,
-                                                .window_bytes = options.window_bytes,
-                                                .window_senders = options.window_senders},
-                                     .automatic = {.reuse = options.reuse,
-                                                   .machine = options.machine,
-                                                   .measure = options.measure,
-                                                   .wisdom = options.wisdom}};
+    mpi::PlanOptions common = options.plan;
+    common.scheduler = spec.scheduler;
+    common.executor = spec.executor;
+    common.combine = spec.combine;
+    if (spec.executor != "async") common.async.max_sends = 0;
+    if (spec.blind) common.topology = common.hosts = "";
     return mpi::PlanOptions::parse(spec.further, common);
   }
 
@@ -88,7 +58,7 @@ class PlannedMethod : public Method {
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (options.broadcast) return make_broadcast_method(spec, *options.broadcast, payload);
-  if (spec.peer) return make_peer(*spec.peer, payload);
+  if (spec.is_peer) return make_peer(spec.word, payload);
   if (spec.drs) return make_drs(spec, options, payload);
   return std::make_unique<PlannedMethod>(spec, options, payload);
 }

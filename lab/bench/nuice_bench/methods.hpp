@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways of exchanging that are compared. To add one: a class here, a word in options.cpp.
+// The ways of exchanging that are compared. To add one of MPI's: a class, and a row of the table in mpi_methods.cpp.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "nuice_bench/choice.hpp"
+#include "nuice/plan/advise.hpp"
 #include "nuice_bench/options.hpp"
 #include "nuice_bench/payload.hpp"
 
@@ -18,22 +20,15 @@ struct PlanningTime {
   std::optional<double> gather_s, choose_s, schedule_s, check_s, bind_s;
 };
 
-/// DRS_N: means per message, since the method was made (warm-up included).
-struct Asking {
-  double inquiries;
-  double refusals;
+/// What the scheduler "auto" has chosen and predicted.
+struct Choice {
+  Advice advice;
+  double predicted_s;
+  std::string warning;
 };
 
-/// Carries the payload from the send to the receive buffers, as often as it is run.
-class Method {
- public:
-  virtual ~Method() = default;
-  virtual void run() = 0;
-  /// Collective. DRS_N only.
-  virtual std::optional<Asking> asking() const { return std::nullopt; }
-  /// Planned methods only: what carries it out, and what that has learnt.
-  virtual std::optional<mpi::ExchangeInfo> learnt() const { return std::nullopt; }
-
+/// What is known of a method when it is ready.
+struct Preparation {
   PlanningTime planning;
   std::optional<PhaseId> num_phases;  // planned methods only
   std::optional<Bytes> phase_bytes;   // likewise
@@ -41,17 +36,33 @@ class Method {
   std::optional<Choice> choice;       // scheduler auto only
 };
 
+/// DRS_N: means per message, since the method was made (warm-up included).
+struct Asking {
+  double inquiries;
+  double refusals;
+};
+
+/// Carries the payload from the send to the receive buffers, as often as it is run.
+class Method : public Preparation {
+ public:
+  virtual ~Method() = default;
+  virtual void run() = 0;
+  /// Collective. DRS_N only.
+  virtual std::optional<Asking> asking() const { return std::nullopt; }
+  /// Planned methods only: what carries it out, and what that has learnt.
+  virtual std::optional<mpi::ExchangeInfo> learnt() const { return std::nullopt; }
+};
+
 /// Collective. Throws Error, the same on all ranks: not_applicable or limit where this method cannot carry
 /// this matrix. `payload` must outlive the method.
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload);
 
-/// MPI's own, for make_method().
-std::unique_ptr<Method> make_peer(Peer peer, Payload& payload);
+/// MPI's own, of this build.
+std::vector<std::string> peer_names(bool is_broadcast);
 
-/// NBX, for make_peer().
+/// One of them, for make_method(). NBX and PetscSF (only where NUICE_BENCH_PETSC is defined) for make_peer().
+std::unique_ptr<Method> make_peer(const std::string& name, Payload& payload);
 std::unique_ptr<Method> make_consensus(Payload& payload);
-
-/// PetscSF, for make_peer(); only where NUICE_BENCH_PETSC is defined.
 std::unique_ptr<Method> make_petsc(Payload& payload);
 
 /// A broadcast, planned or MPI's own, for make_method().

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What MPI itself offers for the same exchange. The counts on both sides are taken as known, which favours
 // these methods: a plan also finds out who sends what to whom.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstring>
 
+#include "kit/timing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
@@ -21,9 +25,8 @@ struct IntLayout {
 /// Throws Error limit if something does not fit in an int.
 IntLayout int_layout(const Messages& messages, Rank rank) {
   if (messages.memory.size() > INT_MAX)
-    throw Error(ErrorCode::limit, "rank " + std::to_string(rank) + " has " +
-                                      std::to_string(messages.memory.size()) +
-                                      " bytes on one side, more than MPI's int counts");
+    throw Error(ErrorCode::limit, fmt::format("rank {} has {} bytes on one side, more than MPI's int counts",
+                                              rank, messages.memory.size()));
   IntLayout layout;
   for (std::size_t i = 0; i < messages.partners.size(); ++i) {
     layout.counts.push_back(static_cast<int>(messages.partners[i].bytes));
@@ -79,11 +82,11 @@ class NeighborMethod : public Method {
     });
     const std::vector<int> to = ranks_of(payload.send);
     const std::vector<int> from = ranks_of(payload.receive);
-    const double begin_s = MPI_Wtime();
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(), MPI_UNWEIGHTED,
-                                   static_cast<int>(to.size()), to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &graph_);
-    planning.total_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
+    planning.total_s = kit::time_batch([&] {
+      MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(),
+                                     MPI_UNWEIGHTED, static_cast<int>(to.size()), to.data(), MPI_UNWEIGHTED,
+                                     MPI_INFO_NULL, 0, &graph_);
+    });
   }
   NeighborMethod(const NeighborMethod&) = delete;
   NeighborMethod& operator=(const NeighborMethod&) = delete;
@@ -133,8 +136,27 @@ void require_int_messages(const Payload& payload) {
     for (const Partner& partner : side->partners)
       if (partner.bytes > INT_MAX)
         throw Error(ErrorCode::limit,
-                    "rank " + std::to_string(payload.rank) + " and rank " + std::to_string(partner.rank) +
-                        " exchange " + std::to_string(partner.bytes) + " bytes, more than MPI's int counts");
+                    fmt::format("rank {} and rank {} exchange {} bytes, more than MPI's int counts",
+                                payload.rank, partner.rank, partner.bytes));
+}
+
+/// Calls visit(data, count, rank) for every message but that of the rank to itself, which is returned.
+template <typename Visit>
+std::span<std::byte> for_each_remote(Messages& messages, Rank self, Visit&& visit) {
+  std::span<std::byte> own;
+  for (std::size_t i = 0; i < messages.partners.size(); ++i) {
+    const auto message = messages.message(i);
+    if (messages.partners[i].rank == self) {
+      own = message;
+    } else {
+      visit(message.data(), static_cast<int>(message.size()), messages.partners[i].rank);
+    }
+  }
+  return own;
+}
+
+void copy_message(std::span<std::byte> from, std::span<std::byte> to) {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 
 /// What most programs do by hand: all receives, all sends, in the order of ranks.
@@ -148,34 +170,19 @@ class IsendMethod : public Method {
   }
   void run() override {
     requests_.clear();
-    std::span<std::byte> from_self;
-    std::span<std::byte> to_self;
-    for (std::size_t i = 0; i < payload_.receive.partners.size(); ++i) {
-      const auto message = payload_.receive.message(i);
-      const Rank src = payload_.receive.partners[i].rank;
-      if (src == payload_.rank) {
-        to_self = message;
-      } else {
-        MPI_Irecv(message.data(), static_cast<int>(message.size()), MPI_BYTE, src, 0, MPI_COMM_WORLD,
-                  &next_request());
-      }
-    }
-    for (std::size_t i = 0; i < payload_.send.partners.size(); ++i) {
-      const auto message = payload_.send.message(i);
-      const Rank dst = payload_.send.partners[i].rank;
-      if (dst == payload_.rank) {
-        from_self = message;
-      } else {
-        MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, dst, 0, MPI_COMM_WORLD,
-                  &next_request());
-      }
-    }
-    if (!from_self.empty()) std::memcpy(to_self.data(), from_self.data(), from_self.size());
+    const auto to_self =
+        for_each_remote(payload_.receive, payload_.rank, [&](void* data, int count, Rank src) {
+          MPI_Irecv(data, count, MPI_BYTE, src, 0, MPI_COMM_WORLD, &requests_.emplace_back(MPI_REQUEST_NULL));
+        });
+    const auto from_self =
+        for_each_remote(payload_.send, payload_.rank, [&](void* data, int count, Rank dst) {
+          MPI_Isend(data, count, MPI_BYTE, dst, 0, MPI_COMM_WORLD, &requests_.emplace_back(MPI_REQUEST_NULL));
+        });
+    copy_message(from_self, to_self);
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
 
  private:
-  MPI_Request& next_request() { return requests_.emplace_back(MPI_REQUEST_NULL); }
   Payload& payload_;
   std::vector<MPI_Request> requests_;  // never grows beyond what the constructor reserved
 };
@@ -185,26 +192,12 @@ class PersistentMethod : public Method {
  public:
   explicit PersistentMethod(Payload& payload) {
     mpi::all_or_none(MPI_COMM_WORLD, [&] { require_int_messages(payload); });
-    for (std::size_t i = 0; i < payload.receive.partners.size(); ++i) {
-      const auto message = payload.receive.message(i);
-      const Rank src = payload.receive.partners[i].rank;
-      if (src == payload.rank) {
-        to_self_ = message;
-      } else {
-        MPI_Recv_init(message.data(), static_cast<int>(message.size()), MPI_BYTE, src, 0, MPI_COMM_WORLD,
-                      &requests_.emplace_back(MPI_REQUEST_NULL));
-      }
-    }
-    for (std::size_t i = 0; i < payload.send.partners.size(); ++i) {
-      const auto message = payload.send.message(i);
-      const Rank dst = payload.send.partners[i].rank;
-      if (dst == payload.rank) {
-        from_self_ = message;
-      } else {
-        MPI_Send_init(message.data(), static_cast<int>(message.size()), MPI_BYTE, dst, 0, MPI_COMM_WORLD,
-                      &requests_.emplace_back(MPI_REQUEST_NULL));
-      }
-    }
+    to_self_ = for_each_remote(payload.receive, payload.rank, [&](void* data, int count, Rank src) {
+      MPI_Recv_init(data, count, MPI_BYTE, src, 0, MPI_COMM_WORLD, &requests_.emplace_back(MPI_REQUEST_NULL));
+    });
+    from_self_ = for_each_remote(payload.send, payload.rank, [&](void* data, int count, Rank dst) {
+      MPI_Send_init(data, count, MPI_BYTE, dst, 0, MPI_COMM_WORLD, &requests_.emplace_back(MPI_REQUEST_NULL));
+    });
   }
   PersistentMethod(const PersistentMethod&) = delete;
   PersistentMethod& operator=(const PersistentMethod&) = delete;
@@ -215,7 +208,7 @@ class PersistentMethod : public Method {
   void run() override {
     const int count = static_cast<int>(requests_.size());
     MPI_Startall(count, requests_.data());
-    if (!from_self_.empty()) std::memcpy(to_self_.data(), from_self_.data(), from_self_.size());
+    copy_message(from_self_, to_self_);
     MPI_Waitall(count, requests_.data(), MPI_STATUSES_IGNORE);
   }
 
@@ -225,32 +218,40 @@ class PersistentMethod : public Method {
   std::vector<MPI_Request> requests_;
 };
 
+template <typename Peer>
+std::unique_ptr<Method> make(Payload& payload) {
+  return std::make_unique<Peer>(payload);
+}
+
+struct Row {
+  std::string_view name;
+  std::unique_ptr<Method> (*make)(Payload& payload);
+};
+constexpr auto peers = std::to_array<Row>({
+    {"alltoallv", make<AlltoallvMethod>},
+    {"neighbor", make<NeighborMethod>},
+#ifdef NUICE_BENCH_NEIGHBOR_INIT
+    {"neighbor_init", make<NeighborInitMethod>},
+#endif
+    {"isend", make<IsendMethod>},
+    {"persistent", make<PersistentMethod>},
+    {"nbx", make_consensus},
+#ifdef NUICE_BENCH_PETSC
+    {"petscsf", make_petsc},
+#endif
+});
+
 }  // namespace
 
-std::unique_ptr<Method> make_peer(Peer peer, Payload& payload) {
-  switch (peer) {
-    case Peer::alltoallv:
-      return std::make_unique<AlltoallvMethod>(payload);
-    case Peer::neighbor:
-      return std::make_unique<NeighborMethod>(payload);
-#ifdef NUICE_BENCH_NEIGHBOR_INIT
-    case Peer::neighbor_init:
-      return std::make_unique<NeighborInitMethod>(payload);
-#endif
-    case Peer::isend:
-      return std::make_unique<IsendMethod>(payload);
-    case Peer::persistent:
-      return std::make_unique<PersistentMethod>(payload);
-    case Peer::nbx:
-      return make_consensus(payload);
-#ifdef NUICE_BENCH_PETSC
-    case Peer::petscsf:
-      return make_petsc(payload);
-#endif
-    default:
-      break;  // bcast carries no matrix (broadcast_methods.cpp); the others are not in this build
-  }
-  throw Error(ErrorCode::invalid_argument, "unknown peer");
+std::vector<std::string> peer_names(bool is_broadcast) {
+  if (is_broadcast) return {"bcast"};
+  std::vector<std::string> names;
+  for (const Row& row : peers) names.emplace_back(row.name);
+  return names;
+}
+
+std::unique_ptr<Method> make_peer(const std::string& name, Payload& payload) {
+  return std::ranges::find(peers, name, &Row::name)->make(payload);
 }
 
 }  // namespace nuice::bench

@@ -2,6 +2,7 @@
 // The command line of nuice-bench.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,8 +12,6 @@
 #include "nuice/mpi/plan.hpp"
 
 namespace nuice::bench {
-
-enum class Peer { alltoallv, neighbor, neighbor_init, isend, persistent, nbx, petscsf, bcast };
 
 /// DRS_N: drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
 struct DrsSpec {
@@ -25,7 +24,7 @@ struct DrsSpec {
 /// itself offers. The first two may end in @blind, @combine or @NAME=VALUE+NAME=VALUE...
 struct MethodSpec {
   std::string word;
-  std::optional<Peer> peer;
+  bool is_peer = false;            // its name is the word
   std::string scheduler{};         // or broadcaster; empty for a peer and for DRS_N
   std::string executor = "async";  // unused for a peer
   std::optional<DrsSpec> drs{};    // only for DRS_N
@@ -48,34 +47,24 @@ struct Options {
   int reps = 20;
   int warmup = 2;
   int settle = 0;
-  int batch = 1;  // exchanges in one timed repetition
-  std::uint64_t seed = 0;
-  Bytes phase_cost_bytes = default_phase_cost_bytes;
-  int max_sends_in_flight = 0;
-  Bytes chunk_bytes = mpi::CreditOptions{}.chunk_bytes;
-  Bytes window_bytes = mpi::CreditOptions{}.window_bytes;
-  int window_senders = mpi::CreditOptions{}.window_senders;
-  std::string topology = {};
-  std::string hosts = "auto";
-  std::uint64_t reuse = mpi::AutoOptions{}.reuse;  // this and the next three: scheduler auto
-  std::string machine = {};
-  std::string wisdom = {};
-  bool measure = false;
+  int batch = 1;          // exchanges in one timed repetition
+  mpi::PlanOptions plan = {};  // of planned methods, but for scheduler and executor
   Bytes drs_early_bytes = 16384;
   double drs_delay_us = 0;
   bool receive_lists = false;
   bool json = false;
 };
 
-/// What the command line asks for: options, or nothing but a text and an exit code (--help, or an error).
-struct Parsed {
-  std::optional<Options> options;
-  std::string out;
-  std::string err;
-  int exit_code = 0;
+/// What is typed, before interpret().
+struct Words {
+  std::vector<std::string> methods;
+  std::string executor;
+  BroadcastProblem broadcast;
+  std::vector<Rank> group;
 };
+void add_options(CLI::App& app, Options& options, Words& words);
 
-/// Never throws for bad input, and prints nothing: every rank parses, one prints.
-Parsed parse_command_line(int argc, const char* const* argv);
+/// Of a parsed command line: the problem, and the methods that fit it. Throws Error invalid_argument, CLI::RequiredError.
+void interpret(const CLI::App& app, const Words& words, Options& options);
 
 }  // namespace nuice::bench

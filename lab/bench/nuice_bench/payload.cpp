@@ -5,31 +5,22 @@
 #include <cstdint>
 #include <utility>
 
+#include "nuice/core/random.hpp"
+#include "nuice/mpi/agree.hpp"
+
 namespace nuice::bench {
 namespace {
 
 constexpr std::size_t word_bytes = 8;
-
-/// The generator splitmix64 (Steele, Lea and Flood 2014), used as a hash: a word for every (src, dst, index).
-std::uint64_t payload_word(std::uint64_t key, std::uint64_t index) {
-  std::uint64_t z = key + index * 0x9E3779B97F4A7C15ULL;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31);
-}
-
-std::uint64_t pair_key(Rank src, Rank dst) {
-  return payload_word((static_cast<std::uint64_t>(src) << 32) | static_cast<std::uint32_t>(dst), 1);
-}
 
 std::byte byte_of(std::uint64_t word, std::size_t i) { return static_cast<std::byte>(word >> (8 * i)); }
 
 /// Calls visit(offset, word, count) for every word of the message; its bytes 0 .. count - 1 are at offset.
 template <typename Visit>
 void for_each_word(std::size_t bytes, Rank src, Rank dst, Visit visit) {
-  const std::uint64_t key = pair_key(src, dst);
+  const std::uint64_t key = mix64((static_cast<std::uint64_t>(src) << 32) | static_cast<std::uint32_t>(dst));
   for (std::size_t offset = 0; offset < bytes; offset += word_bytes)
-    visit(offset, payload_word(key, offset / word_bytes), std::min(word_bytes, bytes - offset));
+    visit(offset, mix64(key ^ offset), std::min(word_bytes, bytes - offset));
 }
 
 std::vector<std::size_t> offsets_of(const std::vector<Partner>& partners) {
@@ -100,6 +91,14 @@ std::string Payload::verify_received() {
              std::to_string(*wrong) + " of " + std::to_string(receive.partners[i].bytes) + " is wrong";
   }
   return {};
+}
+
+void Payload::check_sources(std::span<const Partner> found) const {
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
+    if (!std::ranges::equal(found, receive.partners))
+      throw Error(ErrorCode::mismatch,
+                  "the sources found for rank " + std::to_string(rank) + " are not those of the matrix");
+  });
 }
 
 }  // namespace nuice::bench

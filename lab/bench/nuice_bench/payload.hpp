@@ -29,6 +29,13 @@ struct Messages {
   Messages() = default;
   explicit Messages(std::vector<Partner> with);
   std::span<std::byte> message(std::size_t partner);
+  /// Of all partners, as plans take them.
+  template <typename Buffer>
+  std::vector<Buffer> buffers() {
+    std::vector<Buffer> all;
+    for (std::size_t i = 0; i < partners.size(); ++i) all.push_back({message(i).data(), partners[i].bytes});
+    return all;
+  }
 };
 
 /// One rank's buffers.
@@ -42,6 +49,8 @@ class Payload {
   void poison_received();
   /// Empty, or "rank 1 -> rank 2: byte 17 of 100 is wrong".
   std::string verify_received();
+  /// Collective. Throws Error mismatch, on all ranks, unless what a method found out is what the matrix says.
+  void check_sources(std::span<const Partner> found) const;
 
   Rank rank;
   Rank written_for;  // what the received bytes depend on beside their source: rank, or the root

@@ -5,39 +5,30 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "kit/json.hpp"
+#include "kit/table.hpp"
+#include "kit/units.hpp"
 
 namespace nuice::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
+using kit::Json;
+using kit::or_null;
 
 /// Hundredths of nanoseconds, which mean something in a batch.
 Json seconds(std::optional<double> value) { return value ? Json(std::round(*value * 1e11) / 1e11) : Json(); }
 
 /// What carried it out; of a choice, its second half.
 std::string executor_name_of(const Result& result) {
-  if (result.choice) return result.choice->candidate.substr(result.choice->candidate.find(':') + 1);
+  if (result.choice) return result.choice->advice.choice().executor;
   return result.spec.executor;
 }
 
 std::string executor_of(const Result& result) {
-  if (result.choice) return result.choice->candidate;
+  if (result.choice) return result.choice->advice.choice().name();
   if (result.spec.drs) return "on the fly";
-  return result.spec.peer ? "-" : result.spec.executor;
-}
-
-/// Cells of the table's line; the heading has the same columns.
-using Cells = std::vector<std::string>;
-
-Cells heading() {
-  return {"method", "executor", "phases",     "plan ms",       "median ms",
-          "min ms", "max ms",   "x best MPI", "pays off after"};
+  return result.spec.is_peer ? "-" : result.spec.executor;
 }
 
 /// What the first "auto" expects of this method; nothing without one.
@@ -46,7 +37,13 @@ std::optional<double> predicted_s(const Result& result, const std::vector<Result
   const auto adviser = std::ranges::find_if(results, [](const Result& r) { return r.choice.has_value(); });
   if (adviser == results.end() || result.spec.scheduler.empty() || !result.refused.empty())
     return std::nullopt;
-  return adviser->choice->prediction(result.spec.scheduler + ":" + executor_of(result));
+  const std::string name = result.spec.scheduler + ":" + executor_of(result);
+  const Advice& advice = adviser->choice->advice;
+  if (name == advice.choice().name()) return adviser->choice->predicted_s;
+  const auto known = std::ranges::find(advice.candidates, name, &Candidate::name);
+  const bool is_predicted =
+      known != advice.candidates.end() && known->applicable && known->predicted_by != Prediction::measurement;
+  return is_predicted ? std::optional(known->exchange_s) : std::nullopt;
 }
 
 std::optional<double> over_prediction(const Result& result, std::optional<double> predicted) {
@@ -54,37 +51,25 @@ std::optional<double> over_prediction(const Result& result, std::optional<double
   return result.exchange.median_s / *predicted;
 }
 
-Cells cells(const Result& result, const Result* best) {
-  const auto ms = [](double seconds) {
-    return fmt::format("{:.{}f}", 1e3 * seconds, seconds < 1e-5 ? 5 : 3);
-  };
-  const auto reuses = best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
-  const std::string when = reuses ? fmt::format("{:.0f}", *reuses) : "never";
-  return {result.spec.word,
-          executor_of(result),
-          result.num_phases ? std::to_string(*result.num_phases) : "-",
-          ms(result.planning.total_s),
-          ms(result.exchange.median_s),
-          ms(result.exchange.min_s),
-          ms(result.exchange.max_s),
-          best != nullptr ? fmt::format("{:.2f}", result.exchange.median_s / best->exchange.median_s) : "-",
-          result.spec.peer || best == nullptr ? "-" : when};
+bool has_choice(const std::vector<Result>& results) {
+  return std::ranges::any_of(results, [](const Result& result) { return result.choice.has_value(); });
 }
 
-/// Columns as wide as their widest cell; the first two flush left, the others flush right.
-std::string aligned(const std::vector<Cells>& lines) {
-  std::vector<std::size_t> widths(lines.front().size(), 0);
-  for (const Cells& line : lines)
-    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
-  std::string text;
-  for (const Cells& line : lines) {
-    for (std::size_t c = 0; c < line.size(); ++c)
-      text +=
-          c < 2 ? fmt::format("{:<{}}  ", line[c], widths[c]) : fmt::format("{:>{}}  ", line[c], widths[c]);
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
-  }
-  return text;
+void add_row(kit::Table& table, const Result& result, const std::vector<Result>& results,
+             const Result* best) {
+  const auto ms = [](double seconds) { return kit::decimals(seconds, seconds < 1e-5 ? 5 : 3, 1e3); };
+  const ExchangeTime& time = result.exchange;
+  const auto reuses = best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
+  const std::string when = reuses ? kit::decimals(reuses, 0) : "never";
+  table.row("{}|{}|{}|{}|{}|{}|{}|{}|{}", result.spec.word, executor_of(result),
+            result.num_phases ? std::to_string(*result.num_phases) : "-", ms(result.planning.total_s),
+            ms(time.median_s), ms(time.min_s), ms(time.max_s),
+            best != nullptr ? kit::decimals(time.median_s / best->exchange.median_s, 2) : "-",
+            result.spec.is_peer || best == nullptr ? "-" : when);
+  if (!has_choice(results)) return;
+  const auto predicted = predicted_s(result, results);
+  table.append(kit::decimals(predicted, 3, 1e3));
+  table.append(kit::decimals(over_prediction(result, predicted), 2));
 }
 
 Rank num_members(const Setting& setting) {
@@ -129,17 +114,17 @@ Json prediction_json(const Result& result, const std::vector<Result>& results) {
                {"measured_over_predicted", or_null(over_prediction(result, predicted))}};
   if (!result.choice) return keys;
   const Choice& choice = *result.choice;
-  keys.update({{"choice", choice.candidate},
+  keys.update({{"choice", choice.advice.choice().name()},
                {"choose_seconds", seconds(result.planning.choose_s)},
                {"warning", choice.warning},
-               {"advice", Json::parse(choice.advice, nullptr, false)}});
+               {"advice", Json::parse(to_json(choice.advice), nullptr, false)}});
   return keys;
 }
 
 /// What there is to say of the choices, and of a model that is wrong.
 std::string choice_notes(const Result& result) {
   const Choice& choice = *result.choice;
-  std::string notes = fmt::format("{}: {}\n", result.spec.word, choice.sentence);
+  std::string notes = fmt::format("{}: {}\n", result.spec.word, choice.advice.sentence);
   const auto ms = [](std::optional<double> seconds) { return 1e3 * seconds.value_or(0); };
   const PlanningTime& planning = result.planning;
   notes += fmt::format(
@@ -148,49 +133,49 @@ std::string choice_notes(const Result& result) {
       result.spec.word, ms(planning.total_s), ms(planning.gather_s), ms(planning.choose_s),
       ms(planning.schedule_s), ms(planning.check_s), ms(planning.bind_s));
   if (const auto ratio = over_prediction(result, choice.predicted_s))
-    notes += fmt::format(
-        "{}: predicted {:.3f} ms, measured {:.3f} ms: {:.2f} times the prediction{}\n", result.spec.word,
-        1e3 * choice.predicted_s, 1e3 * result.exchange.median_s, *ratio,
-        *ratio > 2 || *ratio < 0.5 ? "; machine " + choice.machine + " does not describe this one" : "");
+    notes += fmt::format("{}: predicted {:.3f} ms, measured {:.3f} ms: {:.2f} times the prediction{}\n",
+                         result.spec.word, 1e3 * choice.predicted_s, 1e3 * result.exchange.median_s, *ratio,
+                         *ratio > 2 || *ratio < 0.5
+                             ? "; machine " + choice.advice.machine + " does not describe this one"
+                             : "");
   if (!choice.warning.empty()) notes += fmt::format("{}: warning: {}\n", result.spec.word, choice.warning);
   return notes;
 }
 
 Json learnt_json(const mpi::ExchangeInfo& info) {
-  Json trials = Json::array();
-  for (const mpi::WindowTrial& trial : info.trials)
-    trials.push_back(
-        {{"window_bytes", trial.window_bytes}, {"reports", trial.reports}, {"mean_seconds", trial.mean_s}});
+  const auto of_trial = [](const mpi::WindowTrial& trial) -> Json {
+    return {{"window_bytes", trial.window_bytes}, {"reports", trial.reports}, {"mean_seconds", trial.mean_s}};
+  };
   return {{"executor", info.executor},
           {"why", info.why},
           {"window_bytes", info.window_bytes},
           {"chunk_bytes", info.chunk_bytes},
           {"is_settled", info.is_settled},
           {"changed_after", info.changed_after},
-          {"trials", trials}};
+          {"trials", kit::array(info.trials, of_trial)}};
 }
 
 Json to_json(const Setting& setting, const Result& result, const Result* best) {
   const Options& options = setting.options;
-  const bool planned = !result.spec.peer && !result.spec.drs;
+  const bool planned = !result.spec.is_peer && !result.spec.drs;
   const bool ran = result.refused.empty();
   const auto if_ran = [&](double value) { return ran ? seconds(value) : Json(); };
   const auto reuses =
-      !result.spec.peer && ran && best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
+      !result.spec.is_peer && ran && best != nullptr ? reuses_to_pay_off(result, *best) : std::nullopt;
   Json line = problem_json(setting);
   line.update({{"method", result.spec.word},
                {"scheduler", planned ? Json(result.spec.scheduler) : Json()},
                {"executor", planned ? Json(executor_name_of(result)) : Json()},
-               {"seed", options.seed},
-               {"phase_cost_bytes", options.phase_cost_bytes},
+               {"seed", options.plan.seed},
+               {"phase_cost_bytes", options.plan.phase_cost_bytes},
                {"reps", options.reps},
                {"warmup", options.warmup},
                {"settle", options.settle},
                {"batch", options.batch},
-               {"max_sends_in_flight", options.max_sends_in_flight},
-               {"chunk_bytes", options.chunk_bytes},
-               {"window_bytes", options.window_bytes},
-               {"window_senders", options.window_senders},
+               {"max_sends_in_flight", options.plan.async.max_sends},
+               {"chunk_bytes", options.plan.credit.chunk_bytes},
+               {"window_bytes", options.plan.credit.window_bytes},
+               {"window_senders", options.plan.credit.window_senders},
                {"phases", or_null(result.num_phases)},
                {"hosts", or_null(result.num_hosts)},
                {"phase_bytes", or_null(result.phase_bytes)},
@@ -214,7 +199,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                 ran && best != nullptr ? Json(result.exchange.median_s / best->exchange.median_s) : Json()},
                {"reuses_to_pay_off", or_null(reuses)},
                {"verified", ran ? Json(true) : Json()},
-               {"refused", ran ? Json() : Json(result.refused)},
+               {"refused", or_null(result.refused)},
                {"mpi_library", setting.mpi_library}});
   return line;
 }
@@ -224,7 +209,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
 const Result* best_peer(const std::vector<Result>& results) {
   const Result* best = nullptr;
   for (const Result& result : results)
-    if (result.spec.peer && result.refused.empty() &&
+    if (result.spec.is_peer && result.refused.empty() &&
         (best == nullptr || result.exchange.median_s < best->exchange.median_s))
       best = &result;
   return best;
@@ -240,41 +225,33 @@ std::optional<double> reuses_to_pay_off(const Result& result, const Result& best
 
 std::string table(const Setting& setting, const std::vector<Result>& results) {
   const Result* const best = best_peer(results);
-  std::vector<Cells> lines = {heading()};
-  const bool has_choice =
-      std::ranges::any_of(results, [](const Result& result) { return result.choice.has_value(); });
-  if (has_choice) lines[0].insert(lines[0].end(), {"predicted ms", "x predicted"});
+  const std::string heading =
+      "method|executor|phases|plan ms|median ms|min ms|max ms|x best MPI|pays off after";
+  kit::Table table(heading + (has_choice(results) ? "|predicted ms|x predicted" : ""), 2);
   std::string notes;
   for (const Result& result : results) {
     if (result.asking)
       notes += fmt::format("{}: {:.2f} inquiries and {:.2f} refusals per message\n", result.spec.word,
                            result.asking->inquiries, result.asking->refusals);
     if (result.refused.empty()) {
-      lines.push_back(cells(result, best));
-      if (!has_choice) continue;
-      const auto predicted = predicted_s(result, results);
-      const auto ratio = over_prediction(result, predicted);
-      lines.back().push_back(predicted ? fmt::format("{:.3f}", 1e3 * *predicted) : "-");
-      lines.back().push_back(ratio ? fmt::format("{:.2f}", *ratio) : "-");
+      add_row(table, result, results, best);
       if (result.choice) notes += choice_notes(result);
     } else {
       notes += fmt::format("{} was not run: {}\n", result.spec.word, result.refused);
     }
   }
   return fmt::format("{}\n{}\n\n{}{}Every byte was verified after each of {} + {} repetitions.\n",
-                     title(setting), setting.mpi_library, aligned(lines), notes, setting.options.warmup,
+                     title(setting), setting.mpi_library, table.text(), notes, setting.options.warmup,
                      setting.options.reps);
 }
 
 std::string json_lines(const Setting& setting, const std::vector<Result>& results) {
   const Result* const best = best_peer(results);
   std::string lines;
-  const bool has_choice =
-      std::ranges::any_of(results, [](const Result& result) { return result.choice.has_value(); });
   for (const Result& result : results) {
     Json line = to_json(setting, result, best);
-    if (has_choice) line.update(prediction_json(result, results));
-    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (has_choice(results)) line.update(prediction_json(result, results));
+    lines += kit::line(line);
   }
   return lines;
 }

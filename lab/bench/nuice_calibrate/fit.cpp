@@ -20,12 +20,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kit/units.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/patterns.hpp"
 #include "nuice/plan/scheduler.hpp"
 #include "nuice/plan/simulate.hpp"
 #include "nuice_calibrate/fan_in.hpp"
-#include "nuice_calibrate/text.hpp"
 
 namespace nuice::calibrate {
 namespace {
@@ -184,11 +184,11 @@ class Fit {
     const int count = std::max(4, static_cast<int>(alone.messages) / 2);
     const Estimate pair =
         byte_ratio(lab_.run(both_ways(ranks_, alone.bytes, count, "phased"), reps_), count, alone);
-    std::string remark = "two that exchange take " + number(pair.value) + " times one way";
+    std::string remark = "two that exchange take " + kit::number(pair.value) + " times one way";
     Estimate decides = pair;
     if (ranks_ >= 3) {
       decides = byte_ratio(lab_.run(ring(ranks_, 3, alone.bytes, count), reps_), count, alone);
-      remark += ", a ring of three " + number(decides.value) + " times";
+      remark += ", a ring of three " + kit::number(decides.value) + " times";
     } else {
       remark += "; paired cannot be told from full with two ranks";
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_calibrate/mpi_lab.hpp"
-#include "nuice/mpi/agree.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "nuice/core/phase_table.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::calibrate {
 namespace {
@@ -13,12 +13,6 @@ namespace {
 constexpr int least_samples = 3;
 constexpr double very_slow_s = 0.5;  // one sample is enough of what takes longer
 constexpr double waiting_s = 0.01;   // for a message to leave that nobody receives yet
-
-/// The largest values of all ranks, so that all go on alike.
-template <std::size_t count>
-void agree(double (&values)[count]) {
-  MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-}
 
 /// Memory for all messages of this rank, written once so that its pages are there.
 class Buffers {
@@ -46,9 +40,7 @@ Sample time_once(mpi::Exchange& exchange) {
   exchange.start();
   exchange.wait();
   const double elapsed_s = MPI_Wtime() - begin_s;
-  double times[2] = {elapsed_s, mpi::world_rank() == 0 ? elapsed_s : 0};
-  agree(times);
-  return {times[0], times[1]};
+  return {mpi::max_over_ranks(elapsed_s), mpi::max_over_ranks(mpi::world_rank() == 0 ? elapsed_s : 0)};
 }
 
 /// Repeats step(), which gives seconds, until there are `reps` or patience ends.
@@ -68,11 +60,7 @@ auto repeat(int reps, double patience_s, Step&& step, auto&& seconds_of) {
 
 }  // namespace
 
-Rank MpiLab::num_ranks() const {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
+Rank MpiLab::num_ranks() const { return mpi::world_size(); }
 
 std::vector<Sample> MpiLab::run(const Probe& probe, int reps) {
   mpi::Plan plan =
@@ -92,7 +80,7 @@ bool MpiLab::leaves_early(Bytes bytes) {
   const int rank = mpi::world_rank();
   std::vector<std::byte> buffer(rank < 2 ? static_cast<std::size_t>(bytes) : 0);
   const int count = static_cast<int>(bytes);
-  double left[1] = {0};
+  int left = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -102,15 +90,14 @@ bool MpiLab::leaves_early(Bytes bytes) {
     // Looked at often enough even if this rank loses its core meanwhile.
     for (int looks = 0; done == 0 && (looks < 1000 || MPI_Wtime() - begin_s < waiting_s); ++looks)
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    left[0] = done;
+    left = done;
     MPI_Send(nullptr, 0, MPI_BYTE, 1, go_tag, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (rank == 1) {
     MPI_Recv(nullptr, 0, MPI_BYTE, 0, go_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Recv(buffer.data(), count, MPI_BYTE, 0, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  agree(left);
-  return left[0] != 0;
+  return mpi::max_over_ranks(left) != 0;
 }
 
 std::vector<double> MpiLab::barrier(Rank ranks, int reps) {
@@ -127,9 +114,7 @@ std::vector<double> MpiLab::barrier(Rank ranks, int reps) {
           MPI_Ibarrier(some, &request);
           MPI_Wait(&request, MPI_STATUS_IGNORE);
         }
-        double time[1] = {some == MPI_COMM_NULL ? 0 : (MPI_Wtime() - begin_s) / many};
-        agree(time);
-        return time[0];
+        return mpi::max_over_ranks(some == MPI_COMM_NULL ? 0 : (MPI_Wtime() - begin_s) / many);
       },
       [](double seconds) { return many * seconds; });
   if (some != MPI_COMM_NULL) MPI_Comm_free(&some);
@@ -146,9 +131,7 @@ std::vector<double> MpiLab::copy(int reps) {
         const double begin_s = MPI_Wtime();
         std::memcpy(to.data(), from.data(), bytes);
         from[0] = to[bytes - 1];  // the copy is needed
-        double time[1] = {(MPI_Wtime() - begin_s) / static_cast<double>(bytes)};
-        agree(time);
-        return time[0];
+        return mpi::max_over_ranks((MPI_Wtime() - begin_s) / static_cast<double>(bytes));
       },
       [](double seconds) { return seconds * static_cast<double>(bytes); });
 }

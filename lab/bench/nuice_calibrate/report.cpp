@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "nuice_calibrate/text.hpp"
+#include "kit/json.hpp"
+#include "kit/units.hpp"
 
 namespace nuice::calibrate {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kit::Json;
+using kit::quantity;
 
 std::string spread(const Finding& finding) {
   const Estimate& e = finding.estimate;
@@ -48,7 +48,8 @@ std::vector<MachineNote> notes(const Calibration& calibration, const Place& plac
   if (place.crowded) say("More ranks than cores: the times include waiting for a core.");
   say("Behind every number: where the middle half of the repetitions lies. Not measured: hop, "
       "active_message,");
-  say("packets, limits of memory; what is not named here is as docs/machines.md has it by default.");
+  say("packets, limits of memory; what is not named here is as docs/reference/machines.md has it by "
+      "default.");
   for (const Check& check : calibration.checks) say("Check, no part of the fit: " + ratio_text(check));
   for (const Finding& finding : calibration.findings)
     all.push_back({finding.section, finding.key, spread(finding)});
@@ -59,7 +60,7 @@ std::string json_lines(const Calibration& calibration, const Place& place) {
   std::string lines;
   const auto add = [&](Json line) {
     line.update(place_json(place));
-    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    lines += kit::line(line);
   };
   for (const Finding& finding : calibration.findings) {
     const Estimate& e = finding.estimate;

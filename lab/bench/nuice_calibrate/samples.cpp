@@ -1,28 +1,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_calibrate/samples.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "nuice_calibrate/text.hpp"
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "kit/statistics.hpp"
 
 namespace nuice::calibrate {
+namespace {
+
+/// The value with four digits in the unit that a machine file would have it in, as more mean nothing: what
+/// machine_text() writes of it is as short.
+double rounded(double value, std::string_view unit) {
+  if (!(value > 0) || !std::isfinite(value) || unit == "B") return value;
+  const auto four_digits = [](double x) { return std::strtod(fmt::format("{:.3e}", x).c_str(), nullptr); };
+  if (unit == "s") {
+    for (const double factor : {1.0, 1e-3, 1e-6, 1e-9})
+      if (value >= factor || factor == 1e-9) return four_digits(value / factor) * factor;
+  }
+  if (unit == "s/B") {
+    for (const double factor : {1e9, 1e6, 1e3})
+      if (1 / value >= factor || factor == 1e3) return 1 / (four_digits(1 / value / factor) * factor);
+  }
+  return four_digits(value);
+}
+
+}  // namespace
 
 double median_last(const Series& series) {
   std::vector<double> times;
   for (const Sample& s : series) times.push_back(s.last_s);
-  std::ranges::sort(times);
-  return times[times.size() / 2];
+  return kit::median(times);
 }
 
 Estimate estimate(int reps, const std::function<double(std::size_t)>& value) {
   std::vector<double> values;
   for (int rep = 0; rep < reps; ++rep) values.push_back(value(static_cast<std::size_t>(rep)));
   std::ranges::sort(values);
-  const std::size_t count = values.size();
-  return {.value = values[count / 2],
-          .low = values[count / 4],
-          .high = values[count - 1 - count / 4],
-          .repetitions = reps};
+  const std::size_t quarter = values.size() / 4;
+  return {kit::median(values), values[quarter], values[values.size() - 1 - quarter], reps};
 }
 
 Estimate undisturbed(int reps, const std::function<double(std::size_t)>& value) {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "in_turn.hpp"
 #include "kit/timing.hpp"
-#include "nuice/mpi/agree.hpp"
 
 namespace {
 
@@ -36,21 +36,18 @@ std::vector<Complex> read_rows(const std::string& path, std::ptrdiff_t begin, st
 /// Ranks write one after the other: column c of the result into its places in the file.
 void write_columns(const std::string& path, const fftw_complex* columns, std::ptrdiff_t begin,
                    std::ptrdiff_t count, std::ptrdiff_t num_rows, std::ptrdiff_t num_columns) {
-  for (int turn = 0; turn < nuice::mpi::world_size(); ++turn) {
-    if (turn == nuice::mpi::world_rank()) {
-      std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
-      for (std::ptrdiff_t row = 0; row < num_rows; ++row) {
-        std::vector<Complex> part;
-        for (std::ptrdiff_t c = 0; c < count; ++c)
-          part.emplace_back(columns[c * num_rows + row][0], columns[c * num_rows + row][1]);
-        out.seekp((row * num_columns + begin) * static_cast<std::ptrdiff_t>(sizeof(Complex)));
-        out.write(reinterpret_cast<const char*>(part.data()),
-                  static_cast<std::streamsize>(part.size() * sizeof(Complex)));
-      }
-      if (!out.flush()) MPI_Abort(MPI_COMM_WORLD, 2);
+  in_turn([&] {
+    std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
+    for (std::ptrdiff_t row = 0; row < num_rows; ++row) {
+      std::vector<Complex> part;
+      for (std::ptrdiff_t c = 0; c < count; ++c)
+        part.emplace_back(columns[c * num_rows + row][0], columns[c * num_rows + row][1]);
+      out.seekp((row * num_columns + begin) * static_cast<std::ptrdiff_t>(sizeof(Complex)));
+      out.write(reinterpret_cast<const char*>(part.data()),
+                static_cast<std::streamsize>(part.size() * sizeof(Complex)));
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
+    if (!out.flush()) MPI_Abort(MPI_COMM_WORLD, 2);
+  });
 }
 
 void run(char** argv) {
@@ -70,7 +67,7 @@ void run(char** argv) {
   };
   transform();
   write_columns(argv[4], data, column_begin, column_count, rows, columns);
-  const double seconds = nuice::apps::time_in_turns({{"fftw_mpi", transform}}, reps).front().median_s;
+  const double seconds = nuice::kit::time_in_turns({{"fftw_mpi", transform}}, reps).front();
   if (nuice::mpi::world_rank() == 0) std::printf("{\"transform_seconds_median\": %.9g}\n", seconds);
   fftw_destroy_plan(plan);
   fftw_free(data);

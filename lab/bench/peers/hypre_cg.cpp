@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "in_turn.hpp"
 #include "kit/timing.hpp"
-#include "nuice/mpi/agree.hpp"
 
 namespace {
 
@@ -111,19 +111,6 @@ class Ghosts {
   std::vector<double> sent_, got_;
 };
 
-/// Ranks write one after the other.
-void write(const std::string& path, const double* values, int count) {
-  for (int turn = 0; turn < nuice::mpi::world_size(); ++turn) {
-    if (turn == nuice::mpi::world_rank()) {
-      std::FILE* const out = std::fopen(path.c_str(), turn == 0 ? "w" : "a");
-      if (out == nullptr) MPI_Abort(MPI_COMM_WORLD, 2);
-      for (int i = 0; i < count; ++i) std::fprintf(out, "%.17g\n", values[i]);
-      std::fclose(out);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-}
-
 void run(char** argv) {
   std::ifstream rows(argv[2]);
   int first = 0, last = 0;
@@ -147,11 +134,10 @@ void run(char** argv) {
   solve();
   HYPRE_Int iterations = 0;
   must(HYPRE_PCGGetNumIterations(solver, &iterations));
-  write(argv[3], x.values(), last - first);
-  const double solve_s = nuice::apps::time_in_turns({{"solve", solve}}, 5).front().median_s;
+  write_lines(argv[3], x.values(), last - first);
+  const double solve_s = nuice::kit::time_in_turns({{"solve", solve}}, 5).front();
   const auto exchange = [&] { ghosts.exchange(); };
-  const double exchange_s =
-      nuice::apps::time_in_turns({{"exchange", exchange}}, std::atoi(argv[5])).front().median_s;
+  const double exchange_s = nuice::kit::time_in_turns({{"exchange", exchange}}, std::atoi(argv[5])).front();
   if (nuice::mpi::world_rank() == 0)
     std::printf(
         "{\"iterations\": %d, \"converged\": %s, \"solve_seconds\": %.9g, "

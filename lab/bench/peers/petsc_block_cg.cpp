@@ -9,13 +9,12 @@
 #include <petscdmda.h>
 #include <petscksp.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "nuice/mpi/agree.hpp"
+#include "kit/timing.hpp"
 
 namespace {
 
@@ -93,10 +92,7 @@ class Solver {
   void solve() { must(KSPSolve(solver_, b_, x)); }
 
   void time() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin_s = MPI_Wtime();
-    solve();
-    seconds_.push_back(nuice::mpi::max_over_ranks(MPI_Wtime() - begin_s));
+    seconds_.push_back(nuice::kit::time_batch([this] { solve(); }));
   }
 
   void print(Vec right) {
@@ -106,11 +102,10 @@ class Solver {
     must(VecWAXPY(difference, -1, x, right));
     must(VecNorm(difference, NORM_INFINITY, &norm));
     must(VecDestroy(&difference));
-    std::ranges::sort(seconds_);
     must(PetscPrintf(PETSC_COMM_WORLD,
                      "{\"type\": \"%s\", \"iterations\": %d, \"solve_seconds_median\": %.9g, "
                      "\"difference\": %.9g}\n",
-                     type_.c_str(), static_cast<int>(iterations_), seconds_[seconds_.size() / 2],
+                     type_.c_str(), static_cast<int>(iterations_), nuice::kit::median(seconds_),
                      static_cast<double>(norm)));
   }
 
@@ -130,9 +125,7 @@ void run(int argc, char** argv) {
   std::vector<std::unique_ptr<Solver>> solvers;
   for (int i = 5; i < argc; ++i)
     solvers.push_back(std::make_unique<Solver>(matrix, std::atoi(argv[2]), std::atof(argv[3]), argv[i]));
-  for (int round = 0; round < std::atoi(argv[4]); ++round)
-    for (std::size_t i = 0; i < solvers.size(); ++i)
-      solvers[(i + static_cast<std::size_t>(round)) % solvers.size()]->time();
+  nuice::kit::in_turns(std::atoi(argv[4]), solvers.size(), [&](int, std::size_t i) { solvers[i]->time(); });
   for (const auto& solver : solvers) solver->print(solvers.front()->x);
   solvers.clear();
   must(MatDestroy(&matrix));

@@ -13,34 +13,35 @@
 #include <fstream>
 #include <string>
 
+#include "in_turn.hpp"
 #include "kit/timing.hpp"
-#include "nuice/mpi/agree.hpp"
 
 namespace {
+
+void must(PetscErrorCode code) { PetscCallAbort(PETSC_COMM_WORLD, code); }
 
 Mat load(const std::string& path, PetscInt num_rows) {
   Mat matrix;
   PetscViewer viewer;
-  PetscCallAbort(PETSC_COMM_WORLD,
-                 PetscViewerBinaryOpen(PETSC_COMM_WORLD, path.c_str(), FILE_MODE_READ, &viewer));
-  PetscCallAbort(PETSC_COMM_WORLD, MatCreate(PETSC_COMM_WORLD, &matrix));
-  PetscCallAbort(PETSC_COMM_WORLD, MatSetType(matrix, MATMPIAIJ));
-  PetscCallAbort(PETSC_COMM_WORLD, MatSetSizes(matrix, num_rows, num_rows, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCallAbort(PETSC_COMM_WORLD, MatLoad(matrix, viewer));
-  PetscCallAbort(PETSC_COMM_WORLD, PetscViewerDestroy(&viewer));
+  must(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path.c_str(), FILE_MODE_READ, &viewer));
+  must(MatCreate(PETSC_COMM_WORLD, &matrix));
+  must(MatSetType(matrix, MATMPIAIJ));
+  must(MatSetSizes(matrix, num_rows, num_rows, PETSC_DETERMINE, PETSC_DETERMINE));
+  must(MatLoad(matrix, viewer));
+  must(PetscViewerDestroy(&viewer));
   return matrix;
 }
 
 KSP make_solver(Mat matrix, double rtol) {
   KSP solver;
   PC preconditioner;
-  PetscCallAbort(PETSC_COMM_WORLD, KSPCreate(PETSC_COMM_WORLD, &solver));
-  PetscCallAbort(PETSC_COMM_WORLD, KSPSetOperators(solver, matrix, matrix));
-  PetscCallAbort(PETSC_COMM_WORLD, KSPSetType(solver, KSPCG));
-  PetscCallAbort(PETSC_COMM_WORLD, KSPGetPC(solver, &preconditioner));
-  PetscCallAbort(PETSC_COMM_WORLD, PCSetType(preconditioner, PCNONE));
-  PetscCallAbort(PETSC_COMM_WORLD, KSPSetNormType(solver, KSP_NORM_UNPRECONDITIONED));
-  PetscCallAbort(PETSC_COMM_WORLD, KSPSetTolerances(solver, rtol, 1e-300, 1e300, 100000));
+  must(KSPCreate(PETSC_COMM_WORLD, &solver));
+  must(KSPSetOperators(solver, matrix, matrix));
+  must(KSPSetType(solver, KSPCG));
+  must(KSPGetPC(solver, &preconditioner));
+  must(PCSetType(preconditioner, PCNONE));
+  must(KSPSetNormType(solver, KSP_NORM_UNPRECONDITIONED));
+  must(KSPSetTolerances(solver, rtol, 1e-300, 1e300, 100000));
   return solver;
 }
 
@@ -51,32 +52,22 @@ VecScatter scatter_of(Mat matrix, Vec x, Vec& ghosts) {
   PetscInt count;
   IS needed;
   VecScatter scatter;
-  PetscCallAbort(PETSC_COMM_WORLD, MatMPIAIJGetSeqAIJ(matrix, &diagonal, &rest, &columns));
-  PetscCallAbort(PETSC_COMM_WORLD, MatGetSize(rest, nullptr, &count));
-  PetscCallAbort(PETSC_COMM_WORLD, VecCreateSeq(PETSC_COMM_SELF, count, &ghosts));
-  PetscCallAbort(PETSC_COMM_WORLD,
-                 ISCreateGeneral(PETSC_COMM_SELF, count, columns, PETSC_COPY_VALUES, &needed));
-  PetscCallAbort(PETSC_COMM_WORLD, VecScatterCreate(x, needed, ghosts, nullptr, &scatter));
-  PetscCallAbort(PETSC_COMM_WORLD, ISDestroy(&needed));
+  must(MatMPIAIJGetSeqAIJ(matrix, &diagonal, &rest, &columns));
+  must(MatGetSize(rest, nullptr, &count));
+  must(VecCreateSeq(PETSC_COMM_SELF, count, &ghosts));
+  must(ISCreateGeneral(PETSC_COMM_SELF, count, columns, PETSC_COPY_VALUES, &needed));
+  must(VecScatterCreate(x, needed, ghosts, nullptr, &scatter));
+  must(ISDestroy(&needed));
   return scatter;
 }
 
-/// Ranks write one after the other.
-void write(const std::string& path, Vec x) {
+void write(const char* path, Vec x) {
   const PetscScalar* values;
   PetscInt count;
-  PetscCallAbort(PETSC_COMM_WORLD, VecGetArrayRead(x, &values));
-  PetscCallAbort(PETSC_COMM_WORLD, VecGetLocalSize(x, &count));
-  for (int turn = 0; turn < nuice::mpi::world_size(); ++turn) {
-    if (turn == nuice::mpi::world_rank()) {
-      std::FILE* const out = std::fopen(path.c_str(), turn == 0 ? "w" : "a");
-      if (out == nullptr) MPI_Abort(PETSC_COMM_WORLD, 2);
-      for (PetscInt i = 0; i < count; ++i) std::fprintf(out, "%.17g\n", values[i]);
-      std::fclose(out);
-    }
-    MPI_Barrier(PETSC_COMM_WORLD);
-  }
-  PetscCallAbort(PETSC_COMM_WORLD, VecRestoreArrayRead(x, &values));
+  must(VecGetArrayRead(x, &values));
+  must(VecGetLocalSize(x, &count));
+  write_lines(path, values, count);
+  must(VecRestoreArrayRead(x, &values));
 }
 
 void run(char** argv) {
@@ -86,35 +77,33 @@ void run(char** argv) {
   Mat matrix = load(argv[1], num_rows);
   KSP solver = make_solver(matrix, std::atof(argv[4]));
   Vec x, b, ghosts;
-  PetscCallAbort(PETSC_COMM_WORLD, MatCreateVecs(matrix, &x, &b));
-  PetscCallAbort(PETSC_COMM_WORLD, VecSet(b, 1));
+  must(MatCreateVecs(matrix, &x, &b));
+  must(VecSet(b, 1));
   VecScatter scatter = scatter_of(matrix, x, ghosts);
-  const auto solve = [&] { PetscCallAbort(PETSC_COMM_WORLD, KSPSolve(solver, b, x)); };
+  const auto solve = [&] { must(KSPSolve(solver, b, x)); };
   const auto exchange = [&] {
-    PetscCallAbort(PETSC_COMM_WORLD, VecScatterBegin(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCallAbort(PETSC_COMM_WORLD, VecScatterEnd(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    must(VecScatterBegin(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    must(VecScatterEnd(scatter, x, ghosts, INSERT_VALUES, SCATTER_FORWARD));
   };
   solve();
   PetscInt iterations;
   KSPConvergedReason reason;
-  PetscCallAbort(PETSC_COMM_WORLD, KSPGetIterationNumber(solver, &iterations));
-  PetscCallAbort(PETSC_COMM_WORLD, KSPGetConvergedReason(solver, &reason));
+  must(KSPGetIterationNumber(solver, &iterations));
+  must(KSPGetConvergedReason(solver, &reason));
   write(argv[3], x);
   const int reps = std::atoi(argv[5]);
-  const double solve_s = nuice::apps::time_in_turns({{"solve", solve}}, 5).front().median_s;
-  const double exchange_s = nuice::apps::time_in_turns({{"exchange", exchange}}, reps).front().median_s;
-  PetscCallAbort(
-      PETSC_COMM_WORLD,
-      PetscPrintf(PETSC_COMM_WORLD,
-                  "{\"iterations\": %d, \"converged\": %s, \"solve_seconds\": %.9g, "
-                  "\"exchange_seconds_median\": %.9g}\n",
-                  static_cast<int>(iterations), reason > 0 ? "true" : "false", solve_s, exchange_s));
-  PetscCallAbort(PETSC_COMM_WORLD, VecScatterDestroy(&scatter));
-  PetscCallAbort(PETSC_COMM_WORLD, VecDestroy(&ghosts));
-  PetscCallAbort(PETSC_COMM_WORLD, KSPDestroy(&solver));
-  PetscCallAbort(PETSC_COMM_WORLD, VecDestroy(&x));
-  PetscCallAbort(PETSC_COMM_WORLD, VecDestroy(&b));
-  PetscCallAbort(PETSC_COMM_WORLD, MatDestroy(&matrix));
+  const double solve_s = nuice::kit::time_in_turns({{"solve", solve}}, 5).front();
+  const double exchange_s = nuice::kit::time_in_turns({{"exchange", exchange}}, reps).front();
+  must(PetscPrintf(PETSC_COMM_WORLD,
+                   "{\"iterations\": %d, \"converged\": %s, \"solve_seconds\": %.9g, "
+                   "\"exchange_seconds_median\": %.9g}\n",
+                   static_cast<int>(iterations), reason > 0 ? "true" : "false", solve_s, exchange_s));
+  must(VecScatterDestroy(&scatter));
+  must(VecDestroy(&ghosts));
+  must(KSPDestroy(&solver));
+  must(VecDestroy(&x));
+  must(VecDestroy(&b));
+  must(MatDestroy(&matrix));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "kit/timing.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace {
@@ -77,24 +78,17 @@ class Forest {
   /// Of so many exchanges, their mean on the slowest rank.
   void time(int batch) {
     exchange();
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin_s = MPI_Wtime();
-    for (int i = 0; i < batch; ++i) exchange();
-    seconds_.push_back(nuice::mpi::max_over_ranks((MPI_Wtime() - begin_s) / batch));
+    seconds_.push_back(nuice::kit::time_batch([this] { exchange(); }, batch));
   }
 
   /// How many exchanges take about a millisecond, of short ones a few at least: one alone shows the load of the machine.
   int batch() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin_s = MPI_Wtime();
-    for (int i = 0; i < 5; ++i) exchange();
-    const double one_s = nuice::mpi::max_over_ranks((MPI_Wtime() - begin_s) / 5);
+    const double one_s = nuice::kit::time_batch([this] { exchange(); }, 5);
     return one_s > 30e-3 ? 1 : std::clamp(static_cast<int>(1e-3 / one_s), 4, 1000);
   }
 
   void print() {
-    std::ranges::sort(seconds_);
-    const double median_s = seconds_[seconds_.size() / 2];
+    const double median_s = nuice::kit::median(seconds_);
     bool right = true;
     for (std::size_t i = 0; i < leaves_.size(); ++i)
       right = right && leaves_[i] == word(static_cast<int>(graph_.leaves[i].rank), graph_.leaves[i].index);
@@ -102,7 +96,7 @@ class Forest {
     must(PetscPrintf(PETSC_COMM_WORLD,
                      "{\"type\": \"%s\", \"exchange_seconds_median\": %.9g, \"exchange_seconds_p95\": %.9g, "
                      "\"set_up_seconds\": %.9g, \"verified\": %s}\n",
-                     type_.c_str(), median_s, seconds_[seconds_.size() * 95 / 100],
+                     type_.c_str(), median_s, nuice::kit::percentile(seconds_, 95),
                      std::max(0.0, set_up_s_ - num_first * median_s), all_right ? "true" : "false"));
   }
 
@@ -131,9 +125,7 @@ void run(int argc, char** argv) {
   for (const std::string& type : types) forests.push_back(std::make_unique<Forest>(graph, type));
   int batch = 1;  // the same for all
   for (const auto& forest : forests) batch = std::max(batch, forest->batch());
-  for (int round = 0; round < reps; ++round)
-    for (std::size_t i = 0; i < forests.size(); ++i)
-      forests[(i + static_cast<std::size_t>(round)) % forests.size()]->time(batch);
+  nuice::kit::in_turns(reps, forests.size(), [&](int, std::size_t i) { forests[i]->time(batch); });
   for (const auto& forest : forests) forest->print();
 }
 

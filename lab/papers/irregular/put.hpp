@@ -89,10 +89,7 @@ class PutIntoPorts {
 
   bool done() {
     ++traffic_.checks;
-    const Vote mine = client_.vote();
-    const std::array<std::int64_t, 2> votes = {mine.idle ? 0 : 1, mine.stop ? 1 : 0};
-    const std::vector<std::int64_t> all = endpoint_.reduce(am::ReduceOp::max, votes);
-    return all[0] == 0 || all[1] != 0;
+    return is_over(endpoint_, client_.vote());
   }
 
   Traffic traffic() const { return traffic_; }

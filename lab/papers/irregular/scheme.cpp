@@ -9,12 +9,12 @@ namespace nuice::irregular {
 namespace {
 
 constexpr std::array<SchemeRow, 6> rows = {{
-    {"SSR-C-NO", "synchronous send/receive, coalesced, not overlapped", false, false},
-    {"AMP-C-NO", "active messages put into ports, coalesced, not overlapped", true, false},
-    {"ASR-C-O", "asynchronous send/receive, coalesced, overlapped", false, true},
-    {"AM-NC-O", "an active message for each item, overlapped", true, false},
-    {"ST-NC-O", "the same on the second transport", true, false},
-    {"AM-C-O", "active messages, coalesced, overlapped", true, false},
+    {"SSR-C-NO", false, false},
+    {"AMP-C-NO", true, false},
+    {"ASR-C-O", false, true},
+    {"AM-NC-O", true, false},
+    {"ST-NC-O", true, false},
+    {"AM-C-O", true, false},
 }};
 
 constexpr std::array<std::string_view, 3> syncs = {"local", "global", "none"};

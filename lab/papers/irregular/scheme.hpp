@@ -53,7 +53,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,14 +88,11 @@ struct Traffic {
   std::uint64_t messages = 0;  ///< With items in them; of this layer, what MPI makes of them not counted.
   std::uint64_t levels = 0;
   std::uint64_t checks = 0;  ///< Global reductions: is it over?
-
-  std::uint64_t all_items() const { return std::accumulate(items.begin(), items.end(), std::uint64_t{0}); }
 };
 
 /// A row of the table above.
 struct SchemeRow {
   std::string_view name;
-  std::string_view what;
   bool active_messages;  ///< Takes a transport and Sync::none.
   bool levels_late;      ///< Items are absorbed one level late.
 };

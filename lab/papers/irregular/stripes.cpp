@@ -16,12 +16,8 @@ Stripes::Stripes(std::int64_t columns, std::int64_t width, Rank num_ranks)
   if (columns < num_ranks)
     throw Error(ErrorCode::invalid_argument,
                 std::to_string(columns) + " columns for " + std::to_string(num_ranks) + " ranks");
-  std::vector<std::int64_t> had(static_cast<std::size_t>(num_ranks), 0);
-  for (std::int64_t column = 0; column < columns; ++column) {
-    const auto rank = static_cast<Rank>(column / width % num_ranks);
-    owner_.push_back(rank);
-    local_.push_back(had[static_cast<std::size_t>(rank)]++);
-  }
+  for (std::int64_t column = 0; column < columns; ++column)
+    owner_.push_back(static_cast<Rank>(column / width % num_ranks));
 }
 
 std::vector<Stripe> Stripes::of(Rank rank) const {

@@ -21,12 +21,10 @@ class Stripes {
   Stripes(std::int64_t columns, std::int64_t width, Rank num_ranks);
 
   std::int64_t columns() const { return static_cast<std::int64_t>(owner_.size()); }
-  std::int64_t width() const { return width_; }
   Rank num_ranks() const { return num_ranks_; }
 
-  /// Who has a column, and at which position among its columns.
+  /// Who has a column.
   Rank owner(std::int64_t column) const { return owner_[static_cast<std::size_t>(column)]; }
-  std::int64_t local(std::int64_t column) const { return local_[static_cast<std::size_t>(column)]; }
 
   /// Of a rank, in ascending order. Empty where there are fewer stripes than ranks.
   std::vector<Stripe> of(Rank rank) const;
@@ -39,7 +37,6 @@ class Stripes {
   std::int64_t width_;
   Rank num_ranks_;
   std::vector<Rank> owner_;
-  std::vector<std::int64_t> local_;
 };
 
 }  // namespace nuice::irregular

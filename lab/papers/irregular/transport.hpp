@@ -8,15 +8,16 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <memory>
+#include <vector>
 
+#include "irregular/scheme.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/mpi/am.hpp"
 
 #ifdef NUICE_SMPI
-#include <array>
 #include <cstring>
-#include <vector>
 
 #include "irregular/simulated.hpp"
 #endif
@@ -107,5 +108,12 @@ inline std::unique_ptr<am::Transport> connect(MPI_Comm comm, const std::string& 
 }
 
 #endif
+
+/// Collective. Whether a run is over, all ranks having voted.
+inline bool is_over(am::Endpoint& endpoint, const Vote& mine) {
+  const std::array<std::int64_t, 2> votes = {mine.idle ? 0 : 1, mine.stop ? 1 : 0};
+  const std::vector<std::int64_t> all = endpoint.reduce(am::ReduceOp::max, votes);
+  return all[0] == 0 || all[1] != 0;
+}
 
 }  // namespace nuice::irregular

@@ -6,14 +6,10 @@
 //   mpiexec -n 4 nuice-lee --maze board.txt --distances d.i32 --grid routed.txt --json
 //
 // Exit code, the same on all ranks: 0 all ways found the same; 1 not; 2 bad command line or input.
-#include <mpi.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <exception>
 
-#include "kit/command_line.hpp"
 #include "irregular/stripes.hpp"
+#include "kit/program.hpp"
 #include "lee/program.hpp"
 #include "nuice/mpi/agree.hpp"
 
@@ -65,33 +61,23 @@ int run(Options& options) {
     });
   for (const Case& one : cases)
     report.results.push_back(run_case(MPI_COMM_WORLD, mazes, options, one, report, &one == &cases.back()));
-  apps::print(options.json ? to_json(report) : to_text(report));
-  return std::ranges::all_of(report.results, &Result::right) ? 0 : 1;
-}
-
-int main_with_mpi(int argc, const char* const* argv) try {
-  Options options;
-  options.maze.nets = 4;
-  CLI::App app{
-      "Routes nets through a maze one after the other, each on a shortest path that blocks those that "
-      "follow:\n"
-      "wavefront expansion, path recovery, sweeping. Cyclic column stripes, every message-passing scheme of\n"
-      "paper 002, compared with the sequential program.",
-      "nuice-lee"};
-  add_options(app, options);
-  return apps::parse_and_run(argc, argv, app, [&] { return run(options); });
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "nuice-lee: %s\n", error.what());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  return 1;
+  kit::print(options.json ? to_json(report) : to_text(report));
+  return std::ranges::all_of(report.results, &Result::right) ? kit::success : kit::failure;
 }
 
 }  // namespace
 }  // namespace nuice::lee
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = nuice::lee::main_with_mpi(argc, argv);
-  MPI_Finalize();
-  return code;
+  nuice::lee::Options options;
+  options.maze.nets = 4;
+  CLI::App app{
+      "Routes nets through a maze one after the other, each on a shortest path that blocks those that "
+      "follow:\n"
+      "wavefront expansion, path recovery, sweeping. Cyclic column stripes, every message-passing scheme of "
+      "paper 002,\n"
+      "compared with the sequential program.",
+      "nuice-lee"};
+  nuice::lee::add_options(app, options);
+  return nuice::kit::run(argc, argv, app, [&] { return nuice::lee::run(options); });
 }

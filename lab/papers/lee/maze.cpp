@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <set>
 #include <sstream>
 
+#include "kit/files.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
@@ -16,33 +16,25 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), in_(path) {
-    if (!in_) throw Error(ErrorCode::io, path + ": cannot be opened");
-  }
+  explicit Reader(const std::string& path) : path_(path), in_(path) {}
 
   std::vector<Maze> read() {
-    std::string line;
-    while (std::getline(in_, line)) {
-      ++number_;
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      if (line.empty()) {
+    while (in_.next()) {
+      if (in_.line().empty()) {
         finish();
-      } else if (line.starts_with("net ")) {
-        add_net(line);
+      } else if (in_.line().starts_with("net ")) {
+        add_net(in_.line());
       } else {
-        add_row(line);
+        add_row(in_.line());
       }
     }
-    if (in_.bad()) throw Error(ErrorCode::io, path_ + ": cannot be read");
     finish();
     if (mazes_.empty()) throw Error(ErrorCode::parse, path_ + ": no maze in it");
     return std::move(mazes_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::parse, path_ + ":" + std::to_string(number_) + ": " + what);
-  }
+  [[noreturn]] void fail(const std::string& what) const { in_.fail(what); }
 
   void add_row(const std::string& line) {
     if (!maze_.nets.empty()) fail("a row behind a net; mazes are separated by empty lines");
@@ -90,8 +82,7 @@ class Reader {
   }
 
   std::string path_;
-  std::ifstream in_;
-  std::int64_t number_ = 0;
+  kit::LineReader in_;
   Maze maze_;
   std::vector<Maze> mazes_;
 };

@@ -2,11 +2,11 @@
 #include "lee/program.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 #include "irregular/with_scheme.hpp"
+#include "kit/files.hpp"
+#include "kit/statistics.hpp"
 #include "lee/parallel.hpp"
-#include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace nuice::lee {
@@ -22,38 +22,28 @@ class Samples {
 
   /// Mean over the nets of the fastest expansions.
   double fastest() const {
-    double sum = 0;
-    for (const std::vector<Seconds>& of_net : nets_)
-      sum += std::ranges::min(of_net, {}, &Seconds::expansion).expansion / static_cast<double>(nets_.size());
-    return sum;
+    return mean([](const std::vector<double>& samples) { return std::ranges::min(samples); },
+                &Seconds::expansion);
   }
-
   /// Mean over the nets of medians over the repetitions.
-  Seconds mean() const {
-    Seconds sum;
-    for (const std::vector<Seconds>& of_net : nets_) {
-      sum.expansion += median(of_net, &Seconds::expansion) / static_cast<double>(nets_.size());
-      sum.recovery += median(of_net, &Seconds::recovery) / static_cast<double>(nets_.size());
-      sum.sweeping += median(of_net, &Seconds::sweeping) / static_cast<double>(nets_.size());
-    }
-    return sum;
+  Seconds medians() const {
+    return {mean(kit::median, &Seconds::expansion), mean(kit::median, &Seconds::recovery),
+            mean(kit::median, &Seconds::sweeping)};
   }
 
  private:
-  static double median(std::vector<Seconds> samples, double Seconds::* what) {
-    std::ranges::sort(samples, {}, what);
-    const std::size_t middle = samples.size() / 2;
-    if (samples.size() % 2 == 1) return samples[middle].*what;
-    return (samples[middle - 1].*what + samples[middle].*what) / 2;
+  template <typename Of>
+  double mean(Of&& of, double Seconds::* what) const {
+    double sum = 0;
+    for (const std::vector<Seconds>& of_net : nets_) {
+      std::vector<double> samples;
+      for (const Seconds& seconds : of_net) samples.push_back(seconds.*what);
+      sum += of(samples) / static_cast<double>(nets_.size());
+    }
+    return sum;
   }
   std::vector<std::vector<Seconds>> nets_;
 };
-
-void write_file(const std::string& path, const void* data, std::size_t bytes) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-  if (!out.flush()) throw Error(ErrorCode::io, path + ": cannot be written");
-}
 
 /// Collective. Of all cells, row by row, what at(part, index) says of the own ones; on rank 0.
 template <typename T, typename At>
@@ -73,7 +63,7 @@ void write_distances(const Team& team, const std::string& path, std::uint64_t fa
       if (distance <= farthest) put(team.part.cell(c), static_cast<std::int32_t>(distance));
     });
   });
-  mpi::on_rank_0(MPI_COMM_WORLD, [&] { write_file(path, all.data(), all.size() * sizeof(std::int32_t)); });
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] { kit::write_file(path, std::as_bytes(std::span(all))); });
 }
 
 /// What the bytes really hold; '?' for what should have been swept.
@@ -97,7 +87,7 @@ void write_grid(const Team& team, const std::string& path) {
       text += static_cast<char>(all[i]);
       if ((i + 1) % static_cast<std::size_t>(team.maze.columns) == 0) text += '\n';
     }
-    write_file(path, text.data(), text.size());
+    kit::write_file(path, text);
   });
 }
 
@@ -191,7 +181,7 @@ class Run {
       result_.sync = irregular::name_of(case_.scheme.sync);
     result_.width = case_.width;
     result_.num_ranks = num_ranks_;
-    result_.seconds = samples_.mean();
+    result_.seconds = samples_.medians();
     result_.fastest_expansion = samples_.fastest();
   }
 
@@ -225,7 +215,7 @@ void run_sequential(const std::vector<Maze>& mazes, const Options& options, Repo
       }
     }
   }
-  report.sequential.seconds = samples.mean();
+  report.sequential.seconds = samples.medians();
   report.sequential.fastest_expansion = samples.fastest();
 }
 

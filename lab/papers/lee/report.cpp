@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
+
+#include "kit/json.hpp"
+#include "kit/table.hpp"
 
 namespace nuice::lee {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kit::Json;
 
 const Result* find_alone(const Report& report, const std::string& scheme) {
   const auto at = std::ranges::find(report.alone, scheme, &Result::scheme);
@@ -44,43 +46,41 @@ std::vector<const Result*> best_widths(const Report& report) {
 }
 
 std::string speed_table(const Report& report) {
-  std::string text =
-      fmt::format("{:16} {:>6} {:>10} {:>10} {:>9} {:>9} {:>10} {:>11} {:>9}\n", "scheme", "width",
-                  "ms a net", "Mcells/s", "scale ms", "speed-up", "efficiency", "over itself", "items");
-  const auto row = [&](const Result& result) {
+  kit::Table table("scheme|width|ms a net|Mcells/s|scale ms|speed-up|efficiency|over itself|items");
+  const auto row = [&](const std::string& name, const Result& result) {
     const Result* const alone = find_alone(report, result.scheme);
-    text += fmt::format(
-        "{:16} {:>6} {:>10.3f} {:>10.1f} {:>9.3f} {:>9.3f} {:>10.3f} {:>11} {:>9.3f}\n", title(result),
-        result.width, 1e3 * result.seconds.expansion, 1e-6 * report.cells_per_s(result),
-        report.scale_ms(result), speed_up(report.sequential, result),
-        speed_up(report.sequential, result) / result.num_ranks,
-        alone ? fmt::format("{:.3f}", speed_up(*alone, result)) : "-",
-        per_level(static_cast<double>(std::ranges::max(
-                      result.traffic.items.empty() ? std::vector<std::uint64_t>{0} : result.traffic.items)),
-                  result));
+    const auto& items = result.traffic.items;
+    const double most_items = items.empty() ? 0 : static_cast<double>(std::ranges::max(items));
+    const double gain = speed_up(report.sequential, result);
+    table.row("{}|{}|{:.3f}|{:.1f}|{:.3f}|{:.3f}|{:.3f}|{}|{:.3f}", name, result.width,
+              1e3 * result.seconds.expansion, 1e-6 * report.cells_per_s(result), report.scale_ms(result),
+              gain, gain / result.num_ranks,
+              alone != nullptr ? fmt::format("{:.3f}", speed_up(*alone, result)) : "-",
+              per_level(most_items, result));
   };
-  Result sequential = report.sequential;
-  sequential.scheme = "sequential";
-  row(sequential);
-  for (const Result* result : best_widths(report)) row(*result);
-  return text;
+  row("sequential", report.sequential);
+  for (const Result* result : best_widths(report)) row(title(*result), *result);
+  return table.text();
 }
 
 /// Milliseconds a net, by width.
 std::string width_table(const Report& report) {
+  std::string heading = "scheme";
   std::vector<std::int32_t> widths;
-  for (const Result& result : report.results)
-    if (std::ranges::find(widths, result.width) == widths.end()) widths.push_back(result.width);
+  for (const Result& result : report.results) {
+    if (std::ranges::find(widths, result.width) != widths.end()) continue;
+    widths.push_back(result.width);
+    heading += fmt::format("|{}", result.width);
+  }
   if (widths.size() < 2) return "";
-  std::string text = fmt::format("\nms a net by width\n{:16}", "scheme");
-  for (const std::int32_t width : widths) text += fmt::format(" {:>9}", width);
+  kit::Table table(heading);
   std::string last;
   for (const Result& result : report.results) {
-    if (title(result) != last) text += fmt::format("\n{:16}", title(result));
+    if (title(result) != last) table.row("{}", title(result));
     last = title(result);
-    text += fmt::format(" {:>9.3f}", 1e3 * result.seconds.expansion);
+    table.append(fmt::format("{:.3f}", 1e3 * result.seconds.expansion));
   }
-  return text + "\n";
+  return "\nms a net by width\n" + table.text();
 }
 
 std::string sync_table(const Report& report) {
@@ -98,7 +98,7 @@ std::string sync_table(const Report& report) {
 Json to_json(const Report& report, const Result& result) {
   const Result* const alone = find_alone(report, result.scheme);
   return {{"scheme", result.scheme},
-          {"sync", result.sync.empty() ? Json() : Json(result.sync)},
+          {"sync", kit::or_null(result.sync)},
           {"transport", result.transport},
           {"width", result.width},
           {"ranks", result.num_ranks},
@@ -119,15 +119,14 @@ Json to_json(const Report& report, const Result& result) {
 }
 
 Json to_json(const Net& net, const Route& route) {
-  Json json = {{"source", {net.source.row, net.source.column}},
-               {"target", net.has_target() ? Json({net.target.row, net.target.column}) : Json()},
-               {"status", name_of(route.status)},
-               {"length", route.status == Status::routed ? Json(route.length) : Json()},
-               {"visited", route.visited},
-               {"levels", route.levels},
-               {"hash", fmt::format("{:016x}", route.hash)},
-               {"path", route.moves}};
-  return json;
+  return {{"source", {net.source.row, net.source.column}},
+          {"target", net.has_target() ? Json({net.target.row, net.target.column}) : Json()},
+          {"status", name_of(route.status)},
+          {"length", route.status == Status::routed ? Json(route.length) : Json()},
+          {"visited", route.visited},
+          {"levels", route.levels},
+          {"hash", fmt::format("{:016x}", route.hash)},
+          {"path", route.moves}};
 }
 
 }  // namespace
@@ -163,24 +162,20 @@ std::string to_text(const Report& report) {
 std::string to_json(const Report& report) {
   Json mazes = Json::array();
   for (std::size_t m = 0; m < report.routes.size(); ++m) {
+    const Maze& maze = (*report.mazes)[m];
     Json nets = Json::array();
     for (std::size_t n = 0; n < report.routes[m].size(); ++n)
-      nets.push_back(to_json((*report.mazes)[m].nets[n], report.routes[m][n]));
-    mazes.push_back(
-        {{"rows", (*report.mazes)[m].rows}, {"columns", (*report.mazes)[m].columns}, {"nets", nets}});
+      nets.push_back(to_json(maze.nets[n], report.routes[m][n]));
+    mazes.push_back({{"rows", maze.rows}, {"columns", maze.columns}, {"nets", nets}});
   }
-  Json alone = Json::array();
-  for (const Result& result : report.alone) alone.push_back(to_json(report, result));
-  Json results = Json::array();
-  for (const Result& result : report.results) results.push_back(to_json(report, result));
-  const Json json = {{"ranks", report.num_ranks},
-                     {"delta", report.delta ? Json(*report.delta) : Json()},
-                     {"right", std::ranges::all_of(report.results, &Result::right)},
-                     {"sequential", to_json(report, report.sequential)},
-                     {"alone", alone},
-                     {"results", results},
-                     {"mazes", mazes}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto of_result = [&](const Result& result) { return to_json(report, result); };
+  return kit::line({{"ranks", report.num_ranks},
+                    {"delta", kit::or_null(report.delta)},
+                    {"right", std::ranges::all_of(report.results, &Result::right)},
+                    {"sequential", to_json(report, report.sequential)},
+                    {"alone", kit::array(report.alone, of_result)},
+                    {"results", kit::array(report.results, of_result)},
+                    {"mazes", mazes}});
 }
 
 }  // namespace nuice::lee

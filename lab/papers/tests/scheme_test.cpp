@@ -191,7 +191,6 @@ TEST(Schemes, RefuseWhatDoesNotGoTogether) {
 TEST(Stripes, DealColumnsCyclically) {
   const Stripes stripes(10, 3, 2);  // 0 0 0 1 1 1 0 0 0 1
   EXPECT_EQ(stripes.owner(8), 0);
-  EXPECT_EQ(stripes.local(8), 5);
   ASSERT_EQ(stripes.of(1).size(), 2U);
   EXPECT_EQ(stripes.of(1)[1].end, 10);
   const Stripes uneven(8, 1, 5);  // 0 1 2 3 4 0 1 2: the last stripe's rank is beside the first's

@@ -6,6 +6,7 @@
 
 #include "irregular/with_scheme.hpp"
 #include "nuice/core/random.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::wolff {
 namespace {
@@ -35,12 +36,6 @@ class EngineOf final : public Engine {
   std::int64_t delta_;
 };
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
 /// For AMP-C-NO: a column's sites are sent once in a cluster to each side.
 std::size_t most_items(const irregular::Stripes& stripes) {
   std::int64_t most_columns = 0;
@@ -57,7 +52,7 @@ std::uint64_t mixed(std::int64_t site, Spin spin) {
 
 void with_engine(MPI_Comm comm, const Way& way, const irregular::Stripes& stripes, Bonds bonds,
                  const std::function<void(Engine&)>& use) {
-  const Rank rank = rank_in(comm);
+  const Rank rank = mpi::rank_in(comm);
   const std::vector<Rank> neighbours = stripes.neighbours(rank, true);
   Lattice lattice(stripes, rank, neighbours);
   Grower grower(lattice, bonds, way.grain, irregular::find_scheme(way.scheme.name).levels_late);
@@ -71,7 +66,7 @@ void with_engine(MPI_Comm comm, const Way& way, const irregular::Stripes& stripe
 
 Observed observe(MPI_Comm comm, Engine& engine, const irregular::Stripes& stripes) {
   const Lattice& lattice = engine.lattice();
-  const int rank = rank_in(comm);
+  const int rank = mpi::rank_in(comm);
   const std::int64_t n = lattice.size();
   std::vector<MPI_Request> requests;
   std::vector<std::pair<std::int64_t, std::vector<Spin>>> beyond;  // by the column before

@@ -2,10 +2,10 @@
 // What an item costs a rank that sends one and receives one, in a scheme: for the line that says when it pays.
 #pragma once
 
-#include <algorithm>
 #include <numeric>
 
 #include "irregular/with_scheme.hpp"
+#include "kit/statistics.hpp"
 
 namespace nuice::wolff {
 
@@ -52,8 +52,7 @@ inline double item_seconds(MPI_Comm comm, const irregular::SchemeOptions& option
       seconds.push_back(MPI_Wtime() - begin);
     }
   });
-  std::ranges::nth_element(seconds, seconds.begin() + reps / 2);
-  return seconds[reps / 2] / (Flood::levels * static_cast<double>(Flood::items * neighbours.size()));
+  return kit::median(seconds) / (Flood::levels * static_cast<double>(Flood::items * neighbours.size()));
 }
 
 }  // namespace nuice::wolff

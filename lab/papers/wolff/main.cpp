@@ -5,41 +5,21 @@
 //   mpiexec -n 2 nuice-wolff --size 1024 --widths 1,4,16,64 --samples 0 --no-check --json
 //
 // Exit code, the same on all ranks: 0 right; 1 not; 2 bad command line.
-#include <cstdio>
-#include <exception>
-
-#include "kit/command_line.hpp"
+#include "kit/program.hpp"
 #include "wolff/options.hpp"
 #include "wolff/program.hpp"
 
-namespace nuice::wolff {
-namespace {
-
-int main_with_mpi(int argc, const char* const* argv) try {
-  Options options;
+int main(int argc, char** argv) {
+  nuice::wolff::Options options;
   CLI::App app{
       "Grows Wolff clusters on a periodic Ising lattice that is dealt to the ranks in stripes of columns. "
-      "Every "
-      "scheme\n"
+      "Every scheme\n"
       "flips exactly the sites that the sequential program flips.",
       "nuice-wolff"};
-  add_options(app, options);
-  return apps::parse_and_run(argc, argv, app, [&] {
-    const Report report = run(options);
-    apps::print(options.json ? to_json(report) : to_text(report));
-    return report.right() ? 0 : 1;
+  nuice::wolff::add_options(app, options);
+  return nuice::kit::run(argc, argv, app, [&] {
+    const nuice::wolff::Report report = nuice::wolff::run(options);
+    nuice::kit::print(options.json ? to_json(report) : to_text(report));
+    return report.right() ? nuice::kit::success : nuice::kit::failure;
   });
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "nuice-wolff: %s\n", error.what());
-  return 1;
-}
-
-}  // namespace
-}  // namespace nuice::wolff
-
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int exit_code = nuice::wolff::main_with_mpi(argc, argv);
-  MPI_Finalize();
-  return exit_code;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kit/command_line.hpp"
 #include "nuice/core/error.hpp"
 #include "wolff/statistics.hpp"
 
@@ -32,49 +33,21 @@ Way make_way(const Options& options, const std::string& scheme, irregular::Sync 
 
 void add_options(CLI::App& app, Options& options) {
   options.beta = critical_beta();
-  app.add_option("--size", options.size, "N: the lattice has N x N sites")
-      ->check(CLI::Range(2, 32768))
-      ->capture_default_str();
+  kit::add(app, "--size", options.size, "N: the lattice has N x N sites", CLI::Range(2, 32768));
   app.add_option("--beta", options.beta, "inverse temperature, coupling 1; default: the critical one")
       ->check(CLI::Range(0.0, 10.0));
-  app.add_option("--seed", options.seed, "of all random numbers")->capture_default_str();
-  app.add_option("--schemes", options.schemes, "separated by commas; all where none is named")
-      ->delimiter(',');
-  app.add_option("--widths", options.widths,
-                 "of the stripes, separated by commas; one that suits where none is named")
-      ->delimiter(',');
-  app.add_option("--sync", options.syncs,
-                 "ends of cycles of the schemes that have a choice: local, global, none")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option(
-      "--delta", options.delta,
-      "cycles between two looks whether all are done; default N / 20, with --sync none 0: no limit");
+  options.syncs = {"local", "global", "none"};
+  irregular::add_options(app, options, "N / 20, with --sync none 0: no limit");
   app.add_option("--grain", options.grain,
                  "sites in a cycle, newest first; 0: a cycle is a step of the wavefront. Default 0, with "
                  "--sync none 256");
-  app.add_option("--transport", options.scheme.transport, "of active messages: best, shm, mpi, ucx")
-      ->capture_default_str();
-  app.add_option("--second", options.scheme.second, "transport of ST-NC-O")->capture_default_str();
-  app.add_option("--buffer-bytes", options.scheme.buffer_bytes, "of AM-C-O, for each neighbour")
-      ->capture_default_str();
-  app.add_option("--poll-every", options.scheme.poll_every,
-                 "polls after so many messages too; 0: between batches")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--thermalise", options.thermalise,
-                 "clusters before anything is measured, or more: 10 N^2 sites")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--clusters", options.clusters, "in a measurement of time; every scheme flips the same")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--samples", options.samples, "of energy and magnetisation; 0: none")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--reps", options.reps, "measurements of each time; 0: none")
-      ->check(CLI::Range(0, 10'000))
-      ->capture_default_str();
+  kit::add(app, "--poll-every", options.scheme.poll_every,
+           "polls after so many messages too; 0: between batches", CLI::NonNegativeNumber);
+  kit::add(app, "--thermalise", options.thermalise,
+           "clusters before anything is measured, or more: 10 N^2 sites", CLI::NonNegativeNumber);
+  kit::add(app, "--clusters", options.clusters, "in a measurement of time; every scheme flips the same",
+           CLI::PositiveNumber);
+  kit::add(app, "--samples", options.samples, "of energy and magnetisation; 0: none", CLI::NonNegativeNumber);
   app.add_flag("--check,!--no-check", options.check,
                "whether to test 4 x 4 and 8 x 8 lattices against exact values too")
       ->capture_default_str();
@@ -83,7 +56,6 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--picture", options.picture,
                  "write the last lattice and cluster here, for nuice apps plot");
-  app.add_flag("--json", options.json, "one JSON object on one line, nothing else on stdout");
 }
 
 std::vector<Case> interpret(Options& options, int num_ranks) {
@@ -91,8 +63,7 @@ std::vector<Case> interpret(Options& options, int num_ranks) {
     throw Error(ErrorCode::invalid_argument, "--size " + std::to_string(options.size) +
                                                  ": fewer columns than the " + std::to_string(num_ranks) +
                                                  " ranks");
-  if (options.schemes.empty())
-    for (const irregular::SchemeRow& row : irregular::schemes()) options.schemes.emplace_back(row.name);
+  options.add_missing();
   if (options.widths.empty())
     options.widths.push_back(std::max<std::int64_t>(1, options.size / (std::int64_t{2} * num_ranks)));
   for (const std::int64_t width : options.widths)

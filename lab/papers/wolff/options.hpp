@@ -8,28 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "irregular/scheme.hpp"
+#include "irregular/options.hpp"
 #include "wolff/engine.hpp"
 
 namespace nuice::wolff {
 
-struct Options {
+struct Options : irregular::CommonOptions {
   std::int64_t size = 64;
   double beta = 0;  ///< Set to beta_c by add_options.
-  std::uint64_t seed = 1;
-  std::vector<std::string> schemes;
-  std::vector<std::string> syncs = {"local", "global", "none"};
-  std::vector<std::int64_t> widths;
-  irregular::SchemeOptions scheme;
-  std::optional<std::int64_t> delta;
   std::optional<std::int64_t> grain;
   std::int64_t thermalise = 100;
   std::int64_t clusters = 30;
   std::int64_t samples = 2000;
-  int reps = 3;
-  bool check = true;
   bool item_costs = true;
-  bool json = false;
   std::string picture;
 };
 

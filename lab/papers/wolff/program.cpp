@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "nuice/core/error.hpp"
+#include "kit/files.hpp"
+#include "kit/json.hpp"
+#include "kit/statistics.hpp"
 #include "nuice/mpi/agree.hpp"
 #include "wolff/flood.hpp"
 
@@ -18,12 +18,6 @@ namespace {
 
 constexpr double thermalising_sweeps = 10;
 constexpr double sweeps_between_samples = 0.25;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// A lattice, and the number of the cluster that comes next.
 struct State {
@@ -227,11 +221,12 @@ class Program {
         of_one.push_back(one);
       }
     }
-    report_.sequential_seconds = median(sequential) / static_cast<double>(clusters);
+    report_.sequential_seconds = kit::median(sequential) / static_cast<double>(clusters);
     for (std::size_t c = 0; c < cases_.size(); ++c) {
-      report_.results[c].seconds = median(seconds[c]) / static_cast<double>(clusters);
+      report_.results[c].seconds = kit::median(seconds[c]) / static_cast<double>(clusters);
       report_.results[c].alone_seconds =
-          median(own[Key(cases_[c].way.word, cases_[c].way.scheme.sync)]) / static_cast<double>(clusters);
+          kit::median(own[Key(cases_[c].way.word, cases_[c].way.scheme.sync)]) /
+          static_cast<double>(clusters);
     }
   }
 
@@ -279,13 +274,9 @@ class Program {
       for (std::size_t site = 0; site < after.size(); ++site)
         rows[site % n][site / n] =
             static_cast<char>('0' + (after[site] & 1) + (after[site] != before[site] ? 2 : 0));
-      std::ofstream file(options_.picture);
-      file << nlohmann::ordered_json{{"picture", "nuice-wolff"},
-                                     {"size", n},
-                                     {"beta", options_.beta},
-                                     {"rows", rows}}
-           << "\n";
-      if (!file.flush()) throw Error(ErrorCode::io, options_.picture + ": cannot be written");
+      kit::write_file(
+          options_.picture,
+          kit::line({{"picture", "nuice-wolff"}, {"size", n}, {"beta", options_.beta}, {"rows", rows}}));
     });
   }
 

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "kit/json.hpp"
+#include "kit/table.hpp"
 
 namespace nuice::wolff {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kit::Json;
 
 constexpr double limit = 4;  // standard errors
 
@@ -19,22 +21,24 @@ double flips_per_us(const Report& report, double seconds) { return report.mean_c
 std::string physics_text(const Report& report) {
   if (!report.physics) return "";
   const Physics& physics = *report.physics;
-  const auto line = [](const char* what, const Estimate& e) {
-    return fmt::format("{:24} {:>14.8g} +- {:<10.2g} autocorrelation time {:.2f}\n", what, e.mean, e.error,
-                       e.autocorrelation);
+  kit::Table table("mean of|value|error|autocorrelation time");
+  const auto row = [&](const char* what, const Estimate& e) {
+    table.row("{}|{:.8g}|{:.2g}|{:.2f}", what, e.mean, e.error, e.autocorrelation);
   };
-  return fmt::format("{} samples, {} clusters from one to the next\n", physics.samples,
-                     physics.clusters_per_sample) +
-         line("energy / site", physics.energy) + line("|magnetisation| / site", physics.magnetisation) +
-         line("mean cluster", physics.cluster) + "\n";
+  row("energy / site", physics.energy);
+  row("|magnetisation| / site", physics.magnetisation);
+  row("mean cluster", physics.cluster);
+  return fmt::format("{} samples, {} clusters from one to the next\n{}\n", physics.samples,
+                     physics.clusters_per_sample, table.text());
 }
 
 std::string findings_text(const Report& report) {
-  std::string text;
+  if (report.findings.empty()) return "";
+  kit::Table table("found|value|expected|standard errors");
   for (const Finding& finding : report.findings)
-    text += fmt::format("{:44} {:>14.8g} expected {:>14.8g}   {:+.2f} standard errors{}\n", finding.what,
-                        finding.value, finding.expected, finding.pull, finding.right() ? "" : "   WRONG");
-  return text.empty() ? text : text + "\n";
+    table.row("{}|{:.8g}|{:.8g}|{:+.2f}|{}", finding.what, finding.value, finding.expected, finding.pull,
+              finding.right() ? "" : "WRONG");
+  return table.text() + "\n";
 }
 
 std::string model_text(const Report& report) {
@@ -58,21 +62,18 @@ std::string results_text(const Report& report) {
       fmt::format("{} clusters, mean {:.1f} sites; sequential: {:.3f} ms a sweep, {:.1f} M flips/s\n\n",
                   report.clusters, report.mean_cluster, report.scale_ms(report.sequential_seconds),
                   flips_per_us(report, report.sequential_seconds));
-  text += fmt::format("{:9} {:6} {:>5} {:>5} {:>6} {:>10} {:>8} {:>7} {:>7} {:>6} {:>9} {:>7} {:>7} {:>9}\n",
-                      "scheme", "sync", "width", "delta", "grain", "T/S N^2 ms", "Mflips/s", "speedup",
-                      "effic.", "own", "cycles", "left", "right", "messages");
+  kit::Table table(
+      "scheme|sync|width|delta|grain|T/S N^2 ms|Mflips/s|speedup|effic.|own|cycles|left|right|messages", 2);
   for (const Result& result : report.results) {
     const double speedup = report.sequential_seconds / result.seconds;
-    text += fmt::format(
-        "{:9} {:6} {:>5} {:>5} {:>6} {:>10.3f} {:>8.1f} {:>7.2f} {:>7.2f} {:>6} {:>9.1f} {:>7.2f} {:>7.2f} "
-        "{:>9.2f}{}\n",
-        result.scheme, result.sync, result.width, result.delta, result.grain, report.scale_ms(result.seconds),
-        flips_per_us(report, result.seconds), speedup, speedup / report.num_ranks,
-        result.alone_seconds > 0 ? fmt::format("{:.2f}", result.alone_seconds / result.seconds) : "-",
-        result.cycles, result.items_left, result.items_right, result.messages,
-        result.same ? "" : "   OTHER SPINS");
+    table.row("{}|{}|{}|{}|{}|{:.3f}|{:.1f}|{:.2f}|{:.2f}|{}|{:.1f}|{:.2f}|{:.2f}|{:.2f}|{}", result.scheme,
+              result.sync, result.width, result.delta, result.grain, report.scale_ms(result.seconds),
+              flips_per_us(report, result.seconds), speedup, speedup / report.num_ranks,
+              result.alone_seconds > 0 ? fmt::format("{:.2f}", result.alone_seconds / result.seconds) : "-",
+              result.cycles, result.items_left, result.items_right, result.messages,
+              result.same ? "" : "OTHER SPINS");
   }
-  return text +
+  return text + table.text() +
          "speedup, effic.: over the sequential program; own: over one rank of the same code; cycles: of a "
          "cluster;\n"
          "left, right: items to the rank before and after in a cycle; messages: in a cycle\n";
@@ -85,7 +86,7 @@ Json to_json(const Estimate& e) {
 Json to_json(const Report& report, const Result& r) {
   const double speedup = report.sequential_seconds / r.seconds;
   return {{"scheme", r.scheme},
-          {"sync", r.sync.empty() ? Json() : Json(r.sync)},
+          {"sync", kit::or_null(r.sync)},
           {"width", r.width},
           {"delta", r.delta},
           {"grain", r.grain},
@@ -135,36 +136,31 @@ std::string to_json(const Report& report) {
                {"energy_per_site", to_json(report.physics->energy)},
                {"magnetisation_per_site", to_json(report.physics->magnetisation)},
                {"cluster", to_json(report.physics->cluster)}};
-  Json findings = Json::array();
-  for (const Finding& f : report.findings)
-    findings.push_back({{"what", f.what},
-                        {"value", f.value},
-                        {"error", f.error},
-                        {"expected", f.expected},
-                        {"pull", f.pull}});
-  Json results = Json::array();
-  for (const Result& result : report.results) results.push_back(to_json(report, result));
-  Json costs = Json::array();
-  for (const auto& [scheme, seconds] : report.item_costs)
-    costs.push_back({{"scheme", scheme},
-                     {"item_seconds", seconds},
-                     {"pays_from_width", width_that_pays(report, seconds)}});
-  const Json json = {{"program", "nuice-wolff"},
-                     {"size", report.size},
-                     {"beta", report.beta},
-                     {"ranks", report.num_ranks},
-                     {"physics", physics},
-                     {"findings", findings},
-                     {"clusters", report.clusters},
-                     {"mean_cluster", report.mean_cluster},
-                     {"sequential",
-                      {{"seconds_per_cluster", report.sequential_seconds},
-                       {"scale_ms", report.scale_ms(report.sequential_seconds)},
-                       {"flips_per_second", report.mean_cluster / report.sequential_seconds}}},
-                     {"results", results},
-                     {"item_costs", costs},
-                     {"right", report.right()}};
-  return json.dump() + "\n";
+  const auto of_finding = [](const Finding& f) -> Json {
+    return {
+        {"what", f.what}, {"value", f.value}, {"error", f.error}, {"expected", f.expected}, {"pull", f.pull}};
+  };
+  const auto of_cost = [&](const auto& cost) -> Json {
+    return {{"scheme", cost.first},
+            {"item_seconds", cost.second},
+            {"pays_from_width", width_that_pays(report, cost.second)}};
+  };
+  const auto of_result = [&](const Result& result) { return to_json(report, result); };
+  return kit::line({{"program", "nuice-wolff"},
+                    {"size", report.size},
+                    {"beta", report.beta},
+                    {"ranks", report.num_ranks},
+                    {"physics", physics},
+                    {"findings", kit::array(report.findings, of_finding)},
+                    {"clusters", report.clusters},
+                    {"mean_cluster", report.mean_cluster},
+                    {"sequential",
+                     {{"seconds_per_cluster", report.sequential_seconds},
+                      {"scale_ms", report.scale_ms(report.sequential_seconds)},
+                      {"flips_per_second", report.mean_cluster / report.sequential_seconds}}},
+                    {"results", kit::array(report.results, of_result)},
+                    {"item_costs", kit::array(report.item_costs, of_cost)},
+                    {"right", report.right()}});
 }
 
 }  // namespace nuice::wolff

@@ -27,7 +27,7 @@ def mesh(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a mesh around a NACA 0012 profile, for nuice-euler (docs/formats.md).
+    """Write a mesh around a NACA 0012 profile, for nuice-euler (docs/reference/formats.md).
 
     The stiffness matrix is the Laplace operator in linear finite elements, with zero on the far boundary.
     """

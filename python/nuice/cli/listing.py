@@ -81,7 +81,7 @@ def _show(console: Any, result: dict[str, Any]) -> None:
     console.print(output.table(("network", "source", "summary"), rows, left=3))
     rows = [(m["name"], m["topology"], m["summary"]) for m in result["machines"]]
     console.print(output.table(("machine", "topology", "summary"), rows, left=3))
-    console.print("Sources are papers that README.md lists. All schedules deliver every byte exactly once.")
+    console.print("Sources: docs/explanation/papers.md. All schedules deliver every byte exactly once.")
 
 
 def _yes(flag: bool) -> str:

@@ -34,7 +34,7 @@ def simulate(
         ),
     ] = "all",
     executor: Annotated[
-        str, typer.Option(metavar="E", help="auto, async, phased, barrier or pairwise (docs/machines.md).")
+        str, typer.Option(metavar="E", help="auto or a name (docs/reference/machines.md).")
     ] = "auto",
     blocking: Annotated[
         bool, typer.Option("--blocking", help="A rank's next send waits until the one before has left.")

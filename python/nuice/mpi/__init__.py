@@ -19,8 +19,8 @@
 
 Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; another one is an ImportError. What goes wrong
 on one rank is an error on all: nuice.Error, with the words of the rank at fault. An exception that nobody
-catches ends all ranks. Names that begin with a capital are those of mpi4py's requests. docs/languages.md has
-them beside those of C, C++ and Fortran.
+catches ends all ranks. Names that begin with a capital are those of mpi4py's requests.
+docs/how-to/languages.md has them beside those of C, C++ and Fortran.
 """
 
 from ._excepthook import install as _install_excepthook

@@ -28,8 +28,8 @@ class Partner(NamedTuple):
 class Plan:
     """Collective over comm. destinations: to whom this rank sends and how many bytes, as {rank: bytes} or
     (rank, bytes) pairs; itself and 0 bytes are allowed. options: a scheduler ("auto", "coloring") or a text
-    ("scheduler=coloring executor=credit", docs/exchange.md); named ones come on top: Plan(comm, d, "lp",
-    executor="credit").
+    ("scheduler=coloring executor=credit", docs/reference/options.md); named ones come on top:
+    Plan(comm, d, "lp", executor="credit").
 
     Raises Error, the same on all ranks: parse, invalid_argument, limit, mismatch, not_applicable, mpi.
     Arguments that make no sense raise TypeError or ValueError on their rank, and Error on the others.

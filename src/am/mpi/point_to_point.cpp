@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "am/endpoint_core.hpp"
-#include "am/record.hpp"
+#include "am/transport/record.hpp"
 
 namespace nuice::am::mpi {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/doorbell.hpp"
+#include "am/transport/doorbell.hpp"
 #include "am/endpoint_core.hpp"
 
 namespace nuice::am::mpi {

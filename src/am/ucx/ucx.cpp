@@ -9,7 +9,7 @@
 #include <map>
 
 #include "am/endpoint_core.hpp"
-#include "am/record.hpp"
+#include "am/transport/record.hpp"
 #include "nuice/am/transport.hpp"
 
 namespace nuice::am::ucx {

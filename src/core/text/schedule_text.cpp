@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schedule format, version 1: see text_io.hpp for an example and docs/formats.md for the rules.
+// The schedule format, version 1: see text_io.hpp for an example and docs/reference/formats.md for the rules.
 #include <ostream>
 #include <utility>
 

@@ -7,7 +7,7 @@
 #include "drs/mpi/rma_run.hpp"
 #include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
-#include "mpi/discover.hpp"
+#include "mpi/discover/discover.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/drs.hpp"

@@ -2,7 +2,7 @@
 // What the exchanges of one binding did on this rank, and when: the option `trace`. Off, a note costs a test of a pointer; on, a look
 // at the clock and 24 bytes of a ring that bind() has taken: the latest `capacity` notes stay. Written when the exchange is freed:
 //
-//   DIR/KEY-rank-R.trace    one line of JSON, then the notes as they lie in memory (docs/trace.md)
+//   DIR/KEY-rank-R.trace    one line of JSON, then the notes as they lie in memory (docs/how-to/trace.md)
 //
 // Executors note what they do through the Arrivals that they all have; start, wait, what landed and the end are noted for every
 // executor, also for those from outside.
@@ -20,7 +20,7 @@ namespace nuice::mpi {
 
 class Trace {
  public:
-  /// As docs/trace.md and python/nuice/tracing.py have them.
+  /// As docs/how-to/trace.md and python/nuice/tracing.py have them.
   enum class Kind : std::int32_t {
     start,
     wait,      // a call that waits begins

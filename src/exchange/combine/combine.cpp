@@ -10,7 +10,7 @@
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
-#include "mpi/gather.hpp"
+#include "mpi/discover/gather.hpp"
 
 namespace nuice::mpi {
 namespace {

@@ -31,7 +31,7 @@
 #include "exchange/combine/window.hpp"
 #include "exchange/exec/run.hpp"
 #include "exchange/host_layout.hpp"
-#include "mpi/shared_segment.hpp"
+#include "mpi/host/shared_segment.hpp"
 #include "mpi/wait.hpp"
 
 namespace nuice::mpi {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "mpi/host_comm.hpp"
+#include "mpi/host/host_comm.hpp"
 #include "nuice/core/hosts.hpp"
 
 namespace nuice::mpi {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "mpi/bell.hpp"
+#include "mpi/host/bell.hpp"
 
 namespace nuice::mpi {
 

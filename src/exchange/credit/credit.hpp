@@ -45,7 +45,7 @@
 // tag, and MPI keeps that order. A grant for the next exchange stays unreceived until that one is started.
 //
 // Waiting gives up the core after every look that found nothing: a grant is answered by a rank that may need it, and not
-// every MPI does so by itself (MPICH; docs/measurements.md).
+// every MPI does so by itself (MPICH; docs/explanation/results.md).
 //
 // What ranks learn from each other about windows they learn by a reduction that no exchange waits for: it goes on inside the
 // calls of later exchanges, and start() looks whether it is there.
@@ -70,7 +70,7 @@
 #include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
 #include "exchange/window_control.hpp"
-#include "mpi/tcp_losses.hpp"
+#include "mpi/host/tcp_losses.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {

@@ -14,7 +14,7 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
-#include "mpi/host_comm.hpp"
+#include "mpi/host/host_comm.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/hosts.hpp"
@@ -29,11 +29,7 @@ Segment segment_of(const void* data, std::int64_t count, MPI_Datatype type) {
 /// hosts: as PlanOptions has it, but for "auto".
 std::vector<Rank> ranks_of_host_in(const std::string& hosts, const Communicator& comm) {
   if (hosts.empty()) return {comm.rank()};
-  const Hosts all = parse_hosts(hosts, comm.num_ranks());
-  std::vector<Rank> near;
-  for (Rank rank = 0; rank < comm.num_ranks(); ++rank)
-    if (all.same(rank, comm.rank())) near.push_back(rank);
-  return near;
+  return parse_hosts(hosts, comm.num_ranks()).ranks_beside(comm.rank());
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
-#include "mpi/gather.hpp"
+#include "mpi/discover/gather.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"

@@ -14,7 +14,7 @@
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
-#include "mpi/host_comm.hpp"
+#include "mpi/host/host_comm.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/host_schedule.hpp"
 
@@ -40,9 +40,7 @@ void Plan::State::find_hosts(const PlanOptions& options) {
     hosts = is_asked ? Hosts(std::move(host_of)) : parse_hosts(options.hosts, comm->num_ranks());
     info.num_hosts = hosts->num_hosts();
     shares_ports = hosts->any_shared();
-    if (!shares_ports) return;
-    for (Rank rank = 0; rank < comm->num_ranks(); ++rank)
-      if (hosts->same(rank, comm->rank())) windows.near.push_back(rank);
+    if (shares_ports) windows.near = hosts->ranks_beside(comm->rank());
   });
   // Whoever names a network says what its ports are. On one host there are none.
   const bool ranks_are_scheduled = !options.topology.empty() || info.num_hosts == 1;

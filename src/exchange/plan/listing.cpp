@@ -9,7 +9,7 @@
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
-#include "mpi/sparse.hpp"
+#include "mpi/discover/sparse.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {

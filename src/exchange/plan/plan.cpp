@@ -18,7 +18,7 @@
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
-#include "mpi/gather.hpp"
+#include "mpi/discover/gather.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/text_io.hpp"

@@ -168,7 +168,7 @@ struct Plan::State {
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
 
 /// Of how many senders a receiver takes at once (executor credit). More keep ports busier, but leave the order of the
-/// schedule; one that keeps links free loses that with more than two (docs/measurements-network.md, "Links that contend").
+/// schedule; one that keeps links free loses that with more than two (docs/explanation/results.md, "Links that contend").
 inline int senders_for(const Scheduler& scheduler, const PlanOptions& options) {
   constexpr int most_in_order = 2;
   const bool needs_order = (scheduler.guarantees & link_free) != 0;

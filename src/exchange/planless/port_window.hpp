@@ -16,7 +16,7 @@
 #include <limits>
 
 #include "exchange/window_control.hpp"
-#include "mpi/tcp_losses.hpp"
+#include "mpi/host/tcp_losses.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {

@@ -5,7 +5,7 @@
 //
 // Cost, d: this rank's messages, D: the most that any has: d messages to learn of the sources, d to check, some ten sums over all
 // ranks, and a reduction of a vector of as many numbers as there may be phases. distributed_coloring: O(d + D) memory, about 10 d
-// short messages, and as many sums as rounds, of which there are some 100 at most (docs/at-scale.md).
+// short messages, and as many sums as rounds, of which there are some 100 at most (docs/how-to/at-scale.md).
 #include <algorithm>
 #include <numeric>
 #include <optional>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exchange/plan/distributed/messages.hpp"
-#include "mpi/sparse.hpp"
+#include "mpi/discover/sparse.hpp"
 #include "nuice/core/phase_table.hpp"
 
 namespace nuice::mpi {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ghost values: the only part of the programs that exchanges more than a few numbers. with_nuice.cpp and baseline_mpi.cpp do
+// the same, with nuice and with MPI alone.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "nuice/core/comm_matrix.hpp"
+#include "nuice/mpi/plan.hpp"
+
+namespace nuice::apps {
+
+/// What is known of a planned halo. The same on all ranks.
+struct HaloFacts {
+  CommMatrix pattern;  // of one exchange
+  mpi::PlanInfo plan;
+};
+
+/// Brings the ghosts of one array up to date.
+class GhostUpdate {
+ public:
+  virtual ~GhostUpdate() = default;
+  virtual void start() = 0;
+  virtual void wait() = 0;
+};
+
+/// This rank's entries: owned ones, by ascending global number, then ghosts.
+class Halos {
+ public:
+  virtual ~Halos() = default;
+  virtual std::size_t num_owned() const = 0;
+  virtual std::size_t num_entries() const = 0;
+  virtual std::int32_t local_index(std::int64_t entry) const = 0;
+  /// Collective. values: num_entries() * components numbers, which must stay where they are.
+  virtual std::unique_ptr<GhostUpdate> bind(std::span<double> values, int components) = 0;
+  /// Collective. Of one update of so many components; nothing without a plan.
+  virtual std::optional<HaloFacts> facts(int /*components*/) { return std::nullopt; }
+};
+
+/// Who owns what, and what this rank works with, by global numbers.
+struct Entries {
+  std::vector<std::int64_t> owned;  // ascending
+  std::function<Rank(std::int64_t)> owner;
+  std::vector<std::int64_t> needed;  // owned ones may be among them, and repeats
+  int components = 1;                // of the update that counts most
+};
+
+/// A way to exchange halos. make is collective.
+struct HaloWay {
+  std::string_view name;
+  std::unique_ptr<Halos> (*make)(const Entries& entries, const mpi::PlanOptions& options);
+};
+std::unique_ptr<Halos> make_with_nuice(const Entries& entries, const mpi::PlanOptions& options);
+std::unique_ptr<Halos> make_with_isend(const Entries& entries, const mpi::PlanOptions& options);
+std::unique_ptr<Halos> make_with_neighbor(const Entries& entries, const mpi::PlanOptions& options);
+
+inline constexpr std::array<HaloWay, 3> halo_ways = {
+    {{"nuice", make_with_nuice}, {"isend", make_with_isend}, {"neighbor", make_with_neighbor}}};
+
+}  // namespace nuice::apps

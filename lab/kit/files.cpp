@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kit/files.hpp"
+
+#include "nuice/core/error.hpp"
+
+namespace nuice::kit {
+
+LineReader::LineReader(const std::string& path) : path_(path), in_(path) {
+  if (!in_) throw Error(ErrorCode::io, path + ": cannot be opened");
+}
+
+bool LineReader::next() {
+  if (!std::getline(in_, line_)) {
+    if (in_.bad()) throw Error(ErrorCode::io, path_ + ": cannot be read");
+    return false;
+  }
+  ++number_;
+  if (line_.ends_with('\r')) line_.pop_back();
+  return true;
+}
+
+void LineReader::fail(const std::string& what) const {
+  throw Error(ErrorCode::parse, path_ + ":" + std::to_string(number_) + ": " + what);
+}
+
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!out.flush()) throw Error(ErrorCode::io, path + ": cannot be written");
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  write_file(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace nuice::kit

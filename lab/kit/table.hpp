@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tables for people: columns as wide as their widest cell.
+//
+//   Table table("method|executor|median ms", 2);
+//   table.row("{}|{}|{:.3f}", name, executor, 1e3 * seconds);
+//   print(table.text());
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nuice::kit {
+
+/// In headings and formats '|' separates cells; in values it is a letter. A row may have more cells than the heading: remarks.
+class Table {
+ public:
+  /// The first `left` columns are flush left, the others flush right.
+  explicit Table(std::string_view heading, std::size_t left = 1) : left_(left) { add(separated(heading)); }
+
+  template <typename... Values>
+  void row(fmt::format_string<Values...> cells, Values&&... values) {
+    add(fmt::vformat(separated(cells), fmt::make_format_args(values...)));
+  }
+  /// One cell behind those of the last row.
+  void append(const std::string& cell) { rows_.back().push_back(cell); }
+
+  /// A line a row, the heading first, each after the indent.
+  std::string text(std::string_view indent = "") const;
+
+ private:
+  static constexpr char separator = '\x1f';
+  static std::string separated(fmt::string_view cells);
+  void add(std::string_view cells);
+
+  std::size_t left_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace nuice::kit

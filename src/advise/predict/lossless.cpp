@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "advise/predict/lossless.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nuice/plan/packets.hpp"
+
+namespace nuice::advice {
+namespace {
+
+constexpr Bytes usual_packet = 4096;
+constexpr int usual_buffer = PacketOptions{}.buffer_packets;
+constexpr double packets_of_a_message = 48;  // enough to show who blocks whom
+
+/// So many packets are taken as one.
+Bytes coarsening(double mean_bytes, Bytes payload) {
+  const double packets = mean_bytes / static_cast<double>(payload);
+  return static_cast<Bytes>(std::clamp(packets / packets_of_a_message, 1.0, usual_buffer / 4.0));
+}
+
+Bytes payload_of(const Machine& machine) {
+  return machine.packet_payload > 0 ? machine.packet_payload : usual_packet;
+}
+
+}  // namespace
+
+double packets_s(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
+                 const std::string& executor, const AdviceOptions& options) {
+  double bytes = 0;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) bytes += static_cast<double>(matrix.bytes(id));
+  const Bytes payload = payload_of(machine);
+  const bool in_chunks = find_executor(executor).pace == Pace::grants;
+  const double mean_bytes = bytes / std::max<double>(1, matrix.num_messages());
+  const Bytes together = in_chunks ? 1 : coarsening(mean_bytes, payload);
+  Machine coarse = machine;
+  coarse.packet_payload = payload * together;
+  coarse.packet_header = machine.packet_header * together;
+  PacketOptions how{.executor = executor,
+                    .buffer_packets = static_cast<int>(usual_buffer / together),
+                    .seed = options.seed,
+                    .chunk_bytes = options.chunk_bytes,
+                    .window_bytes = options.window_bytes};
+  double sum = 0;
+  for (const Queueing queueing : {Queueing::fifo, Queueing::voq}) {
+    how.queueing = queueing;
+    sum += simulate_packets(matrix, schedule, coarse, how).seconds;
+  }
+  return sum / 2;
+}
+
+double packets_cost_s(const Traits& t, const Machine& machine) {
+  constexpr double hop_ns = 60;
+  const Bytes payload = payload_of(machine);
+  const auto packet = static_cast<double>(payload * coarsening(t.mean_bytes(), payload));
+  const double packets = t.bytes / packet + 0.5 * t.messages;
+  return 2e-9 * (50000 + 500 * t.messages + packets * (t.hops + 2) * hop_ns);
+}
+
+}  // namespace nuice::advice

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "advise/predict/used_links.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "nuice/core/interrupt.hpp"
+
+namespace nuice::advice {
+namespace {
+
+class UsedLinks : public Topology {
+ public:
+  UsedLinks(std::shared_ptr<const Topology> whole, Rank num_ranks) : whole_(std::move(whole)) {
+    for (Rank src = 0; src < num_ranks; ++src) {
+      check_interrupt();
+      for (Rank dst = 0; dst < num_ranks; ++dst) whole_->append_route(src, dst, links_);
+      std::ranges::sort(links_);
+      links_.erase(std::ranges::unique(links_).begin(), links_.end());
+    }
+  }
+
+  std::string name() const override { return whole_->name(); }
+  Rank num_ranks() const override { return whole_->num_ranks(); }
+  LinkId num_links() const override { return static_cast<LinkId>(links_.size()); }
+  Link link(LinkId id) const override { return whole_->link(links_[static_cast<std::size_t>(id)]); }
+  std::string vertex_name(std::int32_t vertex) const override { return whole_->vertex_name(vertex); }
+
+  std::int64_t num_paths(Rank src, Rank dst) const override { return whole_->num_paths(src, dst); }
+  void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
+    const std::size_t begin = route.size();
+    whole_->append_route(src, dst, route);
+    for (std::size_t i = begin; i < route.size(); ++i)
+      route[i] = static_cast<LinkId>(std::ranges::lower_bound(links_, route[i]) - links_.begin());
+  }
+
+ private:
+  std::shared_ptr<const Topology> whole_;
+  std::vector<LinkId> links_;  // ascending, so that all that goes by the order of links stays as it is
+};
+
+}  // namespace
+
+std::shared_ptr<const Topology> with_used_links(std::shared_ptr<const Topology> whole, Rank num_ranks) {
+  constexpr std::int64_t links_for_a_pair = 64;
+  if (whole->num_links() < links_for_a_pair * num_ranks * num_ranks) return whole;
+  return std::make_shared<UsedLinks>(std::move(whole), num_ranks);
+}
+
+}  // namespace nuice::advice

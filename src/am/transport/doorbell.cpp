@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "am/transport/doorbell.hpp"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace nuice::am {
+
+void ring_doorbell(Doorbell& bell) {
+  const int signal = bell.armed.exchange(0, std::memory_order_acq_rel);
+  if (signal == 0) return;
+  // An error means that the receiver is gone, which is no business of the sender's.
+  (void)syscall(SYS_tgkill, bell.process.load(std::memory_order_relaxed),
+                bell.thread.load(std::memory_order_relaxed), signal);
+}
+
+bool allow_doorbells() {
+  static const bool allowed = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+  return allowed;
+}
+
+void arm(Doorbell& bell, int signal) {
+  bell.process.store(static_cast<int>(getpid()), std::memory_order_relaxed);
+  bell.thread.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  rearm(bell, signal);
+}
+
+// A sender stores its record, then loads `armed`, and the processor may swap the two. After the fence on every core
+// either the record can be seen here or the sender sees that the bell is armed.
+void rearm(Doorbell& bell, int signal) {
+  bell.armed.store(signal, std::memory_order_seq_cst);
+  (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+void disarm(Doorbell& bell) { bell.armed.store(0, std::memory_order_seq_cst); }
+
+}  // namespace nuice::am

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scheduler "auto": wisdom, else advise(), and on request a measurement of the candidates that it cannot tell apart.
+//
+// All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
+// machine, equal options. Wisdom is rank 0's, broadcast; measured times are maxima over the ranks. No rank acts on a
+// clock or a file of its own. With Planning::root only rank 0 has the matrix: it asks the adviser and tells the others.
+// Cost: docs/reference/exchange.md; without measuring less than the exchanges it decides about.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+
+#include "exchange/plan/options.hpp"
+#include "exchange/choose/pick_machine.hpp"
+#include "exchange/plan/plan_state.hpp"
+#include "exchange/choose/share_advice.hpp"
+#include "exchange/choose/trial.hpp"
+#include "mpi/share.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/plan/wisdom.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+constexpr std::size_t most_trials = 4;
+constexpr std::size_t least_trials = 2;
+/// Where switch queues are short only grants bound what is on its way to a port. Slow exchanges of the others are rarer
+/// than a trial has rounds, so one of them must be faster by so much.
+constexpr double rare_slow_exchanges = 1.05;
+/// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
+constexpr double planning_doubt = 5;
+/// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
+/// rank of a host.
+constexpr std::int64_t least_combined = 2;
+
+/// Whether the user's own exchanges are to show what is best.
+bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
+  return options.automatic.learn && !options.automatic.measure && options.credit.adapt && !picked.is_named &&
+         !picked.is_one_host && options.executor == auto_name;
+}
+
+/// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
+/// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot, and those that forward only by relays. The
+/// adviser then sees hosts: not what combining saves, and not that all ranks of a host send at once where nothing holds them back,
+/// so that a short queue gets more senders than it counts.
+///
+/// Where exchanges are to learn, what is predicted of executors does not count: an exchange of little is sent as by async, and one
+/// of more finds its pace.
+std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
+                                        bool for_hosts) {
+  const Machine& machine = picked.machine;
+  const bool learns = learns_on(picked, options);
+  const bool is_free = options.executor == auto_name;
+  const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
+  std::vector<std::string> ours;
+  for (const std::string& name : mpi_candidates(machine)) {
+    const std::size_t colon = name.find(':');
+    const Scheduler& scheduler = find_scheduler(name.substr(0, colon));
+    const Executor& executor = find_executor(is_free ? name.substr(colon + 1) : asked);
+    if (for_hosts && scheduler.needs_topology()) continue;
+    const bool forwards = (scheduler.guarantees & direct) == 0;
+    if (for_hosts && forwards) continue;
+    if (for_hosts && is_free && executor.pace == Pace::at_once && machine.queue_senders > 0) continue;
+    if (!executor.carries_out(scheduler.guarantees)) continue;
+    const bool has_order = (scheduler.guarantees & one_port) != 0;
+    if (learns && (executor.pace != Pace::grants || !has_order)) continue;
+    const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
+    if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
+  }
+  return ours;
+}
+
+/// All that decides beside matrix, machine and reuse. What was measured with one MPI says little of another.
+std::string setting_text(const PlanOptions& options, bool for_hosts) {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+  int length = 0;
+  must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
+  return std::string(library.data()) + " " + options.executor + " " +
+         std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
+         " " + std::to_string(options.credit.window_senders) + (options.credit.adapt ? "" : " fixed") + " " +
+         std::to_string(options.async.max_sends) + " " + std::to_string(options.seed) +
+         (for_hosts ? " hosts " + options.hosts + (options.combine ? " combined " : " ") +
+                          std::to_string(options.combining.largest_bytes)
+                    : "");
+}
+
+std::string wisdom_path(const PlanOptions& options) {
+  if (options.automatic.wisdom == "none") return {};
+  return options.automatic.wisdom.empty() ? default_wisdom_path() : options.automatic.wisdom;
+}
+
+std::string milliseconds(double seconds) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ms", 1e3 * seconds);
+  return text.data();
+}
+
+}  // namespace
+
+class Plan::State::Chooser {
+ public:
+  Chooser(State& state, const CommMatrix& matrix, const PlanOptions& options)
+      : state_(state),
+        comm_(*state.comm),
+        matrix_(matrix),
+        options_(options),
+        for_hosts_(state.hosts && state.shares_ports),
+        ports_(for_hosts_ && has_matrix() ? host_matrix(matrix, *state.hosts) : CommMatrix()),
+        picked_(pick_machine(comm_, options)) {}
+
+  void run() {
+    settle_combining();
+    if (!follow_wisdom()) {
+      all_or_none(comm_, [&] {
+        if (!has_matrix()) return;
+        advice_ = advise(advised(), picked_.machine, advice_options_);
+        name_machine();
+      });
+      share();
+      state_.info.predicted_s = advice_.choice().exchange_s;
+      if (options_.automatic.measure && advice_.num_messages > 0) measure();
+    }
+    state_.info.warning = text_of_rank_0(comm_, std::move(state_.info.warning));
+  }
+
+  const Advice& advice() const { return advice_; }
+
+  /// Valid as long as this is.
+  Assignment assignment(const Candidate& candidate) const {
+    const bool is_made = !for_hosts_ && advice_.schedule && candidate.scheduler == advice_.choice().scheduler;
+    return {.problem = {.matrix = matrix_,
+                        .seed = options_.seed,
+                        .phase_cost_bytes = advice_.phase_cost_bytes,
+                        .topology = picked_.machine.topology.get(),
+                        .prefer_pairs = advice_.prefer_pairs},
+            .scheduler = find_scheduler(candidate.scheduler),
+            .executor = find_executor(candidate.executor),
+            .schedule = is_made ? advice_.schedule.get() : nullptr};
+  }
+
+ private:
+  bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
+  /// Collective.
+  void share() {
+    if (options_.planning == Planning::root) share_advice(comm_, advice_);
+  }
+
+  /// Collective. Whether messages are combined, where nobody has said.
+  void settle_combining() {
+    if (!for_hosts_) return;
+    all_or_none(comm_, [&] {
+      if (has_matrix()) count_combined();
+    });
+    share_from_rank_0(comm_, num_small_, num_small_pairs_);
+    if (num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0) state_.info.combined = true;
+  }
+  void count_combined() {
+    const Hosts& hosts = *state_.hosts;
+    std::vector<std::pair<Rank, Rank>> pairs;
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
+      const auto [src, dst, bytes] = matrix_.message(id);
+      if (hosts.same(src, dst) || bytes > options_.combining.largest_bytes) continue;
+      ++num_small_;
+      pairs.emplace_back(hosts.host_of(src), hosts.host_of(dst));
+    }
+    std::ranges::sort(pairs);
+    num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
+  }
+
+  /// What rank 0 knows of this problem, on all ranks.
+  std::optional<WisdomEntry> look_up() {
+    WisdomEntry entry;  // without a scheduler: nothing is known
+    all_or_none(comm_, [&] {
+      advice_options_ = {.reuse = options_.automatic.reuse,
+                         .candidates = candidates_for(picked_, options_, for_hosts_),
+                         .seed = options_.seed,
+                         .chunk_bytes = std::min(options_.credit.chunk_bytes, default_chunk_bytes),
+                         .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};
+      const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
+      if (path.empty()) return;
+      key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse,
+                        setting_text(options_, for_hosts_));
+      const WisdomFile file = read_wisdom(path);
+      warn(file.warning);
+      const WisdomEntry* const known = file.find(key_);
+      if (known == nullptr) return;
+      entry = *known;
+    });
+    share_from_rank_0(comm_, entry.scheduler, entry.executor, entry.predicted_s, entry.measured_s,
+                      entry.repetitions);
+    return entry.scheduler.empty() ? std::nullopt : std::optional(entry);
+  }
+
+  /// Takes the choice from wisdom if there is one that makes sense here; its rivals are then predicted by the rule.
+  bool follow_wisdom() {
+    const std::optional<WisdomEntry> entry = look_up();
+    if (!entry) return false;
+    int follows = 0;
+    all_or_none(comm_, [&] {
+      if (!has_matrix()) return;
+      AdviceOptions cheap = advice_options_;
+      cheap.predict_by = Prediction::rule;
+      const Advice by_rule = advise(advised(), picked_.machine, cheap);
+      const auto known =
+          std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);
+      const bool is_good =
+          known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
+      if (!is_good) {
+        warn("wisdom says " + entry->scheduler + ":" + entry->executor +
+             ", which does not suit this matrix: it is not used");
+        return;
+      }
+      const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
+      const MeasuredExchange measured{index, entry->measured_s};
+      advice_ = with_measurements(by_rule, {&measured, 1});
+      advice_.sentence += " Wisdom: it was the fastest of those measured, " +
+                          milliseconds(entry->measured_s) + " (mean of " +
+                          std::to_string(entry->repetitions) + ").";
+      name_machine();
+      follows = 1;
+    });
+    share_from_rank_0(comm_, follows);
+    if (follows == 0) return false;
+    share();
+    state_.info.predicted_s = entry->predicted_s;
+    return true;
+  }
+
+  /// Even a file that lies can only cost little: whatever it names is a right schedule, and planning it is bounded here.
+  bool is_believable(const Candidate& known, const Advice& by_rule) const {
+    const double planning_s = known.planning_s / static_cast<double>(options_.automatic.reuse);
+    return planning_s <= planning_doubt * by_rule.choice().total_s;
+  }
+
+  /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
+  void measure() {
+    const std::vector<std::size_t> tried = worth_trying();
+    std::vector<TrialResult> results;
+    try {
+      Trial trial(comm_);
+      for (const std::size_t i : tried) trial.add(plan_of(advice_.candidates[i]));
+      results = trial.run();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::limit) throw;
+      warn(std::string("nothing was measured: ") + error.what());
+      return;
+    }
+    all_or_none(comm_, [&] { take(tried, results); });
+  }
+
+  /// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell apart, as
+  /// predictions of one executor are wrong together; then the best of the others.
+  std::vector<std::size_t> worth_trying() const {
+    const auto& all = advice_.candidates;
+    const auto applicable =
+        static_cast<std::size_t>(std::ranges::count_if(all, [](const Candidate& c) { return c.applicable; }));
+    const std::size_t contenders = std::min(applicable, advice_.num_contenders());
+    std::vector<std::size_t> tried;
+    std::vector<std::string_view> executors;
+    for (std::size_t i = 0; i < contenders && tried.size() < most_trials; ++i) {
+      if (std::ranges::find(executors, all[i].executor) != executors.end()) continue;
+      executors.push_back(all[i].executor);
+      tried.push_back(i);
+    }
+    const std::size_t count = std::min(applicable, std::clamp(contenders, least_trials, most_trials));
+    for (std::size_t i = 0; i < applicable && tried.size() < count; ++i)
+      if (std::ranges::find(tried, i) == tried.end()) tried.push_back(i);
+    std::ranges::sort(tried);
+    return tried;
+  }
+
+  double surcharge(const Candidate& candidate) const {
+    const bool is_bounded =
+        picked_.machine.queue_senders == 0 || find_executor(candidate.executor).pace == Pace::grants;
+    return is_bounded ? 1 : rare_slow_exchanges;
+  }
+
+  Plan plan_of(const Candidate& candidate) {
+    auto state = std::make_unique<State>();
+    state->tags = state_.tags;
+    state->comm = state_.comm;
+    state->member = {state_.member.group, state_.member.group->add()};
+    state->destinations = state_.destinations;
+    state->find_hosts(options_);
+    state->info.combined = state_.info.combined;
+    state->make(assignment(candidate), options_);
+    state->share_windows();
+    return Plan(std::move(state));
+  }
+
+  void take(std::span<const std::size_t> tried, std::span<const TrialResult> results) {
+    std::vector<MeasuredExchange> measured;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      measured.push_back({tried[i], results[i].cost_s * surcharge(advice_.candidates[tried[i]])});
+    const std::vector<Candidate> before = advice_.candidates;
+    advice_ = with_measurements(std::move(advice_), measured);
+    const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
+    const auto place = std::ranges::find(tried, static_cast<std::size_t>(chosen - before.begin()));
+    const auto index = static_cast<std::size_t>(place - tried.begin());
+    const TrialResult& result = results[index];
+    const double cost_s = measured[index].seconds;
+    state_.info.predicted_s = chosen->exchange_s;
+    advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
+                        "; measured: " + milliseconds(cost_s) + " (mean of " +
+                        std::to_string(result.repetitions) +
+                        (cost_s > result.cost_s ? ", and a twentieth for slow exchanges not seen)." : ").");
+    const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
+    if (path.empty()) return;
+    const WisdomEntry entry{.key = key_,
+                            .scheduler = chosen->scheduler,
+                            .executor = chosen->executor,
+                            .predicted_s = chosen->exchange_s,
+                            .measured_s = cost_s,
+                            .repetitions = result.repetitions};
+    warn(add_wisdom(path, {&entry, 1}));
+  }
+
+  void name_machine() {
+    if (for_hosts_)
+      advice_.sentence += " Ranks of a host share its port: this is about " +
+                          std::to_string(state_.hosts->num_hosts()) + " hosts.";
+    if (state_.info.combined && num_small_ > 0)
+      advice_.sentence += " " + std::to_string(num_small_) + " messages of at most " +
+                          std::to_string(options_.combining.largest_bytes) +
+                          " bytes between hosts travel combined, as " + std::to_string(num_small_pairs_) +
+                          ".";
+    if (learns_on(picked_, options_))
+      advice_.sentence += " How fast to send is found while exchanges run, whatever is predicted.";
+    advice_.sentence += " " + picked_.sentence;
+  }
+
+  /// The ports are what the adviser is asked about: the hosts', where several ranks share one.
+  const CommMatrix& advised() const { return for_hosts_ ? ports_ : matrix_; }
+
+  void warn(const std::string& text) {
+    if (text.empty()) return;
+    std::string& warning = state_.info.warning;
+    warning += (warning.empty() ? "" : "; ") + text;
+  }
+
+  State& state_;
+  const Communicator& comm_;
+  const CommMatrix& matrix_;
+  const PlanOptions& options_;
+  bool for_hosts_;
+  std::int64_t num_small_ = 0;        // messages between hosts that can be combined
+  std::int64_t num_small_pairs_ = 0;  // of hosts that have any
+  CommMatrix ports_;                  // the hosts' matrix; empty unless for_hosts_
+  PickedMachine picked_;
+  AdviceOptions advice_options_;
+  WisdomKey key_;
+  Advice advice_;
+};
+
+void Plan::State::choose_and_make(const CommMatrix& matrix, const PlanOptions& options) {
+  StopWatch watch;
+  Chooser chooser(*this, matrix, options);
+  chooser.run();
+  info.choose_s = watch.lap();
+  make(chooser.assignment(chooser.advice().choice()), options);
+  advice = chooser.advice();
+  advice->schedule = nullptr;  // a plan keeps its own rank's messages only
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Only rank 0 looks at its environment and its files; the others get the text. So all ranks have the same machine, and
+// ranks on hosts without the file have it too.
+#include "exchange/choose/pick_machine.hpp"
+#include "mpi/collective.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/text/unpacked_file.hpp"
+#include "mpi/host/host_comm.hpp"
+#include "mpi/share.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// What rank 0 has found.
+struct Found {
+  std::string name;
+  std::string text;
+  std::string sentence;
+  int is_named = 0;
+};
+
+/// By the name of a shipped one or a file.
+Found by_name(const std::string& name, const std::string& sentence) {
+  for (const ShippedMachine& shipped : shipped_machines())
+    if (shipped.name == name) return {name, std::string(shipped.text), sentence};
+  if (!name.ends_with(".toml")) (void)find_machine(name);  // throws, with the known names
+  return {name, core::read_text(name), sentence};
+}
+
+Found named(const std::string& name, const std::string& by_whom) {
+  Found found = by_name(name, "The machine is " + name + by_whom);
+  found.is_named = 1;
+  return found;
+}
+
+Found look_for(const PlanOptions& options, bool one_host) {
+  if (!options.automatic.machine.empty()) return named(options.automatic.machine, ".");
+  if (const std::string name = environment("NUICE_MACHINE"); !name.empty())
+    return named(name, ", by NUICE_MACHINE.");
+  const std::string saved = calibrated_machine_path(one_host);
+  if (!saved.empty() && std::filesystem::exists(saved))
+    return by_name(saved, "The machine is " + saved + ".");
+  const std::string name = one_host ? "shared-memory" : "fattree-ib";
+  return by_name(name, "No machine was named, and there is no " + (saved.empty() ? "calibrated one" : saved) +
+                           ": with the nominal numbers of " + name +
+                           " the choice may be wrong; nuice-calibrate --save measures yours.");
+}
+
+/// Collective. Whether all ranks share their memory.
+bool all_on_one_host(const Communicator& comm) {
+  int size = static_cast<int>(ranks_of_this_host(comm).size());
+  all_reduce(comm, MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN);
+  return size == comm.num_ranks();
+}
+
+/// Without links there is nothing that more ranks would share.
+bool is_crossbar(const Topology& topology) { return topology.num_links() == 0; }
+
+void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& options) {
+  Machine& machine = picked.machine;
+  if (!options.topology.empty()) {
+    machine.topology = make_topology(options.topology);
+  } else if (machine.topology->num_ranks() < comm.num_ranks() && is_crossbar(*machine.topology)) {
+    machine.topology = make_topology("crossbar:" + std::to_string(comm.num_ranks()));
+  }
+}
+
+}  // namespace
+
+PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
+  const bool is_named = !options.automatic.machine.empty();
+  const bool one_host = !is_named && all_on_one_host(comm);
+  Found found;
+  all_or_none(comm, [&] {
+    if (comm.rank() == 0) found = look_for(options, one_host);
+  });
+  share_from_rank_0(comm, found.name, found.text, found.sentence, found.is_named);
+  PickedMachine picked;
+  all_or_none(comm, [&] {
+    picked = {parse_machine(found.text, found.name), found.sentence, found.is_named != 0, one_host};
+    fit(picked, comm, options);
+  });
+  return picked;
+}
+
+}  // namespace nuice::mpi

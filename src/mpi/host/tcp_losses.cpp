@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/host/tcp_losses.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#ifdef __linux__
+#include <linux/tcp.h>  // netinet/tcp.h has no count of what came out of order
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#endif
+
+namespace nuice::mpi {
+namespace {
+
+/// MPI's sockets are among the lower ones.
+constexpr int most_descriptors = 4096;
+
+#ifdef __linux__
+/// Since Linux 5.4; 0 before.
+template <typename Info>
+std::int64_t out_of_order(const Info& info, socklen_t length) {
+  if constexpr (requires { info.tcpi_rcv_ooopack; }) {
+    const auto end =
+        reinterpret_cast<const char*>(&info.tcpi_rcv_ooopack + 1) - reinterpret_cast<const char*>(&info);
+    if (static_cast<std::ptrdiff_t>(length) >= end) return info.tcpi_rcv_ooopack;
+  }
+  return 0;
+}
+
+/// Nothing for what is no TCP socket.
+std::optional<TcpLosses::Counts> counts_of(int descriptor) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return std::nullopt;
+  return TcpLosses::Counts{info.tcpi_total_retrans, out_of_order(info, length)};
+}
+
+int num_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return most_descriptors;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, most_descriptors));
+}
+#else
+std::optional<TcpLosses::Counts> counts_of(int /*descriptor*/) { return std::nullopt; }
+int num_descriptors() { return 0; }
+#endif
+
+}  // namespace
+
+void TcpLosses::find_sockets() {
+  const int end = num_descriptors();
+  for (int descriptor = 3; descriptor < end; ++descriptor) {
+    const auto is_it = [&](const Socket& socket) { return socket.descriptor == descriptor; };
+    if (std::ranges::any_of(sockets_, is_it)) continue;
+    if (const auto counts = counts_of(descriptor)) sockets_.push_back({descriptor, *counts});
+  }
+}
+
+TcpLosses::Counts TcpLosses::since_last() {
+  Counts sum;
+  for (Socket& socket : sockets_) {
+    const Counts now = counts_of(socket.descriptor).value_or(socket.counts);
+    // Below 0: it was closed, and another one has its number.
+    sum.sent_again += std::max<std::int64_t>(0, now.sent_again - socket.counts.sent_again);
+    sum.came_out_of_order +=
+        std::max<std::int64_t>(0, now.came_out_of_order - socket.counts.came_out_of_order);
+    socket.counts = now;
+  }
+  return sum;
+}
+
+}  // namespace nuice::mpi
