@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receive ports. Small data travels in messages, each with its offset (as CMAML's packets, 002 s.4.3.3). Bulk data is
+// Receive ports. Small data travels in messages, each with its offset (as CMAML's packets, 002 s.4.3). Bulk data is
 // announced by a message; the receiver looks at generation and room, and only then lets the transport write.
 #include "nuice/am/port.hpp"
 

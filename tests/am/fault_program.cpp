@@ -22,6 +22,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -50,6 +52,7 @@ constexpr int ranks_per_case = 4;
 constexpr int victim = 1;
 constexpr int fatal_round = 20;
 constexpr int num_rounds = 2000;
+constexpr double most_between_cases_s = 8;  // below the time after which those that are stopped are ended
 constexpr std::size_t block_bytes = 1 << 20;
 
 struct Case {
@@ -72,9 +75,16 @@ struct Word {
   std::uint64_t value;
 };
 
+/// In memory that all ranks share.
+struct Shared {
+  std::array<double, 64> death_s;  // of each case's victim
+  std::atomic<int> num_heard;      // ranks that have said how their case ended
+};
+
 class Ranks {
  public:
-  Ranks(const Case& what, MPI_Comm comm, double* death_s) : what_(what), comm_(comm), death_s_(death_s) {
+  Ranks(const Case& what, MPI_Comm comm, Shared& shared, int num_cases)
+      : what_(what), comm_(comm), shared_(shared), num_cases_(num_cases) {
     MPI_Comm_rank(comm, &rank_);
   }
 
@@ -90,9 +100,12 @@ class Ranks {
     } catch (const Error& error) {
       say(std::string(error_code_name(error.code())) + ": " + error.what());
     }
-    // The others have theirs to say, and mpiexec ends all of them with the first.
-    usleep(1500000);
-    _exit(0);  // MPI_Finalize would wait for the dead
+    // The others have theirs to say, those of other cases too, and mpiexec ends all of them with the first.
+    shared_.num_heard += 1;
+    const double end_s = now_s() + most_between_cases_s;
+    while (shared_.num_heard < num_cases_ * (ranks_per_case - 1) && now_s() < end_s) usleep(10000);
+    usleep(200000);  // what they said is still on its way
+    _exit(0);        // MPI_Finalize would wait for the dead
   }
 
  private:
@@ -101,8 +114,10 @@ class Ranks {
   }
   am::EndpointOptions options() const { return {.watchdog_s = what_.watchdog_s}; }
 
+  double& death_s() const { return shared_.death_s[static_cast<std::size_t>(what_.number)]; }
+
   void say(const std::string& text) const {
-    std::printf("case %d rank %d %.4f %s\n", what_.number, rank_, now_s() - *death_s_, text.c_str());
+    std::printf("case %d rank %d %.4f %s\n", what_.number, rank_, now_s() - death_s(), text.c_str());
     std::fflush(stdout);
   }
 
@@ -111,7 +126,7 @@ class Ranks {
     for (int i = 0; i < num_rounds; ++i) {
       if (i == fatal_round && rank_ == victim) {
         usleep(20000);  // the others are waiting then
-        *death_s_ = now_s();
+        death_s() = now_s();
         what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
       }
       round(i);
@@ -233,7 +248,7 @@ class Ranks {
       mpi::broadcast(*comm, numbers, 6, MPI_INT64_T, 0);
       mpi::all_or_none(*comm, [] {});
       const am::mpi::Host host(*comm);  // all know each other's processes now
-      *death_s_ = now_s();
+      death_s() = now_s();
       what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
     }
     am::mpi::connect(comm_, transport());
@@ -248,24 +263,25 @@ class Ranks {
 
   Case what_;
   MPI_Comm comm_;
-  double* death_s_;  // in memory that the ranks of a case share
+  Shared& shared_;
+  int num_cases_;
   int rank_ = 0;
 };
 
 /// Of all ranks of the host, which MPI_COMM_WORLD is. Not in a window: some ways of MPI's have none that is shared.
-double* shared_number(int which) {
+Shared& shared_memory() {
   int starter = getppid();
   MPI_Bcast(&starter, 1, MPI_INT, 0, MPI_COMM_WORLD);
   const std::string name = "/nuice-fault-" + std::to_string(starter);
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT, 0600);
-  constexpr std::size_t bytes = 4096;
+  constexpr std::size_t bytes = sizeof(Shared);
   if (file < 0 || ftruncate(file, bytes) != 0) MPI_Abort(MPI_COMM_WORLD, 3);
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) MPI_Abort(MPI_COMM_WORLD, 3);
   close(file);
   MPI_Barrier(MPI_COMM_WORLD);
   shm_unlink(name.c_str());
-  return static_cast<double*>(memory) + which;
+  return *static_cast<Shared*>(memory);  // zeros
 }
 
 }  // namespace
@@ -281,5 +297,5 @@ int main(int argc, char** argv) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, number, rank, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  Ranks(parse_case(number, argv[number + 1]), comm, shared_number(number)).run();
+  Ranks(parse_case(number, argv[number + 1]), comm, shared_memory(), argc - 1).run();
 }

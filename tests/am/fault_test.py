@@ -7,14 +7,16 @@ usage: fault_test.py FAULT_PROGRAM MPIEXEC NUMPROC_FLAG TRANSPORTS [--times]
 TRANSPORTS: those of this build, with commas. --times: all cases; prints when the last of the others heard.
 """
 
-import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 import typing
 import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from mpi_job import run_job
 
 PROGRAM, MPIEXEC, FLAG = sys.argv[1:4]
 TRANSPORTS = sys.argv[4].split(",")
@@ -22,9 +24,9 @@ RANKS, VICTIM = 4, 1
 SURVIVORS = set(range(RANKS)) - {VICTIM}
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True).stdout
 IS_OPENMPI_5 = re.search(r"Open MPI\) 5|prterun|PRRTE", VERSION) is not None
-WATCHDOG_S = 1
-# Idle cores give 0.03 s and 0.05 s; these tests run on any machine, under any load.
-SLACK_S = 3
+WATCHDOG_S = 3  # connect() alone may take a second under such a load
+# Idle cores give 0.03 s and 0.05 s (--times); these tests run under any load: 28 on two cores took 3.4 s.
+SLACK_S = 10
 CONTINUE = ["--continuous"] if IS_OPENMPI_5 else []
 LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 
@@ -32,17 +34,7 @@ LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 def run(cases, *launcher_options, **environment):
     """What the ranks of each case say, and when, by case and rank; all of them in one start."""
     command = [MPIEXEC, *launcher_options, FLAG, str(RANKS * len(cases)), PROGRAM, *cases]
-    # Open MPI leaves its shared memory behind when a rank is killed: here, where it goes with the folder.
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        places = {f"OMPI_MCA_{who}_backing_directory": folder for who in ("btl_sm", "osc_sm")}
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=60,
-            env=os.environ | places | environment,
-        )
+    done = run_job(command, 120, environment)
     said = {case: {} for case in cases}
     for case, rank, when, text in LINE.findall(done.stdout):
         if int(rank) == VICTIM:  # woken up to be ended
@@ -108,13 +100,16 @@ class Faults(unittest.TestCase):
         """All survivors end, in an error or in a process that says what it would have said."""
         begin = time.monotonic()
         done, said = run([case], *launcher_options, **environment)
-        self.assertLess(time.monotonic() - begin, 30)
+        self.assertLess(time.monotonic() - begin, 45)
         message = f"{case}: {done.stdout}{done.stderr}"
         ended = {
             int(rank) for rank in re.findall(rf"^nuice: rank (\d) gives up{expected}", done.stderr, re.M)
         }
         threw = {rank for rank, (_, text) in said[case].items() if re.search(expected, text)}
-        self.assertEqual(ended | threw, SURVIVORS, message)
+        if IS_OPENMPI_5:
+            self.assertEqual(ended | threw, SURVIVORS, message)
+        else:  # the launcher ends the others with the first
+            self.assertTrue(ended | threw, message)
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
     def test_a_death_in_the_midst_of_connect(self):

@@ -5,12 +5,14 @@
 usage: fault_test.py FAULT_PROGRAM MPIEXEC NUMPROC_FLAG
 """
 
-import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from mpi_job import run_job
 
 PROGRAM, MPIEXEC, FLAG = sys.argv[1:4]
 RANKS, VICTIM = 4, 1
@@ -22,12 +24,7 @@ IS_OPENMPI_5 = re.search(r"Open MPI\) 5|prterun|PRRTE", VERSION) is not None
 def run(cases, *launcher_options):
     """What the ranks of each case say, by case and rank; all of them in one start."""
     command = [MPIEXEC, *launcher_options, FLAG, str(RANKS * len(cases)), PROGRAM, *cases]
-    # Open MPI leaves its shared memory behind when a rank is killed: here, where it goes with the folder.
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        places = {f"OMPI_MCA_{who}_backing_directory": folder for who in ("btl_sm", "osc_sm")}
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=100, env=os.environ | places
-        )
+    done = run_job(command, 100)
     said = {case: {} for case in cases}
     for case, rank, text in re.findall(r"^case (\d+) rank (\d+) (.*)$", done.stdout, re.MULTILINE):
         said[cases[int(case)]][int(rank)] = text

@@ -24,6 +24,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -70,6 +71,7 @@ class Episode:
         self.launcher.write_text('#!/bin/sh\nexec mpiexec --with-ft ulfm "$@"\n')
         self.launcher.chmod(0o755)
         self.faults: list[str] = []
+        self.seen: dict[str, dict] = {}  # where ranks and connections stood when something was amiss
 
     def start(self) -> None:
         longest = self.seconds + 4 * (WATCHDOG_S + SLACK_S)  # the last fault is to meet it at work
@@ -134,7 +136,38 @@ class Episode:
             f"nothing moves after {self.faults[-1]}",
         )
         if self.errors():
+            self.seen["tcp"] = self.connections()
             raise RuntimeError(f"not outlived: {self.faults[-1]}: {self.errors()}")
+
+    def connections(self) -> dict[str, list[str]]:
+        """Those whose last segment was not answered, by host: TCP sends it again ever more seldom."""
+        up = network.current(os.environ["NUICE_TESTBED"])
+        found = {}
+        for host in up.hosts:
+            command = ["ip", "netns", "exec", up.host(host), "ss", "-tinOH", "state", "established"]
+            said = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
+            found[str(host)] = [line for line in said.splitlines() if "backoff:" in line]
+        return found
+
+    def wait_for_end(self, survivors: set[int]) -> None:
+        """Until all of them have given up. Late is not for ever: what each waits in is kept, to tell."""
+
+        def over() -> bool:
+            return survivors <= set(self.errors())
+
+        try:
+            self.wait_for(over, WATCHDOG_S + SLACK_S, f"hang after {self.faults[-1]}")
+        except RuntimeError:
+            silent = survivors - set(self.errors())
+            self.seen["tcp"] = self.connections()
+            self.seen["stacks"] = {r: _stack(pid) for r, pid in self.pids().items() if r in silent}
+            self.wait_for(over, 30, f"hang after {self.faults[-1]}")
+            raise RuntimeError(f"late after {self.faults[-1]}: {self.errors()}") from None
+
+    def reason(self, error: Exception) -> str:
+        """A rank that MPI itself has ended by a signal has nothing to say, and is not one that hangs."""
+        signals = sorted({line.split("Signal: ")[1] for line in self.lines() if "Signal: " in line})
+        return f"crash, {signals}: {error}" if signals else str(error)
 
     def fatal_fault(self, kind: str) -> dict[str, float]:
         victim = self.draw.randrange(self.hosts)
@@ -147,9 +180,7 @@ class Episode:
         else:
             os.kill(pids[victim], signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
         try:
-            self.wait_for(
-                lambda: survivors <= set(self.errors()), WATCHDOG_S + SLACK_S, f"hang after {self.faults[-1]}"
-            )
+            self.wait_for_end(survivors)
         finally:
             if kind == "cut":
                 switch(True)
@@ -192,6 +223,15 @@ def _name(pid: int) -> str:
         return ""
 
 
+def _stack(pid: int) -> list[str]:
+    """Where a process stands, by gdb where there is one."""
+    if shutil.which("gdb") is None:
+        return ["no gdb here"]
+    command = ["gdb", "--batch", "-p", str(pid), "-ex", "bt 30"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return [line for line in done.stdout.splitlines() if line.startswith("#")]
+
+
 def run_episode(seed: int, seconds: float) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         episode = Episode(seed, Path(folder), seconds)
@@ -199,16 +239,23 @@ def run_episode(seed: int, seconds: float) -> dict:
         try:
             entry |= episode.run() | {"survived": True}
         except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
-            entry |= {"survived": False, "why": str(error), "output": episode.lines()[-30:]}
+            entry |= {"survived": False, "why": episode.reason(error), "output": episode.lines()[-30:]}
+            entry |= episode.seen
         return entry | {"rounds": episode.rounds(), "faults": episode.faults}
 
 
 def summary(entries: list[dict]) -> dict:
     faults = [fault.split()[0] for entry in entries for fault in entry["faults"]]
     last = [entry["last_s"] for entry in entries if "last_s" in entry]
+    why = [entry.get("why", "") for entry in entries]
     return {
         "episodes": len(entries),
         "survived": sum(entry["survived"] for entry in entries),
+        "not_outlived": sum(reason.startswith("not outlived") for reason in why),
+        "crashes": sum(reason.startswith("crash") for reason in why),
+        "late": sum(reason.startswith("late") for reason in why),
+        "hangs": sum(reason.startswith(("hang", "nothing moves")) for reason in why),
+        "wrong": sum("WRONG" in reason for reason in why),
         "rounds": sum(entry["rounds"] for entry in entries),
         "faults": {kind: faults.count(kind) for kind in PASSING + FATAL},
         "watchdog_s": WATCHDOG_S,

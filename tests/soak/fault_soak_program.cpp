@@ -7,6 +7,7 @@
 // put into ports; DRS_N. Every byte that arrives is compared. What rank R writes to FOLDER/R, as the
 // launcher's own way to the terminal goes over the network that fails:
 //   "rank R pid P"              at the beginning
+//   "begun N KIND [S:E]"        rank 0, before a round; scheduler and executor of a plan
 //   "round N KIND"              rank 0, when it is over
 //   "rank R T code: text"       when it gives up; T in seconds of the host's clock
 //   "rank R WRONG ..."          bytes that are not what was sent
@@ -74,12 +75,12 @@ class Soak {
       static constexpr std::array kinds = {"plan", "messages", "puts", "drs"};
       const std::size_t kind = random_.below(kinds.size());
       draw_matrix();
+      tell("begun", kinds[kind]);
       if (kind == 0) exchange_by_plan();
       if (kind == 1) exchange_messages();
       if (kind == 2) put_blocks();
       if (kind == 3) exchange_by_drs();
-      if (rank_ == 0) std::printf("round %llu %s\n", static_cast<unsigned long long>(round_), kinds[kind]);
-      std::fflush(stdout);
+      tell("round", kinds[kind]);
       const std::array<std::int64_t, 1> mine = {now_s() < end_s ? 1 : 0};
       more = endpoint_->reduce(am::ReduceOp::sum, mine)[0] == num_ranks_;
     }
@@ -91,6 +92,11 @@ class Soak {
  private:
   am::EndpointOptions options() const { return {.watchdog_s = watchdog_s_}; }
   Bytes& bytes(Rank src, Rank dst) { return matrix_[static_cast<std::size_t>(src * num_ranks_ + dst)]; }
+
+  void tell(const char* what, const std::string& kind) const {
+    if (rank_ == 0) std::printf("%s %llu %s\n", what, static_cast<unsigned long long>(round_), kind.c_str());
+    std::fflush(stdout);
+  }
 
   /// The same on all ranks.
   void draw_matrix() {
@@ -136,10 +142,12 @@ class Soak {
 
   void exchange_by_plan() {
     static constexpr std::array schedulers = {"coloring", "rs_n", "ac", "lp"};
-    static constexpr std::array executors = {"async", "phased", "barrier", "pairwise", "credit"};
+    static constexpr std::array executors = {"async",  "phased",   "barrier", "pairwise",
+                                             "credit", "planless", "depend"};
     const mpi::PlanOptions how = {.scheduler = schedulers[random_.below(schedulers.size())],
                                   .executor = executors[random_.below(executors.size())],
                                   .watchdog_s = watchdog_s_};
+    tell("begun", how.scheduler + ":" + how.executor);
     mpi::Plan plan(MPI_COMM_WORLD, to_, how);
     mpi::Exchange exchange = plan.bind(send_, receive_);
     for (std::uint64_t again = random_.below(3) + 1; again > 0; --again) {

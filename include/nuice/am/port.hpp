@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receive ports for block transfer (AM-PUT): the CMAML rport of 002 s.4.3.3.
+// Receive ports for block transfer (AM-PUT): the CMAML rport of 002 s.4.3.
 //
 //   auto port = ep.open_port(std::as_writable_bytes(std::span(halo)), halo_bytes);   // receiver
 //   ep.send(sender, here_it_is, port.ref());                                         // a PortRef is an Argument

@@ -52,7 +52,7 @@ class AnswerTime {
  private:
   static constexpr double limit_s = 0.05;
   static constexpr double most_between_looks_s = 0.0025;
-  static constexpr double most_s = 0.3;
+  static constexpr double most_s = 1;
   QuietTime looked_;
   double begun_s_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include <algorithm>
 #include <array>
@@ -133,13 +134,16 @@ std::vector<std::string> read_corpus(const std::vector<std::string>& names) {
   return inputs;
 }
 
-void run_one(std::string input) {
+/// The processor's seconds that it took.
+double run_one(std::string input) {
   current = std::move(input);
+  const std::clock_t begin = std::clock();
   // Of the processor: the machine may have other work. Ten times that by the clock, for one that waits.
   const itimerval limit{{0, 0}, {most_seconds_for_an_input, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
   alarm(10 * most_seconds_for_an_input);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(current.data()), current.size());
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 int run(const Options& options) {
@@ -151,15 +155,19 @@ int run(const Options& options) {
   const std::size_t num_given = inputs.size();
   Coverage coverage;
   std::uint64_t runs = 0;
+  std::vector<double> took_s;
   for (const std::string& input : inputs) {
-    run_one(input);
+    took_s.push_back(run_one(input));
     coverage.is_new();
     ++runs;
   }
   Mutator mutator(options.seed);
   while (runs < options.runs && seconds() < options.seconds) {
-    run_one(mutator.next(inputs, most_bytes));
-    if (coverage.is_new()) inputs.push_back(current);
+    const double one_s = run_one(mutator.next(inputs, took_s, most_bytes));
+    if (coverage.is_new()) {
+      inputs.push_back(current);
+      took_s.push_back(one_s);
+    }
     ++runs;
   }
   alarm(0);

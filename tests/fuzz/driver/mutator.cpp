@@ -56,8 +56,11 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-std::string Mutator::next(const std::vector<std::string>& inputs, std::size_t most_bytes) {
-  std::string text = inputs[below(inputs.size())];
+std::string Mutator::next(const std::vector<std::string>& inputs, const std::vector<double>& took_s,
+                          std::size_t most_bytes) {
+  const std::size_t one = below(inputs.size());
+  const std::size_t other = below(inputs.size());
+  std::string text = inputs[took_s[one] <= took_s[other] ? one : other];
   for (std::size_t changes = 1 + below(4); changes > 0; --changes) change(text, inputs);
   if (text.size() > most_bytes) text.resize(most_bytes);
   return text;
