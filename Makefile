@@ -148,25 +148,10 @@ fuzz: $(SETUP_STAMP)
 	@printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=max_allocation_size_mb=1024:hard_rss_limit_mb=3072 xargs -P $(JOBS) -I{} sh -c \
 	  'echo "{}: $$(build/fuzz/tests/fuzz/fuzz_{} --seconds $(SECONDS) --save build/fuzz-failed --seed $(or $(SEED),1) tests/fuzz/corpus/{} 2>&1)"'
 
+# Hours: all that `lab/bench/run.py --list` shows but what needs root, another build or other packages. BENCH="NAME --quick" runs that.
+BENCH ?= --all --without testbed,build,peers,petsc
 bench: build
-	$(BIN)/python lab/bench/planning.py
-	$(BIN)/python lab/bench/coloring.py
-	$(BIN)/python lab/bench/simulator.py
-	$(BIN)/python lab/bench/packets.py
-	$(BIN)/python lab/bench/advise.py --matrices 40
-	$(BIN)/python lab/bench/simgrid_check.py
-	$(BIN)/python lab/bench/update.py
-	$(BIN)/python lab/bench/unequal_sizes.py
-	$(BIN)/python lab/bench/level_rules.py
-	$(BIN)/python lab/bench/bytes.py
-	$(BIN)/python lab/bench/link_free.py
-	$(BIN)/python lab/bench/exchange.py
-	$(BIN)/python lab/bench/pair.py
-	$(BIN)/python lab/bench/broadcast.py
-	$(BIN)/python lab/bench/applications.py
-	$(BIN)/python lab/bench/wolff.py
-	$(BIN)/python lab/bench/irregular_smpi.py --quick
-	$(BIN)/python lab/bench/drs.py
+	$(BIN)/python lab/bench/run.py $(BENCH)
 	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
 # Debian's PETSc and fftw_mpi are linked with Debian's MPI: nuice is built with it too, apart from the rest.
@@ -175,12 +160,12 @@ bench-peers: build/python/.installed
 	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BENCH_PETSC=ON \
 	  -DMPI_CXX_COMPILER=/usr/bin/mpicxx -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec >build/peers.log
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
-	$(BIN)/python lab/bench/peers.py --build build/peers
+	$(BIN)/python lab/bench/run.py peers --build build/peers
 
 # Programs that nobody has changed, with and without `nuice run`: as root, on a test network.
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python lab/bench/programs.py
+	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 lint: build

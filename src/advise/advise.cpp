@@ -31,7 +31,7 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// How far the prediction is from the simulator, nine times of ten (lab/bench/advise.py, seeds 500 to 539); for grants, which
+/// How far the prediction is from the simulator, nine times of ten (lab/bench/run.py advise, seeds 500 to 539); for grants, which
 /// the simulator does not have, from the test network (docs/explanation/results.md).
 constexpr double rule_uncertainty = 0.57;
 constexpr double model_uncertainty = 0.27;

@@ -81,7 +81,7 @@ TEST(Advise, SameArgumentsSameAdvice) {
   }
 }
 
-/// lab/bench/advise.py in small: on every shipped machine, 9 matrices of three kinds.
+/// lab/bench/run.py advise in small: on every shipped machine, 9 matrices of three kinds.
 TEST(Advise, TheChoiceIsNearlyTheSimulatedBest) {
   if (test::is_sanitized) GTEST_SKIP() << "about figures";
   for (const ShippedMachine& shipped : shipped_machines()) {

@@ -212,8 +212,9 @@ def test_dolfinx_solves_its_poisson_problem():
 def test_the_bench_compares_on_shared_memory_and_on_a_network(network):
     if network == "fast" and (os.geteuid() != 0 or shutil.which("tc") is None):
         pytest.skip("the test network needs root and iproute2")
-    command = [ROOT / "bench" / "petsc_sf.py", "--build", BUILD, "--networks", network, "--quick", "--json"]
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=500)
+    command = [sys.executable, ROOT / "lab" / "bench" / "run.py", "petsc_sf", "--build", BUILD]
+    command += ["--networks", network, "--quick", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
     figures = [json.loads(line) for line in done.stdout.splitlines()]
     assert [figure["what"] for figure in figures] == ["exchange", "solve"]

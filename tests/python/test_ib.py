@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
 
 import pytest
 
-import nuice
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "lab" / "bench"))
 import ib_fabric
+import nuice
 
 pytestmark = pytest.mark.skipif(
     bool(ib_fabric.missing_tools()), reason=f"not installed: {', '.join(ib_fabric.missing_tools())}"

@@ -307,7 +307,7 @@ def test_presets_are_those_of_the_documentation():
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchanges_on_the_network_are_measured():
-    command = [sys.executable, str(FOLDER.parent / "network.py"), "--quick", "--json"]
+    command = [sys.executable, str(FOLDER.parent / "run.py"), "network", "--quick", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     figures = [json.loads(line) for line in done.stdout.splitlines()]

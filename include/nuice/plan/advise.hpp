@@ -148,7 +148,7 @@ std::string to_text(const Advice& advice);
 /// One JSON object with everything but the schedule; docs/explanation/advise.md lists the keys.
 std::string to_json(const Advice& advice);
 
-/// Estimated seconds to make and check a schedule (S), from the matrix alone: coefficients of lab/bench/planning_costs.py.
+/// Estimated seconds to make and check a schedule (S), from the matrix alone: coefficients of lab/bench/run.py planning_costs.
 /// Throws Error invalid_argument for an unknown scheduler.
 double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler,
                        const Topology* topology = nullptr);

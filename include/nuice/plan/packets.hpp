@@ -74,7 +74,7 @@ struct PacketRun {
 /// schedule, and for options out of range; not_applicable for circuits and for ports that do not send and receive at the
 /// same time; mismatch as simulate(), and for paths of another number than there are transfers; state if ranks would
 /// wait for each other for ever; limit above 2^31 packets in buffers or a message above 2^32 - 1 packets.
-/// Cost: 50 to 100 ns per packet and hop (lab/bench/packets.py); memory 12 bytes per packet that buffers hold.
+/// Cost: 50 to 100 ns per packet and hop (lab/bench/run.py packets); memory 12 bytes per packet that buffers hold.
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                            const PacketOptions& options = {});
 

@@ -96,7 +96,7 @@ struct Scheduler {
   Required<double (*)(const MatrixTraits&)> expected_phases;
   /// How long phases are together: 0 as long as the busiest port has bytes, 1 as if all messages were as long as the largest.
   Required<double> expected_unevenness;
-  Required<PlanningCost> planning_cost;  ///< As lab/bench/planning_costs.py fits it.
+  Required<PlanningCost> planning_cost;  ///< As lab/bench/run.py planning_costs fits it.
   /// Whether every rank needs the whole matrix. Without it its own sends and receives are enough (004 s.3).
   Required<bool> gathers;
   Required<Paces> tried_with;

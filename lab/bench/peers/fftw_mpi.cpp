@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FFTW's own distributed transform, for lab/bench/peers.py: the same numbers as nuice-fft2d, the result distributed by
+// FFTW's own distributed transform, for lab/bench/run.py peers: the same numbers as nuice-fft2d, the result distributed by
 // columns as there (FFTW_MPI_TRANSPOSED_OUT).
 //
 //   mpiexec -n N fftw_mpi ROWS COLUMNS INPUT OUTPUT REPS

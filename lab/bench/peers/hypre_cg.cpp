@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypre's conjugate gradients, for lab/bench/peers.py: the same matrix, the same rows on each rank as nuice-cg, b all ones, x = 0 at
+// hypre's conjugate gradients, for lab/bench/run.py peers: the same matrix, the same rows on each rank as nuice-cg, b all ones, x = 0 at
 // first, no preconditioner, until |r| <= rtol |b|.
 //
 //   mpiexec -n N hypre_cg MATRIX ROWS_FILE SOLUTION RTOL REPS

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients with Jacobi on a 3-D Poisson problem with several right-hand sides at once, so that halos are large, with
-// PetscSF of several types, for lab/bench/petsc_sf.py.
+// PetscSF of several types, for lab/bench/run.py petsc_sf.
 //
 //   mpiexec -n N petsc_block_cg POINTS SIDES RTOL REPS TYPE ...
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PetscSF on the pattern of a communication matrix, for lab/bench/peers.py and lab/bench/petsc_sf.py: every message is a run of roots that
+// PetscSF on the pattern of a communication matrix, for lab/bench/run.py peers and lab/bench/run.py petsc_sf: every message is a run of roots that
 // become leaves at its receiver, by PetscSFBcast.
 //
 //   mpiexec -n N petsc_sf PATTERN REPS [TYPE ...]

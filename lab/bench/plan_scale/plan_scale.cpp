@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Planning with thousands of ranks, each with a few partners: memory per rank, and what it takes. For SimGrid's SMPI, in which all
-// ranks are one process (lab/bench/plan_scale.py builds and runs it); any MPI will do for fewer.
+// ranks are one process (`lab/bench/run.py plan_scale` builds and runs it); any MPI will do for fewer.
 //
 //   smpirun -np 4096 ... plan_scale root|everywhere PARTNERS
 //   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS      only learning who sends, by that way
@@ -27,6 +27,12 @@
 extern "C" long long* nuice_account()
     __attribute__((weak));  // this rank's bytes: now, most so far; the program's own likewise
 
+/// SMPI 3.32 declares it and ends the program. A blocking one will do where nobody dies.
+extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
+  return MPI_Comm_dup(comm, made);
+}
+
 namespace {
 
 /// Partners at distances 1, 62, 123 ... modulo n - 1, so as many for every rank and far from each other.
@@ -47,7 +53,7 @@ struct Outcome {
 
 Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinations) {
   if (what != "root" && what != "everywhere")
-    return {nuice::mpi::discover(MPI_COMM_WORLD, destinations, nuice::mpi::find_discovery(what)).size(), 0};
+    return {nuice::mpi::discover(MPI_COMM_WORLD, destinations, what).size(), 0};
   const auto planning = what == "root" ? nuice::mpi::Planning::root : nuice::mpi::Planning::everywhere;
   const nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring", .planning = planning});
   return {plan.table().entries.size(), plan.info().num_phases};

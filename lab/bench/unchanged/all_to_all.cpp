@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that knows nothing of NUICE: MPI_Alltoallv in a loop, with patterns that repeat, change with every call, or take turns; or
 // MPI_Neighbor_alltoall on a periodic grid.
-// lab/bench/unchanged.py starts it with and without the drop-in. Prints, in ms, the time of all calls of the slowest rank.
+// lab/bench/run.py unchanged starts it with and without the drop-in. Prints, in ms, the time of all calls of the slowest rank.
 //
 // usage: all_to_all CASE CALLS          CASE: changing, turns, grid:BYTES, or D:BYTES, D partners and so many bytes for each
 #include <mpi.h>

@@ -140,7 +140,7 @@ def reproduce(
 
 
 def fits() -> list[dict[str, Any]]:
-    """What the machines are fitted to, by lab/bench/fit_machines.py; all other cells are predictions."""
+    """What the machines are fitted to, by lab/bench/run.py fit_machines; all other cells are predictions."""
     return printed_tables.rows(Path(__file__).parent / "data" / "fits.csv")
 
 

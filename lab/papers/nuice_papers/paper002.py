@@ -2,7 +2,7 @@
 """002, figures 31 to 38: Wolff's cluster algorithm and Lee's maze routing in five message-passing schemes.
 
 Ours are runs of nuice-wolff and nuice-lee on a simulated CM-5. They take hours of one core, so they are made
-by lab/bench/irregular_smpi.py --record and shipped: 002_simulated.csv. What has not been run is left out.
+by lab/bench/run.py irregular_smpi --record and shipped: 002_simulated.csv. What has not been run is left out.
 Figures 14 to 18 are in paper002_primitives.py; 29, 30, 33 and 34 draw what 31 and 32 print.
 """
 
@@ -37,7 +37,7 @@ FITTED = {("wolff", None, 16, 256): "AM-NC-O", ("lee", 25, 32, 256): "ASR-C-O"}
 PRINTED_SYNC = {"wolff": "local", "lee": "global"}  # of the schemes without coalescing
 ENDS_OF_A_CYCLE = 2  # messages each way that end a cycle locally, which fig. 35 counts too (s.6)
 TIE = 1.001  # printed are 8.641 and 8.639
-NOTE = "ours: lab/bench/irregular_smpi.py, the real programs under SimGrid, recorded in 002_simulated.csv"
+NOTE = "ours: lab/bench/run.py irregular_smpi, the real programs under SimGrid, recorded in 002_simulated.csv"
 
 Key = tuple[str, int | None, int, int]  # program, walls, ranks, size
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """002, figures 14 to 18: what a message costs in each paradigm, one way and as a circular shift both ways.
 
-No points are printed: claims. Costs are those with which irregular_smpi.py simulates the programs: an
+No points are printed: claims. Costs are those with which simulated_cm5 runs the programs: an
 empty message of send/receive 88 us (001 s.2), an interrupt 53 us at each end (fitted to one figure of Lee);
 a packet of four words 1.6 us to send and 1.7 us to take (004 s.2.3), a put 7.5 us to start at each end (from
 where the curves of fig. 17 are said to cross), a look at the network 1 us (assumed), Strata 0.2 us less at

@@ -59,7 +59,7 @@ def table3(lab: Lab, quick: bool) -> Reproduction:
 
 
 def _is_fitted(row: Row, column: str) -> bool:
-    """See lab/bench/fit_machines.py."""
+    """See lab/bench/run.py fit_machines."""
     if row["bytes"] > LARGEST_IN_BAR:
         return row["degree"] in (16, 24)  # the memory
     if column == "cgm":

@@ -59,7 +59,7 @@ def test_the_machine_predicts_within_the_bars(quick) -> None:
 
 
 def test_fitted_cells_say_so(quick) -> None:
-    """And nothing else: the named columns of lab/bench/fit_machines.py."""
+    """And nothing else: the named columns of lab/bench/run.py fit_machines."""
     columns: dict[str, set[str]] = {}
     for name, result in quick.items():
         for part in result.parts:

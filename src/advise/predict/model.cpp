@@ -17,7 +17,7 @@ namespace {
 /// the shaped rate (docs/explanation/results.md) what headers and acknowledgements do not explain.
 constexpr double granted_gaps = 1.1;
 
-/// What executors with notices lose between transfers: lab/bench/advise_lossless.py, seeds below 1000.
+/// What executors with notices lose between transfers: lab/bench/run.py advise_lossless, seeds below 1000.
 constexpr double waiting_for_notices = 1.05;
 
 class Walk {
@@ -183,10 +183,10 @@ class Walk {
   }
 
   /// Ports that take one message at a time, and circuits, stand idle while what they wait for waits elsewhere. Factors
-  /// between the model without them and the simulator: lab/bench/advise.py, seeds below 1000.
+  /// between the model without them and the simulator: lab/bench/run.py advise, seeds below 1000.
   double queueing() const {
     if (machine_.switching == Switching::circuit) return 1.2;
-    // Packets block each other on the way to links, not to ports: lab/bench/advise_lossless.py, seeds below 1000.
+    // Packets block each other on the way to links, not to ports: lab/bench/run.py advise_lossless, seeds below 1000.
     if (machine_.lossless && ports_.links_are_last()) return 1.1;
     return machine_.receives_at_once == 1 ? 1.05 : 1;
   }

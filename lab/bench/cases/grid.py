@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `auto` finds on networks that it knows nothing of: a grid of test networks (docs/how-to/testbed.md).
+
+No machine, no wisdom, no option. Every cell is one network and one pattern, all methods in turns in one
+start; the first exchanges of `auto`, in which it tries windows, are timed too. For every cell:
+  late   median of exchanges 21 to 40 of auto
+  peer   late over the best median of MPI's own ways
+  hand   late over the best of coloring:credit with a window set by hand: --windows, 7/8 of the queue
+  first  exchanges 1 to 20 of auto together, over 20 medians of the best peer
+  tail   95th percentile over the median, exchanges 21 to the last
+  bound  late over the time that the busiest port needs for its bytes
+"""
+
+from itertools import product
+from statistics import median
+
+import nuice
+from kit import KIB, LOAD, Case, Table, network, quantile
+from kit.patterns import everybody, hot, uniform
+
+SKIPPED = 20
+
+
+def halo(n):
+    """A ring of two neighbours on either side."""
+    return nuice.CommMatrix.from_messages(
+        n, [(r, (r + s) % n, 64 * KIB) for r in range(n) for s in {1, 2, n - 1, n - 2} if s % n]
+    )
+
+
+PATTERNS = {
+    "d8": lambda n: uniform(n, 8, 64 * KIB),
+    "dense": lambda n: everybody(n, 32 * KIB),
+    "heavy": lambda n: uniform(n, 8, 8 * KIB, 32),
+    "halo": halo,
+    "hot": lambda n: hot(n, 64 * KIB),
+    "tiny": lambda n: everybody(n, 100),
+}
+
+
+def by_hand(window_kib):
+    """coloring:credit with this window and an eighth of it as chunk, whatever happens."""
+    window = window_kib * KIB
+    return f"coloring:credit@credit.adapt=false+credit.window={window}+credit.chunk={window // 8}"
+
+
+def figures(records, bound_s):
+    """The cell's figures, from what nuice-bench printed."""
+    series = {record["method"]: record["exchange_seconds_all"] for record in records}
+    auto = series.pop("auto")
+    medians = {method: median(times[SKIPPED:]) for method, times in series.items()}
+    peer = min((m, method) for method, m in medians.items() if "@" not in method)
+    hand = min((m, method) for method, m in medians.items() if "@" in method)
+    late = median(auto[SKIPPED:40])
+    chosen = next(record for record in records if record["method"] == "auto")
+    learnt = chosen["learnt"]
+    return {
+        "choice": chosen["choice"],
+        "window_kib": learnt["window_bytes"] // KIB if learnt["trials"] else None,
+        "late_ms": 1e3 * late,
+        "peer": late / peer[0],
+        "best_peer": peer[1],
+        "hand": late / hand[0],
+        "best_hand": hand[1],
+        "first": sum(auto[:SKIPPED]) / (SKIPPED * peer[0]),
+        "tail": quantile(auto[SKIPPED:], 0.95) / median(auto[SKIPPED:]),
+        "bound": late / bound_s,
+        "auto_s": auto,
+        "trials": learnt["trials"],
+    }
+
+
+def rows(options):
+    more = ["--warmup", 0, "--wisdom", "none"]
+    how = {"timeout_s": options.timeout, "program": options.bench}
+    for rate, queue, cc in product(options.rates, options.queues, options.ccs):
+        cell = {"rate": rate, "queue_kib": queue, "cc": cc, "hosts": options.hosts}
+        windows = sorted({*options.windows, queue * 7 // 8})
+        methods = ["auto", *options.peers, *map(by_hand, windows)]
+        shape = ["--rate", f"{rate}mbit", "--queue", f"{queue}k", "--cc", cc, "--hosts", str(options.hosts)]
+        with network(*shape) as where:
+            for pattern in options.patterns:
+                matrix = PATTERNS[pattern](options.hosts)
+                records = where.bench(matrix, methods, options.exchanges, *more, **how)
+                bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.port_bytes_per_s
+                yield cell | {"pattern": pattern} | figures(records, bound_s)
+
+
+CASE = Case(
+    rows,
+    needs=["mpi", "testbed"],
+    options=dict(
+        rates=([20, 50, 100], "of a port, Mbit/s"),
+        queues=([16, 48, 256], "of a switch port, KiB"),
+        ccs=(["bbr", "reno"], "TCP congestion control"),
+        patterns=(["d8", "dense", "heavy"], f"some of {', '.join(PATTERNS)}", tuple(PATTERNS)),
+        hosts=8,
+        exchanges=(40, "of every method, 21 at least"),
+        peers=(["nbx", "alltoallv"], "MPI's own ways, as nuice-bench calls them"),
+        windows=([28, 56], "set by hand, KiB"),
+        bench="",
+        timeout=(550, "seconds for a cell"),
+    ),
+    quick=dict(rates=[100], queues=[48], ccs=["bbr"], patterns=["d8"], hosts=4, exchanges=22),
+    minutes=90,
+    tables=Table(
+        "auto, nothing known; ratios below 1 are better",
+        "Mbit/s = rate | queue = queue_kib | cc | pattern",
+        LOAD,
+        "KiB found = window_kib",
+        "late_ms .2f | peer .2f | hand .2f | first .2f | tail .2f | bound .2f",
+    ),
+)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lossless networks in simulation, packet by packet: orders, executors and paths beside sending all at once.
+
+Times over the bound of the busiest link (with chosen paths: of the busiest port), both kinds of queues;
+messages of 256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of
+processor time. Every figure but the speed is a simulation.
+"""
+
+import time
+from statistics import median
+
+import nuice
+from kit import Case, Table
+
+NETWORKS = (("fattree:18x18", 324), ("fattree:16x16/2", 256), ("fattree:8x8x8", 512), ("fattree:32x8/2", 256))
+METHODS = ["ac:async", "coloring:credit", "link_coloring:phased", "link_coloring:barrier"]
+METHODS += ["link_coloring:credit", "link_coloring:depend", "link_list:depend"]
+QUEUES = ("fifo", "voq")
+SIZES = {"equal": (262144, 1), "unequal": (32768, 32)}
+MACHINE = """
+topology = "{topology}"
+[message]
+latency = "0.65 us"
+[port]
+bandwidth = "25 GB/s"
+sends_at_once = 0
+[network]
+packet_payload = "4096 B"
+"""
+
+
+def machine_of(topology):
+    """200 Gbit/s; a notice takes four packets' time."""
+    return nuice.parse_machine(MACHINE.format(topology=topology), "bench")
+
+
+def matrix_of(ranks, sizes, seed):
+    unit, units = SIZES[sizes]
+    return nuice.random_regular(ranks, 8, unit_bytes=unit, max_units=units, seed=seed)
+
+
+def over_bound(run):
+    return run.slots / max(run.port_bound_slots, run.link_bound_slots)
+
+
+def orders(topology, sizes, matrices):
+    machine, network = machine_of(topology), nuice.make_topology(topology)
+    for method in METHODS:
+        scheduler, executor = method.split(":")
+        plans = [(m, nuice.plan(m, scheduler, topology=network).schedule) for m in matrices]
+        row = {"part": "orders", "topology": topology, "sizes": sizes, "method": method}
+        for q in QUEUES:
+            row[q] = median(
+                over_bound(nuice.simulate_packets(*p, machine, executor, queueing=q)) for p in plans
+            )
+        yield row
+
+
+def chosen_paths(topology, sizes, matrices):
+    """Over the port's bound: paths from the network, or chosen; all at once, in phases, or in order."""
+    machine, network = machine_of(topology), nuice.make_topology(topology)
+    scheduler = "coloring" if sizes == "equal" else "coloring_by_size"
+    for method in ("ac:async", "ac:async spray", *(f"{scheduler}:{e}" for e in ("phased", "depend"))):
+        plans = []
+        for matrix in matrices:
+            schedule = nuice.plan(matrix, method.split(":")[0]).schedule
+            how = {"routing": "spray" if method.endswith("spray") else "table"}
+            if not method.startswith("ac"):
+                schedule, paths = nuice.choose_paths(schedule, network)
+                how = {"paths": paths}
+            plans.append((matrix, schedule, how))
+        row = {"part": "paths", "topology": topology, "sizes": sizes, "method": method}
+        row["phases"] = schedule.num_phases
+        executor = method.split(":")[1].split()[0]
+        for q in QUEUES:
+            runs = [nuice.simulate_packets(m, s, machine, executor, queueing=q, **how) for m, s, how in plans]
+            row[q] = median(run.slots / run.port_bound_slots for run in runs)
+        yield row
+
+
+def speed(topology, ranks, queueing, repeat=5):
+    matrix = matrix_of(ranks, "equal", 1)
+    schedule = nuice.plan(matrix, "ac").schedule
+    machine = machine_of(topology)
+    times = []
+    for _ in range(repeat):
+        begin = time.process_time()
+        run = nuice.simulate_packets(matrix, schedule, machine, "async", queueing=queueing)
+        times.append(time.process_time() - begin)
+    row = {"part": "speed", "topology": topology, "queueing": queueing, "packet_hops": run.packet_hops}
+    return row | {"hops_per_second": run.packet_hops / median(times)}
+
+
+def rows(options):
+    """Orders on all networks, paths on the first and the third."""
+    networks = NETWORKS[:1] if options.quick else NETWORKS
+    for part, chosen in ((orders, networks), (chosen_paths, networks[:3:2])):
+        for topology, ranks in chosen:
+            for sizes in SIZES:
+                matrices = [matrix_of(ranks, sizes, seed) for seed in range(1, options.seeds + 1)]
+                yield from part(topology, sizes, matrices)
+    for topology, ranks in networks[:3]:
+        for queueing in QUEUES:
+            yield speed(topology, ranks, queueing)
+
+
+CASE = Case(
+    rows,
+    options=dict(seeds=3),
+    quick=dict(seeds=1),
+    minutes=6,
+    tables=[
+        Table(
+            "simulation, d = 8, time over the busiest link's bound, median of {o.seeds} matrices",
+            "topology | sizes | method | fifo .2f | voq .2f",
+            where=lambda row: row["part"] == "orders",
+        ),
+        Table(
+            "simulation, over the busiest port's bound; ac on the network's routes, others on chosen paths",
+            "topology | sizes | method | phases | fifo .2f | voq .2f",
+            where=lambda row: row["part"] == "paths",
+        ),
+        Table(
+            "the simulator",
+            "topology | queueing | million packet hops/s = hops_per_second*1e-6 .1f",
+            where=lambda row: row["part"] == "speed",
+        ),
+    ],
+)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PetscSF's type nuice beside basic and neighbor, in turns in one process (docs/how-to/petsc.md).
+
+Exchanges (PetscSFBcastBegin and End) of the patterns of the case network, on the test network and on shared
+memory, and whole solutions: conjugate gradients with Jacobi, a 3-D Poisson problem, 16 right-hand sides at
+once. Everything is Debian's PETSc and Open MPI; `make petsc` builds the library. What setting up took more
+than basic's is counted in exchanges: after so many it has paid off. Every payload is verified, and solutions
+are compared bit for bit.
+"""
+
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import nuice
+from kit import ROOT, CannotRun, Case, Column, Table, objects, place
+from kit.patterns import airfoil_of_volume, uniform
+from kit.peers import OPTIONS, build_peers, write_pattern
+
+TYPES = ["basic", "neighbor", "nuice"]
+BOXES = {2: (2, 1, 1), 4: (2, 2, 1), 8: (2, 2, 2), 16: (4, 2, 2)}
+
+
+def box_halo(num_ranks, points):
+    """Of a 27-point stencil on points^3 doubles a rank, as in HPCG: faces, edges and corners."""
+    boxes = BOXES[num_ranks]
+    ranks = {at: rank for rank, at in enumerate(product(*map(range, boxes)))}
+    messages = []
+    for at, src in ranks.items():
+        for step in product((-1, 0, 1), repeat=3):
+            dst = ranks.get(tuple(a + s for a, s in zip(at, step, strict=True)))
+            if any(step) and dst is not None:
+                messages.append((src, dst, 8 * points ** step.count(0)))
+    return nuice.CommMatrix.from_messages(num_ranks, messages)
+
+
+def patterns(ranks, quick):
+    """(name, matrix), sizes in whole doubles."""
+    degree = min(8, ranks - 1)
+    yield f"d={degree}, 64 KiB", uniform(ranks, 8, 65536)
+    if quick:
+        return
+    yield "airfoil 9428", airfoil_of_volume(9428, ranks, multiple=8)
+    yield "as HPCG, 16^3 a rank", box_halo(ranks, 16)
+    yield f"d={degree}, 1 KiB", uniform(ranks, 8, 1024)
+
+
+def run(options, where, program, *words):
+    """What one start printed, an object per type."""
+    library = Path(options.build).absolute() / "src" / "petsc" / "libnuice_petsc.so"
+    settings = {"PETSC_OPTIONS": f"-dll_append {library}"}
+    how = {"mpiexec": options.mpiexec, "timeout_s": 580, "settings": settings}
+    records = objects(where.run([program, *words, *TYPES], **how).stdout)
+    return {record["type"]: record for record in records}
+
+
+def compared(name, where, by_type, key):
+    """One figure: medians by type, and how many times as fast as the others nuice is."""
+    ours = by_type["nuice"][key]
+    kind = where.name if where.settings else "none"
+    figure = {"case": name, "network": kind, "ranks": where.ranks, "what": key.partition("_")[0]}
+    figure |= {f"{kind}_s": record[key] for kind, record in by_type.items()}
+    return figure | {f"over_{kind}": by_type[kind][key] / ours for kind in TYPES if kind != "nuice"}
+
+
+def exchanges(options, where, program, folder):
+    for name, matrix in patterns(where.ranks, options.quick):
+        if options.cases not in name:
+            continue
+        write_pattern(folder / "pattern", matrix)
+        by_type = run(options, where, program, folder / "pattern", options.reps)
+        figure = compared(name, where, by_type, "exchange_seconds_median")
+        figure |= {f"{kind}_p95_s": record["exchange_seconds_p95"] for kind, record in by_type.items()}
+        figure["right"] = all(record["verified"] for record in by_type.values())
+        more_s = by_type["nuice"]["set_up_seconds"] - by_type["basic"]["set_up_seconds"]
+        saved_s = figure["basic_s"] - figure["nuice_s"]
+        figure["set_up_s"] = more_s
+        figure["pays_after"] = max(0, round(more_s / saved_s)) if saved_s > 0.1 * figure["basic_s"] else None
+        yield figure
+
+
+def solves(options, where, program):
+    """Of so many points a direction, and right-hand sides."""
+    for points, sides in [(8, 2)] if options.quick else [(32, 16), (48, 16)]:
+        name = f"CG, {points}^3 points, {sides} right-hand sides"
+        if options.cases not in name:
+            continue
+        by_type = run(options, where, program, points, sides, 1e-2, max(2, options.reps // 5))
+        figure = compared(name, where, by_type, "solve_seconds_median")
+        iterations = {record["iterations"] for record in by_type.values()}
+        figure["right"] = len(iterations) == 1 and not any(r["difference"] for r in by_type.values())
+        yield figure | {"iterations": iterations.pop(), "set_up_s": None, "pays_after": None}
+
+
+def rows(options):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        programs = build_peers(options.mpicxx, folder, "petsc_sf", "petsc_block_cg")
+        if len(programs) < 2:
+            raise CannotRun("PETSc is not here: `make petsc` says what it needs")
+        for network in options.networks:
+            kind, _, ranks = network.partition(":")
+            preset = "" if kind == "none" else kind
+            with place(preset, int(ranks or 2), hosts=4 if options.quick else 16) as where:
+                yield from exchanges(options, where, programs["petsc_sf"], folder)
+                if not options.no_solve and kind in ("fast", "none"):
+                    yield from solves(options, where, programs["petsc_block_cg"])
+
+
+def pays(row):
+    """Empty for a solution."""
+    if row["set_up_s"] is None:
+        return ""
+    return "no gain" if row["pays_after"] is None else str(row["pays_after"])
+
+
+CASE = Case(
+    rows,
+    needs=["petsc", "testbed"],
+    options=dict(
+        build=(str(ROOT / "build" / "petsc"), "where `make petsc` builds"),
+        networks=(["none:2", "none:8", "fast", "shallow"], "none:N is shared memory with N ranks"),
+        no_solve=(False, "exchanges only"),
+        cases="",
+        reps=15,
+        **OPTIONS,
+    ),
+    quick=dict(reps=2),
+    minutes=15,
+    tables=Table(
+        "medians, {o.reps} repetitions in turns",
+        Column("network", lambda row: f"{row['network']}, {row['ranks']}"),
+        "case",
+        *(f"{kind} ms = {kind}_s*1e3 .4g" for kind in TYPES),
+        "/ basic = over_basic .2f | / neighbor = over_neighbor .2f",
+        Column("pays after", pays),
+        Column("", lambda row: "" if row["right"] else "WRONG"),
+    ),
+    wrong=lambda rows, _: "" if all(row["right"] for row in rows) else "results differ",
+)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `nuice run` gains programs that nobody has changed: with and without it, in turns, on a test network.
+
+unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's, with
+Debian's Open MPI, which `make bench-programs` installs; or with --program whatever you name: whole runs.
+Whether both print the same results is checked in every pair. Medians over the rounds, and with over without.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kit import (
+    LOAD,
+    ROOT,
+    CannotRun,
+    Case,
+    Column,
+    Failed,
+    Place,
+    Table,
+    call,
+    in_turns,
+    median_ratio,
+    middle,
+    place,
+)
+from nuice.cli.bench import find_program
+from nuice.cli.recording import find_library
+
+BENCH = ROOT / "lab" / "bench"
+INPUTS = BENCH / "programs"
+PSEUDOPOTENTIAL = Path("/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz")
+MPIEXEC = "/usr/bin/mpiexec.openmpi"
+CASES = ["changing", "turns", "8:65536", "15:32768", "15:1024", "15:512"]
+CASES += ["grid:65536", "grid:4096", "grid:1024"]
+
+
+def lammps(folder):
+    return ["lmp", "-in", str(INPUTS / "lammps.in"), "-log", "none"]
+
+
+def spectral(folder):
+    return ["/usr/bin/python3", str(INPUTS / "spectral.py"), "64", "8"]
+
+
+def silicon(folder):
+    with gzip.open(PSEUDOPOTENTIAL) as packed, open(folder / "Si.pz-vbc.UPF", "wb") as file:
+        shutil.copyfileobj(packed, file)
+    text = (INPUTS / "silicon.in").read_text()
+    text = text.replace("PSEUDO", str(folder)).replace("OUT", str(folder / "out"))
+    (folder / "silicon.in").write_text(text)
+    return ["pw.x", "-in", str(folder / "silicon.in")]
+
+
+def poisson(folder):
+    case = ["--problem_type", "poisson", "--scaling_type", "strong", "--ndofs", "100000"]
+    return ["dolfinx-scaling-test", *case, "-ksp_type", "cg", "-pc_type", "jacobi"]
+
+
+def partition(folder, points=40):
+    """A graph of points^3 vertices in Scotch's format: every vertex knows its neighbours."""
+    steps = (1, points, points**2)
+    lines = []
+    for v in range(points**3):
+        at = (v % points, v // points % points, v // points**2)
+        near = [v - s for x, s in zip(at, steps, strict=True) if x > 0]
+        near += [v + s for x, s in zip(at, steps, strict=True) if x < points - 1]
+        lines.append(" ".join(map(str, (len(near), *near))))
+    arcs = 6 * (points - 1) * points**2
+    graph = folder / "grid.grf"
+    graph.write_text(f"0\n{points**3} {arcs}\n0 000\n" + "\n".join(lines) + "\n")
+    return ["dgpart", "16", str(graph), str(folder / "parts.map"), "-vm"]
+
+
+class Program(NamedTuple):
+    """What starts it in a folder of its own; results: a regular expression for what must be printed alike."""
+
+    words: Callable[[Path], list[str]]
+    exchanges: str
+    results: str = ""
+    needs: str = ""
+    repeats: bool = True  # two runs print the same
+    mpiexec: str = MPIEXEC
+
+
+PROGRAMS = {
+    "lammps": Program(lammps, "Alltoallv: pppm of 32,768 ions", r"^ +\d+ +-?[\d.]+ +-.*$", "lmp"),
+    "spectral": Program(spectral, "Alltoallw: mpi4py-fft, 64^3", r"^energy .*$", MPIEXEC),
+    "silicon": Program(silicon, "Alltoall, small: Quantum ESPRESSO", r"^! +total energy.*$", "pw.x"),
+    "poisson": Program(poisson, "Ineighbor_alltoallv: DOLFINx", r"Solution norm.*$", "dolfinx-scaling-test"),
+    "partition": Program(partition, "never the same: PT-Scotch", r"^M\t.*$", "dgpart", repeats=False),
+}
+
+
+def chosen(options, folder: Path) -> dict[str, Program]:
+    if options.program:
+        words = shlex.split(options.program)
+        return {options.program: Program(lambda _: words, "", mpiexec=options.mpiexec)}
+    for name in options.programs:
+        if shutil.which(PROGRAMS[name].needs) is None:
+            raise CannotRun(f"{name} needs {PROGRAMS[name].needs}: make bench-programs installs it")
+    if options.programs:
+        return {name: PROGRAMS[name] for name in options.programs}
+    built = folder / "all_to_all"
+    call([find_program("mpicxx"), "-std=c++20", "-O2", BENCH / "unchanged" / "all_to_all.cpp", "-o", built])
+    return {
+        case: Program(lambda _, case=case: [built, case, options.calls], "Alltoallv", mpiexec=options.mpiexec)
+        for case in options.cases
+    }
+
+
+def start(where: Place, program: Program, words: list, mode: str) -> dict:
+    """seconds as the program or the clock says; what it printed of its results. mode: on, check; "": off."""
+    settings = ["OMP_NUM_THREADS=1", "SCOTCH_PTHREAD_NUMBER=1"]
+    settings += [f"LD_PRELOAD={find_library()}", f"NUICE_DROPIN={mode}"] if mode else []
+    begin = time.monotonic()
+    done = where.run(["/usr/bin/env", *settings, *words], mpiexec=program.mpiexec, timeout_s=900)
+    elapsed = time.monotonic() - begin
+    found = re.findall(program.results, done.stdout, re.MULTILINE) if program.results else None
+    if found == []:
+        raise Failed(f"{words[0]} printed no result like {program.results}:\n{done.stdout[-2000:]}")
+    said = re.search(r"milliseconds (\S+)", done.stdout)
+    return {"seconds": float(said[1]) / 1e3 if said else elapsed, "results": found}
+
+
+def measure(where: Place, program: Program, rounds: int, mode: str, folder: Path) -> dict:
+    words = program.words(folder)
+    ways = [lambda mode=mode: start(where, program, words, mode) for mode in ("", mode)]
+    off, on = in_turns(rounds, *ways)
+    is_equal = all(a["results"] == b["results"] for a, b in zip(off, on, strict=True))
+    return {
+        "network": where.name,
+        "hosts": where.settings["hosts"] if where.settings else where.ranks,
+        "mode": mode,
+        "rounds": rounds,
+        "without_s": middle(off, "seconds"),
+        "with_s": middle(on, "seconds"),
+        "with_over_without": median_ratio((b["seconds"] for b in on), (a["seconds"] for a in off)),
+        "same_results": is_equal if program.repeats and program.results else None,
+    }
+
+
+def rows(options) -> Iterator[dict]:
+    mode = "check" if options.check else "on"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        todo = chosen(options, folder)
+        for preset in [""] if options.one_host else options.presets:
+            with place(preset, options.hosts, hosts=options.hosts) as where:
+                for name, program in todo.items():
+                    row = measure(where, program, options.rounds, mode, folder)
+                    yield {"program": name, "exchanges": program.exchanges} | row
+
+
+CASE = Case(
+    rows,
+    needs=["mpi", "testbed"],
+    options=dict(
+        presets=["fast"],
+        hosts=16,
+        cases=(CASES, "of all_to_all"),
+        calls=(32, "of MPI_Alltoallv"),
+        rounds=5,
+        programs=([], f"instead of all_to_all, some of {', '.join(PROGRAMS)}", tuple(PROGRAMS)),
+        check=(False, "every exchange by MPI too, compared"),
+        program=("", 'another program, such as "lmp -in bench.in"'),
+        mpiexec="",
+        one_host=False,
+    ),
+    quick=dict(hosts=4, cases=["8:65536"], calls=2, rounds=1, one_host=True),
+    minutes=15,
+    tables=Table(
+        "medians of {o.rounds} pairs; x is without over with",
+        "network | hosts | program | exchanges | without, s = without_s .3f | with, s = with_s .3f",
+        "with / without = with_over_without .3f",
+        Column("x", lambda row: 1 / row["with_over_without"], ".2f"),
+        Column("same results", lambda row: {True: "yes", False: "NO", None: "-"}[row["same_results"]]),
+        LOAD,
+    ),
+    wrong=lambda rows, _: "other results" if any(row["same_results"] is False for row in rows) else "",
+)

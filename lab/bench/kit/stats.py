@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Statistics of runs. Ratios are formed within a run, as both of it had the same other work beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+MEDIAN = "exchange_seconds_median"
+
+
+def middle(records: Iterable[Mapping], key: str = MEDIAN) -> float:
+    """The median over the records of what stands under that key."""
+    return median(record[key] for record in records)
+
+
+def median_ratio(ours: Iterable[float], theirs: Iterable[float]) -> float:
+    """The median of the ratios of pairs."""
+    return median(a / b for a, b in zip(ours, theirs, strict=True))
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The least value that so many of them do not exceed."""
+    return sorted(values)[max(0, math.ceil(len(values) * share) - 1)]
+
+
+def in_turns(rounds: int, *ways: Callable[[], Any]) -> list[list[Any]]:
+    """What each way gave, in so many rounds; every other round begins with the last way."""
+    found: list[list[Any]] = [[] for _ in ways]
+    for turn in range(rounds):
+        order = range(len(ways)) if turn % 2 == 0 else reversed(range(len(ways)))
+        for i in order:
+            found[i].append(ways[i]())
+    return found
+
+
+def by_method(runs: Sequence[Sequence[Mapping]]) -> dict[str, list[Mapping]]:
+    """The records of every method, one of each run."""
+    return {records[0]["method"]: list(records) for records in zip(*runs, strict=True)}
+
+
+def rows_by_method(found: Mapping[str, list[Mapping]], *peers: str) -> Iterator[tuple[dict[str, Any], list]]:
+    """A row for every method, medians over its records and their ratios to the peers; and the records."""
+    for method, records in found.items():
+        row = {"method": method, "exchange_s": middle(records), "phases": records[0]["phases"]}
+        row |= {"mpi": records[0]["mpi_library"], "verified": all(r["verified"] for r in records)}
+        yield row | {f"to_{peer}": row["exchange_s"] / middle(found[peer]) for peer in peers}, records
