@@ -16,15 +16,11 @@ namespace nuice::drs::mpi {
 
 using nuice::mpi::must;
 
-namespace {
-
 /// Kept with the world, as MPI writes into it even if waiting for it ends with an error of the transport.
 struct VectorSum {
   std::vector<int> mask;
   int count = 0;
 };
-
-}  // namespace
 
 /// Destroyed by the last that needs it.
 struct World::State {
