@@ -66,7 +66,7 @@ def common(
         list[Path] | None,
         typer.Option(
             metavar="FILE.so",
-            help="A shared object with schedulers or executors of your own (CONTRIBUTING.md); repeatable. "
+            help="A shared object with schedulers or executors of your own (docs/how-to/own-schedulers.md); repeatable. "
             "It runs with all your rights: load none that you do not trust.",
             callback=_load_rows,
         ),
