@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import mean, stdev
 
-from nuice import halos
 from nuice._core import CommMatrix
+
+from nuice import halos
 
 from . import patterns
 from .paper003 import MACHINE, permutation_spread

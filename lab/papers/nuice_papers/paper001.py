@@ -10,8 +10,9 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import mean
 
-from nuice import halos
 from nuice._core import CommMatrix
+
+from nuice import halos
 
 from . import patterns
 from .report import Claim, Curves, Part, Reproduction

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from nuice import _core
 from nuice._core import Piece, Schedule, Transfer
+
+from nuice import _core
 
 from . import patterns
 from .paper001 import MACHINE

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from statistics import correlation, mean, median, stdev
 from typing import Any
 
-from nuice import _core
 from nuice._core import CommMatrix
+
+from nuice import _core
 
 from . import patterns, printed_tables
 from .report import APART, LARGEST_IN_BAR, Cell, Claim, Part, Reproduction

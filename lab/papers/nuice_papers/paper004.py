@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import mean, median
 
-from nuice import _core
 from nuice._core import CommMatrix
+
+from nuice import _core
 
 from . import patterns, printed_tables
 from .paper003 import MACHINE, planning_ms

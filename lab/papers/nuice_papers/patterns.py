@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from nuice._core import CommMatrix, random_density, random_regular
+
 from nuice.pattern_figures import like_mesh, mesh_numbers
 
 __all__ = [

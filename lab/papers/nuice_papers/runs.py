@@ -19,8 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nuice import _core
 from nuice._core import CommMatrix, Schedule, Simulation
+
+from nuice import _core
 from nuice.simulation import DRS_FORMS, drs_form
 
 from . import printed_tables

@@ -66,8 +66,8 @@ def common(
         list[Path] | None,
         typer.Option(
             metavar="FILE.so",
-            help="A shared object with schedulers or executors of your own (docs/how-to/own-schedulers.md); repeatable. "
-            "It runs with all your rights: load none that you do not trust.",
+            help="A shared object with schedulers or executors of your own "
+            "(docs/how-to/own-schedulers.md); repeatable. It runs with all your rights: load none that you do not trust.",
             callback=_load_rows,
         ),
     ] = None,
