@@ -67,7 +67,8 @@ def common(
         typer.Option(
             metavar="FILE.so",
             help="A shared object with schedulers or executors of your own "
-            "(docs/how-to/own-schedulers.md); repeatable. It runs with all your rights: load none that you do not trust.",
+            "(docs/how-to/own-schedulers.md); repeatable. It runs with all your rights: load none that you "
+            "do not trust.",
             callback=_load_rows,
         ),
     ] = None,
