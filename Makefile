@@ -2,7 +2,7 @@
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest;  make test-fast: those that take under a minute
-#   make test-all   those too: all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
+#   make test-all   those too: the slow ones, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
 #   make docs       the site of docs/ and the API, in build/docs; installs what it needs
 #   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
 SETUP_STAMP := .venv/.setup-done
 CXX_SOURCES := $(shell find include src data lab apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
-PYTHON_SOURCES := $(shell find include src data python cmake -type f -not -name '*.py' 2>/dev/null) \
+PYTHON_SOURCES := $(shell find include src data python lab/papers/nuice_papers cmake -type f -not -name '*.py' 2>/dev/null) \
   CMakeLists.txt pyproject.toml
 # The stamp is not enough when another MPI is asked for than .venv was made for.
 ifneq ($(shell cat .venv/.nuice-mpi 2>/dev/null),$(MPI_KIND))
@@ -94,7 +94,7 @@ docs: build
 # Both at once, each on a core; pytest shows its progress, ctest its last lines.
 test-fast: build build/release/.tests
 	ctest --preset release --label-exclude 'mpi|slow|consumer' >build/test-fast.log 2>&1 & ctest=$$!; failed=0; \
-	  $(BIN)/python -m pytest -q -m 'not slow' tests/python || failed=1; \
+	  $(BIN)/python -m pytest -q -m 'not slow' tests/python lab/papers/tests || failed=1; \
 	  wait $$ctest || failed=1; tail -n 8 build/test-fast.log; exit $$failed
 
 # InterruptTest runs in release and under ASan only: TSan holds signals back until the next system call, and now and then
@@ -103,12 +103,10 @@ ASAN_MPI := cmake --preset asan-mpi -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -
   -DPython3_EXECUTABLE=$(CURDIR)/$(BIN)/python >/dev/null
 
 test: build build/release/.tests
-	ctest --preset release --parallel $(JOBS) --output-on-failure
+	ctest --preset release --label-exclude slow --parallel $(JOBS) --output-on-failure
 	cmake --preset asan >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
-	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
-	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python lab/papers/tests
 	if pkg-config --exists PETSc; then $(MAKE) petsc && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
 
 # Debian's PETSc is linked with Debian's MPI: nuice is built with it too, apart from the rest. Another PETSc: PKG_CONFIG_PATH and PETSC_MPI_BIN.
@@ -126,6 +124,9 @@ test-petsc: build
 
 SOAK_MINUTES ?= 60
 test-all: test
+	ctest --preset release --label-regex slow --output-on-failure
+	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
+	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	$(ASAN_MPI) && cmake --build --preset asan-mpi
 	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
