@@ -85,7 +85,7 @@ class _List(argparse.Action):
         try:
             setattr(namespace, self.dest, [self.kind(word) for word in words])
         except ValueError:
-            parser.error(f"{option_string}: {','.join(words)} are no numbers")
+            parser.error(f"{option_string}: {','.join(words)}: these are not numbers")
 
 
 def add_option(parser: argparse.ArgumentParser, option: str, given: Any) -> None:
