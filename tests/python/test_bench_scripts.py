@@ -280,7 +280,7 @@ def test_all_are_listed() -> None:
         (["versions", "--quick"], "skipped: name the nuice-bench of the build before"),
         (["no_such_case"], "there is no case no_such_case"),
         (["bytes", "--cases", "thick"], "--cases: thick is none of dense, sparse, airfoil"),
-        (["bytes", "--ranks", "many"], "--ranks: many are no numbers"),
+        (["bytes", "--ranks", "many"], "--ranks: many: these are not numbers"),
     ],
 )
 def test_what_cannot_run_ends_with_2(words: list[str], reason: str) -> None:
