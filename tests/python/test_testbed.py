@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -90,6 +91,20 @@ def test_a_network_for_one_program_is_watched_and_goes_with_it(tmp_path):
     assert sum(seen["bytes"][-1]) > sum(seen["bytes"][0])
     assert not any("once" in line for line in namespaces("once"))
     assert testbed("check").stdout.startswith("yes, as root")
+
+
+@needs_network
+def test_namespaces_that_cannot_be_entered_are_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a chroot whose root is no mount point: they can be made, and `ip -n` fails."""
+    words = '[ "$1" != -n ] || { echo cannot mount >&2; exit 255; }'
+    (tmp_path / "ip").write_text(f'#!/bin/sh\n{words}\nexec {shutil.which("ip")} "$@"\n')
+    (tmp_path / "ip").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    refused = testbed("check")
+    assert refused.returncode == 2
+    assert "cannot be entered here, as in some chroots: cannot mount" in refused.stderr
 
 
 @needs_network

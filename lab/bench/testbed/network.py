@@ -100,7 +100,10 @@ def why_not() -> str:
     made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True)
     if made.returncode:
         return f"network namespaces cannot be made here: {made.stderr.strip()}"
+    used = subprocess.run(["ip", "-n", probe, "link", "set", "lo", "up"], capture_output=True, text=True)
     subprocess.run(["ip", "netns", "del", probe], capture_output=True)
+    if used.returncode:  # a root that is no mount point: mount --bind it onto itself before chroot
+        return f"network namespaces cannot be entered here, as in some chroots: {used.stderr.strip()}"
     return ""
 
 
@@ -113,13 +116,14 @@ def missing_program() -> str:
 
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--net", "--fork", "--kill-child", "sh", "-c"]
 OWN_RUN = "mount -t tmpfs tmpfs /run"
+TRIAL = "ip netns add probe && ip -n probe link set lo up"
 
 
 def require_user_namespace() -> None:
     """Throws TestbedError where networks cannot be made without root."""
     if missing := missing_program():
         raise TestbedError(missing)
-    tried = subprocess.run([*UNSHARE, OWN_RUN], capture_output=True, text=True)
+    tried = subprocess.run([*UNSHARE, f"{OWN_RUN} && {TRIAL}"], capture_output=True, text=True)
     if tried.returncode:
         said = tried.stderr.strip().splitlines()
         why = said[-1] if said else "unshare failed"
