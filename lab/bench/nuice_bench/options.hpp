@@ -47,7 +47,7 @@ struct Options {
   int reps = 20;
   int warmup = 2;
   int settle = 0;
-  int batch = 1;          // exchanges in one timed repetition
+  int batch = 1;               // exchanges in one timed repetition
   mpi::PlanOptions plan = {};  // of planned methods, but for scheduler and executor
   Bytes drs_early_bytes = 16384;
   double drs_delay_us = 0;
