@@ -7,7 +7,7 @@ import pytest
 
 import nuice
 import nuice_papers as reproduce
-from nuice_papers import patterns, printed_tables
+from nuice_papers import paper003_break_even, patterns, printed_tables
 from nuice_papers.runs import Lab
 
 
@@ -246,3 +246,10 @@ def test_the_summary_for_programs(nuice_command) -> None:
     assert [table["name"] for table in record["tables"]] == ["001-table11", "002-fig31"]
     assert all(keys <= table.keys() and "parts" not in table for table in record["tables"])
     assert record["fitted_to"] == reproduce.fits()
+
+
+def test_break_even_is_near_the_printed_rule(quick: dict[str, reproduce.Reproduction]) -> None:
+    """003 s.5.1: on the CM-5 a schedule used once pays for few messages, or for long ones."""
+    assert all(claim.holds for claim in quick["003-s5"].claims)
+    constants = paper003_break_even.paper_constants()
+    assert constants.c1 > constants.c3 > 1  # "C1 and C3 are some constants": CGM gains with long messages

@@ -10,11 +10,11 @@
 #include <cstdio>
 #include <optional>
 
-#include "exchange/plan/options.hpp"
 #include "exchange/choose/pick_machine.hpp"
-#include "exchange/plan/plan_state.hpp"
 #include "exchange/choose/share_advice.hpp"
 #include "exchange/choose/trial.hpp"
+#include "exchange/plan/options.hpp"
+#include "exchange/plan/plan_state.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/wisdom.hpp"
@@ -79,6 +79,7 @@ std::string setting_text(const PlanOptions& options, bool for_hosts) {
          std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
          " " + std::to_string(options.credit.window_senders) + (options.credit.adapt ? "" : " fixed") + " " +
          std::to_string(options.async.max_sends) + " " + std::to_string(options.seed) +
+         (options.phased.in_flight > 1 ? " phases " + std::to_string(options.phased.in_flight) : "") +
          (for_hosts ? " hosts " + options.hosts + (options.combine ? " combined " : " ") +
                           std::to_string(options.combining.largest_bytes)
                     : "");
