@@ -61,7 +61,7 @@ build/python/.installed: build/release/.installed $(PYTHON_SOURCES)
 	  --config-settings=cmake.define.MPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx --editable .
 	@mkdir -p build/python && touch $@
 
-$(BIN)/nuice-testbed: $(SETUP_STAMP)
+$(BIN)/nuice-testbed: $(SETUP_STAMP) Makefile
 	@printf '#!/bin/sh\nexec %s %s "$$@"\n' $(CURDIR)/$(BIN)/python $(CURDIR)/lab/bench/testbed/nuice_testbed.py >$@
 	@chmod +x $@
 
