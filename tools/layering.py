@@ -62,6 +62,7 @@ SAME = {
     "exchange/choose": "exchange/plan",
     "exchange/combine": "exchange/exec",
     "exchange/credit": "exchange/exec",
+    "exchange/learn": "exchange/exec",
     "exchange/planless": "exchange/exec",
 }
 # The public headers that each layer owns.

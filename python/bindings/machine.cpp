@@ -8,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,9 @@
 
 namespace nuice::python {
 namespace {
+
+/// As nuice/core/executor.hpp lists them.
+constexpr std::array pace_names = {"at_once", "phases", "barriers", "pairs", "grants", "notices", "inquiries"};
 
 using FloatTable = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
@@ -54,7 +58,8 @@ void for_each_number(Visit visit) {
            {"exchange_saves_s", &Machine::exchange_saves_s},
            {"control_word_s", &Machine::control_word_s},
            {"control_sum_s", &Machine::control_sum_s},
-           {"planning_slowdown", &Machine::planning_slowdown}}) {
+           {"planning_slowdown", &Machine::planning_slowdown},
+           {"worst_check", &Machine::worst_check}}) {
     visit(name, member);
   }
   visit("sends_at_once", &Machine::sends_at_once);
@@ -198,6 +203,9 @@ void register_executors(nb::module_& module) {
           "needs", [](const Executor& e) { return guarantee_list(e.needs); },
           "Guarantees of the schedules that it carries out.")
       .def_ro("on_mpi", &Executor::on_mpi, "Whether plans on MPI have it.")
+      .def_prop_ro(
+          "pace", [](const Executor& row) { return pace_names[static_cast<std::size_t>(row.pace)]; },
+          "What a rank waits for: at_once, phases, barriers, pairs, grants, notices or inquiries.")
       .def_prop_ro("is_simulated", &Executor::is_simulated)
       .def_prop_ro("needs_schedule", &Executor::needs_schedule)
       .def_ro("without_scheduler", &Executor::without_scheduler,

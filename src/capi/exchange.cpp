@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/exchange.hpp"
 
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 
@@ -22,10 +27,35 @@ int index_of(const std::optional<mpi::Arrival>& arrival) {
   return arrival ? static_cast<int>(arrival->index) : -1;
 }
 
+/// "coloring:credit 0.136 s, coloring:async 0.345 s (out)"
+std::string words(const std::vector<mpi::MethodTrial>& methods) {
+  std::string all;
+  for (const mpi::MethodTrial& method : methods) {
+    std::array<char, 40> seconds{};
+    if (method.blocks > 0) std::snprintf(seconds.data(), seconds.size(), " %.3g s", method.mean_s);
+    all += (all.empty() ? "" : ", ") + method.name + seconds.data() + (method.is_in ? "" : " (out)");
+  }
+  return all;
+}
+
+/// What an exchange that was given up knew stays.
+const nuice_exchange& looked_at(const nuice_exchange& exchange) {
+  const auto* const bound = std::get_if<Exchange>(&exchange.bound);
+  if (bound == nullptr) return exchange;
+  try {
+    const mpi::ExchangeInfo& info = bound->info();
+    exchange.executor = info.executor;
+    exchange.methods = words(info.methods);
+  } catch (const Error&) {
+  }
+  return exchange;
+}
+
 using Words = const std::string& (*)(const nuice_exchange&);
 constexpr auto texts = std::to_array<Property<Words>>({
-    {"executor", [](const nuice_exchange& exchange) -> const std::string& { return exchange.executor; }},
-    {"why", [](const nuice_exchange& exchange) -> const std::string& { return exchange.why; }},
+    {"executor", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).executor; }},
+    {"why", [](const nuice_exchange& of) -> const std::string& { return of.why; }},
+    {"methods", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).methods; }},
 });
 
 }  // namespace

@@ -23,8 +23,10 @@ struct nuice_halo {
 
 struct nuice_exchange {
   std::variant<nuice::mpi::Exchange, nuice::mpi::HaloExchange> bound;
-  std::string executor = {};
-  std::string why = {};
+  // As they were when they were asked for last.
+  mutable std::string executor = {};
+  mutable std::string why = {};
+  mutable std::string methods = {};
 };
 
 namespace nuice::capi {

@@ -94,6 +94,7 @@ inline constexpr Key keys[] = {
     {"active_message", "entry", key_kinds::Seconds{&Machine::am_entry_s}},
     {"control", "word", key_kinds::Seconds{&Machine::control_word_s}},
     {"control", "sum", key_kinds::Seconds{&Machine::control_sum_s}},
+    {"calibration", "worst_check", key_kinds::Number{&Machine::worst_check, 0}},
     {"planning", "slowdown", key_kinds::Number{&Machine::planning_slowdown, 0}},
 };
 

@@ -218,6 +218,8 @@ static void test_properties(void) {
   MUST(nuice_exchange_text(x, "executor", &text));
   CHECK(strlen(text) > 0);
   MUST(nuice_exchange_text(x, "why", &text));
+  MUST(nuice_exchange_text(x, "methods", &text));
+  CHECK(strcmp(text, "") == 0);
   MUST(nuice_plan_free(&plan));
   MUST(nuice_exchange_start(x));
   MUST_FAIL(NUICE_ERR_STATE, "start()", nuice_exchange_start(x));

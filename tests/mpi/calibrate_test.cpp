@@ -2,6 +2,7 @@
 // Calibration of simulated machines: what was put in must come out, and be read back from the file.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "nuice/core/networks.hpp"
@@ -74,6 +75,47 @@ Machine modern() {
   machine.barrier_s = 1e-6;
   machine.barrier_level_s = 2e-6;
   return machine;
+}
+
+/// A port with a token bucket: so many bytes in a row at full speed, the rest slower. It fills up while the port rests.
+class BucketLab : public SimulatedLab {
+ public:
+  BucketLab(const Machine& machine, Bytes bucket_bytes, double slower)
+      : SimulatedLab(machine, 4), bucket_bytes_(bucket_bytes), extra_byte_s_((slower - 1) * machine.byte_s) {}
+  std::vector<Sample> run(const Probe& probe, int reps) override {
+    std::vector<Sample> samples = SimulatedLab::run(probe, reps);
+    const bool rests = probe.matrix.num_messages() > 1;
+    const Bytes beyond = rests ? 0 : std::max<Bytes>(0, probe.matrix.message(0).bytes - bucket_bytes_);
+    for (Sample& sample : samples) sample.last_s += static_cast<double>(beyond) * extra_byte_s_;
+    return samples;
+  }
+
+ private:
+  Bytes bucket_bytes_;
+  double extra_byte_s_;
+};
+
+TEST(Calibrate, FindsTheRateThatLasts) {
+  for (const Bytes bucket : {Bytes{0}, Bytes{3} << 20, Bytes{40} << 20}) {
+    const Machine machine = modern();
+    BucketLab lab(machine, bucket, 1.7);
+    const Calibration found = calibrate(lab, {.reps = 9, .topology = {}});
+    expect_near(found.machine.byte_s, 1.7 * machine.byte_s, 0.02, "bandwidth");
+    EXPECT_EQ(found.machine.duplex, Duplex::full);
+  }
+}
+
+TEST(Calibrate, SaysWhenItsOwnChecksAreOff) {
+  const Machine machine = modern();
+  EXPECT_LT(calibration_of(machine, 4).machine.worst_check, 1.2);
+  BucketLab lab(machine, 0,
+                3);  // what exchanges is not slowed down here, so predictions are three times too long
+  const Calibration found = calibrate(lab, {.reps = 9, .topology = {}});
+  EXPECT_GT(found.machine.worst_check, most_off);
+  const auto remarks = notes(found, {4, 4, false, "a library"});
+  EXPECT_TRUE(std::ranges::any_of(remarks, [](const MachineNote& note) {
+    return note.text.find("only where it is named") != std::string::npos;
+  }));
 }
 
 TEST(Calibrate, FindsWhatAMessageCosts) {

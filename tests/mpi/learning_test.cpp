@@ -62,7 +62,7 @@ TEST(Learning, DeliversWhateverIsTried) {
       test::BoundPlan bound(plan);
       const auto messages =
           std::ranges::count_if(plan.sources(), [](const Partner& p) { return p.bytes > 0; });
-      for (unsigned round = 0; round < 150; ++round) {
+      for (unsigned round = 0; round < 90; ++round) {
         bound.refill(round);
         bound.exchange.start();
         const int handed_over = finish(bound.exchange, round);

@@ -82,6 +82,7 @@ struct ExchangeInfo {
       executor;  ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
   std::string scheduler;        ///< The plan's, or where methods are tried that of the one in use.
   std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
+  std::string last;             ///< Where methods are tried: the one of the last exchange.
   std::vector<MethodTrial>
       methods;      ///< Where methods are tried: all of them, the one chosen beforehand first.
   std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.

@@ -128,6 +128,8 @@ std::vector<Result> measure(const Options& options, Payload& payload) {
       verify(payload, results[ready.result].spec);
       const auto after = tcp.sent_again();
       results[ready.result].all_s.push_back(elapsed_s);
+      if (std::string by = ready.method->carried_out_by(); !by.empty())
+        results[ready.result].by.push_back(std::move(by));
       if (round >= options.warmup) {
         ready.samples_s.push_back(elapsed_s);
         ready.sent_again = add_difference(ready.sent_again, before, after);

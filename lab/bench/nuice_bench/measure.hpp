@@ -23,6 +23,7 @@ struct Result : Preparation {
   std::string refused;  // why this method cannot carry this matrix; the rest is then without meaning
   ExchangeTime exchange;
   std::vector<double> all_s;    // of every exchange but those of --settle, warm-up included, in order
+  std::vector<std::string> by;  // which method carried them out, where several are tried; else empty
   std::vector<double> begin_s;  // of these, by this host's monotonic clock: what else was seen meanwhile
   std::optional<mpi::ExchangeInfo> learnt;  // planned methods only
   std::optional<double> sent_again;         // TCP segments of all hosts, per exchange

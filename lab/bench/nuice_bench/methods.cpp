@@ -31,6 +31,7 @@ class PlannedMethod : public Method {
   }
 
   std::optional<mpi::ExchangeInfo> learnt() const override { return exchange_->info(); }
+  std::string carried_out_by() const override { return exchange_->info().last; }
   void run() override {
     exchange_->start();
     exchange_->wait();

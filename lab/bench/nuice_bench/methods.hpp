@@ -50,6 +50,8 @@ class Method : public Preparation {
   /// Collective. DRS_N only.
   virtual std::optional<Asking> asking() const { return std::nullopt; }
   /// Planned methods only: what carries it out, and what that has learnt.
+  /// What carried out the last exchange, where several methods are tried.
+  virtual std::string carried_out_by() const { return {}; }
   virtual std::optional<mpi::ExchangeInfo> learnt() const { return std::nullopt; }
 };
 

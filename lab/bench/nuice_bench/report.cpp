@@ -198,6 +198,7 @@ Json to_json(const Setting& setting, const Result& result, const Result* best) {
                {"exchange_seconds_max", if_ran(result.exchange.max_s)},
                {"exchange_seconds_p95", if_ran(result.exchange.p95_s)},
                {"exchange_seconds_all", ran ? Json(result.all_s) : Json()},
+               {"exchange_methods_all", result.by.empty() ? Json() : Json(result.by)},
                {"exchange_begins_all", ran ? Json(result.begin_s) : Json()},
                {"learnt", result.learnt ? learnt_json(*result.learnt) : Json()},
                {"tcp_segments_sent_again", or_null(result.sent_again)},

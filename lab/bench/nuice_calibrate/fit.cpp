@@ -8,6 +8,8 @@
 //   latency            t(8) less those three
 //   eager_limit        the largest message that leaves before its receive is posted, by bisection
 //   bandwidth, handshake   least squares of relative errors: t(n) = t(8) + handshake [n > eager_limit] + n * byte
+//   bandwidth, what lasts  one way without a rest, twice as long each time, until the rate falls no more: a token bucket lets the
+//                      first bytes pass, and fills up again while a port rests, as it does in a ping-pong
 //   duplex             t of an exchange of two, and of a ring of three, over t(n), bytes only: 1 full, 2 half
 //   losses             k senders to one receiver, over k * n * byte
 //   queue, timeout     where k senders suddenly take much longer than that
@@ -31,10 +33,17 @@ namespace nuice::calibrate {
 namespace {
 
 constexpr Bytes small = 8;
-constexpr int many = 64;                     // messages of a stream
-constexpr Bytes largest_message = 1U << 20;  // of the ping-pong
-constexpr double long_probe_s = 0.1;         // larger messages would take too long
-constexpr double half_duplex_from = 1.5;     // between 1 and 2
+constexpr int many = 64;                                   // messages of a stream
+constexpr Bytes largest_message = 1U << 20;                // of the ping-pong
+constexpr double most_streamed_bytes = 512.0 * (1 << 20);  // memory
+constexpr double long_probe_s = 0.1;                       // larger messages would take too long
+constexpr double half_duplex_from = 1.5;                   // between 1 and 2
+constexpr double lasts = 1.03;                             // two rates that differ by less are the same
+constexpr double falls = 1.1;        // one that falls by less in the long run is taken as it is
+constexpr double long_enough_s = 2;  // of sending without a rest
+// What people exchange, checked with every rank. No larger one where one takes so long.
+constexpr int partners = 8;
+constexpr double slow_check_s = 0.5;
 
 /// Messages of a ping-pong.
 struct Size {
@@ -56,6 +65,7 @@ class Fit {
     overheads();
     eager_limit();
     bytes();
+    bytes_that_last();
     duplex();
     fit_fan_in(lab_, reps_, sizes_.back().bytes, machine_, notebook_);
     barriers();
@@ -65,6 +75,7 @@ class Fit {
     }());
     require_valid(machine_);
     check_against_exchanges();
+    machine_.worst_check = worst_check();
     return {std::move(machine_), notebook_.take(), std::move(checks_)};
   }
 
@@ -138,6 +149,29 @@ class Fit {
     machine_.handshake_s =
         found("message", "handshake", "s",
               estimate(reps_, [&](std::size_t rep) { return line(rep, true).handshake_s; }));
+  }
+
+  /// Only what is added from one run to the next counts: what a bucket had saved up is in both.
+  void bytes_that_last() {
+    const Bytes size = sizes_.back().bytes;
+    const double each_s = machine_.latency_s + (size > machine_.eager_limit ? machine_.handshake_s : 0);
+    double took_s = 0;
+    double byte_s = 0;
+    for (int count = 4; took_s < long_enough_s; count *= 2) {
+      const Series series = lab_.run(stream(ranks_, size, count, "phased"), 1);
+      const double added_s = median_last(series) - took_s;
+      const double messages = took_s > 0 ? count / 2.0 : count;
+      const double before = byte_s;
+      byte_s = std::max(1e-13, (added_s / messages - each_s) / static_cast<double>(size));
+      took_s += added_s;
+      if (before > 0 && byte_s < lasts * before) break;
+      if (static_cast<double>(size) * count > most_streamed_bytes) break;
+    }
+    const double over = byte_s / machine_.byte_s;
+    if (over < falls) return;
+    machine_.byte_s = found(
+        "port", "bandwidth", "s/B", {byte_s, byte_s, byte_s, 1},
+        "what lasts; in short runs " + kit::number(over) + " times as much passes, as with a token bucket");
   }
 
   struct Line {
@@ -227,6 +261,16 @@ class Fit {
                                }));
   }
 
+  /// By how much the worst is off, either way.
+  double worst_check() const {
+    double worst = 1;
+    for (const Check& check : checks_) {
+      const double ratio = check.measured_s.value / check.predicted_s;
+      worst = std::max({worst, ratio, 1 / ratio});
+    }
+    return worst;
+  }
+
   /// Exchanges that had no part in the fit, predicted and measured.
   void check_against_exchanges() {
     for (const Bytes unit : {Bytes{64}, sizes_.back().bytes / 16}) {
@@ -234,6 +278,12 @@ class Fit {
       if (matrix.num_messages() == 0) continue;
       check(matrix, "ac", "async", unit);
       check(matrix, "coloring", "phased", unit);
+    }
+    for (const Bytes bytes : {Bytes{64} << 10, Bytes{256} << 10, Bytes{1} << 20}) {
+      const Rank degree = std::min(partners, ranks_ - 1);
+      check(random_regular(ranks_, degree, {.unit_bytes = bytes, .max_units = 1}, 1), "coloring", "phased",
+            bytes);
+      if (checks_.back().measured_s.value > slow_check_s) break;
     }
   }
 
@@ -243,8 +293,14 @@ class Fit {
     const std::string& name = executor;
     const Series series = lab_.run(probe, reps_);
     const SimulationOptions how{.executor = name, .blocking_sends = false};
+    const Bytes most =
+        matrix.message(0).bytes == unit && lower_bounds(matrix).total_bytes == unit * matrix.num_messages()
+            ? unit
+            : 4 * unit;
+    const std::string sizes =
+        most == unit ? std::to_string(unit) : std::to_string(unit) + " to " + std::to_string(most);
     checks_.push_back({scheduler + ":" + name + ", " + std::to_string(matrix.num_messages()) +
-                           " messages of " + std::to_string(unit) + " to " + std::to_string(4 * unit) + " B",
+                           " messages of " + sizes + " B",
                        simulate(matrix, probe.schedule, machine_, how).seconds,
                        estimate(reps_, [&](std::size_t rep) { return last(series, rep); })});
   }

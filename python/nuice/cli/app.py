@@ -16,7 +16,9 @@ from . import (
     broadcast,
     checking,
     comparing,
+    convergence,
     demo,
+    export,
     flow,
     frontier,
     generate,
@@ -96,7 +98,9 @@ _GROUPS = (
     flow,
     demo,
     tracing,
+    convergence,
     reporting,
+    export,
 )
 for command_group in _GROUPS:
     command_group.register(app)

@@ -75,9 +75,18 @@ class Exchange:
 
     @property
     def executor(self) -> str:
-        """What carries it out."""
+        """What carries it out now."""
+        return self._text(b"executor")
+
+    @property
+    def methods(self) -> str:
+        """Of the scheduler auto: what was tried and what it took, seconds of the slowest rank; "" where nothing is
+        tried."""
+        return self._text(b"methods")
+
+    def _text(self, name: bytes) -> str:
         text = c_char_p()
-        if status := lib.nuice_exchange_text(self._handle, b"executor", byref(text)):
+        if status := lib.nuice_exchange_text(self._handle, name, byref(text)):
             self._fail(status)
         return (text.value or b"").decode()
 

@@ -6,6 +6,7 @@
 No display and no pyplot: nothing here changes the state of a program that draws with matplotlib itself.
 """
 
+from .convergence import draw_convergence
 from .flows import draw_flow
 from .network import draw_network
 from .patterns import draw_matrix, draw_mesh
@@ -18,6 +19,7 @@ from .traces import draw_trace
 
 __all__ = [
     "draw_comparison",
+    "draw_convergence",
     "draw_flow",
     "draw_matrix",
     "draw_mesh",

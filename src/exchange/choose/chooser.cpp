@@ -252,6 +252,10 @@ class Plan::State::Chooser {
       AdviceOptions cheap = advice_options_;
       cheap.predict_by = Prediction::rule;
       cheap.candidates = candidates_for(picked_, options_, for_hosts_, false);
+      const std::string name = entry->scheduler + ":" + entry->executor;
+      const bool was_tried = tries_on(picked_, options_) && find_executor(entry->executor).is_tried;
+      if (was_tried && std::ranges::find(cheap.candidates, name) == cheap.candidates.end())
+        cheap.candidates.push_back(name);
       const Advice by_rule = advise(advised(), picked_.machine, cheap);
       const auto known =
           std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);

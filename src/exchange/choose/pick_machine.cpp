@@ -4,6 +4,8 @@
 #include "exchange/choose/pick_machine.hpp"
 #include "mpi/collective.hpp"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -48,11 +50,17 @@ Found look_for(const PlanOptions& options, bool one_host) {
   if (const std::string name = environment("NUICE_MACHINE"); !name.empty())
     return named(name, ", by NUICE_MACHINE.");
   const std::string saved = calibrated_machine_path(one_host);
-  if (!saved.empty() && std::filesystem::exists(saved))
-    return by_name(saved, "The machine is " + saved + ".");
+  std::string why = "there is no " + (saved.empty() ? "calibrated one" : saved);
+  if (!saved.empty() && std::filesystem::exists(saved)) {
+    Found found = by_name(saved, "The machine is " + saved + ".");
+    const double off = parse_machine(found.text, saved).worst_check;
+    if (off <= most_off) return found;
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), " was %.2g times off in its own check", off);
+    why = saved + text.data();
+  }
   const std::string name = one_host ? "shared-memory" : "fattree-ib";
-  return by_name(name, "No machine was named, and there is no " + (saved.empty() ? "calibrated one" : saved) +
-                           ": with the nominal numbers of " + name +
+  return by_name(name, "No machine was named, and " + why + ": with the nominal numbers of " + name +
                            " the choice may be wrong; nuice-calibrate --save measures yours.");
 }
 

@@ -158,15 +158,12 @@ void LearningRun::describe(ExchangeInfo& info) const {
   info.scheduler = best.scheduler;
   info.executor = best.executor;
   info.used_since = control_.best_since();
+  info.last = methods_[now_].name();
   info.methods.clear();
   for (std::size_t i = 0; i < methods_.size(); ++i) {
     const auto known = control_.known(i);
-    const BoundMethod& method = methods_[i];
-    const std::string with = method.options.empty() ? "" : "@" + method.options;
-    info.methods.push_back({.name = method.scheduler + ":" + method.executor + with,
-                            .blocks = known.blocks,
-                            .mean_s = known.mean_s,
-                            .is_in = known.is_in});
+    info.methods.push_back(
+        {.name = methods_[i].name(), .blocks = known.blocks, .mean_s = known.mean_s, .is_in = known.is_in});
   }
 }
 

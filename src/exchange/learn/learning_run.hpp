@@ -34,6 +34,8 @@ struct BoundMethod {
   bool finds_pace;
   std::unique_ptr<Arrivals> arrivals;
   std::unique_ptr<Run> run;  // destroyed before the arrivals
+
+  std::string name() const { return scheduler + ":" + executor + (options.empty() ? "" : "@" + options); }
 };
 
 /// What becomes of what was learnt, when the exchange is freed: on rank 0, once something is known.
