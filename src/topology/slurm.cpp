@@ -11,7 +11,7 @@
 // Slurm's file does not say how thick cables between switches are: thin=T makes the cables of a switch upwards carry,
 // together, a T-th of the hosts below it (1 by default: nothing is thinned).
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "core/text/file_io.hpp"
@@ -151,7 +151,7 @@ class Cluster {
 
   GraphBuilder with_ranks(const Names& host_of_rank, double thinning) const {
     GraphBuilder graph;
-    std::unordered_map<std::string_view, std::vector<GraphBuilder::Vertex>> ranks_of;
+    std::map<std::string, std::vector<GraphBuilder::Vertex>> ranks_of;
     Names used;  // in the order of their first rank
     for (const std::string& host : host_of_rank) {
       auto& ranks = ranks_of[host];
@@ -195,8 +195,8 @@ class Cluster {
   }
 
   std::vector<SlurmSwitch> switches_;
-  std::unordered_map<std::string, std::size_t> switch_of_name_;
-  std::unordered_map<std::string, std::size_t> switch_of_host_;
+  std::map<std::string, std::size_t> switch_of_name_;
+  std::map<std::string, std::size_t> switch_of_host_;
   Names hosts_;
 };
 

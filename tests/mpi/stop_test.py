@@ -96,8 +96,8 @@ def freeze(cases: list[str]) -> tuple[list[str], int, float]:
 
 class Stops(unittest.TestCase):
     def test_for_good(self):
-        # Among them: a communicator is made, the ranks of a host are found, and they tell each other what they
-        # have. All of these were blocking calls of MPI once.
+        # Among them: a communicator is made, the ranks of a host are found, and they tell each other what
+        # they have. All of these were blocking calls of MPI once.
         points = [("async", 5), ("async", 20), ("combined", 60), ("shared", 50)]
         if ASKED.all:
             points = [
