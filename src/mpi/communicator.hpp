@@ -38,7 +38,7 @@ class Communicator {
   bool is_given_up() const { return is_given_up_; }
   /// Not collective: the limit of this rank's operations from now on.
   void set_watchdog(double seconds) { watchdog_s_ = seconds; }
-  /// Not collective. Those that share memory with this rank, once they are known (host_comm.hpp); empty before.
+  /// Not collective. Those that share memory with this rank, once they are known (host_ranks.hpp); empty before.
   std::vector<Rank>& ranks_of_host() const { return ranks_of_host_; }
 
  private:
