@@ -42,8 +42,7 @@ setup: $(SETUP_STAMP)
 
 build/release/.installed: $(SETUP_STAMP) $(CXX_SOURCES)
 	@mkdir -p build
-	cmake --preset release -DNUICE_BUILD_TESTS=OFF -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(CURDIR)/$(BIN)/mpiexec \
-	  -DPython3_EXECUTABLE=$(CURDIR)/$(BIN)/python >build/configure.log || { cat build/configure.log; exit 1; }
+	cmake --preset release -DNUICE_BUILD_TESTS=OFF $(WITH_MPI) >build/configure.log || { cat build/configure.log; exit 1; }
 	cmake --build --preset release
 	cmake --install build/release >/dev/null
 	@touch $@
@@ -99,12 +98,11 @@ test-fast: build build/release/.tests
 
 # InterruptTest runs in release and under ASan only: TSan holds signals back until the next system call, and now and then
 # the computing rank of these tests is not reached in time.
-ASAN_MPI := cmake --preset asan-mpi -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(CURDIR)/$(BIN)/mpiexec \
-  -DPython3_EXECUTABLE=$(CURDIR)/$(BIN)/python >/dev/null
+WITH_MPI := -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(CURDIR)/$(BIN)/mpiexec -DPython3_EXECUTABLE=$(CURDIR)/$(BIN)/python
 
 test: build build/release/.tests
 	ctest --preset release --label-exclude slow --parallel $(JOBS) --output-on-failure
-	cmake --preset asan >/dev/null && cmake --build --preset asan
+	cmake --preset asan $(WITH_MPI) >/dev/null && cmake --build --preset asan
 	ctest --preset asan --parallel $(JOBS)
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python lab/papers/tests
 	if pkg-config --exists PETSc; then $(MAKE) petsc && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
@@ -127,7 +125,7 @@ test-all: test
 	ctest --preset release --label-regex slow --output-on-failure
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
-	$(ASAN_MPI) && cmake --build --preset asan-mpi
+	cmake --preset asan-mpi $(WITH_MPI) >/dev/null && cmake --build --preset asan-mpi
 	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl

@@ -33,46 +33,40 @@ int largest_tag() {
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag) {
   constexpr int tags_each = 3;
   const bool has_more = last_tag - next_tag >= 2 * tags_each - 1;
-  if (!has_more) comm = std::make_shared<const Communicator>(comm->get(), comm->watchdog_s());
+  if (!has_more) comm = std::make_shared<const Communicator>(comm->get(), comm->watchdog_s(), comm.get());
   next_tag = has_more ? next_tag + tags_each : 0;
 }
 
-Communicator::Communicator(MPI_Comm parent) {
-  check_parent(parent);
-  must(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
-  learn_place();
-}
-
 /// Where MPI leaves the new communicator: on the heap, as it may do so when nobody waits any more.
-Communicator::Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known)
-    : watches_deaths_(tells_of_deaths()), watchdog_s_(watchdog_s) {
+void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   check_parent(parent);
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
   must(MPI_Comm_idup(parent, made.get(), &request), "MPI_Comm_idup");
   try {
-    wait_for_duplicate(parent, request, watchdog_s, watches_deaths_, known);
+    wait_for_duplicate(parent, request, watchdog_s_, watches_deaths_, known);
   } catch (...) {
     (void)made.release();
     throw;
   }
   comm_ = *made;
-  learn_place();
+  must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  must(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  must(MPI_Comm_size(comm_, &num_ranks_), "MPI_Comm_size");
+}
+
+Communicator::Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known)
+    : watches_deaths_(tells_of_deaths()), watchdog_s_(watchdog_s) {
+  duplicate(parent, known);
   watches_ = true;  // until all know better
   int any = watches_deaths_ || watchdog_s > 0 ? 1 : 0;
   all_reduce(*this, MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX);
   watches_ = any != 0;
 }
 
-Communicator::Communicator(MPI_Comm parent, Watching) : watches_(true), watches_deaths_(tells_of_deaths()) {
-  must(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
-  learn_place();
-}
-
-void Communicator::learn_place() {
-  must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  must(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-  must(MPI_Comm_size(comm_, &num_ranks_), "MPI_Comm_size");
+Communicator::Communicator(const Communicator& parent, Watching)
+    : watches_(true), watches_deaths_(tells_of_deaths()), watchdog_s_(parent.watchdog_s()) {
+  duplicate(parent.get(), &parent);
 }
 
 Communicator::~Communicator() {

@@ -13,17 +13,15 @@ namespace nuice::mpi {
 
 class Communicator {
  public:
-  /// Collective. Throws Error state before MPI_Init or after MPI_Finalize, invalid_argument for MPI_COMM_NULL
-  /// and for an intercommunicator.
-  explicit Communicator(MPI_Comm parent);
   /// Collective. One whose collective operations (collective.hpp) watch, as this does: for deaths, where MPI tells of them, and
   /// for so many seconds without an end; 0: no limit. known: another of the same ranks, if there is one, on which to ask who does
-  /// not come. Throws also mpi, with the names of the dead, and timeout.
+  /// not come. Throws Error mpi, with the names of the dead, and timeout; state before MPI_Init or after MPI_Finalize,
+  /// invalid_argument for MPI_COMM_NULL and for an intercommunicator.
   Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known = nullptr);
-  /// Collective. One that watches, whatever its limit: set_watchdog().
+  /// Collective. A duplicate of another, made under its watchdog, that watches whatever the limit: set_watchdog().
   static constexpr struct Watching {
   } watching{};
-  Communicator(MPI_Comm parent, Watching);
+  Communicator(const Communicator& parent, Watching);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   ~Communicator();
@@ -40,11 +38,11 @@ class Communicator {
   bool is_given_up() const { return is_given_up_; }
   /// Not collective: the limit of this rank's operations from now on.
   void set_watchdog(double seconds) { watchdog_s_ = seconds; }
-  /// Not collective. Those that share memory with this rank, once they are known (host_comm.hpp); empty before.
+  /// Not collective. Those that share memory with this rank, once they are known (host_ranks.hpp); empty before.
   std::vector<Rank>& ranks_of_host() const { return ranks_of_host_; }
 
  private:
-  void learn_place();
+  void duplicate(MPI_Comm parent, const Communicator* known);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank rank_ = 0;
@@ -61,8 +59,9 @@ void check_parent(MPI_Comm parent);
 
 /// The largest that MPI allows: at least 32,767.
 int largest_tag();
-/// The largest for exchanges: the two above are for roll calls (wait.cpp).
-inline int last_exchange_tag() { return largest_tag() - 2; }
+/// For what the ranks of a host tell each other (host_ranks.hpp); the two above are for roll calls (wait.cpp), those below for exchanges.
+inline int host_tag() { return largest_tag() - 2; }
+inline int last_exchange_tag() { return host_tag() - 1; }
 
 /// Collective. Goes on to the tags of the next exchange, which are next_tag and the two behind it. When there are no more, comm
 /// becomes a duplicate of itself, whose tags are all free: exchanges that hold the old one never meet a new one's messages.

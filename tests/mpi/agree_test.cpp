@@ -21,7 +21,7 @@ auto on_last_rank(Exception exception) {
 std::string last_rank() { return "rank " + std::to_string(world_size() - 1); }
 
 TEST(Agree, TheLowestRankWithAnErrorIsHeardByAll) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   EXPECT_NO_THROW(all_or_none(MPI_COMM_WORLD, [] {}));
   EXPECT_NO_THROW(all_or_none(comm, [] {}));
   for (Rank first = 0; first < comm.num_ranks(); ++first) {
@@ -79,7 +79,7 @@ TEST(Agree, TheLargestOfAllRanks) {
 }
 
 TEST(Share, RankZerosValuesAreEverybodys) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   const bool is_first = comm.rank() == 0;
   int number = is_first ? 7 : -1;
   double real = is_first ? 0.25 : -1;

@@ -14,7 +14,7 @@ namespace nuice::mpi {
 namespace {
 
 TEST(Call, ErrorsOfMpiComeWithItsText) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   const int byte = 0;
   test::expect_error(ErrorCode::mpi, "MPI_Send: ", [&] {
     must(MPI_Send(&byte, 1, MPI_INT, comm.num_ranks() + 5, 0, comm.get()), "MPI_Send");
@@ -23,7 +23,7 @@ TEST(Call, ErrorsOfMpiComeWithItsText) {
 }
 
 TEST(Gather, EveryRankGetsAllRecordsInTheOrderOfRanks) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   std::vector<std::int64_t> mine;  // rank r brings r records {r, i}
   for (int i = 0; i < comm.rank(); ++i) mine.insert(mine.end(), {comm.rank(), i});
   const Gathered all = gather_records(comm, mine, 2);
@@ -39,7 +39,7 @@ TEST(Gather, EveryRankGetsAllRecordsInTheOrderOfRanks) {
 }
 
 TEST(Gather, TheMatrixIsMadeOfAllRows) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   const Rank n = comm.num_ranks();
   const std::vector<Partner> row = {{(comm.rank() + 1) % n, 10 + comm.rank()}, {0, 0}};
   std::vector<Message> expected;
@@ -77,7 +77,7 @@ TEST(Extent, HoldsMoreThanAnIntCounts) {
 
 /// To the next rank and from the one before: short, long, short, by one tag, time after time.
 TEST(Requests, ShortSendsKeepTheirPlaceAmongPersistentOnes) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   const Rank to = (comm.rank() + 1) % comm.num_ranks();
   const Rank from = (comm.rank() + comm.num_ranks() - 1) % comm.num_ranks();
   const std::vector<int> sizes = {3, 100'000, 3};
@@ -115,7 +115,7 @@ TEST(Requests, ShortSendsKeepTheirPlaceAmongPersistentOnes) {
 }
 
 TEST(Tags, ThatRunOutBeginAgainOnACommunicatorThatNobodyUses) {
-  auto comm = std::make_shared<const Communicator>(MPI_COMM_WORLD);
+  auto comm = std::make_shared<const Communicator>(MPI_COMM_WORLD, 0);
   constexpr int last_tag = 6;  // room for 0, 1, 2 and 3, 4, 5
   struct Bound {
     std::shared_ptr<const Communicator> comm;
@@ -156,7 +156,7 @@ std::int64_t now_us() {
 }
 
 TEST(Barrier, NobodyIsThroughBeforeTheLastHasCome) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   DisseminationBarrier barrier(comm, 3);
   for (Rank last = 0; last < comm.num_ranks(); ++last)
     for (const bool block : {false, true}) {
@@ -171,7 +171,7 @@ TEST(Barrier, NobodyIsThroughBeforeTheLastHasCome) {
 }
 
 TEST(Receives, NothingIsWrittenByOnesThatWereCancelled) {
-  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator comm(MPI_COMM_WORLD, 0);
   const Rank to = (comm.rank() + 1) % comm.num_ranks();
   const Rank from = (comm.rank() + comm.num_ranks() - 1) % comm.num_ranks();
   int first = 1;

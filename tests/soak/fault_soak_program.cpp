@@ -4,8 +4,8 @@
 //   fault_soak_program SECONDS SEED WATCHDOG_S FOLDER
 //
 // Every round draws, on all ranks alike, a matrix and one of: a plan with some executor; messages, calls and quiesce(); blocks
-// put into ports; DRS_N. Every byte that arrives is compared. What rank R writes to FOLDER/R, as the
-// launcher's own way to the terminal goes over the network that fails:
+// put into ports; DRS_N; a halo. Every byte that arrives is compared. What rank R writes to FOLDER/R, as the
+// launcher's own way to the terminal goes over the network that fails (FOLDER "-": to stdout all the same):
 //   "rank R pid P"              at the beginning
 //   "begun N KIND [S:E]"        rank 0, before a round; scheduler and executor of a plan
 //   "round N KIND"              rank 0, when it is over
@@ -30,6 +30,7 @@
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/am.hpp"
 #include "nuice/mpi/drs.hpp"
+#include "nuice/mpi/halo.hpp"
 #include "nuice/mpi/plan.hpp"
 
 namespace {
@@ -72,7 +73,7 @@ class Soak {
     endpoint_->seal();
     const double end_s = now_s() + seconds;
     for (bool more = true; more; ++round_) {
-      static constexpr std::array kinds = {"plan", "messages", "puts", "drs"};
+      static constexpr std::array kinds = {"plan", "messages", "puts", "drs", "halo"};
       const std::size_t kind = random_.below(kinds.size());
       draw_matrix();
       tell("begun", kinds[kind]);
@@ -80,6 +81,7 @@ class Soak {
       if (kind == 1) exchange_messages();
       if (kind == 2) put_blocks();
       if (kind == 3) exchange_by_drs();
+      if (kind == 4) gather_ghosts();
       tell("round", kinds[kind]);
       const std::array<std::int64_t, 1> mine = {now_s() < end_s ? 1 : 0};
       more = endpoint_->reduce(am::ReduceOp::sum, mine)[0] == num_ranks_;
@@ -201,6 +203,32 @@ class Soak {
     exchange.free();
   }
 
+  /// Of entries that each rank draws for itself; an entry's value is its index and the round.
+  void gather_ghosts() const {
+    constexpr mpi::GlobalIndex owned = 400;
+    std::vector<mpi::GlobalIndex> begins;
+    for (Rank rank = 0; rank <= num_ranks_; ++rank) begins.push_back(rank * owned);
+    Random draw(round_ * 64 + static_cast<std::uint64_t>(rank_));
+    std::vector<mpi::GlobalIndex> needed(draw.below(2 * owned));
+    for (auto& index : needed)
+      index = static_cast<mpi::GlobalIndex>(draw.below(static_cast<std::uint64_t>(num_ranks_ * owned)));
+    mpi::Halo halo(MPI_COMM_WORLD, mpi::Ownership::ranges(begins), needed, {.watchdog_s = watchdog_s_});
+    const auto value = [this](mpi::GlobalIndex index) {
+      return static_cast<double>(index) + static_cast<double>(round_);
+    };
+    std::vector<double> x(halo.num_entries(), -1);
+    for (mpi::GlobalIndex i = 0; i < owned; ++i) x[static_cast<std::size_t>(i)] = value(rank_ * owned + i);
+    mpi::HaloExchange gather = halo.bind_gather(x);
+    gather.start();
+    gather.wait();
+    for (const mpi::GlobalIndex index : needed)
+      if (x[static_cast<std::size_t>(halo.local_index(index))] != value(index)) {
+        std::printf("rank %d WRONG ghost in round %llu\n", rank_, static_cast<unsigned long long>(round_));
+        std::fflush(stdout);
+        std::_Exit(3);
+      }
+  }
+
   Random random_;
   double watchdog_s_;
   int rank_ = 0;
@@ -226,9 +254,8 @@ int main(int argc, char** argv) {
   if (argc != 5) return 2;
   MPI_Init(&argc, &argv);
   Soak soak(std::strtoull(argv[2], nullptr, 10), std::atof(argv[3]));
-  if (std::freopen((std::string(argv[4]) + "/" + std::to_string(soak.rank())).c_str(), "w", stdout) ==
-      nullptr)
-    return 2;
+  const std::string file = std::string(argv[4]) + "/" + std::to_string(soak.rank());
+  if (argv[4] != std::string("-") && std::freopen(file.c_str(), "w", stdout) == nullptr) return 2;
   std::printf("rank %d pid %d\n", soak.rank(), static_cast<int>(getpid()));
   std::fflush(stdout);
   try {

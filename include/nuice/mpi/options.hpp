@@ -118,7 +118,7 @@ struct PlanOptions {
   /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
-  /// Which ranks share a host (a node), and with it a port: "auto" asks MPI which can share memory, "4" says so many on
+  /// Which ranks share a host (a node), and with it a port: "auto" finds which can share memory, "4" says so many on
   /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. Schedulers that
   /// promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window; what stays on a host
   /// needs none. With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.

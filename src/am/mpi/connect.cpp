@@ -66,7 +66,8 @@ std::unique_ptr<Transport> network(MPI_Comm parent, const std::string& name, con
                                    const Host& host) {
 #ifdef NUICE_HAS_UCX
   if (name == "ucx")
-    return ucx::connect(std::make_unique<MpiRendezvous>(parent, host), options.max_message_bytes);
+    return ucx::connect(std::make_unique<MpiRendezvous>(parent, options.watchdog_s, host),
+                        options.max_message_bytes);
 #else
   (void)name;  // check() has refused "ucx"
 #endif

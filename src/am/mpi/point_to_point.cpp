@@ -76,7 +76,7 @@ SendSlots::Slot* SendSlots::free() {
 }
 
 PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, const Host& host)
-    : comm_(parent),
+    : comm_(parent, options.watchdog_s),
       max_message_bytes_(options.max_message_bytes),
       oversubscribed_(host.oversubscribed),
       stride_((sizeof(Header) + options.max_message_bytes + 63) / 64 * 64),

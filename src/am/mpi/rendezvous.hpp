@@ -11,8 +11,8 @@ namespace nuice::am::mpi {
 class MpiRendezvous : public ucx::Rendezvous {
  public:
   /// Collective.
-  MpiRendezvous(MPI_Comm parent, const Host& host)
-      : comm_(parent), oversubscribed_(host.oversubscribed), deaths_(comm_, host.neighbours) {}
+  MpiRendezvous(MPI_Comm parent, double watchdog_s, const Host& host)
+      : comm_(parent, watchdog_s), oversubscribed_(host.oversubscribed), deaths_(comm_, host.neighbours) {}
   Rank rank() const override { return comm_.rank(); }
   Rank num_ranks() const override { return comm_.num_ranks(); }
   bool oversubscribed() const override { return oversubscribed_; }

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "core/text/unpacked_file.hpp"
-#include "mpi/host/host_comm.hpp"
+#include "mpi/host/host_ranks.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"

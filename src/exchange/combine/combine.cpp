@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <utility>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
-#include "mpi/discover/gather.hpp"
+#include "mpi/host/host_ranks.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -56,14 +57,13 @@ class Sorter {
   bool has_rest() const { return has_rest_; }
 
   /// Those that this rank sends, and those that it receives from other hosts: so each is told once on a host.
-  std::vector<std::int64_t> records(const Hosts& hosts) const {
-    std::vector<std::int64_t> records;
+  std::vector<HostMessage> messages(const Hosts& hosts) const {
+    std::vector<HostMessage> messages;
     for (const auto& [dst, bytes] : sends_)
-      if (bytes <= largest_bytes_) records.insert(records.end(), {rank_, dst, bytes});
+      if (bytes <= largest_bytes_) messages.push_back({rank_, dst, bytes});
     for (const auto& [src, bytes] : receives_)
-      if (bytes <= largest_bytes_ && !hosts.same(src, rank_))
-        records.insert(records.end(), {src, rank_, bytes});
-    return records;
+      if (bytes <= largest_bytes_ && !hosts.same(src, rank_)) messages.push_back({src, rank_, bytes});
+    return messages;
   }
 
   PhaseTable rest_of(const PhaseTable& table) const {
@@ -103,12 +103,12 @@ class Sorter {
   bool has_rest_ = false;
 };
 
-std::vector<HostMessage> messages_of(const Gathered& gathered) {
+std::vector<HostMessage> messages_of(const std::vector<std::vector<std::byte>>& of_ranks) {
   std::vector<HostMessage> messages;
-  messages.reserve(static_cast<std::size_t>(gathered.begin.back()));
-  for (int i = 0; i < gathered.begin.back(); ++i) {
-    const auto record = gathered.record(i);
-    messages.push_back({static_cast<Rank>(record[0]), static_cast<Rank>(record[1]), record[2]});
+  for (const std::vector<std::byte>& bytes : of_ranks) {
+    const std::size_t begin = messages.size();
+    messages.resize(begin + bytes.size() / sizeof(HostMessage));
+    if (!bytes.empty()) std::memcpy(messages.data() + begin, bytes.data(), bytes.size());
   }
   return messages;
 }
@@ -120,7 +120,8 @@ std::size_t memory_for(const HostGroup& group, const HostLayout& layout) {
 
 /// Collective.
 std::string summary(const Communicator& comm, const HostGroup& group, const HostLayout& layout) {
-  std::array<std::int64_t, 2> sums = {0, group.local().rank() == 0 ? std::ssize(layout.outgoing()) : 0};
+  std::array<std::int64_t, 2> sums = {
+      0, comm.rank() == group.ranks().front() ? std::ssize(layout.outgoing()) : 0};
   for (const HostLayout::Place& place : layout.sends())
     if (place.block != HostLayout::no_block) ++sums[0];
   all_reduce(comm, MPI_IN_PLACE, sums.data(), 2, MPI_INT64_T, MPI_SUM);
@@ -139,23 +140,23 @@ Combined combine(const std::shared_ptr<const Communicator>& comm, int tag, const
   const HostGroup& group = *combining.group;
   TableElements elements;
   std::optional<Sorter> sorter;
-  std::vector<std::int64_t> records;
+  std::vector<HostMessage> mine;
   all_or_none(*comm, [&] {
     // No list of elements asks for arrivals or a window: what else a binding has does not matter.
     Arrivals none;
     const PhaseTable table = whole_messages(way);
     elements = list_elements({comm, table, layout, none, tag, {}});
     sorter.emplace(way, combining.largest_bytes, elements);
-    records = sorter->records(group.hosts());
+    mine = sorter->messages(group.hosts());
   });
-  const Gathered gathered = gather_records(group.local(), records, 3);
+  const auto gathered = gather_on_host(*comm, group.ranks(), std::as_bytes(std::span(mine)));
   std::optional<HostLayout> places;
   Combined combined;
   all_or_none(*comm, [&] {
     places.emplace(group.hosts(), comm->rank(), messages_of(gathered));
     combined.rest = sorter->rest_of(way.table);
   });
-  const bool has_small = !records.empty();
+  const bool has_small = !mine.empty();
   std::array<int, 2> any = {sorter->has_rest() ? 1 : 0, has_small ? 1 : 0};
   all_reduce(*comm, MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX);
   combined.has_rest = any[0] != 0;
@@ -163,7 +164,7 @@ Combined combine(const std::shared_ptr<const Communicator>& comm, int tag, const
     combined.says = "nothing is combined: no message is so short";
     return combined;
   }
-  SharedSegment memory(group.local(), memory_for(group, *places));
+  SharedSegment memory(*comm, group.ranks(), memory_for(group, *places));
   int missing = memory.data() == nullptr ? comm->num_ranks() - comm->rank() : 0;
   all_reduce(*comm, MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX);
   if (missing > 0) {

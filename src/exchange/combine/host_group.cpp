@@ -12,20 +12,21 @@
 #include <utility>
 
 #include "mpi/collective.hpp"
+#include "mpi/host/host_ranks.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-/// Collective over a host. Cores that any of its ranks may run on.
-int cores_of(const Communicator& local) {
+/// Collective over these ranks of a host. Cores that any of them may run on.
+int cores_of(const Communicator& comm, std::span<const Rank> ranks) {
 #ifdef __linux__
   cpu_set_t cores;
   CPU_ZERO(&cores);
   if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_ZERO(&cores);
-  all_reduce(local, MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR);
+  for (const cpu_set_t& of_rank : values_on_host(comm, ranks, cores)) CPU_OR(&cores, &cores, &of_rank);
   if (const int count = CPU_COUNT(&cores); count > 0) return count;
 #endif
-  (void)local;
+  (void)comm, (void)ranks;
   return static_cast<int>(std::thread::hardware_concurrency());
 }
 
@@ -36,14 +37,12 @@ HostGroup::HostGroup(const Communicator& comm, Hosts hosts, int leaders)
       host_(hosts_.host_of(comm.rank())),
       by_host_(static_cast<std::size_t>(comm.num_ranks())),
       begin_(static_cast<std::size_t>(hosts_.num_hosts()) + 1, 0),
-      split_(comm, host_),
-      local_(split_.get(), comm.watchdog_s()),
       leaders_(leaders > 0 ? leaders : comm.num_ranks()) {
   std::iota(by_host_.begin(), by_host_.end(), Rank{0});
   std::ranges::stable_sort(by_host_, {}, [this](Rank rank) { return hosts_.host_of(rank); });
   for (const Rank rank : by_host_) ++begin_[static_cast<std::size_t>(hosts_.host_of(rank)) + 1];
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  int is_oversubscribed = local_.num_ranks() > cores_of(local_) ? 1 : 0;
+  int is_oversubscribed = std::ssize(ranks()) > cores_of(comm, ranks()) ? 1 : 0;
   all_reduce(comm, MPI_IN_PLACE, &is_oversubscribed, 1, MPI_INT, MPI_MAX);
   is_oversubscribed_ = is_oversubscribed != 0;
 }

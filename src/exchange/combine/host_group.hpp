@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "mpi/host/host_comm.hpp"
 #include "nuice/core/hosts.hpp"
 
 namespace nuice::mpi {
@@ -17,8 +16,6 @@ class HostGroup {
   HostGroup(const Communicator& comm, Hosts hosts, int leaders);
 
   const Hosts& hosts() const { return hosts_; }
-  /// The host's ranks alone.
-  const Communicator& local() const { return local_; }
   std::span<const Rank> ranks() const { return ranks_of(host_); }
   /// The place of a rank of this host among them.
   std::size_t index_of(Rank rank) const;
@@ -39,8 +36,6 @@ class HostGroup {
   Rank host_;
   std::vector<Rank> by_host_;  // ranks, ascending inside a host
   std::vector<std::size_t> begin_;
-  HostComm split_;
-  Communicator local_;
   int leaders_ = 0;
   bool is_oversubscribed_ = false;
 };

@@ -14,7 +14,7 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
-#include "mpi/host/host_comm.hpp"
+#include "mpi/host/host_ranks.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/hosts.hpp"

@@ -5,16 +5,15 @@
 // The port is the host's: the switch in front of it holds as much for four ranks as for one. So the windows of its ranks
 // together are what one rank's is otherwise. They are as the bytes that the ranks are to receive from other hosts, so
 // that all ranks of a host come to the end together and nobody's share lies idle.
-// Cost: a split of the communicator and an allgather of an int; two small allreduces on each host.
+// Cost: two allgathers of some bytes, a small allreduce, and small messages between the ranks of each host.
 #include <algorithm>
 #include <array>
 
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
-#include "mpi/call.hpp"
 #include "mpi/collective.hpp"
-#include "mpi/host/host_comm.hpp"
+#include "mpi/host/host_ranks.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/host_schedule.hpp"
 
@@ -57,7 +56,7 @@ void Plan::State::find_near_ranks(const PlanOptions& options) {
 
 void Plan::State::share_windows() {
   const bool is_on_one_host = info.num_hosts == 1;
-  if (shares_ports && !is_on_one_host && grants()) share_window_of(windows.near.front());
+  if (shares_ports && !is_on_one_host && grants()) share_window();
   if (hosts && hosts->any_shared() && info.combined && !relays)
     group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), combine_options.leaders);
   hosts.reset();
@@ -76,12 +75,12 @@ Bytes Plan::State::most_over_a_port(Bytes mine, bool is_backwards) const {
   return static_cast<Bytes>(std::min(most, static_cast<double>(max_bytes)));
 }
 
-void Plan::State::share_window_of(Rank host_number) {
+void Plan::State::share_window() {
   const Bytes forwards = bytes_over_port(table.sources);
   const Bytes backwards = bytes_over_port(table.destinations);
-  std::array<double, 2> sums = {static_cast<double>(forwards), static_cast<double>(backwards)};
-  const HostComm host(*comm, host_number);
-  must(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, host.get()), "MPI_Allreduce");
+  std::array<double, 2> sums = {};
+  for (const auto& of_rank : values_on_host(*comm, windows.near, std::array{forwards, backwards}))
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(of_rank[i]);
   windows.forwards = share_of(forwards, sums[0]);
   windows.backwards = share_of(backwards, sums[1]);
 }

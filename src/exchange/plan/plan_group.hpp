@@ -52,7 +52,7 @@ class PlanGroup {
     bool shares = false;
   };
   static Expected expect_plan(MPI_Comm parent, double watchdog_s);
-  explicit PlanGroup(const Communicator& comm) : comm_(comm.get(), Communicator::watching) {}
+  explicit PlanGroup(const Communicator& comm) : comm_(comm, Communicator::watching) {}
   PlanGroup(const PlanGroup&) = delete;
   PlanGroup& operator=(const PlanGroup&) = delete;
 

@@ -136,7 +136,7 @@ struct Plan::State {
   void find_near_ranks(const PlanOptions& options);
   /// Collective. What exchanges need to know of hosts, once the table is there: shares of the window, who leads. Forgets `hosts`.
   void share_windows();
-  void share_window_of(Rank host_number);
+  void share_window();
   /// Collective. What the host that receives most gets over its port, if this rank gets so much.
   Bytes most_over_a_port(Bytes mine, bool is_backwards) const;
   /// Whether what this rank sends and receives passes its host's port.

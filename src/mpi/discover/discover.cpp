@@ -140,7 +140,7 @@ std::vector<Partner> sources_of(const Communicator& comm, std::span<const Partne
 }
 
 struct Discoverer::State {
-  explicit State(MPI_Comm parent) : comm(parent) {}
+  explicit State(MPI_Comm parent) : comm(parent, 0) {}
   Communicator comm;
   int tag = 0;
 };

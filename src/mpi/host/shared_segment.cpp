@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -13,7 +14,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "mpi/collective.hpp"
+#include "mpi/host/host_ranks.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -48,9 +49,10 @@ void SharedSegment::map(const std::string& name, bool is_new) {
   if (memory != MAP_FAILED) data_ = static_cast<std::byte*>(memory);
 }
 
-SharedSegment::SharedSegment(const Communicator& host, std::size_t bytes) : bytes_(bytes) {
+SharedSegment::SharedSegment(const Communicator& comm, std::span<const Rank> ranks, std::size_t bytes)
+    : bytes_(bytes) {
   if (bytes == 0) return;
-  const bool is_first = host.rank() == 0;
+  const bool is_first = comm.rank() == ranks.front();
   Name name = new_name();
   if (is_first) map(name.data(), true);
   if (is_first && data_ == nullptr) {
@@ -58,11 +60,9 @@ SharedSegment::SharedSegment(const Communicator& host, std::size_t bytes) : byte
     name[0] = '\0';
   }
   try {
-    broadcast(host, name.data(), static_cast<int>(name.size()), MPI_CHAR, 0);
+    name = values_on_host(comm, ranks, name).front();
     if (name[0] != '\0' && !is_first) map(name.data(), false);
-    int all = data_ != nullptr ? 1 : 0;
-    all_reduce(host, MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN);
-    if (all == 0) unmap();
+    if (std::ranges::count(values_on_host(comm, ranks, data_ != nullptr ? 1 : 0), 0) > 0) unmap();
   } catch (...) {
     if (is_first && name[0] != '\0') shm_unlink(name.data());
     unmap();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,8 +17,8 @@ namespace nuice::mpi {
 class SharedSegment {
  public:
   SharedSegment() = default;
-  /// Collective over the ranks of a host. Zeroed; empty on all of them if one cannot have it: ask why(). 0 bytes: empty.
-  SharedSegment(const Communicator& host, std::size_t bytes);
+  /// Collective over these ranks of a host. Zeroed; empty on all of them if one cannot have it: ask why(). 0 bytes: empty.
+  SharedSegment(const Communicator& comm, std::span<const Rank> ranks, std::size_t bytes);
   SharedSegment(SharedSegment&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), why_(std::move(other.why_)) {}
   SharedSegment& operator=(SharedSegment&& other) noexcept;

@@ -5,7 +5,7 @@
 //
 // CORPUS are files, or folders of files. They are run as they are, then as mutated, for S seconds (default 3) or N times.
 // An input that ends the program is left as FOLDER/TARGET-failed (default: the current folder), one that takes longer than
-// 10 s too. Where the target is compiled with -fsanitize-coverage=trace-pc (preset fuzz), inputs that reach new edges join
+// 20 s too. Where the target is compiled with -fsanitize-coverage=trace-pc (preset fuzz), inputs that reach new edges join
 // the corpus. The last line counts the inputs.
 #include <sys/time.h>
 #include <unistd.h>
@@ -49,7 +49,9 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*call
 namespace nuice::fuzz {
 namespace {
 
-constexpr unsigned most_seconds_for_an_input = 10;
+constexpr unsigned most_seconds_for_an_input = 20;
+constexpr unsigned most_seconds_by_the_clock =
+    1800;  // a machine with much else to do gave a run of low priority 1 in 30
 constexpr std::size_t most_bytes = 4096;
 
 std::string current;      // the input under way
@@ -138,10 +140,10 @@ std::vector<std::string> read_corpus(const std::vector<std::string>& names) {
 double run_one(std::string input) {
   current = std::move(input);
   const std::clock_t begin = std::clock();
-  // Of the processor: the machine may have other work. Ten times that by the clock, for one that waits.
+  // Of the processor: the machine may have other work. More by the clock, for one that waits.
   const itimerval limit{{0, 0}, {most_seconds_for_an_input, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
-  alarm(10 * most_seconds_for_an_input);
+  alarm(most_seconds_by_the_clock);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(current.data()), current.size());
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
