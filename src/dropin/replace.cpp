@@ -176,7 +176,7 @@ Replacer::Step Replacer::next_step(Place& place) const {
 
 MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  place.word = {wants, num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
+  place.word = {wants, has_had_neighbour_shadow_ ? 1.0 : 0.0, num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
                 are_hosts_pretended_ ? static_cast<double>(place.rank) : host_,
                 static_cast<double>(partners)};
   place.words.resize(static_cast<std::size_t>(place.num_ranks));
@@ -193,6 +193,7 @@ Replacer::Answer Replacer::all_told(Place& place) const {
   for (Rank each = 0; each < place.num_ranks; ++each) {
     const Word& word = place.words[static_cast<std::size_t>(each)];
     answer.any_wants = answer.any_wants || word.wants != 0;
+    answer.any_has_one = answer.any_has_one || word.has_one != 0;
     answer.all_may = answer.all_may && word.is_full == 0;
     answer.most_partners = std::max(answer.most_partners, static_cast<Rank>(word.partners));
     if (word.host == place.word.host) place.near.push_back(each);
@@ -243,22 +244,23 @@ bool Replacer::get_shadow(Place& place, MPI_Comm comm, const Items& items) {
   return true;
 }
 
-/// Asked for the first, second, fourth, ... made of one communicator, and for every one where all know that they are used.
+/// Asked for the first, second, fourth, ... made of one communicator, and for every one where all know that such calls repeat.
 int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made) {
   return guarded(call, parent, [&] {
     Place* const from = place_of(parent);
     if (from == nullptr) return MPI_SUCCESS;
     const auto number = static_cast<std::uint64_t>(++from->num_neighbourhoods);
-    if (!is_forced_ && !from->has_neighbour_calls && !std::has_single_bit(number)) return MPI_SUCCESS;
+    if (!is_forced_ && !from->has_repeated_calls && !std::has_single_bit(number)) return MPI_SUCCESS;
     Place* const place = made == MPI_COMM_NULL ? nullptr : place_of(made);
     if (place != nullptr) place->neighbours = neighbours_of(made);
     const std::size_t partners = place == nullptr ? 0 : place->neighbours.sources.size();
-    wait(begin_to_tell(*from, parent, has_neighbour_calls_ ? 1 : 0, partners));
+    wait(begin_to_tell(*from, parent, repeats_neighbour_calls_ ? 1 : 0, partners));
     const Answer answer = all_told(*from);
-    from->has_neighbour_calls = answer.any_wants;
-    const bool is_worth_it = is_forced_ || number == 1 || answer.any_wants;
+    from->has_repeated_calls = answer.any_wants;
+    const bool is_worth_it = is_forced_ || !answer.any_has_one || answer.any_wants;
     if (place == nullptr || !answer.all_may || !is_worth_it || answer.most_partners == 0) return MPI_SUCCESS;
     place->most_neighbours = answer.most_partners;
+    has_had_neighbour_shadow_ = true;
     wait(begin_to_tell(*place, made, 1, 0));
     if (all_told(*place).all_may)
       end_beside(*place, begin_beside(*place, made, {}, Beside::make_shadow), Beside::make_shadow);

@@ -8,8 +8,9 @@
 //
 // Neighbourhoods know no calls in which all could be asked, as ranks without neighbours may stay away. What is collective is the making of the
 // communicator, on all ranks of the one it is made of: there it may get its shadow, and from there on all its calls are replaced, but
-// MPI_Neighbor_alltoall with short blocks. The first made of a communicator gets it. Asked is for the second, fourth, ... too, and for every one once a rank was seen to call blocking
-// neighbour collectives.
+// MPI_Neighbor_alltoall with short blocks. The first of a program gets it, and further ones once a rank has come to eight
+// blocking neighbour collectives on one communicator: programs that set up make many for a call or two. Asked is for the first, second, fourth, ... made
+// of one communicator, and from then on for every one.
 //
 // Nothing is communicated before that, and a call costs one look-up where it is left to MPI.
 #pragma once
@@ -80,8 +81,9 @@ class Replacer {
   int run_neighbours(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
     return guarded(call, comm, [&] {
       Place* const place = place_of(comm);
-      if (place != nullptr) has_neighbour_calls_ = true;
-      if (place == nullptr || !place->engine) return leave(mpi);
+      if (place == nullptr) return leave(mpi);
+      if (++place->neighbour_calls == calls_that_repeat) repeats_neighbour_calls_ = true;
+      if (!place->engine) return leave(mpi);
       if (block_bytes >= 0 && !may_gain(*place, block_bytes, true)) return leave(mpi);
       return replace(call, *place, items(place->neighbours), false, mpi);
     });
@@ -90,12 +92,14 @@ class Replacer {
   int begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made);
 
  private:
+  static constexpr std::int64_t calls_that_repeat = 8;
   using Way = Turns::Way;
   using Beside = Turns::Beside;
   using Step = Turns::Step;
   /// What a rank tells the others of its communicator.
   struct Word {
     double wants = 0;    // a shadow
+    double has_one = 0;  // of a neighbourhood, now or before
     double is_full = 0;  // has as many as it may
     double host = 0;
     double partners = 0;
@@ -112,7 +116,8 @@ class Replacer {
     Neighbours neighbours;
     Rank most_neighbours = 0;             // of a rank
     std::int64_t num_neighbourhoods = 0;  // made of it
-    bool has_neighbour_calls = false;     // of these, or of others, on some rank
+    bool has_repeated_calls = false;      // of these, or of others, on some rank
+    std::int64_t neighbour_calls = 0;     // of its own, on this rank
     // Told beside a call.
     Word word;
     std::vector<Word> words;
@@ -120,6 +125,7 @@ class Replacer {
   };
   struct Answer {
     bool any_wants = false;
+    bool any_has_one = false;
     bool all_may = false;
     Rank most_partners = 0;
   };
@@ -214,7 +220,8 @@ class Replacer {
   bool tells_ = false;
   double host_ = 0;  // its number: a hash that a double can hold
   std::atomic<std::int64_t> num_shadows_ = 0;
-  std::atomic<bool> has_neighbour_calls_ = false;
+  std::atomic<bool> repeats_neighbour_calls_ = false;
+  std::atomic<bool> has_had_neighbour_shadow_ = false;
   // For NUICE_DROPIN_VERBOSE.
   std::atomic<std::int64_t> num_replaced_ = 0;
   std::atomic<std::int64_t> num_left_ = 0;
