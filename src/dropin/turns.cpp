@@ -53,7 +53,7 @@ void Turns::decide(const Rate& by_mpi, const Rate& by_us) {
   is_decided_ = true;
   prefers_mpi_ = our_rate < clearly * mpi_rate;
   const bool is_far = our_rate > far_ahead * mpi_rate || mpi_rate > far_ahead * our_rate;
-  next_trial_ = calls_ * (is_far ? 16 : 4);
+  next_trial_ = calls_ * (is_far ? 16 : prefers_mpi_ ? 4 : 2);
   for (Rate* const rate : {&by_mpi_, &by_us_}) {  // the newer counts for more
     rate->bytes /= 2;
     rate->seconds /= 2;

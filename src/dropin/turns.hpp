@@ -6,8 +6,8 @@
 //   call 3       by MPI, timed; beside it all are asked whether they have long messages. If nobody has: asked again at call 24, 192, ...
 //   call 4       by MPI; beside it the shadow communicator is made
 //   calls 5, 6   by us, the second one timed
-//   call 7       by MPI; beside it all are told how many bytes a second either has moved. The winner goes on; the loser has its turn again at four times
-//                that call, or at sixteen times where it was far behind. MPI wins where we are not clearly faster.
+//   call 7       by MPI; beside it all are told how many bytes a second either has moved. The winner goes on; MPI has its turn
+//                again at twice that call, we at four times, and who was far behind at sixteen times. MPI wins where we are not clearly faster.
 //
 // What all are told goes beside an exchange, never alone: behind an exchange that has filled the queues, the few small packets of a reduction are lost
 // like others, and nothing follows that would show it before a timeout (60 calls of 16 ranks, 8 KiB for each other: 1.4 times as long with seven

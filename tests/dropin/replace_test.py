@@ -70,6 +70,11 @@ class Replace(unittest.TestCase):
         # Calls 5 and 6 by us. Far behind: no other trial before call 112.
         self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (2, 46))
 
+    def test_turns_in_any_order_over_twenty_communicators(self):
+        done = run(4, "300", "soak", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", NUICE_DROPIN_UNASKED="50")
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        self.assertGreater(min(counts(done)), 20)
+
     def test_short_messages_cost_no_shadow(self):
         self.assertEqual(self.turns(SHORT="1"), (0, 48))
 
