@@ -130,7 +130,7 @@ NEIGHBOURS(PERSISTENT_BEFORE_MPI_4)
     const int code = PMPI_##Name(ARGS, made);                      \
     const bool is_on = replacer().is_on() && watch.is_outermost(); \
     if (code != MPI_SUCCESS || !is_on) return code;                \
-    return replacer().begin_neighbours("MPI_" #Name, *made);       \
+    return replacer().begin_neighbours("MPI_" #Name, comm, *made); \
   }
 
 WITH_NEIGHBOURS(Cart_create, CART, CART_ARGS)

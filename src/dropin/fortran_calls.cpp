@@ -238,7 +238,7 @@ ALL_SYMBOLS(mpi_ineighbor_alltoallw, MPI_INEIGHBOR_ALLTOALLW, 11, INEIGHBOR_ALLT
   Watch watch(__builtin_return_address(0));                              \
   const int code = by_mpi(next, a[(made) + 1]);                          \
   if (code == MPI_SUCCESS && replacer().is_on() && watch.is_outermost()) \
-    put_code(replacer().begin_neighbours(call, comm_at(a[made])), a[(made) + 1]);
+    put_code(replacer().begin_neighbours(call, comm_at(a[0]), comm_at(a[made])), a[(made) + 1]);
 #define CART_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Cart_create", 5)
 #define CART_SUB_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Cart_sub", 2)
 #define GRAPH_BODY(next, a) BEGIN_NEIGHBOURS("MPI_Graph_create", 5)

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <string>
 
 #include "core/support/watchdog.hpp"
@@ -41,8 +43,6 @@ struct Engine : private mpi::PlanlessListener {
 
 namespace {
 
-constexpr std::int64_t segment_bytes = 1448;  // of TCP on Ethernet
-
 Bytes size_of(const Item& item) { return item.count == 0 ? 0 : item.count * mpi::size_of(item.type); }
 
 double number_from(const char* name, double otherwise) {
@@ -50,25 +50,30 @@ double number_from(const char* name, double otherwise) {
   return text == nullptr ? otherwise : std::strtod(text, nullptr);
 }
 
+/// As the only thing that is under way.
+void wait(MPI_Request request) { must(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); }
+
 mpi::Segment segment_of(const Item& item) { return {item.at, item.count, item.type}; }
 
-/// By rank, the lowest rank with which it shares memory. every_rank_alone: pretended.
-std::vector<int> hosts_of_world(bool every_rank_alone) {
-  int rank = 0;
+/// Alike where ranks share memory: a machine that has booted once, and in it what MPI takes for a host. Not asked of MPI_Comm_split_type,
+/// which communicates. A whole number that a double holds.
+double number_of_host() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
+  int length = 0;
+  PMPI_Get_processor_name(name.data(), &length);
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  constexpr int bits_of_double = 52;
+  return static_cast<double>(std::hash<std::string>{}(name.data() + boot) >> (64 - bits_of_double));
+}
+
+/// As launchers tell. Not known: asked for later.
+bool is_on_one_host() {
   int num_ranks = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  int lowest = rank;
-  if (!every_rank_alone) {
-    MPI_Comm host{};
-    must(PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host),
-         "MPI_Comm_split_type");
-    must(PMPI_Bcast(&lowest, 1, MPI_INT, 0, host), "MPI_Bcast");
-    must(PMPI_Comm_free(&host), "MPI_Comm_free");
-  }
-  std::vector<int> host_of(static_cast<std::size_t>(num_ranks));
-  must(PMPI_Allgather(&lowest, 1, MPI_INT, host_of.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Allgather");
-  return host_of;
+  for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    if (static_cast<int>(number_from(name, 0)) == num_ranks) return true;
+  return false;
 }
 
 // MPI's own functions for this are objects of the MPI that the program has.
@@ -90,35 +95,54 @@ void Replacer::begin() {
   const std::string name = mode == nullptr ? "" : mode;
   if (name != "on" && name != "check") return;
   checks_ = name == "check";
-  is_forced_ = number_from("NUICE_DROPIN_FORCE", 0) != 0;
+  const char* const forced = std::getenv("NUICE_DROPIN_FORCE");
+  are_hosts_pretended_ = forced != nullptr && std::string(forced) != "0";
+  is_forced_ = are_hosts_pretended_ && std::string(forced) != "hosts";
   unasked_bytes_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_UNASKED", 0));
   most_shadows_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_MAX_COMMS", 64));
   tells_ = number_from("NUICE_DROPIN_VERBOSE", 0) != 0;
   watchdog_s_ = number_from("NUICE_DROPIN_WATCHDOG", 0);
+  if (!are_hosts_pretended_ && is_on_one_host()) {
+    say("all ranks are on one host: nothing is replaced");
+    return;
+  }
   PMPI_Comm_create_keyval(keep_to_itself, forget, &key_, this);
-  host_of_ = hosts_of_world(is_forced_);
+  host_ = number_of_host();
   is_on_ = true;
 }
 
 void Replacer::end() {
   is_ending_ = true;
+  if (!is_on_) return;
+  say(std::to_string(num_replaced_) + " calls replaced, " + std::to_string(num_left_) +
+      " left to MPI, which was faster in " + std::to_string(num_preferred_) + " trials");
+}
+
+void Replacer::say(const std::string& text) const {
   int rank = 0;
   if (tells_) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (tells_ && rank == 0)
-    std::fprintf(stderr,
-                 "nuice: rank 0: %lld calls replaced, %lld left to MPI, which was faster in %lld trials\n",
-                 static_cast<long long>(num_replaced_), static_cast<long long>(num_left_),
-                 static_cast<long long>(num_preferred_));
+  if (tells_ && rank == 0) std::fprintf(stderr, "nuice: rank 0: %s\n", text.c_str());
 }
 
 /// Kept as an attribute, as handles are used again when a communicator is freed.
-Replacer::Place* Replacer::place_of(MPI_Comm comm, std::int64_t block_bytes) {
+Replacer::Place* Replacer::place_of(MPI_Comm comm) {
   void* value = nullptr;
   int is_there = 0;
   PMPI_Comm_get_attr(comm, key_, static_cast<void*>(&value), &is_there);
   Place* const place = is_there != 0 ? static_cast<Place*>(value) : new_place(comm);
-  const bool is_short = block_bytes >= 0 && block_bytes <= (is_forced_ ? 0 : segment_bytes);
-  return place == nullptr || place->stays_with_mpi || is_short ? nullptr : place;
+  return place == nullptr || place->stays_with_mpi ? nullptr : place;
+}
+
+/// are_neighbours: fewer senders than there are ranks, so more may come of each.
+Bytes Replacer::unasked_bytes(const Place& place, bool are_neighbours) const {
+  if (unasked_bytes_ > 0) return unasked_bytes_;
+  return mpi::default_unasked_bytes(are_neighbours ? place.most_neighbours : place.num_ranks - 1);
+}
+
+/// A message that is not sent whole at once, as MPI would send it.
+bool Replacer::may_gain(const Place& place, Bytes message, bool are_neighbours) const {
+  if (is_forced_) return message > 0;
+  return mpi::unasked_bytes_of(message, unasked_bytes(place, are_neighbours)) < message;
 }
 
 Replacer::Place* Replacer::new_place(MPI_Comm comm) {
@@ -129,10 +153,8 @@ Replacer::Place* Replacer::new_place(MPI_Comm comm) {
     return nullptr;
   auto place = std::make_unique<Place>();
   PMPI_Comm_rank(comm, &place->rank);
-  if (is_inter == 0) place->host_of = hosts_of(comm);
-  // On one host messages cross no port.
-  place->stays_with_mpi =
-      std::ranges::adjacent_find(place->host_of, std::ranges::not_equal_to()) == place->host_of.end();
+  place->num_ranks = num_ranks;
+  place->stays_with_mpi = is_inter != 0 || num_ranks == 1;
   PMPI_Comm_set_attr(comm, key_, place.get());
   return place.release();
 }
@@ -147,136 +169,132 @@ int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
   return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&place->shadow);
 }
 
-/// 2, 16, 128, ...: an allreduce each, which short messages must be able to bear.
-bool Replacer::is_asked(std::int64_t call) {
-  const auto bits = static_cast<std::uint64_t>(call);
-  return std::has_single_bit(bits) && std::countr_zero(bits) % 3 == 1;
-}
-
-/// By the number of the call, and what all ranks found in the trial before.
 Replacer::Step Replacer::next_step(Place& place) const {
-  const std::int64_t call = ++place.calls;
-  if (!place.engine && !is_forced_ && call == 1) return {Way::mpi, true};
-  if (!place.engine) return {is_forced_ || is_asked(call) ? Way::ask : Way::leave};
-  if (is_forced_ || checks_) return {Way::replace};
-  if (place.next_trial == 0) {
-    place.next_trial = call + 1;  // there has been a call of ours, which made the connections
-    return {Way::replace, true};
-  }
-  const std::int64_t from_trial = call - place.next_trial;
-  if (place.prefers_mpi) {
-    if (from_trial == -1) return {Way::mpi, true};
-    if (from_trial == 0) return {Way::replace};
-    return from_trial == 1 ? Step{Way::replace, true, true} : Step{Way::leave};
-  }
-  const bool is_first = place.trials == 0;
-  if (from_trial == 0) return is_first ? Step{Way::replace, true, true} : Step{Way::mpi, true, true};
-  return {Way::replace, call != place.last_trial + 1};
+  if (is_forced_ || (checks_ && place.engine)) return {Way::replace};
+  return place.turns.next(place.engine != nullptr);
 }
 
-/// Whether any rank has a message that would be granted.
-bool Replacer::ask(Place& place, MPI_Comm comm, const Items& items) {
-  Bytes longest = 0;
-  for (const Item& item : items.out) longest = std::max(longest, size_of(item));
-  return ask_all(place, comm, longest > (is_forced_ ? 0 : segment_bytes));
+MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  place.word = {wants, has_had_neighbour_shadow_ ? 1.0 : 0.0, num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
+                are_hosts_pretended_ ? static_cast<double>(place.rank) : host_,
+                static_cast<double>(partners)};
+  place.words.resize(static_cast<std::size_t>(place.num_ranks));
+  constexpr int numbers = sizeof(Word) / sizeof(double);
+  must(PMPI_Iallgather(&place.word, numbers, MPI_DOUBLE, place.words.data(), numbers, MPI_DOUBLE, comm,
+                       &request),
+       "MPI_Iallgather");
+  return request;
 }
 
-bool Replacer::ask_all(Place& place, MPI_Comm comm, bool would_gain) {
-  std::array<int, 2> told = {would_gain ? 1 : 0, num_shadows_ >= most_shadows_ ? 1 : 0};
-  if (PMPI_Allreduce(MPI_IN_PLACE, told.data(), 2, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS) return false;
-  if (told[1] != 0) place.stays_with_mpi = true;
-  if (told[0] == 0 || told[1] != 0) return false;
-  make_shadow(place, comm);
+Replacer::Answer Replacer::all_told(Place& place) const {
+  Answer answer{.all_may = true};
+  place.near.clear();
+  for (Rank each = 0; each < place.num_ranks; ++each) {
+    const Word& word = place.words[static_cast<std::size_t>(each)];
+    answer.any_wants = answer.any_wants || word.wants != 0;
+    answer.any_has_one = answer.any_has_one || word.has_one != 0;
+    answer.all_may = answer.all_may && word.is_full == 0;
+    answer.most_partners = std::max(answer.most_partners, static_cast<Rank>(word.partners));
+    if (word.host == place.word.host) place.near.push_back(each);
+  }
+  // On one host messages cross no port.
+  answer.all_may = answer.all_may && static_cast<int>(place.near.size()) < place.num_ranks;
+  if (!answer.all_may && !place.engine) place.stays_with_mpi = true;
+  place.words = {};
+  return answer;
+}
+
+MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (what == Beside::ask) {  // has any rank a message that would be granted?
+    Bytes longest = 0;
+    for (const Item& item : items.out) longest = std::max(longest, size_of(item));
+    return begin_to_tell(place, comm, may_gain(place, longest, false) ? 1 : 0, 0);
+  }
+  if (what == Beside::make_shadow) must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
+  if (what == Beside::compare) {
+    const auto& [mpi_bytes, mpi_s] = place.turns.by_mpi();
+    const auto& [our_bytes, our_s] = place.turns.by_us();
+    place.rates = {mpi_bytes, mpi_s, our_bytes, our_s};
+    must(PMPI_Iallreduce(MPI_IN_PLACE, place.rates.data(), 4, MPI_DOUBLE, MPI_SUM, comm, &request),
+         "MPI_Iallreduce");
+  }
+  return request;
+}
+
+void Replacer::end_beside(Place& place, MPI_Request request, Beside what) {
+  wait(request);
+  if (what == Beside::ask) {
+    const Answer answer = all_told(place);
+    place.turns.answer(answer.any_wants && answer.all_may);
+  }
+  if (what == Beside::make_shadow) start_engine(place);
+  if (what == Beside::compare) {
+    place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
+    if (place.turns.prefers_mpi()) ++num_preferred_;
+  }
+}
+
+bool Replacer::get_shadow(Place& place, MPI_Comm comm, const Items& items) {
+  wait(begin_beside(place, comm, items, Beside::ask));
+  const Answer answer = all_told(place);
+  if (!answer.any_wants || !answer.all_may) return false;
+  end_beside(place, begin_beside(place, comm, items, Beside::make_shadow), Beside::make_shadow);
   return true;
 }
 
-int Replacer::begin_neighbours(const char* call, MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return MPI_SUCCESS;
-  return guarded(call, comm, [&] {
-    Place* const place = place_of(comm, -1);
-    if (place == nullptr) return MPI_SUCCESS;
-    place->neighbours = neighbours_of(comm);
-    auto most = static_cast<Rank>(place->neighbours.sources.size());
-    must(PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-    place->unasked_of_neighbours = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(most);
-    if (most > 0) (void)ask_all(*place, comm, true);
+/// Asked for the first, second, fourth, ... made of one communicator, and for every one where all know that such calls repeat.
+int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made) {
+  return guarded(call, parent, [&] {
+    Place* const from = place_of(parent);
+    if (from == nullptr) return MPI_SUCCESS;
+    const auto number = static_cast<std::uint64_t>(++from->num_neighbourhoods);
+    if (!is_forced_ && !from->has_repeated_calls && !std::has_single_bit(number)) return MPI_SUCCESS;
+    Place* const place = made == MPI_COMM_NULL ? nullptr : place_of(made);
+    if (place != nullptr) place->neighbours = neighbours_of(made);
+    const std::size_t partners = place == nullptr ? 0 : place->neighbours.sources.size();
+    wait(begin_to_tell(*from, parent, repeats_neighbour_calls_ ? 1 : 0, partners));
+    const Answer answer = all_told(*from);
+    from->has_repeated_calls = answer.any_wants;
+    const bool is_worth_it = is_forced_ || !answer.any_has_one || answer.any_wants;
+    if (place == nullptr || !answer.all_may || !is_worth_it || answer.most_partners == 0) return MPI_SUCCESS;
+    place->most_neighbours = answer.most_partners;
+    has_had_neighbour_shadow_ = true;
+    wait(begin_to_tell(*place, made, 1, 0));
+    if (all_told(*place).all_may)
+      end_beside(*place, begin_beside(*place, made, {}, Beside::make_shadow), Beside::make_shadow);
     return MPI_SUCCESS;
   });
 }
 
-/// Empty where one of its ranks is none of MPI_COMM_WORLD.
-std::vector<int> Replacer::hosts_of(MPI_Comm comm) const {
-  MPI_Group all{};
-  MPI_Group own{};
-  int num_ranks = 0;
-  PMPI_Comm_size(comm, &num_ranks);
-  PMPI_Comm_group(MPI_COMM_WORLD, &all);
-  PMPI_Comm_group(comm, &own);
-  std::vector<int> ranks(static_cast<std::size_t>(num_ranks));
-  for (int rank = 0; rank < num_ranks; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
-  std::vector<int> hosts(ranks.size());
-  PMPI_Group_translate_ranks(own, num_ranks, ranks.data(), all, hosts.data());
-  PMPI_Group_free(&own);
-  PMPI_Group_free(&all);
-  if (std::ranges::find(hosts, MPI_UNDEFINED) != hosts.end()) return {};
-  for (int& each : hosts) each = host_of_[static_cast<std::size_t>(each)];
-  return hosts;
-}
-
-/// Split off, not duplicated: the program's attributes are none of ours.
-void Replacer::make_shadow(Place& place, MPI_Comm comm) {
-  const auto num_ranks = static_cast<Rank>(place.host_of.size());
-  must(PMPI_Comm_split(comm, 0, place.rank, &place.shadow), "MPI_Comm_split");
+void Replacer::start_engine(Place& place) {
   must(PMPI_Comm_set_errhandler(place.shadow, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  std::vector<Rank> near;
-  const int own_host = place.host_of[static_cast<std::size_t>(place.rank)];
-  for (Rank each = 0; each < num_ranks; ++each)
-    if (place.host_of[static_cast<std::size_t>(each)] == own_host) near.push_back(each);
-  const double share = 1.0 / static_cast<double>(near.size());
-  const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(num_ranks - 1);
+  const double share = 1.0 / static_cast<double>(place.near.size());
+  const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(place.num_ranks - 1);
   constexpr int numbers = 16000;  // of tags every MPI has 2^15
   place.engine =
-      std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, place.rank, num_ranks, 0, numbers},
+      std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, place.rank, place.num_ranks, 0, numbers},
                                mpi::PlanlessSettings{.unasked_bytes = unasked,
                                                      .window_senders = 4,
                                                      .window = {.share = share},
                                                      .send_share = share,
-                                                     .near = near});
+                                                     .near = place.near});
   ++num_shadows_;
 }
 
-void Replacer::add(Rate& rate, const Place& place, const Items& items, double seconds) {
+void Replacer::add(Place& place, bool is_ours, const Items& items, double seconds) {
+  double bytes = 0;
   for (const Item& item : items.out)
-    if (item.rank != place.rank) rate.bytes += static_cast<double>(size_of(item));
-  rate.seconds += seconds;
+    if (item.rank != place.rank) bytes += static_cast<double>(size_of(item));
+  place.turns.add(is_ours, bytes, seconds);
 }
 
-/// Over all ranks, which then choose alike. MPI must be clearly faster to be taken.
-void Replacer::compare(Place& place, MPI_Comm comm) {
-  std::array<double, 4> sums = {place.by_mpi.bytes, place.by_mpi.seconds, place.by_us.bytes,
-                                place.by_us.seconds};
-  if (PMPI_Allreduce(MPI_IN_PLACE, sums.data(), 4, MPI_DOUBLE, MPI_SUM, comm) != MPI_SUCCESS) return;
-  constexpr double clearly = 1.03;
-  constexpr double far_ahead = 2;
-  const double mpi_rate = sums[0] * sums[3];
-  const double our_rate = sums[2] * sums[1];
-  place.prefers_mpi = mpi_rate > clearly * our_rate;
-  place.last_trial = place.calls;
-  place.next_trial = place.calls * (our_rate > far_ahead * mpi_rate ? 16 : 4);
-  ++place.trials;
-  if (place.prefers_mpi) ++num_preferred_;
-  for (Rate* const rate : {&place.by_mpi, &place.by_us}) {  // the newer counts for more
-    rate->bytes /= 2;
-    rate->seconds /= 2;
-  }
-}
-
-int Replacer::exchange(Place& place, MPI_Comm comm, const Items& items, const Step& step) {
+int Replacer::exchange(Place& place, const Items& items, bool is_timed) {
   const double begin_s = PMPI_Wtime();
   carry_out(place, items);
   ++num_replaced_;
-  if (step.is_timed) add(place.by_us, place, items, PMPI_Wtime() - begin_s);
-  if (step.compares) compare(place, comm);
+  if (is_timed) add(place, true, items, PMPI_Wtime() - begin_s);
   return MPI_SUCCESS;
 }
 
@@ -312,8 +330,7 @@ void Replacer::carry_out(Place& place, const Items& items) const {
     own.receives.push_back({item.rank, travel.at(), travel.bytes()});
     own.incoming.push_back(std::move(travel));
   }
-  PlanlessEngine::Ongoing* const ongoing =
-      own.begin(items.are_of_neighbours ? place.unasked_of_neighbours : 0);
+  PlanlessEngine::Ongoing* const ongoing = own.begin(unasked_bytes(place, items.are_of_neighbours));
   try {
     wait_for(own.engine, *ongoing);
   } catch (const Error&) {

@@ -2,31 +2,32 @@
 // Blocking MPI_Alltoall, v and w of an unmodified program, and MPI_Neighbor_alltoall, v and w, exchanged without a plan
 // (src/exchange/planless) where that is faster.
 //
-// All ranks choose alike, by what all of them know without asking: how often the communicator has been used so, whether its ranks share one
-// host, the size of MPI_Alltoall's blocks. What they do not know alike they ask, inside the call, which may synchronise:
-//
-//   call 1                 by MPI, and timed
-//   calls 2, 16, 128, ...  is any message long enough to gain? Then a shadow communicator is made, and from there on calls are replaced
-//   call 4, and trials     which has moved more bytes a second? That takes the calls until the next trial, at the fourfold number of the call, or
-//                          at the sixteenfold where we are twice as fast. In a trial the other one has its turn; a call after one by MPI is
-//                          not timed: TCP senders that have lost packets stay slow for a while
+// All ranks choose alike, by what all of them know without asking: the number of the communicator's call, which turns.hpp goes by, and the size of
+// MPI_Alltoall's blocks. What they do not know alike they tell each other beside a call that MPI does, by nonblocking collectives which end with it: is
+// any message long enough to gain, are they on several hosts, who is faster?
 //
 // Neighbourhoods know no calls in which all could be asked, as ranks without neighbours may stay away. What is collective is the making of the
-// communicator: there it gets its shadow, and from there on all its calls are replaced, but MPI_Neighbor_alltoall with short blocks.
+// communicator, on all ranks of the one it is made of: there it may get its shadow, and from there on all its calls are replaced, but
+// MPI_Neighbor_alltoall with short blocks. The first of a program gets it, and further ones once a rank has come to eight
+// blocking neighbour collectives on one communicator: programs that set up make many for a call or two. Asked is for the first, second, fourth, ... made
+// of one communicator, and from then on for every one.
 //
-// A call costs one look-up where it is left to MPI.
+// Nothing is communicated before that, and a call costs one look-up where it is left to MPI.
 #pragma once
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dropin/neighbours.hpp"
+#include "dropin/turns.hpp"
 #include "exchange/planless/engine.hpp"
 
 namespace nuice::dropin {
@@ -61,14 +62,17 @@ class Replacer {
   template <typename GetItems, typename Mpi>
   int run(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
     return guarded(call, comm, [&] {
-      Place* const place = place_of(comm, block_bytes);
-      if (place == nullptr) return leave(mpi);
+      Place* const place = place_of(comm);
+      if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes, false))) return leave(mpi);
       const Step step = next_step(*place);
-      if (step.way == Way::leave) return leave(mpi);
+      if (step.way == Way::mpi && !step.is_timed && step.beside == Beside::nothing) return leave(mpi);
       const Items all = items();
-      if (step.way == Way::ask && !ask(*place, comm, all)) return leave(mpi);
-      if (step.way == Way::mpi) return time_mpi(*place, comm, all, step.compares, mpi);
-      return replace(call, *place, comm, all, step, mpi);
+      if (is_forced_ && !place->engine && !get_shadow(*place, comm, all)) return leave(mpi);
+      MPI_Request beside = begin_beside(*place, comm, all, step.beside);
+      const int code = step.way == Way::replace ? replace(call, *place, all, step.is_timed, mpi)
+                                                : time_mpi(*place, all, step.is_timed, mpi);
+      if (step.beside != Beside::nothing) end_beside(*place, beside, step.beside);
+      return code;
     });
   }
 
@@ -76,42 +80,54 @@ class Replacer {
   template <typename GetItems, typename Mpi>
   int run_neighbours(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
     return guarded(call, comm, [&] {
-      Place* const place = place_of(comm, block_bytes);
-      if (place == nullptr || !place->engine) return leave(mpi);
-      return replace(call, *place, comm, items(place->neighbours), {Way::replace}, mpi);
+      Place* const place = place_of(comm);
+      if (place == nullptr) return leave(mpi);
+      if (++place->neighbour_calls == calls_that_repeat) repeats_neighbour_calls_ = true;
+      if (!place->engine) return leave(mpi);
+      if (block_bytes >= 0 && !may_gain(*place, block_bytes, true)) return leave(mpi);
+      return replace(call, *place, items(place->neighbours), false, mpi);
     });
   }
-  /// call has made a communicator that may have neighbourhoods; all its ranks come here. Null: this rank is none of them.
-  int begin_neighbours(const char* call, MPI_Comm comm);
+  /// call has made `made` of `parent`, all of whose ranks come here; it may have neighbourhoods. Null: this rank is none of them.
+  int begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made);
 
  private:
-  /// Bytes that crossed this rank's port, and the seconds of the calls.
-  struct Rate {
-    double bytes = 0;
-    double seconds = 0;
+  static constexpr std::int64_t calls_that_repeat = 8;
+  using Way = Turns::Way;
+  using Beside = Turns::Beside;
+  using Step = Turns::Step;
+  /// What a rank tells the others of its communicator.
+  struct Word {
+    double wants = 0;    // a shadow
+    double has_one = 0;  // of a neighbourhood, now or before
+    double is_full = 0;  // has as many as it may
+    double host = 0;
+    double partners = 0;
   };
-  /// What is known of a communicator. Equal on all its ranks but for rates.
+  /// What is known of a communicator. Equal on all its ranks but for what was measured.
   struct Place {
     bool stays_with_mpi = false;  // for good
-    bool prefers_mpi = false;     // until the next trial
-    std::int64_t calls = 0;
-    std::int64_t next_trial = 0;  // a call; 0: none was set
-    std::int64_t last_trial = 0;
-    int trials = 0;
+    Turns turns;
     MPI_Comm shadow{};
     int rank = 0;
-    std::vector<int> host_of;        // by rank
+    int num_ranks = 0;
+    std::vector<Rank> near;          // this host's ranks
     std::unique_ptr<Engine> engine;  // none: no shadow yet
     Neighbours neighbours;
-    std::int64_t unasked_of_neighbours = 0;  // they are fewer than ranks, so more may come of each
-    Rate by_mpi;
-    Rate by_us;
+    Rank most_neighbours = 0;             // of a rank
+    std::int64_t num_neighbourhoods = 0;  // made of it
+    bool has_repeated_calls = false;      // of these, or of others, on some rank
+    std::int64_t neighbour_calls = 0;     // of its own, on this rank
+    // Told beside a call.
+    Word word;
+    std::vector<Word> words;
+    std::array<double, 4> rates{};
   };
-  enum class Way : std::uint8_t { leave, ask, replace, mpi };
-  struct Step {
-    Way way;
-    bool is_timed = false;
-    bool compares = false;  ///< Afterwards.
+  struct Answer {
+    bool any_wants = false;
+    bool any_has_one = false;
+    bool all_may = false;
+    Rank most_partners = 0;
   };
 
   /// What MPI delivers for the same input, to be held against what we do (NUICE_DROPIN=check).
@@ -146,6 +162,8 @@ class Replacer {
       return failed(call, comm, error);
     }
   }
+  /// Rank 0, to who wants to know.
+  void say(const std::string& text) const;
   static int failed(const char* call, MPI_Comm comm, const std::exception& error);
 
   template <typename Mpi>
@@ -155,52 +173,55 @@ class Replacer {
   }
 
   template <typename Mpi>
-  int replace(const char* call, Place& place, MPI_Comm comm, const Items& items, const Step& step,
-              Mpi&& mpi) {
-    if (!checks_) return exchange(place, comm, items, step);
+  int replace(const char* call, Place& place, const Items& items, bool is_timed, Mpi&& mpi) {
+    if (!checks_) return exchange(place, items, is_timed);
     const Comparison by_mpi(items);
     const int code = mpi();
     if (code != MPI_SUCCESS) return code;
-    return by_mpi.with(items, call, [&] { return exchange(place, comm, items, step); });
+    return by_mpi.with(items, call, [&] { return exchange(place, items, is_timed); });
   }
 
   template <typename Mpi>
-  int time_mpi(Place& place, MPI_Comm comm, const Items& items, bool compares, Mpi&& mpi) {
+  int time_mpi(Place& place, const Items& items, bool is_timed, Mpi&& mpi) {
     ++num_left_;
     const double begin_s = PMPI_Wtime();
     const int code = mpi();
-    add(place.by_mpi, place, items, PMPI_Wtime() - begin_s);
-    if (compares) compare(place, comm);
+    if (is_timed) add(place, false, items, PMPI_Wtime() - begin_s);
     return code;
   }
 
   /// Null: MPI does it, on all ranks.
-  Place* place_of(MPI_Comm comm, std::int64_t block_bytes);
+  Place* place_of(MPI_Comm comm);
   Place* new_place(MPI_Comm comm);
-  static bool is_asked(std::int64_t call);
+  Bytes unasked_bytes(const Place& place, bool are_neighbours) const;
+  bool may_gain(const Place& place, Bytes message, bool are_neighbours) const;
   Step next_step(Place& place) const;
-  bool ask(Place& place, MPI_Comm comm, const Items& items);
-  /// On all ranks of comm: whether any of them would gain, and none has too many shadows. Then it is made.
-  bool ask_all(Place& place, MPI_Comm comm, bool would_gain);
-  void make_shadow(Place& place, MPI_Comm comm);
-  std::vector<int> hosts_of(MPI_Comm comm) const;
-  int exchange(Place& place, MPI_Comm comm, const Items& items, const Step& step);
+  MPI_Request begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what);
+  void end_beside(Place& place, MPI_Request request, Beside what);
+  /// At once. Whether it may be had.
+  bool get_shadow(Place& place, MPI_Comm comm, const Items& items);
+  MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners) const;
+  Answer all_told(Place& place) const;
+  void start_engine(Place& place);
+  int exchange(Place& place, const Items& items, bool is_timed);
   void carry_out(Place& place, const Items& items) const;
   void wait_for(mpi::PlanlessEngine& engine, const mpi::PlanlessEngine::Ongoing& ongoing) const;
-  static void add(Rate& rate, const Place& place, const Items& items, double seconds);
-  void compare(Place& place, MPI_Comm comm);
+  static void add(Place& place, bool is_ours, const Items& items, double seconds);
   static int forget(MPI_Comm comm, int key, void* value, void* extra);
 
   bool is_on_ = false;
   bool checks_ = false;
-  bool is_forced_ = false;  // for tests: from the first call on, every rank a host of its own, no trial
+  bool are_hosts_pretended_ = false;  // for tests: every rank a host of its own
+  bool is_forced_ = false;            // for tests: that, from the first call on, and no turns
   std::int64_t unasked_bytes_ = 0;
   std::int64_t most_shadows_ = 0;
   double watchdog_s_ = 0;
   int key_ = MPI_KEYVAL_INVALID;
   bool tells_ = false;
-  std::vector<int> host_of_;  // by rank of MPI_COMM_WORLD: the lowest that shares memory with it
+  double host_ = 0;  // its number: a hash that a double can hold
   std::atomic<std::int64_t> num_shadows_ = 0;
+  std::atomic<bool> repeats_neighbour_calls_ = false;
+  std::atomic<bool> has_had_neighbour_shadow_ = false;
   // For NUICE_DROPIN_VERBOSE.
   std::atomic<std::int64_t> num_replaced_ = 0;
   std::atomic<std::int64_t> num_left_ = 0;

@@ -2,8 +2,13 @@
 // A program that knows nothing of NUICE: blocking all-to-alls of every kind with what they may be given, for check mode, which holds
 // every result against MPI's own (replace_test.py). Prints "all right" if its own checks hold, too.
 //
-// usage: exchanges_program ROUNDS [mismatch|soak]
+// usage: exchanges_program ROUNDS [mismatch|soak|turns]
+//
+// turns: so many calls of MPI_Alltoallv on one communicator, by an MPI whose MPI_Alltoallv takes SLOW_MPI_MS longer, and whose
+// MPI_Isend, which only what stands in for it calls, takes SLOW_US_MS longer.
+#include <dlfcn.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +17,35 @@
 #include <numeric>
 #include <random>
 #include <vector>
+
+namespace {
+
+void lose_time(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text != nullptr) usleep(1000U * static_cast<unsigned>(std::atoi(text)));
+}
+
+template <typename Function>
+Function next_of(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+// What the preloaded library finds where it looks for MPI's.
+extern "C" int PMPI_Alltoallv(const void* data, const int* counts, const int* at, MPI_Datatype type,
+                              void* came, const int* in_counts, const int* in_at, MPI_Datatype in_type,
+                              MPI_Comm comm) {
+  static const auto next = next_of<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
+  lose_time("SLOW_MPI_MS");
+  return next(data, counts, at, type, came, in_counts, in_at, in_type, comm);
+}
+extern "C" int PMPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                          MPI_Request* request) {
+  static const auto next = next_of<decltype(&PMPI_Isend)>("PMPI_Isend");
+  lose_time("SLOW_US_MS");
+  return next(data, count, type, to, tag, comm, request);
+}
 
 namespace {
 
@@ -305,6 +339,14 @@ void soak(int rounds) {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+void turns(int calls) {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  Draws draws{n};
+  for (int call = 0; call < calls; ++call)
+    vectors(MPI_COMM_WORLD, draws, std::getenv("SHORT") != nullptr ? 300 : 9000);
+}
+
 /// Both ends of one message have other counts: an error, as MPI has it.
 void mismatch(int me, int n) {
   std::vector<int> counts(static_cast<std::size_t>(n)), at(counts), in(counts);
@@ -329,9 +371,10 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   if (argc > 2 && std::strcmp(argv[2], "mismatch") == 0) mismatch(me, n);
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 10;
-  const bool soaks = argc > 2 && std::strcmp(argv[2], "soak") == 0;
-  if (soaks) soak(rounds);
-  for (int round = 0; round < rounds && !soaks; ++round) {
+  const auto is = [&](const char* name) { return argc > 2 && std::strcmp(argv[2], name) == 0; };
+  if (is("soak")) soak(rounds);
+  if (is("turns")) turns(rounds);
+  for (int round = 0; round < rounds && argc < 3; ++round) {
     MPI_Comm part = MPI_COMM_WORLD;  // communicators come and go
     if (round % 3 == 1) MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &part);
     if (round % 3 == 2) MPI_Comm_dup(MPI_COMM_WORLD, &part);

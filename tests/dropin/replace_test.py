@@ -48,7 +48,35 @@ class Replace(unittest.TestCase):
         )
 
     def test_one_host_stays_with_mpi(self):
-        self.expect_right(run(4, "3", NUICE_DROPIN="on"), 0, 144)
+        done = run(4, "3", NUICE_DROPIN="on")
+        self.assertEqual((done.returncode, done.stdout, counts(done)), (0, "all right\n", None), done.stderr)
+        self.assertIn("all ranks are on one host: nothing is replaced", done.stderr)
+
+    def test_one_host_is_found_without_the_launcher(self):
+        unknown = {"OMPI_COMM_WORLD_LOCAL_SIZE": "0", "MPI_LOCALNRANKS": "0"}
+        self.expect_right(run(4, "3", NUICE_DROPIN="on", **unknown), 0, 144)
+
+    def turns(self, **slow):
+        """48 calls of one communicator, every rank as if a host of its own: (replaced, left to MPI)."""
+        done = run(3, "48", "turns", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", **slow)
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        return counts(done)
+
+    def test_slow_calls_of_mpi_are_replaced(self):
+        # Calls 1 to 4 and 7 by MPI. Far ahead then: no other trial before call 112.
+        self.assertEqual(self.turns(SLOW_MPI_MS="20"), (43, 5))
+
+    def test_what_is_faster_by_mpi_is_left_to_mpi(self):
+        # Calls 5 and 6 by us. Far behind: no other trial before call 112.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (2, 46))
+
+    def test_turns_in_any_order_over_twenty_communicators(self):
+        done = run(4, "300", "soak", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", NUICE_DROPIN_UNASKED="50")
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        self.assertGreater(min(counts(done)), 20)
+
+    def test_short_messages_cost_no_shadow(self):
+        self.assertEqual(self.turns(SHORT="1"), (0, 48))
 
     def test_off_does_nothing(self):
         done = run(2, "2", NUICE_DROPIN="off")

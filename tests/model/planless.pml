@@ -4,7 +4,7 @@
  *   spin -a planless.pml && cc -O2 -DSAFETY -DCOLLAPSE -o pan pan.c && ./pan -m1000000        (make model)
  *
  * Three ranks, two exchanges one after the other, which each rank begins when it is through with the one before. A message is so many
- * chunks; the first goes unasked, the others are granted one by one. Both exchanges use the same tags, as under a plan: MPI's order
+ * chunks; the first goes unasked, the others are granted one by one. (One that goes whole is one of one chunk.) Both exchanges use the same tags, as under a plan: MPI's order
  * alone keeps them apart. Receivers grant in any order that their window allows, so whatever order the engine prefers is among them.
  *
  * Claims: no deadlock; every chunk is delivered once, in order, in its own exchange; both windows are kept; nothing is left over.

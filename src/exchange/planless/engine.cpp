@@ -15,11 +15,16 @@ namespace {
 /// Bytes that MPI counts in one message.
 constexpr Bytes most_bytes_at_once = Bytes{1} << 30;
 
+constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: less costs a packet all the same
+
 }  // namespace
 
 Bytes default_unasked_bytes(Rank num_senders) {
-  constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: less costs a packet all the same
   return std::max(segment_bytes, 2 * exchange::least_window_bytes / std::max<Bytes>(1, num_senders));
+}
+
+Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes) {
+  return message <= unasked_bytes + std::min(unasked_bytes, segment_bytes) ? message : unasked_bytes;
 }
 
 PlanlessEngine::PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings)
@@ -85,7 +90,7 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
     source.bytes = bytes;
     source.tag = next_tag(received_numbers_, rank);
     source.is_near = is_near(rank);
-    source.unasked = source.is_near ? bytes : std::min(bytes, unasked_bytes);
+    source.unasked = source.is_near ? bytes : unasked_bytes_of(bytes, unasked_bytes);
     ongoing.bytes_left += bytes;
     if (!source.is_near) ongoing.far_bytes_left += bytes;
   }
@@ -126,7 +131,7 @@ void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend>
     Destination& destination = ongoing.destinations[i];
     if (!destination.is_near) ++destinations_left_;
     destination.granted =
-        destination.is_near ? destination.bytes : std::min(destination.bytes, unasked_bytes);
+        destination.is_near ? destination.bytes : unasked_bytes_of(destination.bytes, unasked_bytes);
     if (destination.granted < destination.bytes) listen(ongoing, i);
     while (destination.sent < destination.granted)
       send_chunk(ongoing, i, std::min(most_bytes_at_once, destination.granted - destination.sent));

@@ -2,7 +2,7 @@
 // Exchanges that nobody has planned: every rank knows its own messages, and both ends of a message know its bytes. That is
 // enough for a pace set by the receivers, from the first exchange on, with nothing agreed upon.
 //
-//   sender     sends the first unasked_bytes of every message at once, and the rest when it is granted.
+//   sender     sends the first unasked_bytes of every message at once (unasked_bytes_of), and the rest when it is granted.
 //   receiver   grants chunks of the others, me - 1 first, then me - 2, ..., as long as what it granted and has not got stays within a
 //              window; and of one sender's within its share of that, a window_senders-th. Those whose first bytes are here come
 //              first: a sender that has not begun would hold up the window.
@@ -69,6 +69,10 @@ class PlanlessListener {
 /// Bytes of a message that go unasked where the user has not said: what any network bears from one sender (10 segments, RFC 6928)
 /// twice over, shared by all that may send to a rank, a segment each at least. The same on all ranks.
 Bytes default_unasked_bytes(Rank num_senders);
+
+/// Of a message, the same at both ends: unasked_bytes, and with them a rest that is no longer and fits a TCP segment, which is not worth the packet that
+/// asks for it.
+Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes);
 
 /// Where messages travel: a communicator that outlives the engine, and of its tags the first 2 * numbers from first_tag on.
 struct PlanlessChannel {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which calls of a communicator MPI does, and which we do.
+//
+//   call 1       by MPI, which makes its connections
+//   call 2       by MPI, timed
+//   call 3       by MPI, timed; beside it all are asked whether they have long messages. If nobody has: asked again at call 24, 192, ...
+//   call 4       by MPI; beside it the shadow communicator is made
+//   calls 5, 6   by us, the second one timed
+//   call 7       by MPI; beside it all are told how many bytes a second either has moved. The winner goes on; MPI has its turn
+//                again at twice that call, we at four times, and who was far behind at sixteen times. MPI wins where we are not clearly faster.
+//
+// What all are told goes beside an exchange, never alone: behind an exchange that has filled the queues, the few small packets of a reduction are lost
+// like others, and nothing follows that would show it before a timeout (60 calls of 16 ranks, 8 KiB for each other: 1.4 times as long with seven
+// reductions between them).
+//
+// A call after one of the other's is not timed: TCP senders that have lost packets stay slow for a while. All ranks of a communicator come to
+// the same steps, as they go by the number of the call and by what was agreed before.
+#pragma once
+
+#include <cstdint>
+
+namespace nuice::dropin {
+
+class Turns {
+ public:
+  enum class Way : std::uint8_t { mpi, replace };
+  enum class Beside : std::uint8_t { nothing, ask, make_shadow, compare };
+  struct Step {
+    Way way;
+    bool is_timed = false;
+    Beside beside = Beside::nothing;
+  };
+  /// Bytes that crossed this rank's port, and the seconds of the calls; or their sums over the ranks.
+  struct Rate {
+    double bytes = 0;
+    double seconds = 0;
+  };
+
+  /// Of the next call. can_replace: there is a shadow.
+  Step next(bool can_replace);
+  /// What all have answered.
+  void answer(bool is_wanted);
+  /// A timed call.
+  void add(bool is_ours, double bytes, double seconds);
+  const Rate& by_mpi() const { return by_mpi_; }
+  const Rate& by_us() const { return by_us_; }
+  /// From sums over all ranks, which so choose alike.
+  void decide(const Rate& by_mpi, const Rate& by_us);
+  bool prefers_mpi() const { return prefers_mpi_; }
+
+ private:
+  Step next_of_ours();
+
+  std::int64_t calls_ = 0;
+  std::int64_t next_ask_ = 3;    // a call
+  std::int64_t next_trial_ = 0;  // likewise; 0: none was set
+  bool is_wanted_ = false;
+  bool is_decided_ = false;
+  bool prefers_mpi_ = false;
+  Rate by_mpi_;
+  Rate by_us_;
+};
+
+}  // namespace nuice::dropin
