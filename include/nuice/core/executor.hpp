@@ -37,6 +37,8 @@ struct Executor {
   bool on_mpi;     ///< Whether plans on MPI have it.
   /// Whether it sends what a schedule sends in an order of its own. The adviser, which chooses orders, does not try it.
   bool has_own_order = false;
+  /// Whether the scheduler "auto" tries it on the user's own exchanges, beside what it has chosen (docs/adr/0034).
+  bool is_tried = false;
   /// Of an executor that needs no schedule: what stands in the place of a scheduler's name ("drs_n"). Empty: it needs one.
   std::string_view without_scheduler = {};
 

@@ -66,10 +66,24 @@ struct WindowTrial {
   double mean_s;  ///< Of the slowest rank.
 };
 
+/// A method that the scheduler "auto" tries on exchanges of the user's own.
+struct MethodTrial {
+  std::string
+      name;    ///< "coloring:credit", and options beside the plan's: "coloring:phased@phased.in_flight=2".
+  int blocks;  ///< In so many blocks of exchanges it was timed.
+  double
+      mean_s;  ///< Of the slowest rank, in start, test, wait and next; the worst third of the blocks left out.
+  bool is_in;  ///< Whether it is tried again.
+};
+
 /// What carries out an exchange. Executor and why are equal on all ranks; what was learnt is once all have heard of it.
 struct ExchangeInfo {
   std::string
-      executor;     ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
+      executor;  ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
+  std::string scheduler;        ///< The plan's, or where methods are tried that of the one in use.
+  std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
+  std::vector<MethodTrial>
+      methods;      ///< Where methods are tried: all of them, the one chosen beforehand first.
   std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
   /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
   std::string combined;

@@ -146,7 +146,16 @@ Json learnt_json(const mpi::ExchangeInfo& info) {
   const auto of_trial = [](const mpi::WindowTrial& trial) -> Json {
     return {{"window_bytes", trial.window_bytes}, {"reports", trial.reports}, {"mean_seconds", trial.mean_s}};
   };
+  const auto of_method = [](const mpi::MethodTrial& method) -> Json {
+    return {{"name", method.name},
+            {"blocks", method.blocks},
+            {"mean_seconds", method.mean_s},
+            {"is_in", method.is_in}};
+  };
   return {{"executor", info.executor},
+          {"scheduler", info.scheduler},
+          {"used_since", info.used_since},
+          {"methods", kit::array(info.methods, of_method)},
           {"why", info.why},
           {"window_bytes", info.window_bytes},
           {"chunk_bytes", info.chunk_bytes},

@@ -12,6 +12,14 @@ void Arrivals::set_sources(std::span<const Partner> partners, std::span<const st
   landed_.reserve(sources_.size());
 }
 
+Arrivals Arrivals::for_same_sources() const {
+  Arrivals others;
+  others.sources_ = sources_;
+  for (Source& source : others.sources_) source.pieces = 0;
+  others.landed_.reserve(sources_.size());
+  return others;
+}
+
 std::size_t Arrivals::index_of(Rank source) const {
   const auto rank_of = [](const Source& s) { return s.partner.rank; };
   return static_cast<std::size_t>(std::ranges::lower_bound(sources_, source, {}, rank_of) - sources_.begin());

@@ -22,6 +22,8 @@ class Arrivals {
   /// Once, before the others. data[i]: where the message of partner i lies in the end; empty where it has no one place.
   /// A rank that stands there several times sends one message for all of them: its first place stands for it.
   void set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data);
+  /// Others for the same sources, of which nothing is expected yet.
+  Arrivals for_same_sources() const;
   /// The receive that is made next, from this rank, brings a piece of these sources' messages.
   void add_receive(Rank from, std::span<const Rank> sources);
   /// A message that comes in so many pieces that are reported by land_piece().

@@ -32,11 +32,20 @@ constexpr double planning_doubt = 5;
 /// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
 /// rank of a host.
 constexpr std::int64_t least_combined = 2;
+/// Tried beside one phase at a time: with two a port does not run dry while a rank notices that a phase is over.
+constexpr int phases_in_flight_of_rivals = 2;
+/// What was seen in fewer blocks of exchanges is not kept as wisdom.
+constexpr int least_blocks_for_wisdom = 2;
 
 /// Whether the user's own exchanges are to show what is best.
+bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
+  return options.automatic.learn && !options.automatic.measure && !picked.is_named &&
+         options.executor == auto_name && options.trace.empty();
+}
+
+/// Whether they also find their pace. (On one host there is no port to share out.)
 bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
-  return options.automatic.learn && !options.automatic.measure && options.credit.adapt && !picked.is_named &&
-         !picked.is_one_host && options.executor == auto_name;
+  return tries_on(picked, options) && options.credit.adapt && !picked.is_one_host;
 }
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
@@ -47,9 +56,8 @@ bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
 /// Where exchanges are to learn, what is predicted of executors does not count: an exchange of little is sent as by async, and one
 /// of more finds its pace.
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
-                                        bool for_hosts) {
+                                        bool for_hosts, bool learns) {
   const Machine& machine = picked.machine;
-  const bool learns = learns_on(picked, options);
   const bool is_free = options.executor == auto_name;
   const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
   std::vector<std::string> ours;
@@ -64,6 +72,8 @@ std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanO
     if (!executor.carries_out(scheduler.guarantees)) continue;
     const bool has_order = (scheduler.guarantees & one_port) != 0;
     if (learns && (executor.pace != Pace::grants || !has_order)) continue;
+    // The links of a machine that nobody has named are anybody's guess, and an order that avoids them gives up others.
+    if (learns && scheduler.needs_topology() && options.topology.empty()) continue;
     const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
     if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
   }
@@ -126,6 +136,26 @@ class Plan::State::Chooser {
 
   const Advice& advice() const { return advice_; }
 
+  /// After the plan was made: what else its exchanges try. Equal on all ranks, as the choice is.
+  void find_rivals() {
+    const unsigned guarantees = find_scheduler(state_.info.scheduler).guarantees;
+    const bool forwards = (guarantees & direct) == 0;
+    if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
+    for (const Executor& row : executors()) {
+      const bool has_no_port = picked_.is_one_host && row.pace == Pace::grants;
+      if (!row.is_tried || !row.on_mpi || has_no_port || row.name == state_.info.executor ||
+          !row.carries_out(guarantees))
+        continue;
+      const bool is_window =
+          row.pace == Pace::phases && options_.phased.in_flight < phases_in_flight_of_rivals;
+      state_.rivals.push_back(
+          {.executor = row,
+           .phases_in_flight = is_window ? phases_in_flight_of_rivals : options_.phased.in_flight,
+           .options = is_window ? "phased.in_flight=" + std::to_string(phases_in_flight_of_rivals) : ""});
+    }
+    if (comm_.rank() == 0) keep_what_is_learnt();
+  }
+
   /// Valid as long as this is.
   Assignment assignment(const Candidate& candidate) const {
     const bool is_made = !for_hosts_ && advice_.schedule && candidate.scheduler == advice_.choice().scheduler;
@@ -144,6 +174,25 @@ class Plan::State::Chooser {
   /// Collective.
   void share() {
     if (options_.planning == Planning::root) share_advice(comm_, advice_);
+  }
+
+  /// On rank 0: a choice that the exchanges have found is wisdom, unless it was the choice before.
+  void keep_what_is_learnt() {
+    const std::string path = wisdom_path(options_);
+    if (path.empty()) return;
+    const auto as_before = state_.info.scheduler + ":" + state_.info.executor;
+    const auto entry =
+        WisdomEntry{.key = key_, .scheduler = {}, .executor = {}, .predicted_s = state_.info.predicted_s};
+    state_.keep_choice = [path, as_before, entry](const BoundMethod& best, double mean_s, int blocks) {
+      const bool is_new = best.scheduler + ":" + best.executor != as_before;
+      if (!is_new || !best.options.empty() || blocks < least_blocks_for_wisdom) return;
+      WisdomEntry found = entry;
+      found.scheduler = best.scheduler;
+      found.executor = best.executor;
+      found.measured_s = mean_s;
+      found.repetitions = blocks;
+      (void)add_wisdom(path, {&found, 1});
+    };
   }
 
   /// Collective. Whether messages are combined, where nobody has said.
@@ -172,11 +221,12 @@ class Plan::State::Chooser {
   std::optional<WisdomEntry> look_up() {
     WisdomEntry entry;  // without a scheduler: nothing is known
     all_or_none(comm_, [&] {
-      advice_options_ = {.reuse = options_.automatic.reuse,
-                         .candidates = candidates_for(picked_, options_, for_hosts_),
-                         .seed = options_.seed,
-                         .chunk_bytes = std::min(options_.credit.chunk_bytes, default_chunk_bytes),
-                         .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};
+      advice_options_ = {
+          .reuse = options_.automatic.reuse,
+          .candidates = candidates_for(picked_, options_, for_hosts_, learns_on(picked_, options_)),
+          .seed = options_.seed,
+          .chunk_bytes = std::min(options_.credit.chunk_bytes, default_chunk_bytes),
+          .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
       key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse,
@@ -201,6 +251,7 @@ class Plan::State::Chooser {
       if (!has_matrix()) return;
       AdviceOptions cheap = advice_options_;
       cheap.predict_by = Prediction::rule;
+      cheap.candidates = candidates_for(picked_, options_, for_hosts_, false);
       const Advice by_rule = advise(advised(), picked_.machine, cheap);
       const auto known =
           std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);
@@ -326,7 +377,9 @@ class Plan::State::Chooser {
                           " bytes between hosts travel combined, as " + std::to_string(num_small_pairs_) +
                           ".";
     if (learns_on(picked_, options_))
-      advice_.sentence += " How fast to send is found while exchanges run, whatever is predicted.";
+      advice_.sentence +=
+          " How to send, and how fast, is found while exchanges run, whatever is predicted: "
+          "Exchange::info().";
     advice_.sentence += " " + picked_.sentence;
   }
 
@@ -359,6 +412,7 @@ void Plan::State::choose_and_make(const CommMatrix& matrix, const PlanOptions& o
   chooser.run();
   info.choose_s = watch.lap();
   make(chooser.assignment(chooser.advice().choice()), options);
+  chooser.find_rivals();
   advice = chooser.advice();
   advice->schedule = nullptr;  // a plan keeps its own rank's messages only
 }

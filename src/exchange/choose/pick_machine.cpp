@@ -79,7 +79,8 @@ void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& opt
 
 PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
   const bool is_named = !options.automatic.machine.empty();
-  const bool one_host = !is_named && all_on_one_host(comm);
+  // Whoever says which ranks share a host says that there are ports between them.
+  const bool one_host = !is_named && options.hosts == auto_name && all_on_one_host(comm);
   Found found;
   all_or_none(comm, [&] {
     if (comm.rank() == 0) found = look_for(options, one_host);

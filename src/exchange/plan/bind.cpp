@@ -70,19 +70,66 @@ Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
   return combine(between, tag, {group, combine_options.largest_bytes, window}, way, layout);
 }
 
+std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
+  std::vector<TagSpace> taken;
+  for (std::size_t i = 0; !rivals.empty() && i <= rivals.size(); ++i) {
+    taken.push_back(*tags);
+    take_tags(tags->comm, tags->next);
+  }
+  comm = tags->comm;
+  return taken;
+}
+
+BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest, const Layout& layout,
+                                   const RunSettings& settings,
+                                   const std::vector<TagSpace>& tags_of_rivals) const {
+  const auto bind_to = [&](Arrivals& arrivals) {
+    return find_runnable_executor(info.executor).bind({comm, rest, layout, arrivals, tags->next, settings});
+  };
+  if (rivals.empty()) return bind_to(exchange.arrivals);
+  std::vector<BoundMethod> methods;
+  const auto add = [&](const Executor& executor, const std::string& options, const auto& bind) {
+    auto arrivals = std::make_unique<Arrivals>(exchange.arrivals.for_same_sources());
+    BoundRun bound = bind(*arrivals);
+    if (bound.executor != executor.name) return;  // it would do as another one
+    methods.push_back({.scheduler = info.scheduler,
+                       .executor = std::string(bound.executor),
+                       .options = options,
+                       .finds_pace = executor.pace == Pace::grants,
+                       .arrivals = std::move(arrivals),
+                       .run = std::move(bound.run)});
+  };
+  add(find_executor(info.executor), "", bind_to);
+  if (methods.empty()) return bind_to(exchange.arrivals);
+  for (std::size_t i = 0; i < rivals.size(); ++i) {
+    const Rival& rival = rivals[i];
+    RunSettings others = settings;
+    others.phases_in_flight = rival.phases_in_flight;
+    add(rival.executor, rival.options, [&](Arrivals& arrivals) {
+      return find_runnable_executor(rival.executor.name)
+          .bind({tags_of_rivals[i].comm, rest, layout, arrivals, tags_of_rivals[i].next, others});
+    });
+  }
+  if (methods.size() == 1) return bind_to(exchange.arrivals);
+  const TagSpace& of_reports = tags_of_rivals.back();
+  return {std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
+                                        of_reports.next, keep_choice),
+          info.executor};
+}
+
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
-                          const RunSettings& settings) const {
+                          const RunSettings& settings, const std::vector<TagSpace>& tags_of_rivals) const {
   const bool is_combined = combined.parts.has_value();
   const PhaseTable& rest = is_combined ? combined.rest : way.table;
   BoundRun bound{nullptr, info.executor};
   if (!is_combined || combined.has_rest)
-    bound = find_runnable_executor(info.executor)
-                .bind({comm, rest, layout, exchange.arrivals, tags->next, settings});
+    bound = bind_methods(exchange, rest, layout, settings, tags_of_rivals);
   exchange.run = std::move(bound.run);
   if (is_combined)
     exchange.run = std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), exchange.arrivals,
                                                  std::move(exchange.run));
   exchange.info.executor = bound.executor;
+  exchange.info.scheduler = info.scheduler;
   exchange.info.why = bound.why;
   exchange.info.combined = std::move(combined.says);
 }
@@ -111,12 +158,14 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     layout.emplace(way, send, receive, listing.has_value());
   });
   Combined combined = combined_for(way, *layout);
+  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
   all_or_none(*comm, [&] {
     exchange = new_exchange();
     set_sources(exchange->arrivals, way.receive_from, receive);
     exchange->self = self_copies(way.table, *layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, *layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
+    set_run(*exchange, way, *layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards),
+            tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }
@@ -131,6 +180,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     most_bytes = most_over_a_port(most_bytes, is_backwards);
   }
   Combined combined = combined_for(way, layout);
+  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
     exchange = new_exchange();
@@ -138,7 +188,8 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards));
+    set_run(*exchange, way, layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards),
+            tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }

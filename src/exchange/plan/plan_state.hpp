@@ -12,6 +12,7 @@
 #include "exchange/bind/layout.hpp"
 #include "exchange/combine/combine.hpp"
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/learn/learning_run.hpp"
 #include "exchange/plan/listing.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "mpi/communicator.hpp"
@@ -46,6 +47,13 @@ struct Assignment {
   const Schedule* schedule = nullptr;
 };
 
+/// What the user's own exchanges are carried out by now and then, beside what was chosen, to see whether it is faster.
+struct Rival {
+  const Executor& executor;
+  int phases_in_flight;
+  std::string options;  ///< Beside the plan's, as people write them.
+};
+
 struct Plan::State {
   class Chooser;
 
@@ -59,6 +67,8 @@ struct Plan::State {
   std::optional<Advice> advice;  // only for the scheduler "auto"
   int max_sends = 0;
   int phases_in_flight = 1;
+  std::vector<Rival> rivals;  // equal on all ranks; empty where nothing is tried
+  KeepChoice keep_choice;     // of what they show
   Windows windows;
   CreditOptions credit;
   Notices notices;  // for executors that wait for them
@@ -99,14 +109,22 @@ struct Plan::State {
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
   /// Collective. What travels combined of this exchange. Takes tags of its own.
   Combined combined_for(const Way& way, const Layout& layout);
+  /// Collective. Of every rival, and then of their reports.
+  std::vector<TagSpace> take_tags_of_rivals();
   void set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
-               const RunSettings& settings) const;
+               const RunSettings& settings, const std::vector<TagSpace>& tags_of_rivals) const;
+  /// Not collective. By the plan's executor, or by all that are tried.
+  BoundRun bind_methods(Exchange::State& exchange, const PhaseTable& rest, const Layout& layout,
+                        const RunSettings& settings, const std::vector<TagSpace>& tags_of_rivals) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
     return listing ? listing->destinations : destinations;
   }
   std::span<const Partner> listed_sources() const { return listing ? listing->sources : table.sources; }
-  bool grants() const { return find_executor(info.executor).pace == Pace::grants; }
+  bool grants() const {
+    const auto grants_too = [](const Rival& rival) { return rival.executor.pace == Pace::grants; };
+    return find_executor(info.executor).pace == Pace::grants || std::ranges::any_of(rivals, grants_too);
+  }
 
   std::optional<Hosts> hosts;  // while planning, if it is hosts that are scheduled
   bool shares_ports = false;   // somewhere several ranks share a host

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/learn/method_control.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace nuice::exchange {
+namespace {
+
+constexpr std::int64_t most_between_blocks = 256;
+/// A method's turn lasts about so long: one exchange of a few microseconds says nothing where ranks wait for cores.
+constexpr double turn_s = 5e-3;
+constexpr int least_runs = 2;
+constexpr int most_runs = 16;
+/// By then what finds its pace has had some dozen exchanges.
+constexpr int blocks_to_find_pace = 3;
+/// One that is so much worse is out: in the first block, which has a single exchange of each, unless the best has still to find its
+/// pace; and later.
+constexpr double much_worse = 1.5;
+constexpr double worse = 1.15;
+/// The best gives way to one that takes so much less.
+constexpr double clearly_better = 0.85;  // while it still finds its pace
+constexpr double better = 0.97;
+/// Who is still in after so many blocks is as good as the best.
+constexpr int most_blocks = 7;
+constexpr double slower_by_far = 1.4;
+constexpr double faster_by_far = 0.6;
+constexpr int blocks_in_a_row = 2;
+
+}  // namespace
+
+/// Without the worst third, or the worse of two: on a busy machine those say nothing of the method. Of one that finds its pace only the
+/// last times count.
+double MethodControl::Method::cost_s() const {
+  constexpr std::size_t last_ones = 2;
+  const std::size_t known = std::min(blocks, finds_pace ? last_ones : most);
+  if (known == 0) return 0;
+  std::array<double, most> sorted{};
+  for (std::size_t i = 0; i < known; ++i) sorted[i] = times_s[(blocks - 1 - i) % most];
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
+  const std::size_t counted = known - (known + 1) / 3;
+  return std::accumulate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(counted), 0.0) /
+         static_cast<double>(counted);
+}
+
+MethodControl::MethodControl(std::vector<bool> finds_pace)
+    : report_(finds_pace.size(), 0.0), num_in_(finds_pace.size()) {
+  for (const bool finds : finds_pace) methods_.push_back({.finds_pace = finds});
+  turns_.reserve(methods_.size());
+  place_block();
+}
+
+/// Those that are in take their turns from block_begin_ on.
+void MethodControl::place_block() {
+  turns_.clear();
+  for (std::size_t i = 0; i < methods_.size(); ++i)
+    if (methods_[i].is_in) turns_.push_back(i);
+  block_end_ = block_begin_ + block_length() - 1;
+}
+
+void MethodControl::begin() {
+  ++exchange_;
+  const bool is_first_of_turn = is_in_block() && (exchange_ - block_begin_) % runs_ == 0;
+  is_timed_ = is_in_block() && (runs_ == 1 || !is_first_of_turn);
+}
+
+std::size_t MethodControl::method() const {
+  if (!is_in_block()) return best_;
+  return turns_[static_cast<std::size_t>((exchange_ - block_begin_) / runs_)];
+}
+
+void MethodControl::add(double elapsed_s) {
+  Method& method_now = methods_[method()];
+  method_now.sum_s += elapsed_s;
+  ++method_now.count;
+}
+
+bool MethodControl::finish() {
+  if (exchange_ != block_end_) return false;
+  for (std::size_t i = 0; i < methods_.size(); ++i) {
+    Method& method = methods_[i];
+    report_[i] = method.count == 0 ? 0 : std::max(method.sum_s / method.count, 1e-9);
+    method.sum_s = 0;
+    method.count = 0;
+  }
+  is_reported_ = true;
+  return true;
+}
+
+void MethodControl::learn(std::span<const double> of_all) {
+  is_reported_ = false;
+  ++blocks_;
+  for (std::size_t i = 0; i < methods_.size(); ++i)
+    if (of_all[i] > 0) methods_[i].add(of_all[i]);
+  const std::size_t before = best_;
+  is_settled() ? watch() : drop_losers();
+  if (best_ != before) best_since_ = block_end_ + report_lag;
+  runs_ =
+      std::clamp(static_cast<int>(std::lround(turn_s / std::max(settled_s_, 1e-9))), least_runs, most_runs);
+  block_begin_ = block_end_ + std::clamp(block_end_, report_lag + 1, most_between_blocks);
+  place_block();
+}
+
+void MethodControl::drop_losers() {
+  std::size_t cheapest = best_;
+  for (std::size_t i = 0; i < methods_.size(); ++i)
+    if (methods_[i].is_in && methods_[i].cost_s() < methods_[cheapest].cost_s()) cheapest = i;
+  const bool is_early = blocks_ < blocks_to_find_pace;
+  const double needed = is_early && methods_[best_].finds_pace ? clearly_better : better;
+  if (methods_[cheapest].cost_s() < needed * methods_[best_].cost_s()) best_ = cheapest;
+  const bool is_clear =
+      methods_[best_].cost_s() > turn_s || blocks_ > 1;  // short ones need more than one exchange
+  const bool is_single = blocks_ == 1 && !methods_[best_].finds_pace;
+  const double limit = (is_single ? much_worse : worse) * methods_[best_].cost_s();
+  num_in_ = 0;
+  for (std::size_t i = 0; i < methods_.size(); ++i) {
+    Method& method = methods_[i];
+    const bool may_improve = method.finds_pace && is_early;
+    const bool is_out =
+        i != best_ && ((is_clear && !may_improve && method.cost_s() > limit) || blocks_ >= most_blocks);
+    method.is_in = method.is_in && !is_out;
+    num_in_ += method.is_in ? 1 : 0;
+  }
+  settled_s_ = methods_[best_].cost_s();
+}
+
+/// Is it still what was settled on?
+void MethodControl::watch() {
+  const Method& now = methods_[best_];
+  const double last_s = now.times_s[(now.blocks - 1) % Method::most];
+  const bool is_off = last_s > slower_by_far * settled_s_ || last_s < faster_by_far * settled_s_;
+  strikes_ = is_off ? strikes_ + 1 : 0;
+  if (strikes_ < blocks_in_a_row) return;
+  settled_s_ = last_s;
+  start_again();
+}
+
+/// Keeps nothing but what is in use.
+void MethodControl::start_again() {
+  for (Method& method : methods_) method = {.finds_pace = method.finds_pace};
+  num_in_ = methods_.size();
+  blocks_ = 0;
+  strikes_ = 0;
+}
+
+MethodControl::Known MethodControl::known(std::size_t method) const {
+  const Method& it = methods_[method];
+  return {.blocks = static_cast<int>(it.blocks), .mean_s = it.cost_s(), .is_in = it.is_in};
+}
+
+}  // namespace nuice::exchange

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchanges that try several methods: whatever is tried, every message is delivered, all ranks use the same, and what was tried is told.
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "mpi/mpi_support.hpp"
+#include "nuice/nuice.hpp"
+
+namespace nuice {
+namespace {
+
+using test::world_rank;
+using test::world_size;
+
+CommMatrix some_matrix(Bytes unit_bytes) {
+  return random_density(world_size(), 0.7, {.unit_bytes = unit_bytes, .max_units = 9}, 5);
+}
+
+/// hosts "1": every rank has a port, so that credit is among what is tried.
+mpi::PlanOptions trying(const std::string& hosts) {
+  mpi::PlanOptions options{.scheduler = "auto"};
+  options.hosts = hosts;
+  options.automatic.wisdom = "none";
+  return options;
+}
+
+mpi::Plan plan_for(const CommMatrix& matrix, const mpi::PlanOptions& options) {
+  return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, world_rank()), options);
+}
+
+/// In every way that an exchange can be brought to its end; returns how many messages were handed over, -1 where nobody asked.
+int finish(mpi::Exchange& exchange, unsigned round) {
+  int handed_over = 0;
+  switch (round % 4) {
+    case 0:
+      exchange.wait();
+      return -1;
+    case 1:
+      while (!exchange.test()) std::this_thread::yield();
+      return -1;
+    case 2:
+      exchange.wait_each([&](Partner, std::span<std::byte>) { ++handed_over; });
+      return handed_over;
+    default:
+      while (exchange.is_under_way())
+        if (exchange.poll()) ++handed_over;
+      return handed_over;
+  }
+}
+
+void expect_same_on_all_ranks(const std::string& text) {
+  EXPECT_EQ(text, mpi::text_of_rank_0(MPI_COMM_WORLD, text));
+}
+
+TEST(Learning, DeliversWhateverIsTried) {
+  for (const char* const hosts : {"auto", "1"}) {
+    for (const Bytes unit : {Bytes{100}, Bytes{9'000}}) {
+      SCOPED_TRACE(std::string(hosts) + ", " + std::to_string(unit));
+      mpi::Plan plan = plan_for(some_matrix(unit), trying(hosts));
+      test::BoundPlan bound(plan);
+      const auto messages =
+          std::ranges::count_if(plan.sources(), [](const Partner& p) { return p.bytes > 0; });
+      for (unsigned round = 0; round < 150; ++round) {
+        bound.refill(round);
+        bound.exchange.start();
+        const int handed_over = finish(bound.exchange, round);
+        EXPECT_TRUE(handed_over < 0 || handed_over == messages) << handed_over << ", round " << round;
+        bound.expect_received(round);
+      }
+      const mpi::ExchangeInfo& info = bound.exchange.info();
+      std::string all = info.scheduler + ":" + info.executor + " since " + std::to_string(info.used_since);
+      for (const mpi::MethodTrial& method : info.methods)
+        all += ", " + method.name + (method.is_in ? " in" : " out");
+      expect_same_on_all_ranks(all);
+    }
+  }
+}
+
+/// More than fits the least window, so that there is something to grant.
+CommMatrix large_messages() {
+  std::vector<Message> messages;
+  for (Rank src = 0; src < world_size(); ++src)
+    for (Rank dst = 0; dst < world_size(); ++dst)
+      if (src != dst) messages.push_back({src, dst, 40'000});
+  return CommMatrix::from_messages(world_size(), messages);
+}
+
+TEST(Learning, TriesSeveralMethodsAndTellsWhatTheyTook) {
+  if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  mpi::Plan plan = plan_for(large_messages(), trying("1"));
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 12; ++round) {
+    bound.exchange.start();
+    bound.exchange.wait();
+  }
+  const mpi::ExchangeInfo& info = bound.exchange.info();
+  std::set<std::string> names;
+  for (const mpi::MethodTrial& method : info.methods) {
+    names.insert(method.name);
+    EXPECT_GE(method.blocks, 1) << method.name;
+    EXPECT_GT(method.mean_s, 0) << method.name;
+  }
+  const std::string order = plan.info().scheduler;
+  EXPECT_EQ(names, (std::set<std::string>{order + ":credit", order + ":async",
+                                          order + ":phased@phased.in_flight=2"}));
+  ASSERT_FALSE(info.methods.empty());
+  EXPECT_EQ(info.methods.front().name, order + ":" + plan.info().executor);
+}
+
+TEST(Learning, KeepsToWhatIsPredictedWhereItMayNotLearn) {
+  mpi::PlanOptions options = trying("1");
+  options.automatic.learn = false;
+  mpi::Plan plan = plan_for(some_matrix(9'000), options);
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 12; ++round) {
+    bound.refill(round);
+    bound.exchange.start();
+    bound.exchange.wait();
+    bound.expect_received(round);
+  }
+  EXPECT_TRUE(bound.exchange.info().methods.empty());
+  EXPECT_EQ(bound.exchange.info().used_since, 1);
+}
+
+TEST(Learning, SeveralExchangesUnderWay) {
+  mpi::Plan plan = plan_for(some_matrix(3'000), trying("1"));
+  test::BoundPlan first(plan);
+  test::BoundPlan second(plan);
+  for (unsigned round = 0; round < 40; ++round) {
+    first.refill(round);
+    second.refill(round + 1);
+    first.exchange.start();
+    second.exchange.start();
+    bool first_is_done = false;
+    bool second_is_done = false;
+    while (!first_is_done || !second_is_done) {
+      first_is_done = first_is_done || first.exchange.test();
+      second_is_done = second_is_done || second.exchange.test();
+    }
+    first.expect_received(round);
+    second.expect_received(round + 1);
+  }
+}
+
+TEST(Learning, Backwards) {
+  mpi::Plan plan = plan_for(some_matrix(3'000), trying("1"));
+  const Rank me = world_rank();
+  test::Blocks send = test::payload_to_send(me, plan.sources());
+  test::Blocks receive = test::poisoned(plan.destinations());
+  mpi::Exchange exchange =
+      plan.bind(test::send_buffers(send), test::receive_buffers(receive), mpi::Direction::backwards);
+  for (int round = 0; round < 20; ++round) {
+    for (auto& block : receive) std::ranges::fill(block, test::poison);
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(receive, test::payload_expected(me, plan.destinations()));
+  }
+}
+
+TEST(Learning, FreedWhileReportsAreUnderWay) {
+  mpi::Plan plan = plan_for(some_matrix(2'000), trying("1"));
+  for (const unsigned exchanges : {0U, 1U, 4U, 5U, 6U, 7U}) {
+    test::BoundPlan bound(plan);
+    for (unsigned round = 0; round < exchanges; ++round) {
+      bound.refill(round);
+      bound.exchange.start();
+      bound.exchange.wait();
+      bound.expect_received(round);
+    }
+    bound.exchange.free();
+  }
+}
+
+/// What a late rank does not report is waited for inside wait(), and the watchdog names it.
+TEST(Learning, ARankThatDoesNotComeIsAnError) {
+  if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  mpi::PlanOptions options = trying("1");
+  options.watchdog_s = 0.5;
+  mpi::Plan plan = plan_for(some_matrix(2'000), options);
+  if (plan.info().num_messages == 0) GTEST_SKIP() << "nothing to exchange";
+  auto bound = std::make_unique<test::BoundPlan>(plan);
+  const bool is_late = world_rank() == world_size() - 1;
+  bool has_failed = false;
+  for (unsigned round = 0; round < 9 && !has_failed; ++round) {
+    if (is_late && round == 4) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    try {
+      bound->exchange.start();
+      bound->exchange.wait();
+    } catch (const Error& error) {
+      EXPECT_EQ(error_code_name(error.code()), error_code_name(ErrorCode::timeout)) << error.what();
+      has_failed = true;
+    }
+  }
+  EXPECT_TRUE(has_failed) << "rank " << world_rank();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Learning, WhatWasFoundIsWisdom) {
+  if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  const std::string path = mpi::text_of_rank_0(
+      MPI_COMM_WORLD, testing::TempDir() + "nuice_learnt_" + std::to_string(getpid()) + "/wisdom");
+  mpi::PlanOptions options = trying("1");
+  options.automatic.wisdom = path;
+  const CommMatrix matrix = large_messages();
+  const auto learn = [&] {
+    mpi::Plan plan = plan_for(matrix, options);
+    test::BoundPlan bound(plan);
+    for (unsigned round = 0; round < 60; ++round) {
+      bound.exchange.start();
+      bound.exchange.wait();
+    }
+    const std::string used = bound.exchange.info().scheduler + ":" + bound.exchange.info().executor;
+    const bool is_new = used != plan.info().scheduler + ":" + plan.info().executor;
+    bound.exchange.free();
+    MPI_Barrier(MPI_COMM_WORLD);
+    return is_new ? used : "";
+  };
+  const std::string found = learn();
+  const bool is_kept = std::filesystem::exists(path);
+  EXPECT_TRUE(!found.empty() || !is_kept);
+  if (is_kept) {
+    const mpi::Plan plan = plan_for(matrix, options);
+    EXPECT_EQ(plan.info().scheduler + ":" + plan.info().executor, found);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world_rank() == 0) std::filesystem::remove_all(std::filesystem::path(path).parent_path());
+}
+
+}  // namespace
+}  // namespace nuice
