@@ -17,7 +17,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build docs install demo test test-mpi test-unit test-python test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -107,8 +107,7 @@ ASAN_MPI := cmake --preset asan-mpi -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -
 # Two parts at a time: what starts ranks and networks mostly waits, and the sanitizers' part, which gives way, fills that. Each
 # part prints when it is through.
 test: build
-	+$(MAKE) --jobs=2 --keep-going --output-sync=target --no-print-directory test-mpi test-unit test-python
-	if pkg-config --exists PETSc; then $(MAKE) petsc && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
+	+$(MAKE) --jobs=2 --keep-going --output-sync=target --no-print-directory test-mpi test-unit test-python test-installed-petsc
 
 # All that starts ranks, optimised; with the unit tests that are not run under the sanitizers.
 test-mpi: build
@@ -123,6 +122,9 @@ test-unit: $(SETUP_STAMP)
 
 test-python: build
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m 'not long' tests/python lab/papers/tests
+
+test-installed-petsc: build
+	if pkg-config --exists PETSc; then $(MAKE) petsc && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
 
 # Debian's PETSc is linked with Debian's MPI: nuice is built with it too, apart from the rest. Another PETSc: PKG_CONFIG_PATH and PETSC_MPI_BIN.
 PETSC_MPI_BIN ?= /usr/bin
