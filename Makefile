@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
-#   make test       every test but the slowest;  make test-fast: those that take under a minute
-#   make test-all   those too: the slow ones, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
+#   make test       every test but the slowest: test-mpi, test-unit (under ASan), test-python;  make test-fast: those that take under a minute
+#   make test-all   those too: the slow ones, unit tests optimised, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
 #   make docs       the site of docs/ and the API, in build/docs; installs what it needs
 #   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
@@ -17,7 +17,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build docs install demo test test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -49,7 +49,7 @@ build/release/.installed: $(SETUP_STAMP) $(CXX_SOURCES)
 
 # Apart, since they take a third of the compiling and a user needs none of them.
 build/release/.tests: build/release/.installed
-	cmake --preset release -DNUICE_BUILD_TESTS=ON >build/configure.log || { cat build/configure.log; exit 1; }
+	cmake --preset release -DNUICE_BUILD_TESTS=ON -DNUICE_BUILD_UNIT_TESTS=ON >build/configure.log || { cat build/configure.log; exit 1; }
 	cmake --build --preset release
 	@touch $@
 
@@ -75,7 +75,9 @@ install: $(SETUP_STAMP)
 	cmake --build build/install
 	$(BIN)/python -m venv $(PREFIX)
 	cmake --install build/install --prefix $(PREFIX) >/dev/null
-	$(PREFIX)/bin/python -m pip install --quiet .
+	@rm -rf build/install-python  # which remembers another prefix
+	$(PREFIX)/bin/python -m pip install --quiet --config-settings=build-dir=build/install-python \
+	  --config-settings=cmake.define.NUICE_PREBUILT=$(abspath $(PREFIX)) --config-settings=cmake.define.MPI_CXX_COMPILER="$$(command -v mpicxx)" .
 	@echo "nuice is in $(PREFIX)/bin; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
 
 testbed: build
@@ -100,11 +102,26 @@ test-fast: build build/release/.tests
 # the computing rank of these tests is not reached in time.
 WITH_MPI := -DMPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(CURDIR)/$(BIN)/mpiexec -DPython3_EXECUTABLE=$(CURDIR)/$(BIN)/python
 
-test: build build/release/.tests
+# Two parts at a time: what starts ranks and networks mostly waits, and the sanitizers' part, which gives way, fills that. Each
+# part prints when it is through.
+test: build
+	+$(MAKE) --jobs=2 --keep-going --output-sync=target --no-print-directory test-mpi test-unit test-python test-installed-petsc
+
+# All that starts ranks, optimised; with the unit tests that are not run under the sanitizers.
+test-mpi: build
+	@rm -f build/release/.tests
+	cmake --preset release -DNUICE_BUILD_TESTS=ON -DNUICE_BUILD_UNIT_TESTS=OFF >build/configure.log || { cat build/configure.log; exit 1; }
+	cmake --build --preset release
 	ctest --preset release --label-exclude slow --parallel $(JOBS) --output-on-failure
-	cmake --preset asan $(WITH_MPI) >/dev/null && cmake --build --preset asan
-	ctest --preset asan --parallel $(JOBS)
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/python lab/papers/tests
+
+test-unit: $(SETUP_STAMP)
+	cmake --preset asan $(WITH_MPI) >/dev/null && nice cmake --build --preset asan
+	nice ctest --preset asan --parallel $(JOBS)
+
+test-python: build
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m 'not long' tests/python lab/papers/tests
+
+test-installed-petsc: build
 	if pkg-config --exists PETSc; then $(MAKE) petsc && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
 
 # Debian's PETSc is linked with Debian's MPI: nuice is built with it too, apart from the rest. Another PETSc: PKG_CONFIG_PATH and PETSC_MPI_BIN.
@@ -121,8 +138,9 @@ test-petsc: build
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/petsc
 
 SOAK_MINUTES ?= 60
-test-all: test
-	ctest --preset release --label-regex slow --output-on-failure
+test-all: test build/release/.tests
+	ctest --preset release --label-regex 'slow|unit' --parallel $(JOBS) --output-on-failure
+	$(BIN)/python -m pytest -m long tests/python lab/papers/tests
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	cmake --preset asan-mpi $(WITH_MPI) >/dev/null && cmake --build --preset asan-mpi

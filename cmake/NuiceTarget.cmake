@@ -13,6 +13,15 @@ function(nuice_compile_options target)
   endif()
 endfunction()
 
+# nuice_compile_fast(TARGET): of a test, which compiles longer than it runs. -O1 takes GCC 12 six tenths of the time of -O3.
+function(nuice_compile_fast target)
+  if(NUICE_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 # nuice_layer(NAME SOURCES file... LINKS target...): one folder of src/ as the library nuice_NAME, alias nuice::NAME.
 # The link list is the list of layers that it may include.
 function(nuice_layer name)

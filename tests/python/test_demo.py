@@ -78,7 +78,10 @@ def start_demo(under: list[str], out: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
-@pytest.mark.parametrize("under", [[], NOT_ROOT], ids=["as we are", "without root"])
+@pytest.mark.parametrize(
+    "under",
+    [pytest.param([], id="as we are", marks=pytest.mark.long), pytest.param(NOT_ROOT, id="without root")],
+)
 def test_the_demo_goes_on_between_hosts(under: list[str], tmp_path: Path) -> None:
     if demo_network.why_not(4) or not runs(*under, bench.find_program("nuice-testbed"), "check"):
         pytest.skip("no test network here")

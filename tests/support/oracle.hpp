@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,46 +17,47 @@ namespace nuice::test {
 /// Empty if every byte of every message is moved from holder to holder and ends at its destination, having
 /// been there only once; otherwise what went wrong.
 inline std::string follow_every_byte(const CommMatrix& matrix, const Schedule& schedule) {
-  std::vector<std::vector<Rank>> at(matrix.num_messages());
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    at[id].assign(static_cast<std::size_t>(matrix.bytes(id)), matrix.src(id));
-  }
+  struct Byte {
+    Rank at;
+    std::uint64_t moved = 0;  // one more than the phase that moved it last
+  };
+  std::vector<std::vector<Byte>> messages(matrix.num_messages());
+  for (MessageId id = 0; id < matrix.num_messages(); ++id)
+    messages[id].assign(static_cast<std::size_t>(matrix.bytes(id)), {matrix.src(id)});
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
-    const auto before = at;
-    std::set<std::pair<MessageId, Bytes>> moved;
     for (const Transfer& transfer : schedule.transfers(phase)) {
       for (const Piece& piece : transfer.pieces) {
-        for (Bytes byte = piece.offset; byte < piece.offset + piece.bytes; ++byte) {
-          if (before.at(piece.message).at(static_cast<std::size_t>(byte)) != transfer.src)
-            return "sent from where it is not";
-          if (!moved.insert({piece.message, byte}).second) return "sent twice in a phase";
-          at[piece.message][static_cast<std::size_t>(byte)] = transfer.dst;
+        std::vector<Byte>& message = messages.at(piece.message);
+        for (Bytes i = piece.offset; i < piece.offset + piece.bytes; ++i) {
+          Byte& byte = message.at(static_cast<std::size_t>(i));
+          if (byte.moved == phase + std::uint64_t{1}) return "sent twice in a phase";
+          if (byte.at != transfer.src) return "sent from where it is not";
+          byte = {transfer.dst, phase + std::uint64_t{1}};
         }
       }
     }
   }
   for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    for (const Rank rank : at[id]) {
-      if (rank != matrix.dst(id)) return "not delivered";
+    for (const Byte& byte : messages[id]) {
+      if (byte.at != matrix.dst(id)) return "not delivered";
     }
   }
   return {};
 }
 
 inline bool has_node_contention(const Schedule& schedule) {
+  const auto twice = [](std::vector<Rank>& ranks) {
+    std::ranges::sort(ranks);
+    return std::ranges::adjacent_find(ranks) != ranks.end();
+  };
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
-    std::multiset<Rank> senders;
-    std::multiset<Rank> receivers;
+    std::vector<Rank> senders;
+    std::vector<Rank> receivers;
     for (const Transfer& transfer : schedule.transfers(phase)) {
-      senders.insert(transfer.src);
-      receivers.insert(transfer.dst);
+      senders.push_back(transfer.src);
+      receivers.push_back(transfer.dst);
     }
-    for (const Rank rank : senders) {
-      if (senders.count(rank) > 1) return true;
-    }
-    for (const Rank rank : receivers) {
-      if (receivers.count(rank) > 1) return true;
-    }
+    if (twice(senders) || twice(receivers)) return true;
   }
   return false;
 }

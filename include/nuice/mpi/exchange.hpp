@@ -69,7 +69,7 @@ struct WindowTrial {
 /// A method that the scheduler "auto" tries on exchanges of the user's own.
 struct MethodTrial {
   std::string
-      name;    ///< "coloring:credit", and options beside the plan's: "coloring:phased@phased.in_flight=2".
+      name;    ///< "coloring:credit"; behind an "@" options beside the plan's, as NUICE_OPTIONS takes them.
   int blocks;  ///< In so many blocks of exchanges it was timed.
   double
       mean_s;  ///< Of the slowest rank, in start, test, wait and next; the worst third of the blocks left out.

@@ -82,7 +82,7 @@ ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on
 /// synchronous (NBX), and a sum over all ranks:
 ///
 ///   rounds * (in * receive_overhead + out * send_overhead + (in + out) * letter * byte + 2 * (latency + route * hop) + sum)
-///   sum = barrier + barrier_level * ceil(log2(ranks))
+///   sum = barrier_s + barrier_level_s * ceil(log2(ranks))
 ///
 /// where `route` is the longest of the machine's network, which may be smaller than so many ranks need.
 double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const Machine& machine);

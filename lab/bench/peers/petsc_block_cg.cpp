@@ -7,7 +7,6 @@
 // POINTS a direction of the grid, SIDES right-hand sides. The solutions of all types are timed in turns. Prints one JSON object per
 // type: iterations, the median seconds of a solution, and by how much it differs from that of the first type.
 #include <petscdmda.h>
-#include <petscksp.h>
 
 #include <cstdlib>
 #include <memory>
@@ -15,10 +14,9 @@
 #include <vector>
 
 #include "kit/timing.hpp"
+#include "petsc.hpp"
 
 namespace {
-
-void must(PetscErrorCode code) { PetscCallAbort(PETSC_COMM_WORLD, code); }
 
 /// The seven-point Laplacian on a grid in boxes.
 Mat laplacian(PetscInt points) {
@@ -70,13 +68,8 @@ class Solver {
     must(VecSetRandom(b_, random));
     must(PetscRandomDestroy(&random));
     PC preconditioner;
-    must(KSPCreate(PETSC_COMM_WORLD, &solver_));
-    must(KSPSetOperators(solver_, matrix_, matrix_));
-    must(KSPSetType(solver_, KSPCG));
-    must(KSPGetPC(solver_, &preconditioner));
-    must(PCSetType(preconditioner, PCSHELL));
+    solver_ = make_conjugate_gradients(matrix_, PCSHELL, rtol, preconditioner);
     must(PCShellSetApply(preconditioner, divide_by_diagonal));
-    must(KSPSetTolerances(solver_, rtol, 1e-300, 1e300, 10000));
     solve();
     must(KSPGetIterationNumber(solver_, &iterations_));
   }

@@ -6,8 +6,6 @@
 //
 // MATRIX is in PETSc's binary form, ROWS_FILE has the number of rows of each rank. Writes x, one number a line. Prints
 // one JSON object: iterations, median seconds of a solution, and of the exchange of ghosts alone.
-#include <petscksp.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -15,10 +13,9 @@
 
 #include "in_turn.hpp"
 #include "kit/timing.hpp"
+#include "petsc.hpp"
 
 namespace {
-
-void must(PetscErrorCode code) { PetscCallAbort(PETSC_COMM_WORLD, code); }
 
 Mat load(const std::string& path, PetscInt num_rows) {
   Mat matrix;
@@ -30,19 +27,6 @@ Mat load(const std::string& path, PetscInt num_rows) {
   must(MatLoad(matrix, viewer));
   must(PetscViewerDestroy(&viewer));
   return matrix;
-}
-
-KSP make_solver(Mat matrix, double rtol) {
-  KSP solver;
-  PC preconditioner;
-  must(KSPCreate(PETSC_COMM_WORLD, &solver));
-  must(KSPSetOperators(solver, matrix, matrix));
-  must(KSPSetType(solver, KSPCG));
-  must(KSPGetPC(solver, &preconditioner));
-  must(PCSetType(preconditioner, PCNONE));
-  must(KSPSetNormType(solver, KSP_NORM_UNPRECONDITIONED));
-  must(KSPSetTolerances(solver, rtol, 1e-300, 1e300, 100000));
-  return solver;
 }
 
 /// Like the one that the product makes for itself.
@@ -75,7 +59,9 @@ void run(char** argv) {
   PetscInt num_rows = 0;
   for (int rank = 0; rank <= nuice::mpi::world_rank(); ++rank) rows >> num_rows;
   Mat matrix = load(argv[1], num_rows);
-  KSP solver = make_solver(matrix, std::atof(argv[4]));
+  PC preconditioner;
+  KSP solver = make_conjugate_gradients(matrix, PCNONE, std::atof(argv[4]), preconditioner);
+  must(KSPSetNormType(solver, KSP_NORM_UNPRECONDITIONED));
   Vec x, b, ghosts;
   must(MatCreateVecs(matrix, &x, &b));
   must(VecSet(b, 1));

@@ -19,13 +19,12 @@
 
 #include "kit/timing.hpp"
 #include "nuice/mpi/agree.hpp"
+#include "petsc.hpp"
 
 namespace {
 
 constexpr int num_first = 4;  // exchanges that may set up something
 constexpr int num_warm = 24;  // more until a type has found its pace
-
-void must(PetscErrorCode code) { PetscCallAbort(PETSC_COMM_WORLD, code); }
 
 /// What a word of a message carries: who sends which of its words.
 double word(int src, PetscInt at) { return 1e7 * src + static_cast<double>(at); }

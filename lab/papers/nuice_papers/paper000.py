@@ -16,6 +16,7 @@ from statistics import mean, stdev
 from nuice._core import CommMatrix
 
 from nuice import halos
+from nuice.pattern_figures import like_mesh, mesh_numbers
 
 from . import patterns
 from .paper003 import MACHINE, permutation_spread
@@ -136,7 +137,7 @@ def figure14(lab: Lab, quick: bool) -> Reproduction:
     """Airfoil meshes on the CM-5."""
     claims, curves = [], []
     for points, unit in ((2800, 512),) if quick else ((2800, 512), (9428, 256), (53961, 128)):
-        times = _times(lab, MACHINE, ON_CM5, lambda s, p=points, u=unit: patterns.like_mesh(p, u, s))
+        times = _times(lab, MACHINE, ON_CM5, lambda s, p=points, u=unit: like_mesh(p, u, s))
         claims.append(
             Claim(
                 f"{points} points, unit {unit} bytes: RS_NH is the fastest",
@@ -145,7 +146,7 @@ def figure14(lab: Lab, quick: bool) -> Reproduction:
             )
         )
         found = {
-            u: _times(lab.with_few(), MACHINE, ON_CM5, lambda s, p=points, u=u: patterns.like_mesh(p, u, s))
+            u: _times(lab.with_few(), MACHINE, ON_CM5, lambda s, p=points, u=u: like_mesh(p, u, s))
             for u in (unit // 8, unit // 2, 2 * unit)
         }
         curves.append(_curves(f"CM-5, mesh of {points} points", found))
@@ -173,7 +174,12 @@ def _mesh_parts(lab: Lab, sizes: Sequence[int]) -> list[Part]:
 
     def part(title: str, unit: str, key: str, figure: Callable[[CommMatrix], float]) -> Part:
         found = [
-            Cell((("points", p),), "a mesh of our own", patterns.mesh_numbers(p)[key], mean_of(p, figure))
+            Cell(
+                (("points", p),),
+                "a mesh of our own",
+                mesh_numbers(p)[key],
+                mean_of(p, figure),
+            )
             for p in sizes
         ]
         return Part(title, unit, found)
@@ -193,7 +199,7 @@ def figure15(lab: Lab, quick: bool) -> Reproduction:
     """The largest mesh on a 64-node iPSC/860."""
     claims, found = [], {}
     for unit in (64,) if quick else (16, 64, 256):
-        times = _times(lab, CUBE, ON_CUBE, lambda s, u=unit: patterns.like_mesh(53961, u, s, 64))
+        times = _times(lab, CUBE, ON_CUBE, lambda s, u=unit: like_mesh(53961, u, s, 64))
         found[unit] = times
         claims.append(
             Claim(
@@ -265,7 +271,11 @@ def section7(lab: Lab, quick: bool) -> Reproduction:
     lab = lab.with_few(draws=10)
     tests: list[tuple[str, str, Callable[[int], CommMatrix]]] = [
         ("CM-5, d = 16, 1 to 32 units of 512 bytes", MACHINE, lambda s: patterns.non_uniform(16, 512, s)),
-        ("CM-5, mesh of 9428 points, unit 256 bytes", MACHINE, lambda s: patterns.like_mesh(9428, 256, s)),
+        (
+            "CM-5, mesh of 9428 points, unit 256 bytes",
+            MACHINE,
+            lambda s: like_mesh(9428, 256, s),
+        ),
         (
             "iPSC/860, d = 16, 1 to 32 units of 512 bytes",
             CUBE,
@@ -274,7 +284,7 @@ def section7(lab: Lab, quick: bool) -> Reproduction:
         (
             "iPSC/860, mesh of 53961 points, unit 256 bytes",
             CUBE,
-            lambda s: patterns.like_mesh(53961, 256, s, 64),
+            lambda s: like_mesh(53961, 256, s, 64),
         ),
     ]
     claims = []

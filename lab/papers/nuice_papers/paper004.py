@@ -9,6 +9,7 @@ from statistics import mean, median
 from nuice._core import CommMatrix
 
 from nuice import _core
+from nuice.pattern_figures import like_mesh, mesh_numbers
 
 from . import patterns, printed_tables
 from .paper003 import MACHINE, planning_ms
@@ -174,9 +175,9 @@ def table6(lab: Lab, quick: bool) -> Reproduction:
         printed("004_table6", quick, "unit_bytes", (16, 256)),
         ("points", "unit_bytes"),
         ("ac", "lp", "rs_n", "drs_n", "rs_nh"),
-        lambda row, seed: patterns.like_mesh(row["points"], row["unit_bytes"], seed),
-        lambda row: patterns.mesh_numbers(row["points"])["length_max"] * row["unit_bytes"],
-        (plans, "points", SPLITTING, lambda row, s: patterns.like_mesh(row["points"], 1024, s)),
+        lambda row, seed: like_mesh(row["points"], row["unit_bytes"], seed),
+        lambda row: mesh_numbers(row["points"])["length_max"] * row["unit_bytes"],
+        (plans, "points", SPLITTING, lambda row, s: like_mesh(row["points"], 1024, s)),
     )
     note = "patterns with the printed numbers and lengths of messages; the papers' meshes are not available"
     return Reproduction(result.name, result.title, result.parts, result.claims, [note, *result.notes])

@@ -3,8 +3,8 @@
 everywhere.
 
 003 fig. 7 and 001's densities are the package's generators. The airfoil meshes of 000 and 004 are not
-available, and METIS cuts our 2-D meshes into parts with 5 neighbours where theirs had 9; so `like_mesh`
-makes patterns with the numbers that 004 s.5 prints for theirs.
+available, and METIS cuts our 2-D meshes into parts with 5 neighbours where theirs had 9; so
+`nuice.pattern_figures.like_mesh` makes patterns with the numbers that 004 s.5 prints for theirs.
 """
 
 from __future__ import annotations
@@ -14,15 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 from nuice._core import CommMatrix, random_density, random_regular
 
-from nuice.pattern_figures import like_mesh, mesh_numbers
-
 __all__ = [
     "RANKS",
     "complete",
     "density",
     "from_pairs",
-    "like_mesh",
-    "mesh_numbers",
     "non_uniform",
     "permutation",
     "to_one",

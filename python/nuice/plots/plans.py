@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..planning import Comparison, Plan
 from .style import (
-    COLOURS,
     OURS,
     REFERENCE_LINE,
     byte_unit,
+    explain_rank_colours,
     new_figure,
     rank_colours,
     text_colour_on,
@@ -49,7 +49,7 @@ def draw_timeline(plans: Sequence[Plan]) -> Figure:
     model = "model, not measured: one port per rank, no start-up cost"
     panels[-1].set_xlabel(f"{unit} that have passed through the busiest port ({model})")
     panels[0].set_xlim(0, longest / divisor * 1.005)
-    _explain_colours(figure, panels, num_ranks)
+    explain_rank_colours(figure, panels, num_ranks)
     return figure
 
 
@@ -125,20 +125,6 @@ def _draw_phases(axes: Any, ends: NDArray[np.float64], longest: float) -> None:
             axes.annotate(label, middle, **above, ha="center", va="bottom", fontsize=7.5, color="#666666")
     if len(ends):
         axes.axvline(ends[-1], color=REFERENCE_LINE, linewidth=1.4)
-
-
-def _explain_colours(figure: Figure, panels: Any, num_ranks: int) -> None:
-    if num_ranks <= len(COLOURS):
-        from matplotlib.patches import Patch
-
-        handles = [Patch(color=c, label=str(r)) for r, c in enumerate(rank_colours(num_ranks))]
-        figure.legend(handles=handles, loc="outside right center", title="to rank")
-    else:
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import Normalize
-
-        scale = ScalarMappable(Normalize(0, num_ranks - 1), "cividis")
-        figure.colorbar(scale, ax=list(panels), label="receiving rank", fraction=0.02, pad=0.01)
 
 
 def draw_comparison(comparisons: Sequence[Comparison], title: str = "schedulers compared") -> Figure:

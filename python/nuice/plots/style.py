@@ -38,6 +38,21 @@ def rank_colours(count: int) -> list[Any]:
     return [colormaps["cividis"](i / (count - 1)) for i in range(count)]
 
 
+def explain_rank_colours(figure: Figure, panels: Any, num_ranks: int) -> None:
+    """Beside the panels: which colour is which receiving rank."""
+    if num_ranks <= len(COLOURS):
+        from matplotlib.patches import Patch
+
+        handles = [Patch(color=c, label=str(r)) for r, c in enumerate(rank_colours(num_ranks))]
+        figure.legend(handles=handles, loc="outside right center", title="to rank")
+    else:
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
+
+        scale = ScalarMappable(Normalize(0, num_ranks - 1), "cividis")
+        figure.colorbar(scale, ax=list(panels), label="receiving rank", fraction=0.02, pad=0.01)
+
+
 def text_colour_on(colour: Any) -> str:
     from matplotlib.colors import to_rgb
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from ..tracing import ExchangeTrace, Run
-from .style import new_figure, rank_colours, three_digits, time_unit
+from .style import explain_rank_colours, new_figure, rank_colours, three_digits, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,6 +63,7 @@ def draw_trace(exchange: ExchangeTrace, run: Run) -> Figure:
             axes.set_yticks(range(num_ranks))
         axes.spines[["top", "right"]].set_visible(False)
     real.set_xlim(0, run.seconds * factor * 1.01)
+    explain_rank_colours(figure, (real, planned), num_ranks)
     return figure
 
 

@@ -177,7 +177,7 @@ void Senders::complete(std::uint32_t transfer, double slot) {
   leave_stage(move.src, move.phase, known);
   leave_stage(move.dst, move.phase, known);
   if (rules_.pace == Pace::barriers && --left_of_phase_[move.phase] == 0)
-    push(known + rules_.times.barrier, What::phase_over, move.phase);
+    push(known + rules_.times.all_ranks, What::phase_over, move.phase);
 }
 
 void Senders::leave_stage(Rank rank, PhaseId phase, double slot) {

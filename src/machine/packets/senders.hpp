@@ -23,7 +23,7 @@ struct PacketTimes {
   double notice = 0;   ///< From one rank's knowing to another's.
   double handshake = 0;
   double phase = 0;
-  double barrier = 0;
+  double all_ranks = 0;  ///< Until all know that all are through.
 };
 
 class Senders {

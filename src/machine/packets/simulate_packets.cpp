@@ -132,7 +132,7 @@ class Run {
                                .notice = (m.send_overhead_s + m.latency_s + m.receive_overhead_s) / slot,
                                .handshake = m.handshake_s / slot,
                                .phase = m.phase_s / slot,
-                               .barrier = (m.barrier_s + levels * m.barrier_level_s) / slot};
+                               .all_ranks = (m.barrier_s + levels * m.barrier_level_s) / slot};
     return {.pace = pace_,
             .times = times,
             .early = packets_of(std::max<Bytes>(options_.early_bytes, 1)),

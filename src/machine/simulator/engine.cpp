@@ -122,7 +122,7 @@ std::string Engine::stuck_text() const {
   const auto rank = stuck - processors_.begin();
   const Op& op = program_.ops[static_cast<std::size_t>(rank)][stuck->next_op];
   std::string text = "rank " + std::to_string(rank) + " would wait for ever";
-  if (op.kind == OpKind::barrier) text += " in the barrier of phase " + std::to_string(op.id);
+  if (op.kind == OpKind::wait_ranks) text += " where all ranks end phase " + std::to_string(op.id);
   return text + ": " + std::to_string(stuck->sends) + " sends have not left, " +
          std::to_string(stuck->receives) + " receives are not complete";
 }
@@ -178,7 +178,7 @@ bool Engine::run_op(Rank rank, const Op& op) {
       return program_.moves[op.id].missing == 0;
     case OpKind::meet:
       return meet(rank, op.id);
-    case OpKind::barrier:
+    case OpKind::wait_ranks:
       return pass_barrier(rank);
     case OpKind::serve:
       return listing_ ? serve_granted(rank) : serve(rank);

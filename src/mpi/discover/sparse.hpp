@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of short messages whose receivers do not know who will write, in memory of the order of a rank's own messages:
-// nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010), whose barrier is a sum over all ranks that is wanted anyway.
+// nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010), which ends with a sum over all ranks that is wanted anyway.
 //
 //   SparseExchange sparse(comm, tag);                     // and tag + 1
 //   box.add(3, bytes); sums = {1, 0};                     // what this rank has to tell rank 3, and what it adds
