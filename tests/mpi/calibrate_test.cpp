@@ -28,6 +28,7 @@ class SimulatedLab : public Lab {
       samples.push_back({result.seconds * factor, result.ranks[0].finished_s * factor});
     return samples;
   }
+  std::vector<Sample> run_for(const Probe& probe, double /*seconds*/) override { return run(probe, 30); }
   bool leaves_early(Bytes bytes) override { return bytes <= machine_.eager_limit; }
   std::vector<double> barrier(Rank ranks, int reps) override {
     std::vector<double> times = factors(reps);
@@ -77,22 +78,25 @@ Machine modern() {
   return machine;
 }
 
-/// A port with a token bucket: so many bytes in a row at full speed, the rest slower. It fills up while the port rests.
+/// A port with a token bucket: so many bytes in a row at full speed, the rest slower. It is full again whenever the port rests.
 class BucketLab : public SimulatedLab {
  public:
   BucketLab(const Machine& machine, Bytes bucket_bytes, double slower)
       : SimulatedLab(machine, 4), bucket_bytes_(bucket_bytes), extra_byte_s_((slower - 1) * machine.byte_s) {}
-  std::vector<Sample> run(const Probe& probe, int reps) override {
-    std::vector<Sample> samples = SimulatedLab::run(probe, reps);
-    const bool rests = probe.matrix.num_messages() > 1;
-    const Bytes beyond = rests ? 0 : std::max<Bytes>(0, probe.matrix.message(0).bytes - bucket_bytes_);
-    for (Sample& sample : samples) sample.last_s += static_cast<double>(beyond) * extra_byte_s_;
+  std::vector<Sample> run_for(const Probe& probe, double seconds) override {
+    std::vector<Sample> samples = SimulatedLab::run_for(probe, seconds);
+    const Bytes each = probe.matrix.message(0).bytes;
+    for (Sample& sample : samples) {
+      sent_bytes_ += each;
+      if (sent_bytes_ > bucket_bytes_) sample.last_s += static_cast<double>(each) * extra_byte_s_;
+    }
     return samples;
   }
 
  private:
   Bytes bucket_bytes_;
   double extra_byte_s_;
+  Bytes sent_bytes_ = 0;
 };
 
 TEST(Calibrate, FindsTheRateThatLasts) {
@@ -183,7 +187,7 @@ TEST(Calibrate, ReadsBackAndPredictsWhatItDidNotFit) {
     const Place place{6, 1, true, "an MPI\nwith two lines"};
     const std::string text = machine_text(result.machine, notes(result, place));
     EXPECT_EQ(machine_text(parse_machine(text, "again")), machine_text(result.machine)) << text;
-    EXPECT_EQ(result.checks.size(), 4U);
+    EXPECT_GE(result.checks.size(), 5U);
     EXPECT_NE(text.find("in the middle half of 9"), std::string::npos);
     EXPECT_NE(text.find("More ranks than cores"), std::string::npos);
   }

@@ -8,8 +8,8 @@
 //   latency            t(8) less those three
 //   eager_limit        the largest message that leaves before its receive is posted, by bisection
 //   bandwidth, handshake   least squares of relative errors: t(n) = t(8) + handshake [n > eager_limit] + n * byte
-//   bandwidth, what lasts  one way without a rest, twice as long each time, until the rate falls no more: a token bucket lets the
-//                      first bytes pass, and fills up again while a port rests, as it does in a ping-pong
+//   bandwidth, what lasts  one way without a rest, until the rate falls no more: a token bucket lets the first bytes pass, and fills
+//                      up again while a port rests, as it does in a ping-pong
 //   duplex             t of an exchange of two, and of a ring of three, over t(n), bytes only: 1 full, 2 half
 //   losses             k senders to one receiver, over k * n * byte
 //   queue, timeout     where k senders suddenly take much longer than that
@@ -33,14 +33,14 @@ namespace nuice::calibrate {
 namespace {
 
 constexpr Bytes small = 8;
-constexpr int many = 64;                                   // messages of a stream
-constexpr Bytes largest_message = 1U << 20;                // of the ping-pong
-constexpr double most_streamed_bytes = 512.0 * (1 << 20);  // memory
-constexpr double long_probe_s = 0.1;                       // larger messages would take too long
-constexpr double half_duplex_from = 1.5;                   // between 1 and 2
-constexpr double lasts = 1.03;                             // two rates that differ by less are the same
-constexpr double falls = 1.1;        // one that falls by less in the long run is taken as it is
-constexpr double long_enough_s = 2;  // of sending without a rest
+constexpr int many = 64;                     // messages of a stream
+constexpr Bytes largest_message = 1U << 20;  // of the ping-pong
+constexpr double long_probe_s = 0.1;         // larger messages would take too long
+constexpr double half_duplex_from = 1.5;     // between 1 and 2
+constexpr double lasts = 1.03;               // two rates that differ by less are the same
+constexpr double falls = 1.1;                // one that falls by less in the long run is taken as it is
+constexpr double sending_s = 1;              // without a rest, at a time
+constexpr double most_sent_s = 5;
 // What people exchange, checked with every rank. No larger one where one takes so long.
 constexpr int partners = 8;
 constexpr double slow_check_s = 0.5;
@@ -151,26 +151,28 @@ class Fit {
               estimate(reps_, [&](std::size_t rep) { return line(rep, true).handshake_s; }));
   }
 
-  /// Only what is added from one run to the next counts: what a bucket had saved up is in both.
+  /// What a port carries in the end.
   void bytes_that_last() {
-    const Bytes size = sizes_.back().bytes;
-    const double each_s = machine_.latency_s + (size > machine_.eager_limit ? machine_.handshake_s : 0);
-    double took_s = 0;
-    double byte_s = 0;
-    for (int count = 4; took_s < long_enough_s; count *= 2) {
-      const Series series = lab_.run(stream(ranks_, size, count, "phased"), 1);
-      const double added_s = median_last(series) - took_s;
-      const double messages = took_s > 0 ? count / 2.0 : count;
-      const double before = byte_s;
-      byte_s = std::max(1e-13, (added_s / messages - each_s) / static_cast<double>(size));
-      took_s += added_s;
-      if (before > 0 && byte_s < lasts * before) break;
-      if (static_cast<double>(size) * count > most_streamed_bytes) break;
+    constexpr int count = 4;
+    const Size& alone = sizes_.back();
+    const double each_s =
+        machine_.latency_s + (alone.bytes > machine_.eager_limit ? machine_.handshake_s : 0);
+    const Probe probe = stream(ranks_, alone.bytes, count, "phased");
+    const auto byte_s = [&](const Series& series) {
+      return std::max(1e-13, (median_last(series) / count - each_s) / static_cast<double>(alone.bytes));
+    };
+    double last = 0;
+    for (double sent_s = 0; sent_s < most_sent_s; sent_s += sending_s) {
+      const Series series = lab_.run_for(probe, sending_s);
+      const auto third = static_cast<std::ptrdiff_t>(series.size() / 3);
+      const double middle = byte_s(Series(series.begin() + third, series.end() - third));
+      last = byte_s(Series(series.end() - third, series.end()));
+      if (last < lasts * middle) break;
     }
-    const double over = byte_s / machine_.byte_s;
+    const double over = last / machine_.byte_s;
     if (over < falls) return;
     machine_.byte_s = found(
-        "port", "bandwidth", "s/B", {byte_s, byte_s, byte_s, 1},
+        "port", "bandwidth", "s/B", {last, last, last, 1},
         "what lasts; in short runs " + kit::number(over) + " times as much passes, as with a token bucket");
   }
 

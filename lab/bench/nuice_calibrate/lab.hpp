@@ -31,6 +31,8 @@ class Lab {
   /// At least 3 samples (1 if that is very slow), and `reps` unless that takes too long; the same on all ranks, as what is measured next
   /// depends on them.
   virtual std::vector<Sample> run(const Probe& probe, int reps) = 0;
+  /// One after the other, without a rest, for so long; at least 9.
+  virtual std::vector<Sample> run_for(const Probe& probe, double seconds) = 0;
   /// Whether a message of so many bytes leaves its sender before the receiver has posted a receive.
   virtual bool leaves_early(Bytes bytes) = 0;
   /// Seconds of a barrier of the first so many ranks.

@@ -45,9 +45,9 @@ Sample time_once(mpi::Exchange& exchange) {
 
 /// Repeats step(), which gives seconds, until there are `reps` or patience ends.
 template <typename Step>
-auto repeat(int reps, double patience_s, Step&& step, auto&& seconds_of) {
+auto repeat(int reps, double patience_s, int least_reps, Step&& step, auto&& seconds_of) {
   const double first_s = seconds_of(step());  // pays for connections and pages
-  const int least = first_s > very_slow_s ? 1 : least_samples;
+  const int least = first_s > very_slow_s && least_reps == least_samples ? 1 : least_reps;
   std::vector<decltype(step())> samples;
   double elapsed_s = 0;
   while (static_cast<int>(samples.size()) < reps) {
@@ -58,19 +58,29 @@ auto repeat(int reps, double patience_s, Step&& step, auto&& seconds_of) {
   return samples;
 }
 
-}  // namespace
-
-Rank MpiLab::num_ranks() const { return mpi::world_size(); }
-
-std::vector<Sample> MpiLab::run(const Probe& probe, int reps) {
+std::vector<Sample> repeated(const Probe& probe, int reps, double patience_s, int least) {
   mpi::Plan plan =
       mpi::Plan::from_table(MPI_COMM_WORLD, slice(probe.matrix, probe.schedule, mpi::world_rank()),
                             {.scheduler = "calibrate", .executor = probe.executor});
   const Buffers buffers(plan);
   mpi::Exchange exchange = plan.bind(buffers.send, buffers.receive);
   return repeat(
-      reps, patience_s_, [&] { return time_once(exchange); },
+      reps, patience_s, least, [&] { return time_once(exchange); },
       [](const Sample& sample) { return sample.last_s; });
+}
+
+}  // namespace
+
+Rank MpiLab::num_ranks() const { return mpi::world_size(); }
+
+std::vector<Sample> MpiLab::run(const Probe& probe, int reps) {
+  return repeated(probe, reps, patience_s_, least_samples);
+}
+
+std::vector<Sample> MpiLab::run_for(const Probe& probe, double seconds) {
+  constexpr int many = 100'000;
+  constexpr int least = 9;
+  return repeated(probe, many, seconds, least);
 }
 
 /// Rank 0 sends and waits for a while; only then rank 1 is told to receive.
@@ -105,7 +115,7 @@ std::vector<double> MpiLab::barrier(Rank ranks, int reps) {
   MPI_Comm some = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, mpi::world_rank() < ranks ? 0 : MPI_UNDEFINED, 0, &some);
   const auto times = repeat(
-      reps, patience_s_,
+      reps, patience_s_, least_samples,
       [&] {
         MPI_Barrier(MPI_COMM_WORLD);
         const double begin_s = MPI_Wtime();
@@ -126,7 +136,7 @@ std::vector<double> MpiLab::copy(int reps) {
   std::vector<std::byte> from(bytes, std::byte{1});
   std::vector<std::byte> to(bytes, std::byte{2});
   return repeat(
-      reps, patience_s_,
+      reps, patience_s_, least_samples,
       [&] {
         const double begin_s = MPI_Wtime();
         std::memcpy(to.data(), from.data(), bytes);

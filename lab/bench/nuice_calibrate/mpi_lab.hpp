@@ -16,6 +16,7 @@ class MpiLab : public Lab {
 
   Rank num_ranks() const override;
   std::vector<Sample> run(const Probe& probe, int reps) override;
+  std::vector<Sample> run_for(const Probe& probe, double seconds) override;
   bool leaves_early(Bytes bytes) override;
   std::vector<double> barrier(Rank ranks, int reps) override;
   std::vector<double> copy(int reps) override;
