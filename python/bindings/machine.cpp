@@ -22,7 +22,8 @@ namespace nuice::python {
 namespace {
 
 /// As nuice/core/executor.hpp lists them.
-constexpr std::array pace_names = {"at_once", "phases", "barriers", "pairs", "grants", "notices", "inquiries"};
+constexpr std::array pace_names = {"at_once", "phases",  "barriers", "pairs",
+                                   "grants",  "notices", "inquiries"};
 
 using FloatTable = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules in GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, HPDC 2010) and of simulators that read it
-(ATLAHS, htsim): so that others can judge them.
+"""Schedules in GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, HPDC 2010) and of
+simulators that read it (ATLAHS, htsim): so that others can judge them.
 
     text = goal_text(schedule, matrix.num_ranks, "phased")
 """
@@ -16,13 +16,16 @@ PACES = ("at_once", "phases")
 
 
 def goal_text(schedule: _core.Schedule, num_ranks: int, executor: str = "phased") -> str:
-    """What every rank sends and receives, a tag for each phase. Executors that wait for phases: an operation requires
-    those of the rank's busy phase before; those that wait for nothing: none. GOAL cannot say what others wait for:
-    Error not_applicable. O(transfers)."""
+    """What every rank sends and receives, a tag for each phase.
+
+    Executors that wait for phases: an operation requires those of the rank's busy phase before; those that
+    wait for nothing: none. GOAL cannot say what others wait for: Error not_applicable. O(transfers)."""
     pace = _core.find_executor(executor).pace
     if pace not in PACES:
         known = ", ".join(row.name for row in _core.executors() if row.pace in PACES)
-        raise Error(f"GOAL cannot say what the executor {executor} waits for; it can for {known}", "not_applicable")
+        raise Error(
+            f"GOAL cannot say what the executor {executor} waits for; it can for {known}", "not_applicable"
+        )
     return "\n".join(_lines(schedule, num_ranks, waits=pace == "phases")) + "\n"
 
 

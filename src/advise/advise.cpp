@@ -17,12 +17,12 @@
 #include <utility>
 
 #include "advise/candidates.hpp"
+#include "advise/planning_costs.hpp"
 #include "advise/predict/lossless.hpp"
 #include "advise/predict/model.hpp"
-#include "advise/planning_costs.hpp"
-#include "advise/reasons.hpp"
 #include "advise/predict/rule.hpp"
 #include "advise/predict/used_links.hpp"
+#include "advise/reasons.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/simulate.hpp"

@@ -11,7 +11,6 @@ namespace {
 
 constexpr int levels_to_a_doubling = 2;
 constexpr Bytes chunks_in_window = 8;
-constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: a smaller chunk costs a packet all the same
 constexpr Bytes chunks_in_least_window = 3;  // of ranks that share a host's
 
 // Start-up. With little on its way the least delay is that of an empty queue.

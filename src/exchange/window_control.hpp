@@ -38,6 +38,9 @@ namespace nuice::exchange {
 /// What any network bears from one sender without a word before: the first flight of TCP, 10 segments (RFC 6928).
 inline constexpr Bytes least_window_bytes = 14336;
 
+/// A packet of TCP on Ethernet: less costs one all the same.
+inline constexpr Bytes segment_bytes = 1448;
+
 struct WindowBounds {
   Bytes window_bytes = max_bytes;  ///< Never above.
   Bytes chunk_bytes = max_bytes;   ///< Likewise.

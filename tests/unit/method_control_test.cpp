@@ -49,7 +49,7 @@ TEST(MethodControl, FindsTheFastest) {
         std::vector{2e-6, 1e-6}, std::vector{0.100, 0.090, 0.095, 0.110}}) {
     SCOPED_TRACE(testing::PrintToString(seconds));
     MethodControl control(std::vector<bool>(seconds.size(), false));
-    const Course course = run(control, 400, fixed(seconds));
+    const Course course = run(control, 4000, fixed(seconds));
     const auto fastest = static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin());
     EXPECT_EQ(control.best(), fastest);
     EXPECT_EQ(course.methods.back(), fastest);

@@ -23,7 +23,8 @@ void add_options(CLI::App& app, Options& options) {
   kit::add(app, "--nearest", options.maze.nearest, "Manhattan distance of a net's ends in sides, at least",
            CLI::Range(0.0, 2.0));
   kit::add(app, "--farthest", options.maze.farthest, "... and at most", CLI::Range(0.0, 2.0));
-  app.add_option("--maze", options.file, "read mazes and nets from this file instead (lab/papers/docs/lee.md)");
+  app.add_option("--maze", options.file,
+                 "read mazes and nets from this file instead (lab/papers/docs/lee.md)");
   options.widths = {1, 4, 16, 64};
   options.syncs = {"local", "global"};
   irregular::add_options(app, options, "0.2 M, M the distance of the net's ends (002 s.6)");

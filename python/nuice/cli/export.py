@@ -22,11 +22,15 @@ app = typer.Typer(help="Write schedules for other programs.", no_args_is_help=Tr
 @app.command("goal", epilog="nuice export goal halo.mtx --scheduler coloring -o halo.goal")
 def goal(
     file: MatrixFile,
-    out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE.goal", help="Write the schedule here.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.goal", help="Write the schedule here.")
+    ],
     plan_file: Annotated[
         Path | None, typer.Option("--plan", metavar="PLAN", help="A file that `nuice plan -o` wrote.")
     ] = None,
-    scheduler: Annotated[str, typer.Option(metavar="NAME", help="Without --plan: who makes it.")] = "coloring",
+    scheduler: Annotated[
+        str, typer.Option(metavar="NAME", help="Without --plan: who makes it.")
+    ] = "coloring",
     executor: Annotated[str, typer.Option(metavar="NAME", help="phased, or async.")] = "phased",
     seed: Seed = 0,
     topology: TopologySpec = None,
@@ -41,8 +45,9 @@ def goal(
         plan = load_plan(plan_file, matrix, topology)
     else:
         plan = make_plan(matrix, scheduler, seed, topology=topology)
+    text = goal_text(plan.schedule, matrix.num_ranks, executor)
     with OutputFiles() as files:
-        files.temporary(out).write_text(goal_text(plan.schedule, matrix.num_ranks, executor), encoding="utf-8")
+        files.temporary(out).write_text(text, encoding="utf-8")
     result = {
         "file": str(file),
         "goal": str(out),
@@ -53,8 +58,9 @@ def goal(
         "transfers": plan.schedule.num_transfers,
         "verified": plan.verified,
     }
-    text = f"{out}: {plan.scheduler}, {executor}, {plan.schedule.num_transfers} transfers of {matrix.num_ranks} ranks"
-    output.report(as_json, result, lambda console: console.print(text))
+    sizes = f"{plan.schedule.num_transfers} transfers of {matrix.num_ranks} ranks"
+    sentence = f"{out}: {plan.scheduler}, {executor}, {sizes}"
+    output.report(as_json, result, lambda console: console.print(sentence))
     return 0 if plan.verified else 1
 
 

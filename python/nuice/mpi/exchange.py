@@ -80,8 +80,8 @@ class Exchange:
 
     @property
     def methods(self) -> str:
-        """Of the scheduler auto: what was tried and what it took, seconds of the slowest rank; "" where nothing is
-        tried."""
+        """Of the scheduler auto: what was tried and what it took, seconds of the slowest rank; "" where
+        nothing is tried."""
         return self._text(b"methods")
 
     def _text(self, name: bytes) -> str:

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "am/transport/doorbell.hpp"
 #include "am/endpoint_core.hpp"
+#include "am/transport/doorbell.hpp"
 
 namespace nuice::am::mpi {
 namespace {

@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "am/transport/direct_copy.hpp"
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
+#include "am/transport/direct_copy.hpp"
 #include "am/transport/ring.hpp"
 #include "nuice/am/transport.hpp"
 #include "nuice/mpi/am.hpp"

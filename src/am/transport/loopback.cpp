@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "am/transport/doorbell.hpp"
 #include "am/endpoint_core.hpp"
+#include "am/transport/doorbell.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 

@@ -37,15 +37,16 @@ constexpr int phases_in_flight_of_rivals = 2;
 /// What was seen in fewer blocks of exchanges is not kept as wisdom.
 constexpr int least_blocks_for_wisdom = 2;
 
-/// Whether the user's own exchanges are to show what is best.
+/// Whether the user's own exchanges are to show what is best. (Not on one host: there is no port to share out, and a few microseconds
+/// among ranks that wait for cores show nothing.)
 bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
-  return options.automatic.learn && !options.automatic.measure && !picked.is_named &&
+  return options.automatic.learn && !options.automatic.measure && !picked.is_named && !picked.is_one_host &&
          options.executor == auto_name && options.trace.empty();
 }
 
-/// Whether they also find their pace. (On one host there is no port to share out.)
+/// Whether they also find their pace.
 bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
-  return tries_on(picked, options) && options.credit.adapt && !picked.is_one_host;
+  return tries_on(picked, options) && options.credit.adapt;
 }
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
@@ -142,9 +143,7 @@ class Plan::State::Chooser {
     const bool forwards = (guarantees & direct) == 0;
     if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
     for (const Executor& row : executors()) {
-      const bool has_no_port = picked_.is_one_host && row.pace == Pace::grants;
-      if (!row.is_tried || !row.on_mpi || has_no_port || row.name == state_.info.executor ||
-          !row.carries_out(guarantees))
+      if (!row.is_tried || !row.on_mpi || row.name == state_.info.executor || !row.carries_out(guarantees))
         continue;
       const bool is_window =
           row.pace == Pace::phases && options_.phased.in_flight < phases_in_flight_of_rivals;

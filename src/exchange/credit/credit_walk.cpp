@@ -285,10 +285,9 @@ bool CreditRun::is_done() const {
 
 /// Of the bytes that left this host since the last report, in whole segments.
 double CreditRun::lost_share() {
-  constexpr double segment_bytes = 1448;
   const auto exchanges = static_cast<double>(exchange_ - losses_seen_after_);
   losses_seen_after_ = exchange_;
-  const double segments = exchanges * static_cast<double>(far_send_bytes_) / segment_bytes;
+  const double segments = exchanges * static_cast<double>(far_send_bytes_) / exchange::segment_bytes;
   return segments > 0 ? static_cast<double>(losses_.since_last().sent_again) / std::max(segments, 1.0) : 0;
 }
 

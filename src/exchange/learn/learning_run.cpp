@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/learn/learning_run.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include <exception>
+#include <optional>
 #include <utility>
 
 #include "mpi/call.hpp"
@@ -34,7 +34,12 @@ LearningRun::LearningRun(std::vector<BoundMethod> methods, const PhaseTable& tab
 LearningRun::~LearningRun() {
   Reports::leave(std::move(reports_));
   const auto known = control_.known(control_.best());
-  if (is_rank_0_ && keep_ && known.blocks > 0) keep_(methods_[control_.best()], known.mean_s, known.blocks);
+  if (!is_rank_0_ || !keep_ || known.blocks == 0) return;
+  try {
+    keep_(methods_[control_.best()], known.mean_s, known.blocks);
+  } catch (const std::exception&) {
+    // A destructor has nobody to tell; the next run begins as this one did.
+  }
 }
 
 void LearningRun::agree() {

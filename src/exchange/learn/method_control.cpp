@@ -13,7 +13,7 @@ constexpr std::int64_t most_between_blocks = 256;
 /// A method's turn lasts about so long: one exchange of a few microseconds says nothing where ranks wait for cores.
 constexpr double turn_s = 5e-3;
 constexpr int least_runs = 2;
-constexpr int most_runs = 16;
+constexpr int most_runs = 256;
 /// By then what finds its pace has had some dozen exchanges.
 constexpr int blocks_to_find_pace = 3;
 /// One that is so much worse is out: in the first block, which has a single exchange of each, unless the best has still to find its

@@ -103,7 +103,8 @@ std::string PlanOptions::text() const { return options_text(rows(), *this, PlanO
 std::span<const PlanOptionName> plan_option_names() {
   static const auto names = [] {
     std::array<PlanOptionName, option_table.size()> all;
-    for (std::size_t i = 0; i < option_table.size(); ++i) all[i] = {option_table[i].name, option_table[i].summary};
+    for (std::size_t i = 0; i < option_table.size(); ++i)
+      all[i] = {option_table[i].name, option_table[i].summary};
     return all;
   }();
   return names;

@@ -15,16 +15,16 @@ namespace {
 /// Bytes that MPI counts in one message.
 constexpr Bytes most_bytes_at_once = Bytes{1} << 30;
 
-constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: less costs a packet all the same
-
 }  // namespace
 
 Bytes default_unasked_bytes(Rank num_senders) {
-  return std::max(segment_bytes, 2 * exchange::least_window_bytes / std::max<Bytes>(1, num_senders));
+  return std::max(exchange::segment_bytes,
+                  2 * exchange::least_window_bytes / std::max<Bytes>(1, num_senders));
 }
 
 Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes) {
-  return message <= unasked_bytes + std::min(unasked_bytes, segment_bytes) ? message : unasked_bytes;
+  return message <= unasked_bytes + std::min(unasked_bytes, exchange::segment_bytes) ? message
+                                                                                     : unasked_bytes;
 }
 
 PlanlessEngine::PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings)

@@ -9,7 +9,6 @@ namespace nuice::mpi {
 namespace {
 
 constexpr Bytes least_at_first = 2 * exchange::least_window_bytes;
-constexpr Bytes segment_bytes = 1448;  // of TCP on Ethernet: a smaller chunk costs a packet all the same
 constexpr Bytes chunks_in_window = 8;
 constexpr double window_over_bdp = 2;
 constexpr Bytes windows_that_tell_the_rate =
@@ -60,7 +59,8 @@ Bytes PortWindow::window_for(double share) const {
 
 Bytes PortWindow::chunk_bytes() const {
   if (!bounds_.adapts) return bounds_.chunk_bytes;
-  return std::min(bounds_.chunk_bytes, std::max(window_for(bounds_.share) / chunks_in_window, segment_bytes));
+  return std::min(bounds_.chunk_bytes,
+                  std::max(window_for(bounds_.share) / chunks_in_window, exchange::segment_bytes));
 }
 
 /// Half of the window is open at once, the rest as bytes come in: a queue does not have to take all of it from all sides.
@@ -110,7 +110,7 @@ void PortWindow::look_at_losses() {
 /// or, where everybody does the same, as what this rank had to send again.
 double PortWindow::lost_share() {
   const auto [sent_again, came_out_of_order] = losses_.since_last();
-  const double segments = std::max(1.0, static_cast<double>(bytes_) / segment_bytes);
+  const double segments = std::max(1.0, static_cast<double>(bytes_) / exchange::segment_bytes);
   return static_cast<double>(std::max(sent_again, came_out_of_order)) / segments;
 }
 
