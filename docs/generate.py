@@ -174,7 +174,6 @@ def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def command_page() -> str:
     """Every command and program, in the words of its own --help."""
-    import click
     import typer
 
     from nuice.cli.app import app
@@ -182,7 +181,7 @@ def command_page() -> str:
     text = "# The command line\n\nWhat every command says with `--help`."
     text += " Rules for all of them: [cli.md](cli.md).\n\n"
     for name, command in commands(typer.main.get_command(app), "nuice"):
-        context = click.Context(command, info_name=name)
+        context = typer.Context(command, info_name=name)
         help_text = (command.help or "").split("\f")[0]
         text += f"## `{name}`\n\n{help_text}\n\n"
         text += f"    {name} {' '.join(command.collect_usage_pieces(context))}\n\n"
