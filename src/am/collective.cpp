@@ -96,7 +96,7 @@ void EndpointCore::seal() {
   sealed_ = true;
 }
 
-void EndpointCore::wait_for_all() {
+void EndpointCore::barrier() {
   const Entry entry(*this);
   must_not_be_in_handler("barrier");
   throw_if(reduce_into(ReduceOp::sum, {}, {}, true));

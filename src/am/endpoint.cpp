@@ -19,7 +19,7 @@ Stats Endpoint::stats() const { return core_->stats(); }
 bool Endpoint::has_failed() const { return core_->has_failed_; }
 
 void Endpoint::seal() { core_->seal(); }
-void Endpoint::barrier() { core_->wait_for_all(); }
+void Endpoint::barrier() { core_->barrier(); }
 int Endpoint::poll() { return core_->poll(); }
 std::vector<std::int64_t> Endpoint::reduce(ReduceOp op, std::span<const std::int64_t> values) {
   return core_->reduce(op, values);

@@ -177,7 +177,7 @@ class EndpointCore {
   int poll();
   void poll_until(bool (*done)(void*), void* context);
   void seal();
-  void wait_for_all();
+  void barrier();
   std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
   Port open_port(std::span<std::byte> memory, Bytes expected_bytes,
                  std::function<void(Context&)> on_complete);

@@ -278,30 +278,24 @@ class Fit {
     for (const Bytes unit : {Bytes{64}, sizes_.back().bytes / 16}) {
       const CommMatrix matrix = random_density(ranks_, 0.7, {.unit_bytes = unit, .max_units = 4}, 1);
       if (matrix.num_messages() == 0) continue;
-      check(matrix, "ac", "async", unit);
-      check(matrix, "coloring", "phased", unit);
+      const std::string sizes = std::to_string(unit) + " to " + std::to_string(4 * unit);
+      check(matrix, "ac", "async", sizes);
+      check(matrix, "coloring", "phased", sizes);
     }
     for (const Bytes bytes : {Bytes{64} << 10, Bytes{256} << 10, Bytes{1} << 20}) {
       const Rank degree = std::min(partners, ranks_ - 1);
       check(random_regular(ranks_, degree, {.unit_bytes = bytes, .max_units = 1}, 1), "coloring", "phased",
-            bytes);
+            std::to_string(bytes));
       if (checks_.back().measured_s.value > slow_check_s) break;
     }
   }
 
   void check(const CommMatrix& matrix, const std::string& scheduler, const std::string& executor,
-             Bytes unit) {
+             const std::string& sizes) {
     const Probe probe{matrix, make_schedule(matrix, scheduler), executor};
-    const std::string& name = executor;
     const Series series = lab_.run(probe, reps_);
-    const SimulationOptions how{.executor = name, .blocking_sends = false};
-    const Bytes most =
-        matrix.message(0).bytes == unit && lower_bounds(matrix).total_bytes == unit * matrix.num_messages()
-            ? unit
-            : 4 * unit;
-    const std::string sizes =
-        most == unit ? std::to_string(unit) : std::to_string(unit) + " to " + std::to_string(most);
-    checks_.push_back({scheduler + ":" + name + ", " + std::to_string(matrix.num_messages()) +
+    const SimulationOptions how{.executor = executor, .blocking_sends = false};
+    checks_.push_back({scheduler + ":" + executor + ", " + std::to_string(matrix.num_messages()) +
                            " messages of " + sizes + " B",
                        simulate(matrix, probe.schedule, machine_, how).seconds,
                        estimate(reps_, [&](std::size_t rep) { return last(series, rep); })});

@@ -30,8 +30,6 @@ class MethodControl {
   /// finds_pace: of each method, the one chosen beforehand first. At least one.
   explicit MethodControl(std::vector<bool> finds_pace);
 
-  std::size_t num_methods() const { return methods_.size(); }
-
   /// Another exchange begins.
   void begin();
   /// Whether it cannot begin before learn(): the last block's report is due.
