@@ -28,6 +28,9 @@ from .errors import Error
 
 FORMAT = 1
 NO_CALL = -2  # of a rank that made fewer
+NOT_KEPT = -1  # a row that the recorder had no room for
+MOST_NUMBERS = 2**28  # calls x ranks of a series
+MOST_OF_ANYTHING = 1e18
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,55 @@ def _read(path: Path) -> dict[str, Any]:
         file = json.loads(path.read_text())
         if file["format"] != FORMAT:
             raise Error(f"{path}: format {file['format']}, but this nuice reads format {FORMAT}", "parse")
+        _require_sound(file)
         return file
     except OSError as error:
         raise Error(f"{path}: {error.strerror}", "io") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise Error(f"{path}: not a record of `nuice run --record`", "parse") from None
+
+
+def whole(value: Any, least: int, most: int = 2**63 - 1) -> int:
+    """Raises ValueError."""
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(value)
+    return value
+
+
+def amount(value: Any) -> float:
+    """Of seconds or bytes: 0 to 10^18. Raises ValueError, TypeError."""
+    if not 0 <= value <= MOST_OF_ANYTHING:
+        raise ValueError(value)
+    return float(value)
+
+
+def _require_sound(file: dict[str, Any]) -> None:
+    """Every number within its range, every list as long as it is said to be. Raises what _read() names."""
+    last = whole(file["ranks"], 1) - 1
+    whole(file["rank"], 0, last)
+    amount(file["seconds"])
+    texts = [file["host"], file["mpi"], *(name for site in file["sites"] for name in site)]
+    groups = file.get("communicators", [])
+    for ranks in groups:
+        if len({whole(rank, 0, last) for rank in ranks}) != len(ranks):
+            raise ValueError(ranks)
+    for row in file["rows"]:
+        if len(row) % 2:
+            raise ValueError(row)
+        for partner, size in zip(row[::2], row[1::2], strict=True):
+            whole(partner, 0, last), whole(size, 0)
+    for one in file["series"]:
+        texts.append(one["call"])
+        whole(one["site"], 0, len(file["sites"]) - 1)
+        if file["rank"] not in groups[whole(one["communicator"], 0, len(groups) - 1)]:
+            raise ValueError(one)
+        runs = [(whole(row, NOT_KEPT, len(file["rows"]) - 1), whole(n, 0)) for row, n in one["row_runs"]]
+        kept = len([amount(us) for us in one["call_us"]])
+        if sum(n for _, n in runs) != kept or kept > whole(one["calls"], 1):
+            raise ValueError(one)
+        amount(one["seconds"]), amount(one["bytes"])
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(texts)
 
 
 def _communicator_names(file: dict[str, Any]) -> list[tuple]:
@@ -132,6 +179,8 @@ def _merged(
     series = [by_rank[rank][1] if rank in by_rank else None for rank in ranks]
     num_calls = max(one["calls"] for one in series if one)
     kept = max(len(one["call_us"]) for one in series if one)
+    if kept * len(ranks) > MOST_NUMBERS:
+        raise Error(f"{call}: {kept} calls of {len(ranks)} ranks are more than can be compared", "limit")
     numbers = np.full((len(ranks), kept), NO_CALL)
     seconds = np.full((len(ranks), kept), np.nan)
     for i, one in enumerate(series):

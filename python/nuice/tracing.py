@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ._core import CommMatrix
 from .errors import Error
+from .recording import MOST_OF_ANYTHING, amount, whole
 
 FORMAT = 1
 KINDS = ("start", "wait", "sent", "landed", "message", "granted", "may_send", "step", "over")
@@ -184,7 +185,10 @@ def load(folder: str | PathLike[str]) -> list[ExchangeTrace]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], NDArray[Any]]:
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise Error(f"{path}: {error.strerror}", "io") from None
     line, _, body = data.partition(b"\n")
     try:
         header = json.loads(line)
@@ -192,11 +196,33 @@ def _read(path: Path) -> tuple[dict[str, Any], NDArray[Any]]:
             raise Error(f"{path}: format {header['nuice_trace']}, this nuice reads {FORMAT}", "parse")
         if len(body) != header["kept"] * NOTE.itemsize:
             raise Error(f"{path}: {header['kept']} notes announced, {len(body)} bytes found", "parse")
-    except (ValueError, KeyError, TypeError):
+        notes = np.frombuffer(body, dtype=NOTE).copy()
+        _require_sound(header, notes)
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise Error(f"{path}: not a trace of nuice", "parse") from None
-    notes = np.frombuffer(body, dtype=NOTE).copy()
     notes["at_s"] += header["offset_s"]
     return header, notes
+
+
+def _require_sound(header: dict[str, Any], notes: NDArray[Any]) -> None:
+    """Every number within its range. Raises what _read() names."""
+    last = whole(header["ranks"], 1) - 1
+    whole(header["key"], 0, 2**64)
+    whole(header["rank"], 0, last)
+    whole(header["kept"], 0, whole(header["notes"], 0))
+    whole(header["phases"], 0)
+    amount(header["clock_error_s"])
+    amount(abs(header["offset_s"]))
+    kinds = {"scheduler": str, "executor": str, "entries": list}
+    if not all(isinstance(header[name], kind) for name, kind in kinds.items()):
+        raise TypeError(header)
+    for phase, to, sent, source, received in header["entries"]:
+        whole(phase, 0), whole(to, -1, last), whole(sent, 0), whole(source, -1, last), whole(received, 0)
+    is_sound = np.abs(notes["at_s"]) <= MOST_OF_ANYTHING  # false for what is no number
+    is_sound &= (notes["kind"] >= 0) & (notes["kind"] < len(KINDS))
+    is_sound &= (notes["partner"] >= -1) & (notes["partner"] <= last)
+    if not is_sound.all():
+        raise ValueError("notes")
 
 
 def _joined(key: int, ranks: dict[int, tuple[dict[str, Any], NDArray[Any]]]) -> ExchangeTrace:
