@@ -74,7 +74,8 @@ void EndpointCore::check_sendable(Rank dst, std::size_t bytes) const {
 }
 
 bool EndpointCore::try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
-  if (RingProducer* const ring = rings_[static_cast<std::size_t>(dst)])
+  // A failure is told before seal() too.
+  if (RingProducer* const ring = sealed_ ? rings_[static_cast<std::size_t>(dst)] : transport_->ring_to(dst))
     return ring->try_push(header, a.data(), a.size(), tail.data(), tail.size());
   if (guards_.in_signal) return false;  // MPI and UCX must not be called there
   return noting_failure([&] { return transport_->try_send(dst, header, a, tail); });

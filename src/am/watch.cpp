@@ -180,8 +180,13 @@ void EndpointCore::add_failure_handlers() {
     internal_rows_[static_cast<std::size_t>(number)] = {run, nullptr, nullptr, false};
   };
   add(InternalHandler::roll_call, [](void*, Context& context, const std::byte*, std::size_t) {
-    context.endpoint().core().post(context.source(), internal_header(InternalHandler::present), nullptr, 0,
-                                   {});
+    EndpointCore& core = context.endpoint().core();
+    const Header present = internal_header(InternalHandler::present);
+    if (core.sealed_)
+      core.post(context.source(), present, nullptr, 0, {});
+    else
+      (void)core.try_post(context.source(), present, {},
+                          {});  // others may wait in seal() for one that is silent
   });
   add(InternalHandler::present, [](void*, Context& context, const std::byte*, std::size_t) {
     std::vector<char>& is_present = context.endpoint().core().watch_.is_present;

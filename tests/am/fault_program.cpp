@@ -5,7 +5,8 @@
 //
 //   FATE     kill     rank 1 dies (SIGKILL)
 //            freeze   it is stopped (SIGSTOP) for good
-//   WORK     quiesce  rounds of messages to all and quiesce()
+//   WORK     seal     the victim ends where the others seal()
+//            quiesce  rounds of messages to all and quiesce()
 //            future   calls to all, and their results
 //            put      blocks to all
 //            small    puts inside messages to all, far more than there is room for
@@ -90,10 +91,11 @@ class Ranks {
 
   void run() {
     const std::map<std::string, void (Ranks::*)()> works = {
-        {"quiesce", &Ranks::quiesce}, {"future", &Ranks::future},   {"put", &Ranks::put},
-        {"small", &Ranks::small},     {"level", &Ranks::level},     {"wait", &Ranks::wait},
-        {"refuse", &Ranks::drs},      {"list", &Ranks::drs},        {"rma", &Ranks::drs},
-        {"learn", &Ranks::learn},     {"connect", &Ranks::connect}, {"midway", &Ranks::midway}};
+        {"seal", &Ranks::seal},    {"quiesce", &Ranks::quiesce}, {"future", &Ranks::future},
+        {"put", &Ranks::put},      {"small", &Ranks::small},     {"level", &Ranks::level},
+        {"wait", &Ranks::wait},    {"refuse", &Ranks::drs},      {"list", &Ranks::drs},
+        {"rma", &Ranks::drs},      {"learn", &Ranks::learn},     {"connect", &Ranks::connect},
+        {"midway", &Ranks::midway}};
     try {
       (this->*works.at(what_.work))();
       say("done");
@@ -124,18 +126,26 @@ class Ranks {
   /// Each round as the work says; the victim ends in the midst.
   void rounds(const std::function<void(int)>& round) const {
     for (int i = 0; i < num_rounds; ++i) {
-      if (i == fatal_round && rank_ == victim) {
-        usleep(20000);  // the others are waiting then
-        death_s() = now_s();
-        what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
-      }
+      if (i == fatal_round && rank_ == victim) end();
       round(i);
     }
+  }
+
+  void end() const {
+    usleep(20000);  // the others are waiting then
+    death_s() = now_s();
+    what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
   }
 
   void to_others(const std::function<void(Rank)>& act) const {
     for (Rank other = 0; other < ranks_per_case; ++other)
       if (other != rank_) act(other);
+  }
+
+  void seal() {
+    am::Endpoint ep(am::mpi::connect(comm_, transport()), options());
+    if (rank_ == victim) end();
+    ep.seal();
   }
 
   void quiesce() {

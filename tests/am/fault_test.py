@@ -60,7 +60,8 @@ class Faults(unittest.TestCase):
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
     def test_a_rank_of_the_same_host_that_dies(self):
-        works = ["quiesce", "future", "put", "small", "level", "wait", "refuse", "list", "rma", "learn"]
+        works = ["seal", "quiesce", "future", "put", "small", "level", "wait"]
+        works += ["refuse", "list", "rma", "learn"]
         cases = [f"kill/{work}/{transport}/0" for transport in TRANSPORTS for work in works]
         # The rest in the long run: what they wait in differs, how they notice does not.
         self.expect(
@@ -69,14 +70,14 @@ class Faults(unittest.TestCase):
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 has a fault tolerance that is known here")
     def test_a_rank_that_dies_under_fault_tolerance(self):
-        works = ["quiesce", "future", "put", "refuse", "list", "level"]
+        works = ["seal", "quiesce", "future", "put", "refuse", "list", "level"]
         cases = [f"kill/{work}/{transport}/0" for transport in TRANSPORTS for work in works]
         self.expect(
             cases if FULL else cases[::4], rf"^mpi: .*; dead: rank {VICTIM}$", SLACK_S, "--with-ft", "ulfm"
         )
 
     def test_the_watchdog_names_a_rank_that_has_stopped(self):
-        works = ["quiesce", "put", "small", "level", "refuse", "list", "rma", "learn"]
+        works = ["seal", "quiesce", "put", "small", "level", "refuse", "list", "rma", "learn"]
         cases = [f"freeze/{work}/{transport}/{WATCHDOG_S}" for transport in TRANSPORTS for work in works]
         self.expect(
             cases if FULL else cases[::5],

@@ -56,6 +56,22 @@ TEST(Watch, ACollectiveCallNamesTheSilentRank) {
   expect_timeout([](am::Endpoint& ep, const auto&) { ep.barrier(); });
 }
 
+TEST(Watch, ARankThatDoesNotComeToSeal) {
+  std::atomic<int> gave_up = 0;
+  am::run_loopback({.num_ranks = 3, .concurrent = true}, [&](std::unique_ptr<am::Transport> transport) {
+    am::Endpoint ep(std::move(transport), {.watchdog_s = 0.2});
+    while (ep.rank() == silent && gave_up < 2) std::this_thread::sleep_for(1ms);
+    try {
+      ep.seal();
+      ADD_FAILURE() << "nobody gave up";
+    } catch (const am::TransportError& error) {
+      EXPECT_NE(std::string(error.what()).find("rank 1"), std::string::npos) << error.what();
+    }
+    EXPECT_THROW(ep.poll(), am::TransportError);
+    ++gave_up;
+  });
+}
+
 TEST(Watch, AFutureAndAPort) {
   expect_timeout([](am::Endpoint& ep, const auto& echo) { (void)ep.call(silent, echo, 1).get(); });
   expect_timeout([](am::Endpoint& ep, const auto&) {
