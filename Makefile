@@ -162,7 +162,7 @@ fuzz: $(SETUP_STAMP)
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --target $(FUZZ_TARGETS:%=fuzz_%)
 	@mkdir -p build/fuzz-failed
-	@printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=max_allocation_size_mb=1024:hard_rss_limit_mb=3072 xargs -P $(JOBS) -I{} sh -c \
+	@printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=max_allocation_size_mb=1032:hard_rss_limit_mb=3072 xargs -P $(JOBS) -I{} sh -c \
 	  'echo "{}: $$(build/fuzz/tests/fuzz/fuzz_{} --seconds $(SECONDS) --save build/fuzz-failed --seed $(or $(SEED),1) tests/fuzz/corpus/{} 2>&1)"'
 
 # Hours: all that `lab/bench/run.py --list` shows but what needs root, another build or other packages. BENCH="NAME --quick" runs that.

@@ -131,11 +131,23 @@ std::pair<std::vector<std::size_t>, std::vector<LinkId>> links_by(const Graph& g
   return {std::move(first), std::move(ids)};
 }
 
-/// Breadth first from each home, backwards over the links.
-void find_distances(Graph& graph, const std::string& origin) {
+/// Row `target` of the distances, which is that of dst.
+void require_all_reach(const Graph& graph, std::int32_t target, Rank dst, const std::string& origin) {
+  for (Rank src = 0; src < graph.num_ranks; ++src) {
+    if (graph.distance_to(target, graph.home[static_cast<std::size_t>(src)]) != far_away) continue;
+    throw Error(ErrorCode::parse, origin + ": no way leads from " +
+                                      graph.names[static_cast<std::size_t>(src)] + " to " +
+                                      graph.names[static_cast<std::size_t>(dst)]);
+  }
+}
+
+/// Breadth first from each home, backwards over the links. Asks for the memory of all when the first is known to be
+/// reached by all: ranks without links cost none.
+void find_distances(Graph& graph, std::size_t num_targets, const std::string& origin) {
   const auto [first_in, in] = links_by(graph, &Link::to);
   std::vector<std::int32_t> open;
-  for (const std::int32_t home : graph.home) {
+  for (Rank dst = 0; dst < graph.num_ranks; ++dst) {
+    const std::int32_t home = graph.home[static_cast<std::size_t>(dst)];
     std::int32_t& target = graph.target_of[static_cast<std::size_t>(home)];
     if (target != no_rank) continue;
     target = static_cast<std::int32_t>(graph.distance.size() / graph.names.size());
@@ -154,22 +166,8 @@ void find_distances(Graph& graph, const std::string& origin) {
         open.push_back(before);
       }
     }
-  }
-}
-
-void require_all_reachable(const Graph& graph, const std::string& origin) {
-  std::int32_t next_target = 0;  // targets are numbered in the order of ranks
-  for (Rank dst = 0; dst < graph.num_ranks; ++dst) {
-    const std::int32_t target =
-        graph.target_of[static_cast<std::size_t>(graph.home[static_cast<std::size_t>(dst)])];
-    if (target != next_target) continue;
-    ++next_target;
-    for (Rank src = 0; src < graph.num_ranks; ++src) {
-      if (graph.distance_to(target, graph.home[static_cast<std::size_t>(src)]) != far_away) continue;
-      throw Error(ErrorCode::parse, origin + ": no way leads from " +
-                                        graph.names[static_cast<std::size_t>(src)] + " to " +
-                                        graph.names[static_cast<std::size_t>(dst)]);
-    }
+    require_all_reach(graph, target, dst, origin);
+    if (row == 0) graph.distance.reserve(num_targets * graph.names.size());
   }
 }
 
@@ -214,8 +212,7 @@ std::unique_ptr<const Topology> GraphBuilder::build(const Spec& spec, const std:
     throw Error(ErrorCode::limit, origin + ": more than 2^29 distances between switches to keep");
   }
   std::tie(graph.first_out, graph.out) = links_by(graph, &Link::from);
-  find_distances(graph, origin);
-  require_all_reachable(graph, origin);
+  find_distances(graph, num_targets, origin);
   return std::make_unique<GraphTopology>(spec, std::move(graph));
 }
 
