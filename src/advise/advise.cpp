@@ -5,7 +5,7 @@
 //   model       makes the schedule and walks through it, the most promising first
 //   simulation  of those whose modelled range reaches below the best one's
 //
-// A round only begins if it can look at two candidates at least; then only those that it looked at can win. A candidate
+// A round only begins if it can look at the first candidate and another; then only those that it looked at can win. A candidate
 // that plans for longer than it can save, even if it ran at the bound, is passed over. What a step costs is counted in
 // advance (planning_costs.hpp).
 #include "nuice/plan/advise.hpp"
@@ -232,10 +232,14 @@ class Decision {
     return budget_share * static_cast<double>(options_.reuse) * exchange_s;
   }
 
+  /// The first and another one that may win: sending everything at once, which is dear to simulate, need not be it.
   bool affords_two(Prediction by) const {
-    double cost = 0;
-    for (std::size_t i = 0; i < 2 && i < candidates_.size(); ++i) cost += cost_s(candidates_[i], by);
-    return candidates_.size() > 1 && advice_.deciding_s + cost <= budget_s_;
+    const Entry& first = candidates_[0];
+    const double spent_s = advice_.deciding_s + cost_s(first, by);
+    const double rival_s = first.total_s + first.exchange_s * model_uncertainty;
+    return std::any_of(candidates_.begin() + 1, candidates_.end(), [&](const Entry& other) {
+      return may_win(other, rival_s) && spent_s + cost_s(other, by) <= budget_s_;
+    });
   }
 
   static void sort(std::vector<Entry>& candidates) {

@@ -140,6 +140,14 @@ TEST(Advise, BudgetsAreKept) {
   EXPECT_LE(usual.deciding_s, 1000 * usual.choice().exchange_s);
 }
 
+/// Sending everything at once is dear to simulate where messages share links and ports are half-duplex.
+TEST(Advise, ADearCandidateKeepsNoOtherFromBeingSimulated) {
+  const Advice advice = advise(random_regular(64, 8, {16, 32}, 1), find_machine("cm5-256"), {.reuse = 10});
+  EXPECT_EQ(advice.decided_by, Prediction::simulation);
+  EXPECT_EQ(find(advice, "ac:async").predicted_by, Prediction::model);
+  EXPECT_LE(advice.deciding_s, advice.budget_s);
+}
+
 TEST(Advise, CreditWinsWhereContentionCosts) {
   const CommMatrix matrix = random_regular(16, 8, {65536, 1}, 0);
   const Machine machine = find_machine("testbed-fast");
