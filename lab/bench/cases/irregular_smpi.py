@@ -71,7 +71,10 @@ def simulate(folder: Path, problem: Problem, name: str, sync: str, widths: tuple
     row = {"program": problem.program, "walls": problem.walls, "ranks": problem.ranks, "size": problem.size}
     row |= {"scheme": name, "sync": sync, "width": width, "simulated": found[width]}
     row |= {"cycles": best.get("cycles_per_cluster", best.get("levels", 0) / NETS)}
-    row |= {"left": best.get("items_left_per_cycle"), "right": best.get("items_right_per_cycle")}
+    if "items" in best:  # nuice-lee's: of the rank that sends most, in all levels
+        row |= {side: n / best["levels"] for side, n in zip(("left", "right"), best["items"], strict=True)}
+    else:
+        row |= {"left": best["items_left_per_cycle"], "right": best["items_right_per_cycle"]}
     printed = problem.row[name] if sync == as_printed(problem, name) else None
     return {**row, "printed": printed, "ratio": row["simulated"] / printed if printed else None}
 
