@@ -13,7 +13,8 @@
  *
  * Every function but those that return a text returns a nuice_status; what went wrong, in words, is nuice_error_text().
  * Outputs are written on success only. No exception leaves the library. "Collective": all ranks of the communicator call it;
- * it fails on all of them with the same status, or on none, but for a handle that is NULL: that rank fails alone.
+ * it fails on all of them with the same status, or on none, but for a handle that is NULL: that rank fails alone, at once, and
+ * the others wait for it, as long as the option watchdog lets them (without it: for ever).
  * Arrays without entries may be NULL. A handle belongs to one thread at a time. Texts that a handle hands out live as long as
  * the handle, or until the same function is called again with it.
  * Functions that end in _f take MPI's handles as MPI_Fint, for Fortran and for languages that have no other; otherwise they are

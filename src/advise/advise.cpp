@@ -232,14 +232,11 @@ class Decision {
     return budget_share * static_cast<double>(options_.reuse) * exchange_s;
   }
 
-  /// The first and another one that may win: sending everything at once, which is dear to simulate, need not be it.
+  /// The first and any other one: sending everything at once, which is dear to simulate, need not be it.
   bool affords_two(Prediction by) const {
-    const Entry& first = candidates_[0];
-    const double spent_s = advice_.deciding_s + cost_s(first, by);
-    const double rival_s = first.total_s + first.exchange_s * model_uncertainty;
-    return std::any_of(candidates_.begin() + 1, candidates_.end(), [&](const Entry& other) {
-      return may_win(other, rival_s) && spent_s + cost_s(other, by) <= budget_s_;
-    });
+    const double spent_s = advice_.deciding_s + cost_s(candidates_[0], by);
+    return std::any_of(candidates_.begin() + 1, candidates_.end(),
+                       [&](const Entry& other) { return spent_s + cost_s(other, by) <= budget_s_; });
   }
 
   static void sort(std::vector<Entry>& candidates) {

@@ -54,6 +54,7 @@ constexpr std::size_t most_bytes = 4096;
 
 std::string current;      // the input under way
 std::string failed_path;  // where it goes if it ends the program
+std::uint64_t runs = 0;   // inputs so far
 
 /// Called from signal handlers too: nothing but system calls.
 void save_current() {
@@ -61,7 +62,8 @@ void save_current() {
   if (file == nullptr) return;
   std::fwrite(current.data(), 1, current.size(), file);
   std::fclose(file);
-  std::fprintf(stderr, "fuzz: the input is in %s\n", failed_path.c_str());
+  std::fprintf(stderr, "fuzz: input %llu is in %s\n", static_cast<unsigned long long>(runs + 1),
+               failed_path.c_str());
 }
 
 void end_by_signal(int number) {
@@ -154,7 +156,6 @@ int run(const Options& options) {
   std::vector<std::string> inputs = read_corpus(options.corpus);
   const std::size_t num_given = inputs.size();
   Coverage coverage;
-  std::uint64_t runs = 0;
   std::vector<double> took_s;
   for (const std::string& input : inputs) {
     took_s.push_back(run_one(input));
