@@ -8,6 +8,7 @@
 #include "exchange/planless/port_window.hpp"
 #include "mpi/call.hpp"
 #include "mpi/discover/gather.hpp"
+#include "mpi/host/meeting.hpp"
 #include "mpi/mpi_support.hpp"
 #include "mpi/requests.hpp"
 
@@ -191,6 +192,23 @@ TEST(Receives, NothingIsWrittenByOnesThatWereCancelled) {
   EXPECT_EQ(second, 1);
   MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
   MPI_Request_free(&receives[2]);
+}
+
+/// In blocks, dealt out, all alike, all different; several numbers that one rank keeps.
+TEST(Meeting, RanksWithOneNumberFindEachOther) {
+  const Rank n = test::world_size();
+  const auto meets = [](auto&& number_of) {
+    const Communicator comm(MPI_COMM_WORLD, 5);
+    std::vector<Rank> expected;
+    for (Rank r = 0; r < comm.num_ranks(); ++r)
+      if (number_of(r) == number_of(comm.rank())) expected.push_back(r);
+    EXPECT_EQ(meet(comm, static_cast<std::uint64_t>(number_of(comm.rank()))), expected);
+  };
+  meets([](Rank r) { return 1000 + r / 2; });
+  meets([](Rank r) { return r % 2; });
+  meets([](Rank) { return 7; });
+  meets([](Rank r) { return r; });
+  meets([&](Rank r) { return r % 3 * n; });
 }
 
 /// Exchanges of 87 segments: one that is sent again is more than half a percent of one of them, and says nothing.
