@@ -218,7 +218,7 @@ def _require_sound(header: dict[str, Any], notes: NDArray[Any]) -> None:
         raise TypeError(header)
     for phase, to, sent, source, received in header["entries"]:
         whole(phase, 0), whole(to, -1, last), whole(sent, 0), whole(source, -1, last), whole(received, 0)
-    is_sound = np.abs(notes["at_s"]) <= MOST_OF_ANYTHING  # false for what is no number
+    is_sound = np.abs(notes["at_s"]) <= MOST_OF_ANYTHING  # false for NaN
     is_sound &= (notes["kind"] >= 0) & (notes["kind"] < len(KINDS))
     is_sound &= (notes["partner"] >= -1) & (notes["partner"] <= last)
     if not is_sound.all():
