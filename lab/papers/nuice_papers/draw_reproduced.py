@@ -31,7 +31,9 @@ def draw_reproductions(results: Sequence[Reproduction]) -> Figure:
         _draw(figure.add_subplot(down, across, place), title, part, cells)
     for place, (name, found) in enumerate(curves, len(panels) + 1):
         _draw_curves(figure.add_subplot(down, across, place), name, found)
-    figure.suptitle("marks: printed, lines: simulated" if panels else "simulated; the paper prints no points")
+    has_printed = any("printed" in line for _, found in curves for line in found.lines)
+    alone = "simulated" if has_printed else "simulated; the paper prints no points"
+    figure.suptitle("marks: printed, lines: simulated" if panels else alone)
     return figure
 
 
