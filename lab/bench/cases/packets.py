@@ -59,21 +59,18 @@ def orders(topology, sizes, matrices):
 def chosen_paths(topology, sizes, matrices):
     """Over the port's bound: paths from the network, or chosen; all at once, in phases, or in order."""
     machine, network = machine_of(topology), nuice.make_topology(topology)
-    scheduler = "coloring" if sizes == "equal" else "coloring_by_size"
-    for method in ("ac:async", "ac:async spray", *(f"{scheduler}:{e}" for e in ("phased", "depend"))):
+    for method in ("ac:async", "ac:async spray", "clos_coloring:phased", "clos_coloring:depend"):
         plans = []
         for matrix in matrices:
-            schedule = nuice.plan(matrix, method.split(":")[0]).schedule
-            how = {"routing": "spray" if method.endswith("spray") else "table"}
-            if not method.startswith("ac"):
-                schedule, paths = nuice.choose_paths(schedule, network)
-                how = {"paths": paths}
-            plans.append((matrix, schedule, how))
+            plan = nuice.plan(matrix, method.split(":")[0], topology=network)
+            assert plan.verified
+            plans.append((matrix, plan.schedule))
         row = {"part": "paths", "topology": topology, "sizes": sizes, "method": method}
-        row["phases"] = schedule.num_phases
-        executor = method.split(":")[1].split()[0]
+        row["phases"] = plan.phases
+        executor, *spray = method.split(":")[1].split()
+        routing = "spray" if spray else "table"
         for q in QUEUES:
-            runs = [nuice.simulate_packets(m, s, machine, executor, queueing=q, **how) for m, s, how in plans]
+            runs = [nuice.simulate_packets(*p, machine, executor, queueing=q, routing=routing) for p in plans]
             row[q] = median(run.slots / run.port_bound_slots for run in runs)
         yield row
 
