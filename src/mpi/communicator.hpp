@@ -61,7 +61,9 @@ void check_parent(MPI_Comm parent);
 int largest_tag();
 /// For what the ranks of a host tell each other (host_ranks.hpp); the two above are for roll calls (wait.cpp), those below for exchanges.
 inline int host_tag() { return largest_tag() - 2; }
-inline int last_exchange_tag() { return host_tag() - 1; }
+/// This one and the next: for finding them.
+inline int meeting_tag() { return host_tag() - 2; }
+inline int last_exchange_tag() { return meeting_tag() - 1; }
 
 /// Collective. Goes on to the tags of the next exchange, which are next_tag and the two behind it. When there are no more, comm
 /// becomes a duplicate of itself, whose tags are all free: exchanges that hold the old one never meet a new one's messages.

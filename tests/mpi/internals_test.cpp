@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "exchange/exec/dissemination.hpp"
+#include "exchange/planless/port_window.hpp"
 #include "mpi/call.hpp"
 #include "mpi/discover/gather.hpp"
+#include "mpi/host/meeting.hpp"
 #include "mpi/mpi_support.hpp"
 #include "mpi/requests.hpp"
 
@@ -190,6 +192,49 @@ TEST(Receives, NothingIsWrittenByOnesThatWereCancelled) {
   EXPECT_EQ(second, 1);
   MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
   MPI_Request_free(&receives[2]);
+}
+
+/// In blocks, dealt out, all alike, all different; several numbers that one rank keeps.
+TEST(Meeting, RanksWithOneNumberFindEachOther) {
+  const Rank n = test::world_size();
+  const auto meets = [](auto&& number_of) {
+    const Communicator comm(MPI_COMM_WORLD, 5);
+    std::vector<Rank> expected;
+    for (Rank r = 0; r < comm.num_ranks(); ++r)
+      if (number_of(r) == number_of(comm.rank())) expected.push_back(r);
+    EXPECT_EQ(meet(comm, static_cast<std::uint64_t>(number_of(comm.rank()))), expected);
+  };
+  meets([](Rank r) { return 1000 + r / 2; });
+  meets([](Rank r) { return r % 2; });
+  meets([](Rank) { return 7; });
+  meets([](Rank r) { return r; });
+  meets([&](Rank r) { return r % 3 * n; });
+}
+
+/// Exchanges of 87 segments: one that is sent again is more than half a percent of one of them, and says nothing.
+TEST(Lossiness, IsJudgedOverEnoughSegments) {
+  Lossiness now_and_then;
+  for (int exchange = 0; exchange < 100; ++exchange)
+    EXPECT_FALSE(now_and_then.add(87, exchange % 5 == 0 ? 1 : 0)) << exchange;
+  Lossiness often;
+  bool is_found = false;
+  for (int exchange = 0; exchange < 5; ++exchange) is_found = often.add(87, 1) || is_found;
+  EXPECT_TRUE(is_found) << "one percent";
+  Lossiness much;
+  EXPECT_TRUE(much.add(87, 5)) << "at once";
+  EXPECT_FALSE(much.add(87, 0)) << "judged anew";
+}
+
+TEST(PortWindow, WhatAShareHoldsComesAtOnce) {
+  PortWindow window({.most_bytes = 1 << 20});
+  const Bytes share = window.window_for(1) / 4;
+  EXPECT_EQ(window.chunk_for(share, share), share);
+  EXPECT_LT(window.chunk_for(share + 1, share), share);
+  EXPECT_EQ(window.chunk_bytes(), window.chunk_for(share + 1, share));
+  const PortWindow bounded({.chunk_bytes = 700});
+  EXPECT_EQ(bounded.chunk_for(1000, 2000), 700);
+  const PortWindow fixed({.chunk_bytes = 5000, .adapts = false});
+  EXPECT_EQ(fixed.chunk_for(1000, 2000), 5000);
 }
 
 }  // namespace

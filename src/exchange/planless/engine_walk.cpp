@@ -184,7 +184,10 @@ void PlanlessEngine::grant_those(bool are_here, Bytes window) {
 bool PlanlessEngine::grant_source(Ongoing& ongoing, std::size_t index, Bytes window) {
   Source& source = ongoing.sources[index];
   const Bytes share = share_of(window_.window_bytes(), sources_left_);
-  if (source.told == source.asked) source.chunk = window_.chunk_bytes();
+  if (source.told == source.asked) {
+    const Bytes share_of_all = share_of(window_.window_for(settings_.window.share), sources_left_);
+    source.chunk = window_.chunk_for(source.bytes - source.asked, share_of_all);
+  }
   while (source.asked < source.bytes) {
     const Bytes chunk = std::min(source.chunk, source.bytes - source.asked);
     if (granted_in_flight_ > 0 && in_flight() + chunk > window) return false;

@@ -19,6 +19,9 @@ constexpr std::int64_t exchanges_to_connect = 2;  // the first ones make the con
 // As window_control.cpp has it: above, it is the queue that overflows.
 constexpr double share_that_may_be_lost = 0.005;
 constexpr double share_of_few = 0.001;
+// A busy processor lets timers end that nothing was lost for: one segment of a short exchange is a large share of it and says nothing.
+constexpr double segments_to_judge = 400;
+constexpr double segments_that_say_nothing = 1;
 
 // PortKnowledge::losses.
 constexpr std::int64_t levels = 8;
@@ -57,10 +60,10 @@ Bytes PortWindow::window_for(double share) const {
   return std::max<Bytes>(1, static_cast<Bytes>(share * window));
 }
 
-Bytes PortWindow::chunk_bytes() const {
+Bytes PortWindow::chunk_for(Bytes rest, Bytes share) const {
   if (!bounds_.adapts) return bounds_.chunk_bytes;
-  return std::min(bounds_.chunk_bytes,
-                  std::max(window_for(bounds_.share) / chunks_in_window, exchange::segment_bytes));
+  const Bytes part = std::max(window_for(bounds_.share) / chunks_in_window, exchange::segment_bytes);
+  return std::min(bounds_.chunk_bytes, rest <= share ? rest : part);
 }
 
 /// Half of the window is open at once, the rest as bytes come in: a queue does not have to take all of it from all sides.
@@ -98,9 +101,12 @@ void PortWindow::end(double now_s) {
 }
 
 void PortWindow::look_at_losses() {
-  const double lost = lost_share();
-  if (lost > share_that_may_be_lost && levels_down(known_.losses) < most_levels_down) ++known_.losses;
-  blocks_without_loss_ = lost > share_of_few ? 0 : blocks_without_loss_ + 1;
+  const double segments = std::max(1.0, static_cast<double>(bytes_) / exchange::segment_bytes);
+  const double lost = lost_segments();
+  const bool are_too_many = lossiness_.add(segments, lost);
+  if (are_too_many && levels_down(known_.losses) < most_levels_down) ++known_.losses;
+  const bool is_quiet = lost <= std::max(segments_that_say_nothing, share_of_few * segments);
+  blocks_without_loss_ = is_quiet ? blocks_without_loss_ + 1 : 0;
   if (levels_down(known_.losses) == 0 || blocks_without_loss_ < patience(known_.losses)) return;
   known_.losses += levels - 1;  // once more, and a level less
   blocks_without_loss_ = 0;
@@ -108,10 +114,17 @@ void PortWindow::look_at_losses() {
 
 /// Of this exchange, in whole segments: what was lost on its way shows as what came out of order behind it,
 /// or, where everybody does the same, as what this rank had to send again.
-double PortWindow::lost_share() {
+double PortWindow::lost_segments() {
   const auto [sent_again, came_out_of_order] = losses_.since_last();
-  const double segments = std::max(1.0, static_cast<double>(bytes_) / exchange::segment_bytes);
-  return static_cast<double>(std::max(sent_again, came_out_of_order)) / segments;
+  return static_cast<double>(std::max(sent_again, came_out_of_order));
+}
+
+bool Lossiness::add(double segments, double lost) {
+  segments_ += segments;
+  lost_ += lost;
+  const bool are_too_many = lost_ > share_that_may_be_lost * std::max(segments_, segments_to_judge);
+  if (are_too_many || segments_ >= segments_to_judge) segments_ = lost_ = 0;
+  return are_too_many;
 }
 
 }  // namespace nuice::mpi

@@ -33,6 +33,17 @@ struct PortKnowledge {
   friend bool operator==(const PortKnowledge&, const PortKnowledge&) = default;
 };
 
+/// Judges losses over several exchanges, where one is too short.
+class Lossiness {
+ public:
+  /// So many segments more, of which so many were lost. True: more than a transport may lose of what was seen since the last judgement.
+  bool add(double segments, double lost);
+
+ private:
+  double segments_ = 0;
+  double lost_ = 0;
+};
+
 class PortWindow {
  public:
   explicit PortWindow(const exchange::WindowBounds& bounds);
@@ -41,7 +52,11 @@ class PortWindow {
   Bytes window_bytes() const { return window_bytes_; }
   /// Of whole exchanges, for a rank with this share of its host's port.
   Bytes window_for(double share) const;
-  Bytes chunk_bytes() const;
+  /// Of what a sender has left, its share of the whole window being so many bytes: at once if that holds it, as each chunk costs a packet
+  /// that asks for it and those that acknowledge both.
+  Bytes chunk_for(Bytes rest, Bytes share) const;
+  /// Of a sender that has more left than its share.
+  Bytes chunk_bytes() const { return chunk_for(max_bytes, 0); }
 
   const PortKnowledge& knowledge() const { return known_; }
   void hear(const PortKnowledge& other) { known_.hear(other); }
@@ -56,7 +71,7 @@ class PortWindow {
 
  private:
   void look_at_losses();
-  double lost_share();
+  double lost_segments();
 
   exchange::WindowBounds bounds_;
   PortKnowledge known_;
@@ -70,6 +85,7 @@ class PortWindow {
   Bytes first_landed_bytes_ = 0;
   std::int64_t num_counted_ = 0;
   bool looks_at_losses_ = false;
+  Lossiness lossiness_;
   int blocks_without_loss_ = 0;
 };
 

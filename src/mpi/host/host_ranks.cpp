@@ -12,6 +12,7 @@
 
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/host/meeting.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/random.hpp"
 
@@ -30,6 +31,9 @@ std::uint64_t host_number() {
   for (const char c : text + kernel) number = mix64(number ^ static_cast<unsigned char>(c));
   return number;
 }
+
+/// An allgather of 8 bytes takes one step less than a meeting, and 64 KiB.
+constexpr Rank most_that_all_know = 8192;
 
 /// What MPI may be at work on until the end; left to it when nobody waits any more.
 struct Pending {
@@ -104,6 +108,7 @@ const std::vector<Rank>& ranks_of_this_host(const Communicator& comm) {
   std::vector<Rank>& ranks = comm.ranks_of_host();
   if (!ranks.empty()) return ranks;
   const std::uint64_t mine = host_number();
+  if (comm.num_ranks() > most_that_all_know) return ranks = meet(comm, mine);
   std::vector<std::uint64_t> all(static_cast<std::size_t>(comm.num_ranks()));
   all_gather(comm, &mine, 1, MPI_UINT64_T, all.data());
   for (std::size_t rank = 0; rank < all.size(); ++rank)

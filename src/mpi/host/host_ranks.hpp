@@ -16,7 +16,8 @@
 namespace nuice::mpi {
 
 /// Collective, but for the first call on comm only. The ranks with which this one can share memory, itself among them, ascending:
-/// those with the same kernel, host name and file system of shared memory. Cost: an allgather of 8 bytes per rank.
+/// those with the same kernel, host name and file system of shared memory. Cost: an allgather of 8 bytes per rank; above 8,192 ranks a meeting
+/// (meeting.hpp), so that no rank needs memory for all.
 const std::vector<Rank>& ranks_of_this_host(const Communicator& comm);
 
 /// Collective. By rank, the lowest rank with which it can share memory.

@@ -18,14 +18,24 @@ namespace {
 constexpr int most_descriptors = 4096;
 
 #ifdef __linux__
-/// Since Linux 5.4; 0 before.
+/// What this header and the running kernel know of, else 0.
+template <auto field>
+std::int64_t known(const tcp_info& info, socklen_t length) {
+  const auto end = reinterpret_cast<const char*>(&(info.*field) + 1) - reinterpret_cast<const char*>(&info);
+  return static_cast<std::ptrdiff_t>(length) >= end ? info.*field : 0;
+}
+
+/// Since Linux 5.4.
 template <typename Info>
 std::int64_t out_of_order(const Info& info, socklen_t length) {
-  if constexpr (requires { info.tcpi_rcv_ooopack; }) {
-    const auto end =
-        reinterpret_cast<const char*>(&info.tcpi_rcv_ooopack + 1) - reinterpret_cast<const char*>(&info);
-    if (static_cast<std::ptrdiff_t>(length) >= end) return info.tcpi_rcv_ooopack;
-  }
+  if constexpr (requires { info.tcpi_rcv_ooopack; }) return known<&Info::tcpi_rcv_ooopack>(info, length);
+  return 0;
+}
+
+/// What came twice, as the receiver says: nothing was lost, a timer ended too early. Since Linux 4.20.
+template <typename Info>
+std::int64_t needlessly(const Info& info, socklen_t length) {
+  if constexpr (requires { info.tcpi_dsack_dups; }) return known<&Info::tcpi_dsack_dups>(info, length);
   return 0;
 }
 
@@ -34,7 +44,7 @@ std::optional<TcpLosses::Counts> counts_of(int descriptor) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return std::nullopt;
-  return TcpLosses::Counts{info.tcpi_total_retrans, out_of_order(info, length)};
+  return TcpLosses::Counts{info.tcpi_total_retrans - needlessly(info, length), out_of_order(info, length)};
 }
 
 int num_descriptors() {
