@@ -123,7 +123,7 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
             f"{result['link_bytes']} bytes per slot  ({result['link_bytes_at']}), "
             f"{result['link_to_port']:.2f} times the busiest port"
         )
-        lines["link-free"] = f"{result['link_phases']} phases at least"
+        lines["link-free"] = f"{result['link_phases']} phases at least on its routes"
         if result["chosen_paths_phases"]:
             lines["link-free"] += f"; {result['chosen_paths_phases']} with chosen paths (clos_coloring)"
     elif "topology" in result:
