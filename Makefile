@@ -9,6 +9,7 @@
 #   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/explanation/results.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
+#   make test-suites  the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR) under the library for unmodified programs
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root
 #   make lint       what CI would complain about;  make format: mends the layout
@@ -17,7 +18,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc test-suites petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -137,6 +138,17 @@ test-petsc: build
 	tests/petsc/fetch_examples.sh build/petsc-examples
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/petsc
 
+# Where their sources lie: what `pip download --no-deps --no-binary :all: mpi4py==VERSION` gives, of the version in .venv; an unpacked MPICH.
+MPI4PY_SRC ?=
+MPICH_SRC ?=
+test-suites: build
+	@test -n "$(MPI4PY_SRC)$(MPICH_SRC)" || { echo "make test-suites [MPI4PY_SRC=DIR] [MPICH_SRC=DIR]"; exit 2; }
+	$(if $(MPI4PY_SRC),$(BIN)/python tests/dropin/suites.py .venv/lib/nuice/libnuice_dropin.so $(CURDIR)/$(BIN)/mpiexec --mpi4py $(MPI4PY_SRC))
+ifneq ($(MPICH_SRC),)
+	tests/dropin/build_mpich_tests.sh $(MPICH_SRC)/test/mpi build/mpich-tests
+	$(BIN)/python tests/dropin/suites.py .venv/lib/nuice/libnuice_dropin.so /usr/bin/mpiexec.openmpi --mpich $(MPICH_SRC)/test/mpi build/mpich-tests
+endif
+
 SOAK_MINUTES ?= 60
 test-all: test build/release/.tests
 	ctest --preset release --label-regex 'slow|unit' --parallel $(JOBS) --output-on-failure
@@ -189,7 +201,7 @@ lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff format --check .
 	ruff check .
-	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh
+	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh tests/dropin/*.sh
 	$(BIN)/python tools/layering.py .
 	git ls-files 'src/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/nuice_bench/petsc_method.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations

@@ -76,6 +76,10 @@ void register_advise(nb::module_& module) {
              "Predicts the candidates and chooses; nuice.advise has the defaults.");
   module.def("advised_schedule", &advised_schedule, nb::arg("matrix"), nb::arg("machine"), nb::arg("advice"),
              without_gil(), "The choice's schedule.");
+  module.def(
+      "chosen_paths_s", &chosen_paths_s, nb::arg("matrix"), nb::arg("machine"), without_gil(),
+      "Seconds that clos_coloring with depend would take, packet by packet, if every sender chose its\n"
+      "paths; None where that is no question (not lossless, adaptive routes, no tree of switches).");
   module.def("all_candidates", &all_candidates, nb::arg("machine"), "What can be simulated on the machine.");
   module.def("mpi_candidates", &mpi_candidates, nb::arg("machine"), "What the MPI library can carry out.");
   module.def(

@@ -3,10 +3,8 @@
 #include "nuice/plan/packets.hpp"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <utility>
@@ -24,12 +22,11 @@ struct Choice {
 };
 
 PacketRun run(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
-              const Choice& choice, const PacketOptions& numbers, const std::vector<std::int64_t>& paths) {
+              const Choice& choice, const PacketOptions& numbers) {
   PacketOptions options = numbers;
   options.executor = choice.executor;
   options.queueing = find_queueing(choice.queueing);
   if (choice.routing) options.routing = find_routing(*choice.routing);
-  options.paths = paths;
   const Interruptible interruptible;
   return simulate_packets(matrix, schedule, machine, options);
 }
@@ -46,6 +43,8 @@ void register_packets(nb::module_& module) {
       .def_ro("link_bound_slots", &PacketRun::link_bound_slots)
       .def_ro("packets", &PacketRun::packets)
       .def_ro("packet_hops", &PacketRun::packet_hops)
+      .def_ro("dropped", &PacketRun::dropped, "Queueing drop: packets lost and sent again.")
+      .def_ro("timeouts", &PacketRun::timeouts, "How often that took resend_s.")
       .def_ro("virtual_lanes", &PacketRun::virtual_lanes)
       .def_ro("arrived_slots", &PacketRun::arrived_slots, "By transfer.")
       .def_prop_ro(
@@ -55,32 +54,27 @@ void register_packets(nb::module_& module) {
       "simulate_packets_on",
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, std::string executor,
          std::string queueing, std::optional<std::string> routing, Bytes packet_bytes, int buffer_packets,
-         std::uint64_t seed, Bytes early_bytes, Bytes chunk_bytes, Bytes window_bytes,
-         const std::vector<std::int64_t>& paths) {
+         std::uint64_t seed, Bytes early_bytes, Bytes chunk_bytes, Bytes window_bytes, double resend_s) {
         const PacketOptions numbers{.packet_bytes = packet_bytes,
                                     .buffer_packets = buffer_packets,
                                     .seed = seed,
                                     .early_bytes = early_bytes,
                                     .chunk_bytes = chunk_bytes,
-                                    .window_bytes = window_bytes};
+                                    .window_bytes = window_bytes,
+                                    .resend_s = resend_s};
         return run(matrix, schedule, machine, {std::move(executor), std::move(queueing), std::move(routing)},
-                   numbers, paths);
+                   numbers);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
       nb::arg("queueing") = "fifo", nb::arg("routing") = nb::none(), nb::arg("packet_bytes") = 0,
       nb::arg("buffer_packets") = PacketOptions().buffer_packets, nb::arg("seed") = 0,
       nb::arg("early_bytes") = PacketOptions().early_bytes,
       nb::arg("chunk_bytes") = PacketOptions().chunk_bytes,
-      nb::arg("window_bytes") = PacketOptions().window_bytes, nb::arg("paths") = std::vector<std::int64_t>(),
+      nb::arg("window_bytes") = PacketOptions().window_bytes, nb::arg("resend_s") = 0.0,
       "Runs a schedule packet by packet on a lossless network (docs/reference/machines.md).");
   module.def(
-      "choose_paths",
-      [](const Schedule& schedule, const Topology& topology) {
-        PathSchedule plan = choose_paths(schedule, topology);
-        return std::pair(std::move(plan.schedule), std::move(plan.paths));
-      },
-      nb::arg("schedule"), nb::arg("topology"),
-      "The schedule, its phases divided where a tree is thinned, and a path for every transfer: no link "
+      "choose_paths", &choose_paths, nb::arg("schedule"), nb::arg("topology"), without_gil(),
+      "The schedule with a path for every transfer, its phases divided where a tree is thinned: no link "
       "contention.");
   module.def(
       "switch_throughput",

@@ -287,6 +287,8 @@ std::string_view violation_name(ViolationKind kind) {
       return "too_many_bytes";
     case ViolationKind::link_contention:
       return "link_contention";
+    case ViolationKind::bad_path:
+      return "bad_path";
     case ViolationKind::wrong_num_ranks:
       return "wrong_num_ranks";
   }
@@ -377,17 +379,13 @@ std::optional<Violation> check_phase_bytes(const CommMatrix& matrix, const Sched
 }  // namespace
 
 std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
-                               const Topology* topology, std::span<const std::int64_t> paths) {
+                               const Topology* topology) {
   std::optional<LinkUse> links;
   if ((guarantees & link_free) != 0) {
     if (topology == nullptr)
       throw Error(ErrorCode::invalid_argument, "link_free can only be checked with a topology");
     core::require_ranks(*topology, schedule.num_ranks());
-    if (!paths.empty() && paths.size() != schedule.num_transfers())
-      throw Error(ErrorCode::mismatch, "paths are given for " + std::to_string(paths.size()) +
-                                           " transfers, the schedule has " +
-                                           std::to_string(schedule.num_transfers()));
-    links.emplace(*topology, paths);
+    links.emplace(*topology);
   }
   if (schedule.num_ranks() != matrix.num_ranks()) {
     Violation violation{.kind = ViolationKind::wrong_num_ranks};

@@ -74,14 +74,8 @@ class LastUsers {
 
 }  // namespace
 
-Dependencies dependencies(const Schedule& schedule, const Topology* topology,
-                          std::span<const std::int64_t> paths, Bytes least_bytes) {
+Dependencies dependencies(const Schedule& schedule, const Topology* topology, Bytes least_bytes) {
   if (topology != nullptr) core::require_ranks(*topology, schedule.num_ranks());
-  if (!paths.empty() && paths.size() != schedule.num_transfers()) {
-    throw Error(ErrorCode::mismatch, "paths are given for " + std::to_string(paths.size()) +
-                                         " transfers, the schedule has " +
-                                         std::to_string(schedule.num_transfers()));
-  }
   if (schedule.num_transfers() >= nobody) throw Error(ErrorCode::limit, "dependencies of 2^32 transfers");
   LastUsers last(schedule.num_ranks(), topology);
   Dependencies result;
@@ -97,9 +91,7 @@ Dependencies dependencies(const Schedule& schedule, const Topology* topology,
         continue;
       }
       route.clear();
-      if (topology != nullptr && paths.empty()) topology->append_route(transfer.src, transfer.dst, route);
-      if (topology != nullptr && !paths.empty())
-        topology->append_path(transfer.src, transfer.dst, paths[id], route);
+      if (topology != nullptr) topology->append_way(transfer.src, transfer.dst, transfer.path, route);
       last.replace(transfer.src, transfer.dst, route, id++, phase, result.before);
       const auto begin = result.before.begin() + static_cast<std::ptrdiff_t>(result.first.back());
       std::sort(begin, result.before.end());

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "nuice/core/check.hpp"
@@ -16,12 +15,11 @@ namespace nuice::core {
 
 class LinkUse {
  public:
-  /// Requires enough ranks (require_ranks). paths: by transfer; empty: the topology's routes. Phases are then asked for in
-  /// their order, each once.
-  explicit LinkUse(const Topology& topology, std::span<const std::int64_t> paths = {})
-      : topology_(topology), paths_(paths) {}
+  /// Requires enough ranks (require_ranks).
+  explicit LinkUse(const Topology& topology) : topology_(topology) {}
 
-  /// The first transfer of the phase that is one too many on a link of its route. Requires ends that are ranks.
+  /// The first transfer of the phase whose path there is not, or that is one too many on a link of its way. Requires ends
+  /// that are ranks.
   std::optional<Violation> find_contention(const Schedule& schedule, PhaseId phase);
 
  private:
@@ -31,13 +29,12 @@ class LinkUse {
     friend auto operator<=>(const Crossing&, const Crossing&) = default;
   };
 
+  std::optional<Violation> find_bad_path(const Schedule& schedule, PhaseId phase) const;
   void collect_crossings(const Schedule& schedule, PhaseId phase);
   Violation describe(const Schedule& schedule, PhaseId phase, const Crossing& excess,
                      const Crossing& other) const;
 
   const Topology& topology_;
-  std::span<const std::int64_t> paths_;
-  std::size_t first_of_phase_ = 0;  // among all transfers; with paths
   std::vector<LinkId> route_;
   std::vector<Crossing> crossings_;
 };

@@ -322,6 +322,20 @@ constexpr std::array built_in{
         .gathers = true,
         .tried_with = Paces(Pace::notices)},
     Scheduler{
+        .name = "clos_coloring",
+        .summary =
+            "coloring_by_size with a path for every message: on full trees max-degree phases, link-free",
+        .source = "Slepian 1952, Duguid 1959",
+        .guarantees = direct | one_port | link_free,
+        .randomized = false,
+        .make = make_clos_coloring,
+        .why_not = why_not_clos_coloring,
+        .expected_phases = fewest,
+        .expected_unevenness = 0.1,
+        .planning_cost = PlanningCost{.rank = 53.6, .message = 120, .log = 29.5, .uneven = 3.74},
+        .gathers = true,
+        .tried_with = Paces::none()},  // no MPI lets a sender choose: the adviser says what it would gain
+    Scheduler{
         .name = "distributed_coloring",
         .summary = "edge colouring by ranks that know their own messages only: D or D + 1 phases, mostly",
         .source = "NUICE, after Panconesi and Srinivasan 1997",

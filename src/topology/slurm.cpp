@@ -228,6 +228,8 @@ Made make_from_slurm(const Spec& spec) {
   const auto parts = split_at(spec.arguments, ',');
   const std::string path(parts[0]);
   if (path.empty()) spec.fail("the name of the file is missing");
+  if (path.ends_with(".yaml"))
+    spec.fail("a topology.yaml is read once it is a topology.conf: nuice export slurm " + path + " -o FILE");
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].starts_with("hosts=") && parts[i].size() > 6) {
       hosts_path = parts[i].substr(6);

@@ -33,9 +33,7 @@ TEST_P(SerialExchangeOf, DeliversEveryByteAndTouchesNoOther) {
     if (lower_bounds(matrix).total_bytes > 1'000'000) continue;
     const Scheduler& scheduler = find_scheduler(GetParam());
     const Problem problem{
-        .matrix = matrix,
-        .seed = 11,
-        .topology = scheduler.needs_topology() ? &test::hypercube_for(matrix.num_ranks()) : nullptr};
+        .matrix = matrix, .seed = 11, .topology = test::network_for(scheduler, matrix.num_ranks())};
     if (!scheduler.why_not(problem).empty()) continue;
     SCOPED_TRACE(name);
     std::vector<PhaseTable> tables = slice_all(matrix, scheduler.make(problem));

@@ -218,6 +218,83 @@ TEST(Packets, RandomPathsAreDrawnFromThoseOfTheTopology) {
   EXPECT_EQ(run(Routing::spray, 1).packet_hops, run(Routing::table, 1).packet_hops);
 }
 
+Schedule without_paths(const Schedule& schedule) {
+  Schedule result(schedule.num_ranks());
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    result.begin_phase();
+    for (const Transfer transfer : schedule.transfers(phase)) {
+      const Piece piece = transfer.pieces[0];
+      result.add(transfer.src, transfer.dst, {&piece, 1});
+    }
+  }
+  return result;
+}
+
+TEST(Packets, BothSimulatorsFollowThePathsOfASchedule) {
+  const Machine machine = parse_machine(
+      "topology = \"fattree:8x8\"\n[message]\nstart_up = \"1 us\"\n[port]\nbandwidth = \"1 GB/s\"\n", "test");
+  const CommMatrix matrix = random_regular(64, 6, {262144, 1}, 3);
+  const Schedule plan =
+      make_schedule(Problem{.matrix = matrix, .topology = machine.topology.get()}, "clos_coloring");
+  const Schedule routed = without_paths(plan);
+  const Simulation chosen = simulate(matrix, plan, machine, {.executor = "phased"});
+  EXPECT_EQ(chosen.link_contention, 0U);
+  EXPECT_LT(chosen.seconds, 1.01 * port_bound_s(matrix, machine) + 6e-6);
+  EXPECT_GT(simulate(matrix, routed, machine, {.executor = "phased"}).link_contention, 0U);
+  const PacketRun packets = simulate_packets(matrix, plan, machine, {.executor = "phased"});
+  EXPECT_LE(packets.link_bound_slots, packets.port_bound_slots);
+  EXPECT_GT(simulate_packets(matrix, routed, machine, {.executor = "phased"}).link_bound_slots,
+            packets.port_bound_slots);
+}
+
+// --- networks that drop
+
+PacketOptions dropping(const char* executor, int buffer_packets = 32) {
+  return {
+      .executor = executor, .queueing = Queueing::drop, .buffer_packets = buffer_packets, .resend_s = 200e-6};
+}
+
+TEST(Drops, NothingIsLostWithoutContention) {
+  const Machine machine = slotted("fattree:6x6");
+  const CommMatrix matrix = shift(36, 1, 200 * packet);
+  const PacketRun run = simulate_packets(matrix, make_schedule(matrix, "ac"), machine, dropping("async"));
+  EXPECT_EQ(run.dropped, 0U);
+  EXPECT_LE(run.slots, 200 * 1.15);  // windows begin with ten packets
+  EXPECT_EQ(run.packets, 36U * 200);
+}
+
+TEST(Drops, EveryByteArrivesAndHopsAreCounted) {
+  const Machine machine = slotted("fattree:4x4");
+  const CommMatrix matrix = random_matrix(16, 6, 60, 3);
+  const Schedule schedule = make_schedule(matrix, "ac");
+  const PacketRun run = simulate_packets(matrix, schedule, machine, dropping("async", 4));
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) EXPECT_EQ(run.delivered[id], matrix.bytes(id));
+  EXPECT_GT(run.dropped, 0U);
+  const PacketRun lossless = simulate_packets(matrix, schedule, machine, {.executor = "async"});
+  EXPECT_GT(run.packet_hops, lossless.packet_hops);
+  EXPECT_LE(run.packet_hops, lossless.packet_hops + 4 * run.dropped);
+  EXPECT_GE(run.slots, run.bound_slots());
+  EXPECT_EQ(simulate_packets(matrix, schedule, machine, dropping("async", 4)).slots, run.slots);
+}
+
+TEST(Drops, IncastTimesOutAndGrantsDoNot) {
+  std::vector<Message> entries;
+  for (Rank src = 1; src < 32; ++src) entries.push_back({src, 0, 40 * packet});
+  const CommMatrix matrix = CommMatrix::from_messages(32, entries);
+  const Machine machine = slotted("crossbar:32");
+  PacketOptions late = dropping("async", 1);
+  late.resend_s = 2e-3;
+  const PacketRun at_once = simulate_packets(matrix, make_schedule(matrix, "ac"), machine, late);
+  PacketOptions granted = dropping("credit", 1);
+  granted.chunk_bytes = 4 * packet;
+  granted.window_bytes = 12 * packet;
+  const PacketRun credit = simulate_packets(matrix, make_schedule(matrix, "coloring"), machine, granted);
+  EXPECT_GT(at_once.timeouts, 0U);
+  EXPECT_EQ(credit.dropped, 0U);
+  EXPECT_LE(credit.slots, 1.1 * credit.bound_slots());
+  EXPECT_GT(at_once.slots, 1.5 * credit.slots);
+}
+
 TEST(Packets, WhatCannotBeIsRefused) {
   const CommMatrix matrix = shift(8, 1, packet);
   const Schedule schedule = make_schedule(matrix, "ac");
@@ -230,8 +307,8 @@ TEST(Packets, WhatCannotBeIsRefused) {
   EXPECT_ERROR(run(machine, {.executor = "none"}), ErrorCode::invalid_argument, {});
   EXPECT_ERROR(run(machine, {.buffer_packets = 0}), ErrorCode::invalid_argument, {});
   EXPECT_ERROR(run(machine, {.window_bytes = 0}), ErrorCode::invalid_argument, {});
-  const std::vector<std::int64_t> one{0};
-  EXPECT_ERROR(run(machine, {.paths = one}), ErrorCode::mismatch, {});
+  EXPECT_ERROR(run(machine, {.resend_s = -1}), ErrorCode::invalid_argument, {"resend_s"});
+  EXPECT_ERROR(switch_throughput(4, Queueing::drop), ErrorCode::invalid_argument, {"drop"});
   EXPECT_ERROR(run(find_machine("ipsc860-64"), {}), ErrorCode::not_applicable, {});
 }
 

@@ -242,8 +242,16 @@ def test_bytes_measures_every_one_port_scheduler() -> None:
 
 def test_packets() -> None:
     figures = quick("packets")
-    assert {f["part"] for f in figures} == {"orders", "paths", "speed"}
-    assert all(f[queue] >= 1 for f in figures for queue in ("fifo", "voq") if queue in f)
+    assert {f["part"] for f in figures} == {"orders", "paths", "drops", "speed"}
+    bounded = ("fifo", "voq", "over_2", "over_8", "over_32")
+    assert all(f[key] >= 1 for f in figures for key in bounded if key in f)
+    assert all(f["phases"] == 8 for f in figures if f.get("method", "").startswith("clos_coloring"))
+
+
+@pytest.mark.skipif(shutil.which("caminos") is None, reason="caminos is not installed")
+def test_caminos() -> None:
+    """That the two simulators agree, roughly: what they leave out differs."""
+    assert all(0.8 < f["ours_to_caminos"] < 1.25 for f in quick("caminos"))
 
 
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import nuice
-from matrices import plan_with
+from matrices import network_for, plan_with
 from nuice import Piece, Transfer, halos
 from nuice_fixtures import COMMAND
 
@@ -206,7 +206,7 @@ def test_show_counts_messages_of_ranks_to_themselves_apart(nuice_command, tmp_pa
 def test_plan_and_check(nuice_main, matrix_file: Path, tmp_path: Path, scheduler: str) -> None:
     words = ["plan", "a.mtx", "--scheduler", scheduler, "--seed", "5", "-o", "a.plan"]
     if nuice.find_scheduler(scheduler).needs_topology:
-        words += ["--topology", "hypercube:3"]
+        words += ["--topology", network_for(MATRIX, scheduler)]
     result = nuice_main(*words, "--json").json()
     expected = plan_with(scheduler, MATRIX, 5)
     for name in (
@@ -295,7 +295,7 @@ def test_check_names_the_first_violation(nuice_command, matrix_file: Path, tmp_p
 
 
 def test_compare(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
-    words = ("compare", "a.mtx", "--topology", "torus:4x2", "--plot", "c.png", "--json")
+    words = ("compare", "a.mtx", "--topology", "fattree:2x2x2", "--plot", "c.png", "--json")
     result = nuice_command(*words).json()
     assert [row["scheduler"] for row in result["schedulers"]] == [row.name for row in nuice.schedulers()]
     assert all(row["verified"] for row in result["schedulers"])

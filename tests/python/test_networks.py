@@ -27,7 +27,10 @@ LINK_FREE = [row.name for row in nuice.schedulers() if row.needs_topology]
 
 
 def load_of_links(net: nuice.Topology, transfers: list[nuice.Transfer]) -> Counter[int]:
-    return Counter(link for t in transfers for link in net.route(t.src, t.dst))
+    def way(t: nuice.Transfer) -> list[int]:
+        return net.route(t.src, t.dst) if t.path < 0 else net.path(t.src, t.dst, t.path)
+
+    return Counter(link for t in transfers for link in way(t))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -47,12 +50,16 @@ def test_no_link_carries_more_than_its_slots(
     name: str, matrix: nuice.CommMatrix, seed: int, spec: str
 ) -> None:
     net = nuice.make_topology(spec)
+    if reason := nuice.find_scheduler(name).why_not(matrix, seed, topology=net):
+        assert name == "clos_coloring" and "trees of switches" in reason and "fattree" not in spec
+        return
     plan = nuice.plan(matrix, name, seed, topology=net)
     assert plan.verified
     for transfers in phases_of(plan.schedule):
         assert all(count <= net.link(link).slots for link, count in load_of_links(net, transfers).items())
-    assert plan.link_rounds == plan.phases >= plan.link_bounds.phases
-    assert plan.phase_bytes >= plan.link_bounds.bytes
+    assert plan.link_rounds == plan.phases
+    if not plan.schedule.has_paths:  # the bounds are those of the network's routes
+        assert plan.phases >= plan.link_bounds.phases and plan.phase_bytes >= plan.link_bounds.bytes
 
 
 @given(matrix=comm_matrices(), spec=st.sampled_from(SPECS), name=st.sampled_from(("lp", "rs_n", "ac")))
@@ -151,7 +158,9 @@ def test_compare_on_a_network(nuice_main, tmp_path: Path) -> None:
     result = nuice_main("compare", "a.mtx", "--topology", "torus:4x4", "--json").json()
     assert result["topology"] == "torus:4x4"
     rows = {row["scheduler"]: row for row in result["schedulers"]}
-    assert all(rows[name]["link_rounds"] == rows[name]["phases"] for name in LINK_FREE)
+    applicable = [name for name in LINK_FREE if rows[name]["applicable"]]
+    assert len(applicable) == len(LINK_FREE) - 1 and "clos_coloring" not in applicable
+    assert all(rows[name]["link_rounds"] == rows[name]["phases"] for name in applicable)
     assert rows["coloring"]["link_rounds"] > rows["link_coloring"]["link_rounds"]
     assert rows["link_coloring"]["rounds_to_bound"] < 1.2
     text = nuice_main("compare", "a.mtx", "--topology", "torus:4x4", "--schedulers", "rs_nl,lp")

@@ -56,6 +56,28 @@ def test_a_matrix_larger_than_the_picture_keeps_its_bytes() -> None:
     assert image.sum() * unit == pytest.approx(matrix.bytes.sum())
 
 
+@every_matrix
+@pytest.mark.parametrize("spec", ["fattree:10x10/2", "torus:10x10", "dragonfly:a=4,h=3,p=3"])
+def test_fabrics_are_drawn(matrix: nuice.CommMatrix, spec: str, tmp_path: Path) -> None:
+    if matrix.num_ranks <= 100:
+        draw(plots.draw_fabric(matrix, nuice.make_topology(spec), "a $x"), tmp_path)
+
+
+def test_a_fabric_shows_what_its_links_carry() -> None:
+    """Leaf 0 sends ranks 2 and 4 one message each over the cable of even ranks; ports carry one each."""
+    net = nuice.make_topology("fattree:2x3")
+    matrix = nuice.CommMatrix.from_messages(6, [(0, 2, 700), (1, 4, 700), (5, 3, 70)])
+    loads = plots.fabric.link_loads(matrix, net)
+    assert sorted(loads[loads > 0]) == [70, 70, 700, 700, 1400]
+    assert net.link(int(loads.argmax())).src == 6 == min(net.link(i).src for i in net.route(0, 2))
+    figure = plots.draw_fabric(matrix, net)
+    assert "1 of 12 links" in figure.axes[0].get_title()
+    assert figure.axes[1].patches[0].get_width() == 2
+    assert figure.axes[1].get_yticklabels()[0].get_text() == "switch 0 > switch 3"
+    with pytest.raises(ValueError, match="no links"):
+        plots.draw_fabric(matrix, nuice.make_topology("crossbar:6"))
+
+
 def test_the_timeline_of_a_one_port_plan_is_as_long_as_its_phase_bytes() -> None:
     plan = nuice.plan(MATRICES["ordinary"], "rs_n")
     assert _phase_ends(plan)[-1] == plan.phase_bytes

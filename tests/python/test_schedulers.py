@@ -136,7 +136,7 @@ def test_an_unknown_scheduler_is_answered_with_the_known_ones() -> None:
 
 
 def test_compare_covers_the_table_in_its_order() -> None:
-    comparisons = nuice.compare(nuice.random_regular(12, 4, seed=1), seed=5, repeat=2, topology="hypercube:4")
+    comparisons = nuice.compare(nuice.random_regular(12, 4, seed=1), seed=5, repeat=2, topology="fattree:4x4")
     assert [c.scheduler for c in comparisons] == [row.name for row in ROWS]
     assert all(c.plan is not None and c.plan.verified and c.plan.seed == 5 for c in comparisons)
     assert all(c.plan.plan_seconds > 0 for c in comparisons if c.plan)

@@ -9,19 +9,36 @@
 
 #include "nuice/core/networks.hpp"
 #include "nuice/core/schedule.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::test {
 
-/// The smallest hypercube with so many ranks, the same object every time.
-inline const Topology& hypercube_for(Rank num_ranks) {
-  static const std::vector<std::unique_ptr<const Topology>> cubes = [] {
-    std::vector<std::unique_ptr<const Topology>> all;
-    for (int d = 0; d <= 10; ++d) all.push_back(make_topology("hypercube:" + std::to_string(d)));
+/// The smallest of its kind with so many ranks, the same object every time: hypercubes, or trees of switches of two.
+inline const Topology& network_of(bool tree, Rank num_ranks) {
+  using All = std::vector<std::unique_ptr<const Topology>>;
+  static const std::pair<All, All> networks = [] {
+    std::pair<All, All> all;
+    std::string twos = "fattree:1";
+    for (int d = 0; d <= 10; ++d) {
+      all.first.push_back(make_topology("hypercube:" + std::to_string(d)));
+      if (d > 0) twos = d == 1 ? "fattree:2" : twos + "x2";
+      all.second.push_back(make_topology(twos));
+    }
     return all;
   }();
+  const All& kind = tree ? networks.second : networks.first;
   std::size_t d = 0;
-  while (cubes.at(d)->num_ranks() < num_ranks) ++d;
-  return *cubes[d];
+  while (kind.at(d)->num_ranks() < num_ranks) ++d;
+  return *kind[d];
+}
+
+/// One that the row takes; null where it needs none.
+inline const Topology* network_for(const Scheduler& scheduler, Rank num_ranks) {
+  if (!scheduler.needs_topology()) return nullptr;
+  const CommMatrix nothing = CommMatrix::from_messages(num_ranks, {});
+  const Topology& cube = network_of(false, num_ranks);
+  return scheduler.why_not({.matrix = nothing, .topology = &cube}).empty() ? &cube
+                                                                           : &network_of(true, num_ranks);
 }
 
 /// Most transfers of one phase over a link, less what it may carry, over all phases and links; above 0: contention.
@@ -32,7 +49,7 @@ inline double worst_excess(const Schedule& schedule, const Topology& topology) {
     std::map<LinkId, double> load;
     for (const Transfer& transfer : schedule.transfers(phase)) {
       std::vector<LinkId> route;
-      topology.append_route(transfer.src, transfer.dst, route);
+      topology.append_way(transfer.src, transfer.dst, transfer.path, route);
       for (const LinkId link : route) {
         const double capacity = topology.link(link).capacity;
         load[link] += 1;

@@ -16,9 +16,7 @@ TEST_P(PlansMadeAtTheSameTime, Agree) {
   const Scheduler& scheduler = find_scheduler(GetParam());
   const CommMatrix matrix = random_density(48, 0.4, {.unit_bytes = 16, .max_units = 9}, 5);
   const Problem problem = {
-      .matrix = matrix,
-      .seed = 7,
-      .topology = scheduler.needs_topology() ? &test::hypercube_for(matrix.num_ranks()) : nullptr};
+      .matrix = matrix, .seed = 7, .topology = test::network_for(scheduler, matrix.num_ranks())};
   const Schedule expected = scheduler.make(problem);
   std::vector<Schedule> made(4);
   std::vector<std::thread> threads;

@@ -35,14 +35,13 @@ TEST(Golden, EverySchedulerOn004Table1) {
   std::ostringstream mtx;
   write_matrix_market(mtx, matrix, "004 table 1, 100 bytes a message");
   test::compare_with_golden("004_table1.mtx", mtx.str());
-  const Topology& cube = test::hypercube_for(8);
   for (const Scheduler& scheduler : schedulers()) {
-    const Topology* topology = scheduler.needs_topology() ? &cube : nullptr;
+    const Topology* topology = test::network_for(scheduler, 8);
     const Problem problem{.matrix = matrix, .seed = 1, .topology = topology};
     std::ostringstream out;
     write_schedule(out,
                    {std::string(scheduler.name), 1, scheduler.guarantees, matrix.fingerprint(),
-                    scheduler.make(problem), topology != nullptr ? cube.name() : ""},
+                    scheduler.make(problem), topology != nullptr ? topology->name() : ""},
                    matrix);
     test::compare_with_golden("004_table1." + std::string(scheduler.name) + ".plan", out.str());
   }

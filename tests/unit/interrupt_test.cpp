@@ -33,12 +33,12 @@ int times_asked(Call call) {
 
 TEST(Interrupt, SchedulersAsk) {
   const CommMatrix matrix = random_regular(64, 20, {100, 32}, 1);
-  const auto network = make_topology("hypercube:6");
   // One pass over the messages each: some nanoseconds a message.
   const std::vector<std::string_view> short_ones{"ac", "lp", "lex", "pex", "bex", "ls", "ps", "bs"};
   for (const Scheduler& row : schedulers()) {
     if (std::ranges::count(short_ones, row.name) > 0) continue;
-    EXPECT_GT(times_asked([&] { make_schedule({.matrix = matrix, .topology = network.get()}, row.name); }), 0)
+    const Topology* const network = test::network_for(row, 64);
+    EXPECT_GT(times_asked([&] { make_schedule({.matrix = matrix, .topology = network}, row.name); }), 0)
         << row.name;
   }
 }

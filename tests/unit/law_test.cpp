@@ -23,9 +23,7 @@ class Law : public testing::TestWithParam<std::string_view> {
 
   /// With a network where the row needs one; link_free_test.cpp tries such rows on many.
   Problem problem_for(const CommMatrix& matrix, std::uint64_t seed) const {
-    return {.matrix = matrix,
-            .seed = seed,
-            .topology = scheduler().needs_topology() ? &test::hypercube_for(matrix.num_ranks()) : nullptr};
+    return {.matrix = matrix, .seed = seed, .topology = test::network_for(scheduler(), matrix.num_ranks())};
   }
   std::optional<Violation> find_violation(const CommMatrix& matrix, const Schedule& schedule) const {
     return check(matrix, schedule, scheduler().guarantees, problem_for(matrix, 0).topology);

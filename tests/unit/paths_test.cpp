@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "nuice/nuice.hpp"
 #include "support/throws.hpp"
 
@@ -12,9 +14,22 @@ namespace {
 
 constexpr unsigned promised = direct | one_port | link_free;
 
-std::optional<Violation> judged(const CommMatrix& matrix, const PathSchedule& plan,
+std::optional<Violation> judged(const CommMatrix& matrix, const Schedule& schedule,
                                 const Topology& topology) {
-  return check(matrix, plan.schedule, promised, &topology, plan.paths);
+  return check(matrix, schedule, promised, &topology);
+}
+
+/// The same over other paths: path(src, dst, its own).
+Schedule over(const Schedule& schedule, auto path) {
+  Schedule result(schedule.num_ranks());
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    result.begin_phase();
+    for (const Transfer transfer : schedule.transfers(phase)) {
+      const Piece piece = transfer.pieces[0];
+      result.add(transfer.src, transfer.dst, {&piece, 1}, path(transfer));
+    }
+  }
+  return result;
 }
 
 TEST(ChoosePaths, OnFullTreesThereAreAsManyPhasesAsTheLargestDegree) {
@@ -23,8 +38,8 @@ TEST(ChoosePaths, OnFullTreesThereAreAsManyPhasesAsTheLargestDegree) {
     const auto tree = make_topology(spec);
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       const CommMatrix matrix = random_regular(tree->num_ranks(), 7, {1000, 9}, seed);
-      const PathSchedule plan = choose_paths(make_schedule(matrix, "coloring"), *tree);
-      EXPECT_EQ(plan.schedule.num_phases(), 7U);
+      const Schedule plan = choose_paths(make_schedule(matrix, "coloring"), *tree);
+      EXPECT_EQ(plan.num_phases(), 7U);
       EXPECT_FALSE(judged(matrix, plan, *tree)) << spec << " " << judged(matrix, plan, *tree)->text;
     }
   }
@@ -42,8 +57,9 @@ TEST(ChoosePaths, AnySchedulesPhasesCanBeSentSo) {
   const CommMatrix matrix = random_density(64, 0.3, {64, 32}, 5);
   for (const char* const name : {"rs_n", "coloring_by_size", "lpt", "birkhoff"}) {
     const Schedule schedule = make_schedule(matrix, name, 3);
-    const PathSchedule plan = choose_paths(schedule, *tree);
-    EXPECT_EQ(plan.schedule, schedule) << name;
+    const Schedule plan = choose_paths(schedule, *tree);
+    EXPECT_EQ(plan.num_phases(), schedule.num_phases()) << name;
+    EXPECT_EQ(plan.num_transfers(), schedule.num_transfers()) << name;
     EXPECT_FALSE(judged(matrix, plan, *tree)) << name;
   }
 }
@@ -52,23 +68,74 @@ TEST(ChoosePaths, ThinnedTreesTakeMorePhases) {
   for (const char* const spec : {"fattree:8x8/2", "fattree:8x4x4/2x2", "fattree:6x5/3"}) {
     const auto tree = make_topology(spec);
     const CommMatrix matrix = random_regular(tree->num_ranks(), 6, {}, 2);
-    const PathSchedule plan = choose_paths(make_schedule(matrix, "coloring"), *tree);
+    const Schedule plan = choose_paths(make_schedule(matrix, "coloring"), *tree);
     EXPECT_FALSE(judged(matrix, plan, *tree)) << spec << " " << judged(matrix, plan, *tree)->text;
-    EXPECT_GT(plan.schedule.num_phases(), 6U);
-    EXPECT_LE(plan.schedule.num_phases(), 6U * 4);
+    EXPECT_GT(plan.num_phases(), 6U);
+    EXPECT_LE(plan.num_phases(), 6U * 4);
   }
 }
 
 TEST(ChoosePaths, WrongPathsAreFound) {
   const auto tree = make_topology("fattree:4x4");
   const CommMatrix matrix = random_regular(16, 4, {}, 1);
-  PathSchedule plan = choose_paths(make_schedule(matrix, "coloring"), *tree);
-  for (std::int64_t& path : plan.paths) path = 0;
-  const auto violation = judged(matrix, plan, *tree);
+  const Schedule plan = choose_paths(make_schedule(matrix, "coloring"), *tree);
+  EXPECT_FALSE(judged(matrix, plan, *tree));
+  const auto violation = judged(matrix, over(plan, [](const Transfer&) { return 0; }), *tree);
   ASSERT_TRUE(violation);
   EXPECT_EQ(violation->kind, ViolationKind::link_contention);
-  plan.paths.pop_back();
-  EXPECT_ERROR(judged(matrix, plan, *tree), ErrorCode::mismatch, {"paths"});
+  for (const std::int64_t wrong : {std::int64_t{4}, std::int64_t{-2}}) {
+    const auto bad = judged(matrix, over(plan, [&](const Transfer&) { return wrong; }), *tree);
+    ASSERT_TRUE(bad);
+    EXPECT_EQ(bad->kind, ViolationKind::bad_path);
+    EXPECT_NE(bad->text.find("takes path " + std::to_string(wrong)), std::string::npos) << bad->text;
+  }
+  EXPECT_EQ(judged(matrix, over(plan, [](const Transfer&) { return no_path; }), *tree)->kind,
+            ViolationKind::link_contention);  // the network's own routes
+}
+
+TEST(ClosColoring, TakesAsManyPhasesAsTheLargestDegree) {
+  for (const char* const spec : {"fattree:6x6", "fattree:4x4x4", "fattree:3x5"}) {
+    const auto tree = make_topology(spec);
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const CommMatrix matrix = random_density(tree->num_ranks(), 0.4, {64, 32}, seed);
+      const Schedule schedule =
+          make_schedule(Problem{.matrix = matrix, .topology = tree.get()}, "clos_coloring");
+      EXPECT_EQ(schedule.num_phases(), lower_bounds(matrix).max_degree);
+      EXPECT_FALSE(judged(matrix, schedule, *tree)) << spec;
+      EXPECT_EQ(link_rounds(schedule, *tree), schedule.num_phases());
+    }
+  }
+}
+
+TEST(ClosColoring, SaysWhereItCannotBe) {
+  const CommMatrix matrix = random_regular(16, 4, {}, 1);
+  const auto torus = make_topology("torus:4x4");
+  EXPECT_ERROR(make_schedule(Problem{.matrix = matrix, .topology = torus.get()}, "clos_coloring"),
+               ErrorCode::not_applicable, {"clos_coloring: paths", "torus:4x4"});
+  EXPECT_ERROR(make_schedule(matrix, "clos_coloring"), ErrorCode::not_applicable, {"needs a network"});
+}
+
+TEST(Schedules, KeepTheirPathsInFiles) {
+  const auto tree = make_topology("fattree:4x4");
+  const CommMatrix matrix = random_density(16, 0.3, {64, 32}, 5);
+  const ScheduleRecord record{
+      .scheduler = "clos_coloring",
+      .guarantees = promised,
+      .matrix_fingerprint = matrix.fingerprint(),
+      .schedule = make_schedule(Problem{.matrix = matrix, .topology = tree.get()}, "clos_coloring"),
+      .topology = tree->name()};
+  std::stringstream file;
+  write_schedule(file, record, matrix);
+  const ScheduleRecord again = read_schedule(file, "file", matrix);
+  EXPECT_EQ(again.schedule, record.schedule);
+  EXPECT_TRUE(again.schedule.has_paths());
+  const std::string text = file.str();
+  for (const auto& [from, to] : {std::pair{"@2", "@-2"}, std::pair{"@2", "@x"}}) {
+    std::string wrong = text;
+    wrong.replace(wrong.find(from), 2, to);
+    std::stringstream in(wrong);
+    EXPECT_ERROR(read_schedule(in, "file", matrix), ErrorCode::parse, {"is no path @NUMBER"});
+  }
 }
 
 TEST(ChoosePaths, WhatCannotBeIsRefused) {

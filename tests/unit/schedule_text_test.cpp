@@ -20,7 +20,7 @@ ScheduleRecord read(const std::string& text, const CommMatrix& matrix) {
 }
 
 ScheduleRecord record_of(const CommMatrix& matrix, const Scheduler& scheduler, std::uint64_t seed) {
-  const Topology* topology = scheduler.needs_topology() ? &test::hypercube_for(matrix.num_ranks()) : nullptr;
+  const Topology* topology = test::network_for(scheduler, matrix.num_ranks());
   return {std::string(scheduler.name),
           seed,
           scheduler.guarantees,

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +39,7 @@ enum class ViolationKind {
   too_many_phases,  ///< fewest_phases: more phases than the maximum degree.
   too_many_bytes,   ///< fewest_bytes: phase_bytes() is more than the busiest rank sends or receives.
   link_contention,  ///< link_free: more transfers of a phase over a link than it has slots.
+  bad_path,         ///< link_free: a transfer over a path that the network does not have.
   wrong_num_ranks,  ///< Schedule and matrix differ in their number of ranks.
 };
 std::string_view violation_name(ViolationKind kind);
@@ -63,10 +63,10 @@ struct Violation {
 /// The first violation in the order of phases, or nothing if the schedule delivers the matrix and keeps
 /// `guarantees`. O(pieces log pieces) time; for link_free, that of making and sorting the routes of each phase on top.
 /// link_free is proven for `topology`, which is not looked at without it. Throws Error invalid_argument if link_free is
-/// asked for without a topology, mismatch if that has fewer ranks than the matrix. paths: by transfer, as
-/// Topology::append_path(), in place of the topology's routes; mismatch unless there are as many as transfers.
+/// asked for without a topology, mismatch if that has fewer ranks than the matrix. Transfers
+/// with a path are taken to go that way.
 std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
-                               const Topology* topology = nullptr, std::span<const std::int64_t> paths = {});
+                               const Topology* topology = nullptr);
 
 /// Node contention in one phase (NICE s.2.1): the first rank that sends twice or receives twice in it.
 /// A phase without node contention is a partial permutation.

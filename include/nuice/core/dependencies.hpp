@@ -28,12 +28,9 @@ struct Dependencies {
 };
 
 /// Of all transfers, in the order of the schedule. A link with k slots() lets k of them cross at a time; without a
-/// topology ports count alone. paths: by transfer, as Topology::append_path(); empty: append_route(). Transfers of less
-/// than least_bytes neither wait nor are waited for: notices would cost more than they bring.
-/// Throws Error mismatch if the topology has fewer ranks than the schedule, or paths another number than there are
-/// transfers; limit for 2^32 transfers or more. O(transfers * links of a route), 4 bytes per link and dependency.
-Dependencies dependencies(const Schedule& schedule, const Topology* topology,
-                          std::span<const std::int64_t> paths = {}, Bytes least_bytes = 0);
+/// topology ports count alone. Transfers of less than least_bytes neither wait nor are waited for: notices would cost more than they bring.
+/// Throws Error mismatch if the topology has fewer ranks than the schedule; limit for 2^32 transfers or more. O(transfers * links of a route), 4 bytes per link and dependency.
+Dependencies dependencies(const Schedule& schedule, const Topology* topology, Bytes least_bytes = 0);
 
 /// A notice, as one of its two ranks sees it: that it receives (phase, from partner), which peer awaits before it sends
 /// (peer_phase, to peer_partner); or, where it awaits it, that it sends (phase, to partner) when peer has received

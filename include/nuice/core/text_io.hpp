@@ -17,7 +17,7 @@
 //   phases 2
 //   phase 0 transfers 2
 //   0 1 0>1:0+1024          src dst, then pieces: message source > message destination : offset + bytes
-//   2 3 2>3:0+512
+//   2 3 @1 2>3:0+512        over path 1 of the topology
 //   phase 1 transfers 1
 //   ...
 //   end

@@ -66,6 +66,8 @@ class Topology {
   virtual void append_path(Rank src, Rank dst, std::int64_t /*path*/, std::vector<LinkId>& route) const {
     append_route(src, dst, route);
   }
+  /// As append_path(), or append_route() where path is no_path. Throws Error mismatch for a path that there is not.
+  void append_way(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const;
 
   /// Of trees in which every switch below the top has as many cables upwards as its level says, each to another switch,
   /// and where the digits of a path, the lowest first, are the cables taken upwards. Empty: it is no such tree.

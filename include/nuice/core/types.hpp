@@ -12,6 +12,7 @@ using MessageId = std::uint32_t;  ///< Index of a message in its CommMatrix.
 using PhaseId = std::uint32_t;    ///< 0 .. num_phases - 1.
 
 inline constexpr Rank no_rank = -1;
+inline constexpr std::int64_t no_path = -1;  ///< The network's own route.
 
 /// Largest size of a message, and of all messages of a matrix together.
 inline constexpr Bytes max_bytes = Bytes{1} << 62;

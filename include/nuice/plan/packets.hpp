@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A packet-level simulator of lossless networks: switches with input queues, virtual cut-through, and credits that hold
 // a packet back until the next buffer has room (InfiniBand, Slingshot, RoCE with PFC). Where simulate() shares links as
-// a fluid, here packets block each other.
+// a fluid, here packets block each other. And of networks that drop what finds a buffer full (Queueing::drop).
 //
 //   const PacketRun run = simulate_packets(matrix, schedule, find_machine("ib-hdr-fattree"), {.executor = "depend"});
 //   run.seconds / run.bound_s
@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,27 +28,32 @@ namespace nuice {
 enum class Queueing : std::uint8_t {
   fifo,  ///< In one queue: a packet whose output is busy holds up all behind it.
   voq,   ///< In a queue for every output, all in one buffer.
+  /// At the output, in a buffer that all outputs of a switch share. What finds it full is dropped and sent again, as TCP
+  /// does (src/machine/packets/connections.hpp). For networks that are not lossless.
+  drop,
 };
 
-/// "fifo", "voq". By name: throws Error invalid_argument that lists the known ones.
+/// "fifo", "voq", "drop". By name: throws Error invalid_argument that lists the known ones.
 std::string_view queueing_name(Queueing queueing);
 Queueing find_queueing(std::string_view name);
 
 struct PacketOptions {
   std::string executor{default_executor};  ///< A row of executors() that needs a schedule.
   Queueing queueing = Queueing::fifo;
-  std::optional<Routing> routing = std::nullopt;  ///< In place of the machine's.
-  Bytes packet_bytes = 0;   ///< Of data; 0: the machine's packet_payload, or 4096 where it has none.
-  int buffer_packets = 32;  ///< At every input of a switch, for each virtual lane. At least 1.
-  std::uint64_t seed = 0;   ///< Of the random paths.
+  std::optional<Routing> routing =
+      std::nullopt;        ///< In place of the machine's. Paths of the schedule go first.
+  Bytes packet_bytes = 0;  ///< Of data; 0: the machine's packet_payload, or 4096 where it has none.
+  int buffer_packets =
+      32;  ///< At every input of a switch, for each virtual lane; drop: for each output. At least 1.
+  std::uint64_t seed = 0;  ///< Of the random paths.
   /// Executor depend: a receiver gives notice when so many bytes are still to come.
   Bytes early_bytes = default_early_bytes;
   /// Executor credit.
   Bytes chunk_bytes = 4 * 4096;
   Bytes window_bytes = 32 * 4096;
   int window_senders = 4;
-  /// By transfer, as Topology::append_path(), in place of `routing`; empty: none is chosen.
-  std::span<const std::int64_t> paths = {};
+  /// Queueing drop: a sender that hears nothing sends again after so long. 0: the machine's timeout, or 0.2 s.
+  double resend_s = 0;
 };
 
 struct PacketRun {
@@ -60,6 +64,8 @@ struct PacketRun {
   double link_bound_slots =
       0;                      ///< Of the busiest link over its capacity, on the paths taken; 0 without links.
   std::uint64_t packets = 0;  ///< Each is delivered once.
+  std::uint64_t dropped = 0;  ///< Queueing drop: packets lost and sent again ...
+  std::uint64_t timeouts = 0;         ///< ... and how often that took resend_s.
   std::uint64_t packet_hops = 0;      ///< Over ports and links.
   int virtual_lanes = 1;              ///< So many keep the routes free of deadlock.
   std::vector<double> arrived_slots;  ///< By transfer: when its last packet came.
@@ -72,7 +78,7 @@ struct PacketRun {
 
 /// Runs a schedule. Throws Error invalid_argument as require_valid(machine), for an executor that is unknown or takes no
 /// schedule, and for options out of range; not_applicable for circuits and for ports that do not send and receive at the
-/// same time; mismatch as simulate(), and for paths of another number than there are transfers; state if ranks would
+/// same time; mismatch as simulate(); state if ranks would
 /// wait for each other for ever; limit above 2^31 packets in buffers or a message above 2^32 - 1 packets.
 /// Cost: 50 to 100 ns per packet and hop (lab/bench/run.py packets); memory 12 bytes per packet that buffers hold.
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,

@@ -59,23 +59,57 @@ def orders(topology, sizes, matrices):
 def chosen_paths(topology, sizes, matrices):
     """Over the port's bound: paths from the network, or chosen; all at once, in phases, or in order."""
     machine, network = machine_of(topology), nuice.make_topology(topology)
-    scheduler = "coloring" if sizes == "equal" else "coloring_by_size"
-    for method in ("ac:async", "ac:async spray", *(f"{scheduler}:{e}" for e in ("phased", "depend"))):
+    for method in ("ac:async", "ac:async spray", "clos_coloring:phased", "clos_coloring:depend"):
         plans = []
         for matrix in matrices:
-            schedule = nuice.plan(matrix, method.split(":")[0]).schedule
-            how = {"routing": "spray" if method.endswith("spray") else "table"}
-            if not method.startswith("ac"):
-                schedule, paths = nuice.choose_paths(schedule, network)
-                how = {"paths": paths}
-            plans.append((matrix, schedule, how))
+            plan = nuice.plan(matrix, method.split(":")[0], topology=network)
+            assert plan.verified
+            plans.append((matrix, plan.schedule))
         row = {"part": "paths", "topology": topology, "sizes": sizes, "method": method}
-        row["phases"] = schedule.num_phases
-        executor = method.split(":")[1].split()[0]
+        row["phases"] = plan.phases
+        executor, *spray = method.split(":")[1].split()
+        routing = "spray" if spray else "table"
         for q in QUEUES:
-            runs = [nuice.simulate_packets(m, s, machine, executor, queueing=q, **how) for m, s, how in plans]
+            runs = [nuice.simulate_packets(*p, machine, executor, queueing=q, routing=routing) for p in plans]
             row[q] = median(run.slots / run.port_bound_slots for run in runs)
         yield row
+
+
+DROPS = {
+    "d = 8, 64 KiB": lambda: nuice.random_regular(64, 8, unit_bytes=65536, seed=1),
+    "d = 32, 64 KiB": lambda: nuice.random_regular(64, 32, unit_bytes=65536, seed=1),
+    "hot receiver, 64 KiB": lambda: nuice.CommMatrix.from_messages(64, [(r, 0, 65536) for r in range(1, 64)]),
+}
+DROP_METHODS = ("ac:async", "coloring:phased", "coloring:barrier", "coloring:credit")
+DROP_BUFFERS = (2, 8, 32)  # packets for each output; all outputs share them
+DROP_MACHINE = """
+topology = "crossbar:64"
+[message]
+latency = "10 us"
+[port]
+bandwidth = "10 Gbit/s"
+sends_at_once = 0
+[network]
+packet_payload = "1448 B"
+packet_header = "66 B"
+"""
+
+
+def drops():
+    """A switch that drops; the timer of the senders waits 0.2 s."""
+    machine = nuice.parse_machine(DROP_MACHINE, "bench")
+    for name, make in DROPS.items():
+        for method in DROP_METHODS:
+            matrix, (scheduler, executor) = make(), method.split(":")
+            row = {"part": "drops", "pattern": name, "method": method}
+            schedule = nuice.plan(matrix, scheduler).schedule
+            for packets in DROP_BUFFERS:
+                window = 1448 * max(1, packets * 7 // 8)  # of executor credit: what an output's share holds
+                how = {"queueing": "drop", "buffer_packets": packets}
+                how |= {"window_bytes": window, "chunk_bytes": max(1448, window // 8)}
+                run = nuice.simulate_packets(matrix, schedule, machine, executor, **how)
+                row |= {f"over_{packets}": over_bound(run), f"lost_{packets}": run.dropped / run.packets}
+            yield row
 
 
 def speed(topology, ranks, queueing, repeat=5):
@@ -99,6 +133,7 @@ def rows(options):
             for sizes in SIZES:
                 matrices = [matrix_of(ranks, sizes, seed) for seed in range(1, options.seeds + 1)]
                 yield from part(topology, sizes, matrices)
+    yield from drops()
     for topology, ranks in networks[:3]:
         for queueing in QUEUES:
             yield speed(topology, ranks, queueing)
@@ -119,6 +154,12 @@ CASE = Case(
             "simulation, over the busiest port's bound; ac on the network's routes, others on chosen paths",
             "topology | sizes | method | phases | fifo .2f | voq .2f",
             where=lambda row: row["part"] == "paths",
+        ),
+        Table(
+            "simulation, a switch of 64 ports of 10 Gbit/s that drops, 2, 8, 32 packets of buffer a port",
+            "pattern | method | 2: / bound = over_2 .2f | 2: lost = lost_2 .3f | 8: / bound = over_8 .2f",
+            "8: lost = lost_8 .3f | 32: / bound = over_32 .2f | 32: lost = lost_32 .3f",
+            where=lambda row: row["part"] == "drops",
         ),
         Table(
             "the simulator",

@@ -31,6 +31,7 @@ class Need(NamedTuple):
 # A test network, and another build, are looked for where a case makes or starts one: many can do without.
 NEEDS = {
     "build": Need("another build of nuice-bench"),
+    "caminos": Need("CAMINOS", "cargo install caminos --locked", ["caminos"]),
     "compiler": Need("a C compiler", "apt-get install gcc", ["cc"]),
     "mpi": Need("MPI", "make build", ["mpiexec", "nuice-bench"]),
     "mpi4py": Need("mpi4py", "requirements-mpi.txt", modules=["mpi4py"]),

@@ -4,6 +4,7 @@
     host i   namespace nuice-h<i>, address 10.77.0.<i>, its port shaped to `rate` both ways
     switch   namespace nuice-sw: a bridge; towards each host a queue of `queue` bytes, as in a cheap switch
     fabric   two bridges, half of the hosts on each, joined by a cable of `uplink`: links contend as well
+    fabric2  leaves of two hosts and two spines that route (spines.py): several ways, by a hash or chosen
 
 Several senders to one receiver overflow its short queue and TCP retransmits: incast, as on a real
 switch. All that is made lives in namespaces, so deleting those leaves nothing behind. Needs root, iproute2
@@ -26,6 +27,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import owned
+import spines
+from commands import add_namespace, limit, output, packets_as_on_the_wire
 from owned import TestbedError
 
 MAX_HOSTS = 128
@@ -36,7 +39,7 @@ SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never
 @dataclass(frozen=True)
 class Settings:
     """rate, uplink: as tc writes rates, "20mbit". queue: bytes of a switch port's, "32k". cc: TCP congestion
-    control. uplink empty: one bridge."""
+    control. uplink empty: one bridge. spines above 0: leaves of leaf_hosts and spines in place of bridges."""
 
     hosts: int = 16
     rate: str = "20mbit"
@@ -44,6 +47,8 @@ class Settings:
     cc: str = "bbr"
     ranks_per_host: int = 1
     uplink: str = ""
+    leaf_hosts: int = 0
+    spines: int = 0
 
 
 PRESETS = {
@@ -51,6 +56,7 @@ PRESETS = {
     "fast": Settings(rate="50mbit"),
     "deep": Settings(queue="256k"),
     "fabric": Settings(uplink="80mbit"),  # 8 hosts of 20 Mbit/s share it: 2:1
+    "fabric2": Settings(leaf_hosts=2, spines=2),  # the topology fattree:2x8
     "multi": Settings(hosts=8, ranks_per_host=4),
 }
 
@@ -73,6 +79,10 @@ class Network:
 
     def host(self, number: int) -> str:
         return f"{self.prefix}h{number}"
+
+    def switch_of(self, host: int) -> str:
+        """The namespace of the switch where its port p<host> is."""
+        return spines.leaf(self, spines.leaf_of(self, host)) if self.settings.spines else self.switch
 
     @property
     def hosts(self) -> range:
@@ -202,7 +212,8 @@ def _reserve(name: str, settings: Settings) -> Network:
         if index is None:
             raise TestbedError(f"{MAX_NETWORKS} test networks are up already")
         network = Network(name, index, settings)
-        names = [network.switch, *map(network.host, network.hosts)]
+        switches = spines.namespaces(network) if settings.spines else []
+        names = [network.switch, *switches, *map(network.host, network.hosts)]
         if foreign := [n for n in names if owned.namespace_id(n) is not None]:
             raise TestbedError(
                 f"there is a namespace {foreign[0]} that nuice-testbed did not make: another --name"
@@ -220,6 +231,8 @@ def set_rate(network: Network, host: int, rate: str) -> None:
 
 def set_switch(network: Network, is_up: bool) -> None:
     """Takes the bridge down, or up again: a network that fails for a while."""
+    if network.settings.spines:
+        raise TestbedError("a fabric of spines has no one switch to take down")
     for bridge in ("br0", "br1"):
         subprocess.run(
             ["ip", "-n", network.switch, "link", "set", bridge, "up" if is_up else "down"],
@@ -231,11 +244,11 @@ def counters(network: Network) -> list[dict[str, int]]:
     """Per host, since the network is up: TCP segments sent and sent again, packets that its port dropped."""
     found = []
     for host in network.hosts:
-        lines = _output("ip", "netns", "exec", network.host(host), "cat", "/proc/net/snmp").splitlines()
+        lines = output("ip", "netns", "exec", network.host(host), "cat", "/proc/net/snmp").splitlines()
         names, values = (line.split()[1:] for line in lines if line.startswith("Tcp:"))
         tcp = dict(zip(names, map(int, values), strict=True))
         port = json.loads(
-            _output("tc", "-n", network.switch, "-s", "-j", "qdisc", "show", "dev", f"p{host}")
+            output("tc", "-n", network.switch_of(host), "-s", "-j", "qdisc", "show", "dev", f"p{host}")
         )[0]
         found.append(
             {"segments": tcp["OutSegs"], "retransmitted": tcp["RetransSegs"], "dropped": port["drops"]}
@@ -244,13 +257,24 @@ def counters(network: Network) -> list[dict[str, int]]:
 
 
 def uplink_dropped(network: Network) -> int:
-    """Packets that the queues of the cable between the two switches dropped, both ways; 0 with one switch."""
-    if not network.settings.uplink:
-        return 0
+    """Packets that the queues of the cables between switches dropped, both ways; 0 with one switch."""
+    if network.settings.spines:
+        ends = spines.cable_ends(network)
+    else:
+        ends = [(network.switch, end) for end in ("up0", "up1")] if network.settings.uplink else []
     return sum(
-        json.loads(_output("tc", "-n", network.switch, "-s", "-j", "qdisc", "show", "dev", end))[0]["drops"]
-        for end in ("up0", "up1")
+        json.loads(output("tc", "-n", namespace, "-s", "-j", "qdisc", "show", "dev", end))[0]["drops"]
+        for namespace, end in ends
     )
+
+
+def choose_ways(network: Network, plan: Path | None) -> int:
+    """By a schedule with paths each message's spine; None: by the hash again. How many pairs have a spine."""
+    if not network.settings.spines:
+        raise TestbedError("ways are chosen where there are spines: --preset fabric2")
+    ways = spines.ways_of(plan, network) if plan else {}
+    spines.choose(network, ways)
+    return len(ways)
 
 
 def _check(settings: Settings) -> None:
@@ -263,76 +287,60 @@ def _check(settings: Settings) -> None:
         raise TestbedError(f"--cc {settings.cc}: this kernel has {', '.join(available)}")
 
 
-def _output(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise TestbedError(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
-    return done.stdout
-
-
 def _bridge_of(host: int, settings: Settings) -> str:
     return "br1" if settings.uplink and host > settings.hosts // 2 else "br0"
 
 
 def _make_switch(network: Network) -> None:
     switch, settings = network.switch, network.settings
-    _add_namespace(network, switch)
-    _output("ip", "-n", switch, "link", "set", "lo", "up")
+    add_namespace(network.name, switch)
+    output("ip", "-n", switch, "link", "set", "lo", "up")
+    if settings.spines:
+        spines.make(network)
+        return
     for bridge in ("br0", "br1") if settings.uplink else ("br0",):
-        _output("ip", "-n", switch, "link", "add", bridge, "type", "bridge")
-        _output("ip", "-n", switch, "link", "set", bridge, "up")
-    _output("ip", "-n", switch, "addr", "add", f"{network.address(254)}/24", "dev", "br0")
+        output("ip", "-n", switch, "link", "add", bridge, "type", "bridge")
+        output("ip", "-n", switch, "link", "set", bridge, "up")
+    output("ip", "-n", switch, "addr", "add", f"{network.address(254)}/24", "dev", "br0")
     if settings.uplink:
-        _output("ip", "-n", switch, "link", "add", "up0", "type", "veth", "peer", "name", "up1")
+        output("ip", "-n", switch, "link", "add", "up0", "type", "veth", "peer", "name", "up1")
         for end, bridge in (("up0", "br0"), ("up1", "br1")):
-            _output("ip", "-n", switch, "link", "set", end, "master", bridge, "up")
-            _packets_as_on_the_wire(switch, end)
-            _limit(switch, end, settings.uplink, settings.queue)
+            output("ip", "-n", switch, "link", "set", end, "master", bridge, "up")
+            packets_as_on_the_wire(switch, end)
+            limit(switch, end, settings.uplink, settings.queue)
 
 
 def _make_host(network: Network, host: int) -> None:
-    name, port, switch = network.host(host), f"p{host}", network.switch
-    _add_namespace(network, name)
-    _output("ip", "-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
-    _output("ip", "-n", switch, "link", "set", port, "master", _bridge_of(host, network.settings), "up")
-    _output("ip", "-n", name, "addr", "add", f"{network.address(host)}/24", "dev", "eth0")
-    _output("ip", "-n", name, "link", "set", "eth0", "up")
-    _output("ip", "-n", name, "link", "set", "lo", "up")
-    _packets_as_on_the_wire(switch, port)
-    _packets_as_on_the_wire(name, "eth0")
+    name, port, switch = network.host(host), f"p{host}", network.switch_of(host)
+    add_namespace(network.name, name)
+    output("ip", "-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
+    if network.settings.spines:
+        spines.connect_host(network, host)
+    else:
+        output("ip", "-n", switch, "link", "set", port, "master", _bridge_of(host, network.settings), "up")
+    output("ip", "-n", name, "addr", "add", f"{network.address(host)}/24", "dev", "eth0")
+    output("ip", "-n", name, "link", "set", "eth0", "up")
+    output("ip", "-n", name, "link", "set", "lo", "up")
+    packets_as_on_the_wire(switch, port)
+    packets_as_on_the_wire(name, "eth0")
     _shape(network, host)
     key = f"net.ipv4.tcp_congestion_control={network.settings.cc}"
-    _output("ip", "netns", "exec", name, "sysctl", "-qw", key)
-
-
-def _add_namespace(network: Network, namespace: str) -> None:
-    _output("ip", "netns", "add", namespace)
-    owned.note(network.name, namespace)
+    output("ip", "netns", "exec", name, "sysctl", "-qw", key)
 
 
 def _shape(network: Network, host: int) -> None:
     settings = network.settings
-    _limit(network.switch, f"p{host}", settings.rate, settings.queue)
-    _limit(network.host(host), "eth0", settings.rate, SEND_BUFFER)
-
-
-def _limit(namespace: str, device: str, rate: str, queue: str) -> None:
-    words = ["root", "tbf", "rate", rate, "burst", "4k", "limit", queue]
-    _output("tc", "-n", namespace, "qdisc", "replace", "dev", device, *words)
-
-
-def _packets_as_on_the_wire(namespace: str, device: str) -> None:
-    """Without this a veth pair carries 64 KiB at once, and a queue of 32 KiB would drop every one."""
-    _output(
-        "ip", "netns", "exec", namespace, "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"
-    )
+    limit(network.switch_of(host), f"p{host}", settings.rate, settings.queue)
+    limit(network.host(host), "eth0", settings.rate, SEND_BUFFER)
 
 
 def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
     """A bridge port forwards nothing before it has learnt its state."""
+    if network.settings.spines:
+        return
     deadline = time.monotonic() + patience_s
     while True:
-        ports = json.loads(_output("bridge", "-n", network.switch, "-j", "link", "show"))
+        ports = json.loads(output("bridge", "-n", network.switch, "-j", "link", "show"))
         forwarding = sum(port.get("state") == "forwarding" for port in ports)
         if forwarding >= network.settings.hosts:
             return

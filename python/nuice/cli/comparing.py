@@ -83,7 +83,7 @@ def _show(console: Any, comparisons: Sequence[Comparison], result: dict[str, Any
     if result["topology"] and result["link_bound_phases"] is not None:
         console.print(
             f"{result['topology']}: busiest link {result['link_bound_phases']} phases, "
-            f"{result['link_bound_bytes']} bytes at least"
+            f"{result['link_bound_bytes']} bytes at least on its routes"
         )
     console.print(comparison_table(comparisons))
     for c in comparisons:

@@ -87,7 +87,7 @@ def link_lines(figures: Mapping[str, Any]) -> dict[str, str]:
         return {}
     return {
         "network": figures["topology"],
-        "link bounds": f"{figures['link_bound_phases']} phases, {figures['link_bound_bytes']} bytes",
+        "bounds, routes": f"{figures['link_bound_phases']} phases, {figures['link_bound_bytes']} bytes",
         "rounds": f"{figures['link_rounds']}  (phases, if transfers that share a link wait for each other)",
         "rounds / bound": ratio_text(figures["rounds_to_bound"]),
     }

@@ -20,17 +20,21 @@ MAX_HISTOGRAM_ROWS = 10
 def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_json: AsJson = False) -> None:
     """Show size, degrees, message sizes and lower bounds of a matrix, and where the bounds are reached.
 
-    With --topology also what its routes cost: the busiest link beside the busiest port.
+    With --topology also what its routes cost: the busiest link beside the busiest port, and --plot draws the
+    network with what the exchange puts on its links in place of the matrix.
     """
     matrix = _core.load_matrix_market(file)
     result = {"file": str(file), **matrix_figures(matrix), "plot": str(plot) if plot else None}
-    if topology:
+    network = _core.make_topology(topology) if topology else None
+    if network:
         result["topology"] = topology
-        result |= link_figures(matrix, _core.make_topology(topology))
+        result |= link_figures(matrix, network)
     if plot:
-        from ..plots import draw_matrix, save_figure
+        from ..plots import draw_fabric, draw_matrix, save_figure
 
-        save_figure(draw_matrix(matrix, file.name), plot)
+        draws_links = network is not None and network.num_links > 0
+        figure = draw_fabric(matrix, network, file.name) if draws_links else draw_matrix(matrix, file.name)
+        save_figure(figure, plot)
     output.report(as_json, result, lambda console: _show(console, matrix, result))
 
 
@@ -68,7 +72,16 @@ def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
         "link_bytes": links.bytes,
         "link_bytes_at": f"{network.vertex_name(link.src)} -> {network.vertex_name(link.dst)}",
         "link_to_port": links.bytes / port_bytes if port_bytes else 0.0,
+        "link_phases": links.phases,
+        "chosen_paths_phases": _phases_on_chosen_paths(matrix, network),
     }
+
+
+def _phases_on_chosen_paths(matrix: CommMatrix, network: Topology) -> int | None:
+    row = _core.find_scheduler("clos_coloring")
+    if row.why_not(matrix, topology=network):
+        return None
+    return _core.make_schedule(matrix, row.name, topology=network)[0].num_phases
 
 
 def _spread(values: Any) -> dict[str, float]:
@@ -110,6 +123,9 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
             f"{result['link_bytes']} bytes per slot  ({result['link_bytes_at']}), "
             f"{result['link_to_port']:.2f} times the busiest port"
         )
+        lines["link-free"] = f"{result['link_phases']} phases at least on its routes"
+        if result["chosen_paths_phases"]:
+            lines["link-free"] += f"; {result['chosen_paths_phases']} with chosen paths (clos_coloring)"
     elif "topology" in result:
         lines["busiest link"] = "none: no route has links"
     if result["plot"]:

@@ -7,6 +7,7 @@ No display and no pyplot: nothing here changes the state of a program that draws
 """
 
 from .convergence import draw_convergence
+from .fabric import draw_fabric
 from .flows import draw_flow
 from .network import draw_network
 from .patterns import draw_matrix, draw_mesh
@@ -20,6 +21,7 @@ from .traces import draw_trace
 __all__ = [
     "draw_comparison",
     "draw_convergence",
+    "draw_fabric",
     "draw_flow",
     "draw_matrix",
     "draw_mesh",

@@ -4,9 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nuice/core/error.hpp"
+#include "nuice/core/networks.hpp"
 #include "nuice/plan/packets.hpp"
+#include "nuice/plan/paths.hpp"
+#include "nuice/plan/scheduler.hpp"
 
-namespace nuice::advice {
+namespace nuice {
+namespace advice {
 namespace {
 
 constexpr Bytes usual_packet = 4096;
@@ -57,4 +62,16 @@ double packets_cost_s(const Traits& t, const Machine& machine) {
   return 2e-9 * (50000 + 500 * t.messages + packets * (t.hops + 2) * hop_ns);
 }
 
-}  // namespace nuice::advice
+}  // namespace advice
+
+std::optional<double> chosen_paths_s(const CommMatrix& matrix, const Machine& machine) {
+  require_valid(machine);
+  if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty())
+    throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
+  const bool gains = machine.lossless && machine.routing != Routing::spray && matrix.num_messages() > 0;
+  if (!gains || !why_no_paths(*machine.topology).empty()) return std::nullopt;
+  const Problem problem{.matrix = matrix, .topology = machine.topology.get()};
+  return advice::packets_s(matrix, make_schedule(problem, "clos_coloring"), machine, "depend", {});
+}
+
+}  // namespace nuice

@@ -95,7 +95,7 @@ std::vector<Notices> Plan::State::notices_for(const Schedule& schedule, const To
                                               const PlanOptions& options, Rank begin, Rank end) const {
   if (find_executor(options.executor).pace != Pace::notices)
     return std::vector<Notices>(static_cast<std::size_t>(end - begin));
-  const Dependencies before = dependencies(schedule, topology, {}, 2 * options.depend.early_bytes);
+  const Dependencies before = dependencies(schedule, topology, 2 * options.depend.early_bytes);
   return slice_notices(schedule, before, begin, end);
 }
 

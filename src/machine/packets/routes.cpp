@@ -29,8 +29,7 @@ Routes::Routes(const Topology& topology, Rank num_ranks, std::span<const Way> wa
   first_.push_back(0);
   for (const Way& way : ways) {
     route.clear();
-    way.path < 0 ? topology.append_route(way.src, way.dst, route)
-                 : topology.append_path(way.src, way.dst, way.path, route);
+    topology.append_way(way.src, way.dst, way.path, route);
     hops_.push_back({port_of(way.src), 0});
     for (const LinkId link : route) hops_.push_back({static_cast<WireId>(link), 0});
     hops_.push_back({port_of(way.dst) + static_cast<WireId>(num_ranks), 0});

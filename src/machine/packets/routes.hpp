@@ -32,7 +32,7 @@ struct Hop {
   std::uint32_t lane;  // virtual
 };
 
-/// Who sends to whom, over which path (-1: the topology's own route).
+/// Who sends to whom, over which path.
 struct Way {
   Rank src;
   Rank dst;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "core/support/table.hpp"
+#include "machine/packets/connections.hpp"
+#include "machine/packets/drop_fabric.hpp"
 #include "machine/packets/fabric.hpp"
 #include "machine/packets/routes.hpp"
 #include "machine/packets/senders.hpp"
@@ -21,7 +23,9 @@ namespace {
 
 using machine::Way;
 
-constexpr core::Named<Queueing> queueing_names[] = {{"fifo", Queueing::fifo}, {"voq", Queueing::voq}};
+constexpr core::Named<Queueing> queueing_names[] = {
+    {"fifo", Queueing::fifo}, {"voq", Queueing::voq}, {"drop", Queueing::drop}};
+constexpr double usual_resend_s = 0.2;  // Linux: RTO_MIN
 constexpr Bytes usual_packet = 4096;
 constexpr std::size_t most_drawn = 16;  // paths of a transfer
 
@@ -63,10 +67,16 @@ class Run {
     result_.virtual_lanes = routes.virtual_lanes();
     std::optional<Dependencies> before;
     if (pace_ == Pace::notices) before = find_dependencies();
-    machine::Fabric fabric(routes, options_.queueing, options_.buffer_packets);
     machine::Senders senders(program_, packets_, eager_, before ? &*before : nullptr, rules());
-    deliver(routes, fabric, senders);
-    result_.packet_hops = fabric.packet_hops();
+    if (options_.queueing == Queueing::drop) {
+      machine::DropFabric fabric(routes, options_.buffer_packets);
+      deliver_with_loss(routes, fabric, senders);
+      result_.packet_hops = fabric.packet_hops();
+    } else {
+      machine::Fabric fabric(routes, options_.queueing, options_.buffer_packets);
+      deliver(routes, fabric, senders);
+      result_.packet_hops = fabric.packet_hops();
+    }
     return std::move(result_);
   }
 
@@ -84,9 +94,8 @@ class Run {
     for (std::size_t id = 0; id < program_.moves.size(); ++id) {
       first_way_.push_back(static_cast<std::uint32_t>(result.size()));
       const machine::Move& move = program_.moves[id];
-      const bool chosen = !options_.paths.empty();
-      if (chosen || routing_ == Routing::table) {
-        result.push_back({move.src, move.dst, chosen ? options_.paths[id] : -1});
+      if (move.path != no_path || routing_ == Routing::table) {
+        result.push_back({move.src, move.dst, move.path});
         continue;
       }
       const auto paths = static_cast<std::uint64_t>(machine_.topology->num_paths(move.src, move.dst));
@@ -118,9 +127,8 @@ class Run {
 
   /// Links count where it is known who crosses them.
   Dependencies find_dependencies() const {
-    const bool known = routing_ == Routing::table || !options_.paths.empty();
-    return dependencies(schedule_, known ? machine_.topology.get() : nullptr, options_.paths,
-                        2 * options_.early_bytes);
+    const bool known = routing_ == Routing::table || schedule_.has_paths();
+    return dependencies(schedule_, known ? machine_.topology.get() : nullptr, 2 * options_.early_bytes);
   }
 
   machine::Senders::Rules rules() const {
@@ -166,19 +174,83 @@ class Run {
         senders.arrives(transfer, slot);
       });
     }
+    ends(last);
+  }
+
+  void ends(double last) {
     result_.slots = last;
     result_.seconds =
         result_.packets == 0 ? 0 : last * result_.slot_s + machine_.latency_s + machine_.receive_overhead_s;
+  }
+
+  machine::Connections::Rules connection_rules(const machine::Routes& routes) const {
+    std::uint32_t longest = 0;
+    for (std::size_t way = 0; way + 1 < routes.first_hop().size(); ++way)
+      longest = std::max(longest, routes.first_hop()[way + 1] - routes.first_hop()[way]);
+    const double resend_s = options_.resend_s > 0    ? options_.resend_s
+                            : machine_.timeout_s > 0 ? machine_.timeout_s
+                                                     : usual_resend_s;
+    return {.resend_slots = resend_s / result_.slot_s,
+            .ack_slots = longest + machine_.latency_s / result_.slot_s};
+  }
+
+  /// As deliver(): what may go waits in a connection until its window has room.
+  void deliver_with_loss(const machine::Routes& routes, machine::DropFabric& fabric,
+                         machine::Senders& senders) {
+    machine::Connections connections(schedule_.num_ranks(), packets_.size(), connection_rules(routes));
+    result_.arrived_slots.assign(packets_.size(), 0);
+    double slot = 0;
+    double last = 0;
+    std::uint64_t sent = 0;
+    const auto begin_slot = [&] {
+      senders.begin_slot(slot);
+      connections.begin_slot(slot);
+      for (Rank rank = 0; senders.num_ready() > 0 && rank < schedule_.num_ranks(); ++rank)
+        while (senders.has_packet(rank)) connections.push(rank, senders.next(rank));
+    };
+    while (!senders.is_done()) {
+      check_interrupt();
+      begin_slot();
+      if (fabric.is_empty() && !connections.has_packets()) {
+        auto next = senders.next_event();
+        if (const auto other = connections.next_event(); other && (!next || *other < *next)) next = other;
+        if (!next)
+          throw Error(ErrorCode::state,
+                      "rank " + std::to_string(senders.first_waiting()) + " would wait for ever to send");
+        const double ahead = std::max(slot, std::ceil(*next));
+        fabric.skip(static_cast<std::uint64_t>(ahead - slot));
+        slot = ahead;
+        begin_slot();
+      }
+      for (Rank rank = 0; connections.has_packets() && rank < schedule_.num_ranks(); ++rank)
+        if (const auto transfer = connections.next(rank))
+          fabric.inject(rank, *transfer, first_hop(routes, *transfer, sent++));
+      ++slot;
+      fabric.step(
+          [&](std::uint32_t transfer) {
+            last = result_.arrived_slots[transfer] = slot;
+            connections.arrived(transfer, slot);
+            senders.arrives(transfer, slot);
+          },
+          [&](std::uint32_t transfer) { connections.dropped(transfer, slot); });
+    }
+    result_.dropped = connections.num_dropped();
+    result_.timeouts = connections.num_timeouts();
+    ends(last);
   }
 
   void inject(const machine::Routes& routes, machine::Fabric& fabric, machine::Senders& senders) {
     for (Rank rank = 0; rank < schedule_.num_ranks(); ++rank) {
       if (!senders.has_packet(rank) || !fabric.takes(rank)) continue;
       const std::uint32_t transfer = senders.next(rank);
-      const std::uint32_t ways = first_way_[transfer + 1] - first_way_[transfer];
-      const std::uint32_t way = first_way_[transfer] + (ways > 1 ? senders.packets_sent(transfer) % ways : 0);
-      fabric.inject(rank, transfer, routes.first_hop()[way]);
+      fabric.inject(rank, transfer, first_hop(routes, transfer, senders.packets_sent(transfer)));
     }
+  }
+
+  /// Of the n-th packet: its ways in turn.
+  std::uint32_t first_hop(const machine::Routes& routes, std::uint32_t transfer, std::uint64_t n) const {
+    const std::uint32_t ways = first_way_[transfer + 1] - first_way_[transfer];
+    return routes.first_hop()[first_way_[transfer] + n % ways];
   }
 
   const Schedule& schedule_;
@@ -194,19 +266,15 @@ class Run {
   PacketRun result_;
 };
 
-void require_options(const Schedule& schedule, const PacketOptions& options) {
+void require_options(const PacketOptions& options) {
   if (!find_executor(options.executor).needs_schedule())
     refuse("executor \"" + options.executor +
            "\" takes no schedule: it cannot be simulated packet by packet");
   if (options.packet_bytes < 0 || options.early_bytes < 0) refuse("packet_bytes or early_bytes is negative");
+  if (!(options.resend_s >= 0)) refuse("resend_s is negative or not a number");
   if (options.buffer_packets < 1) refuse("an input has buffers for one packet at least");
   if (options.chunk_bytes < 1 || options.window_bytes < 1 || options.window_senders < 1)
     refuse("chunks, windows and senders of a window are 1 at least");
-  if (!options.paths.empty() && options.paths.size() != schedule.num_transfers()) {
-    throw Error(ErrorCode::mismatch, "paths are given for " + std::to_string(options.paths.size()) +
-                                         " transfers, the schedule has " +
-                                         std::to_string(schedule.num_transfers()));
-  }
 }
 
 }  // namespace
@@ -220,7 +288,7 @@ PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, c
                            const PacketOptions& options) {
   require_valid(machine);
   require_lossless(machine);
-  require_options(schedule, options);
+  require_options(options);
   if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty())
     throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
   if (schedule.num_ranks() != matrix.num_ranks()) {
@@ -239,10 +307,11 @@ PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, c
 
 double switch_throughput(int ports, Queueing queueing, int slots, std::uint64_t seed) {
   if (ports < 1 || slots < 1) refuse("a switch has one port at least, and one slot");
+  if (queueing == Queueing::drop) refuse("queueing drop has no inputs that saturate");
   const auto crossbar = make_topology("crossbar:" + std::to_string(ports));
   std::vector<Way> ways;
   for (Rank src = 0; src < ports; ++src)
-    for (Rank dst = 0; dst < ports; ++dst) ways.push_back({src, dst, -1});
+    for (Rank dst = 0; dst < ports; ++dst) ways.push_back({src, dst, no_path});
   const machine::Routes routes(*crossbar, ports, ways);
   machine::Fabric fabric(routes, queueing, 32);
   Random random(seed);

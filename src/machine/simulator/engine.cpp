@@ -322,7 +322,7 @@ void Engine::submit(TransferId id) {
   storm_.calm();
   const Move& move = program_.moves[id];
   const auto wire = static_cast<double>(wire_bytes(machine_, move.bytes));
-  network_.submit(id, move.src, move.dst, wire, move.together, now_);
+  network_.submit(id, move, wire, now_);
 }
 
 void Engine::port_taken(TransferId id, double now) {

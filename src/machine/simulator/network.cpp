@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "machine/simulator/program.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::machine {
@@ -48,21 +49,21 @@ std::vector<double> Network::capacities() const {
   return result;
 }
 
-void Network::submit(TransferId id, Rank src, Rank dst, double wire, bool together, double now) {
+void Network::submit(TransferId id, const Move& move, double wire, double now) {
   if (id >= journeys_.size()) {
     journeys_.resize(id + std::size_t{1});
     routes_of_.resize(id + std::size_t{1});
   }
   Journey& journey = journeys_[id];
-  journey.src = src;
-  journey.dst = dst;
+  journey.src = move.src;
+  journey.dst = move.dst;
   journey.wire = wire;
-  journey.together = together;
-  machine_.topology->append_route(src, dst, routes_of_[id]);
-  if (has_room(machine_.sends_at_once, ports_[at(src)].sending)) {
+  journey.together = move.together;
+  machine_.topology->append_way(move.src, move.dst, move.path, routes_of_[id]);
+  if (has_room(machine_.sends_at_once, ports_[at(move.src)].sending)) {
     take_port(id, now);
   } else {
-    ports_[at(src)].to_send.push_back(id);
+    ports_[at(move.src)].to_send.push_back(id);
   }
 }
 

@@ -39,13 +39,15 @@ struct NetworkCounts {
   std::uint64_t timeouts = 0;
 };
 
+struct Move;
+
 class Network {
  public:
   /// slowdown: by rank, how many times slower its port is (memory).
   Network(const Machine& machine, std::vector<double> slowdown, Events& events, Watcher& watcher);
 
   /// A transfer that both processors are ready for. `together`: an exchange that both partners have begun together.
-  void submit(TransferId id, Rank src, Rank dst, double wire, bool together, double now);
+  void submit(TransferId id, const Move& move, double wire, double now);
 
   void port_ready(TransferId id, double now);
   void flow_ends(TransferId id, std::uint32_t version, double now);

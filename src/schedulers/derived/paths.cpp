@@ -96,9 +96,9 @@ class Chooser {
   Chooser(const Schedule& schedule, const Topology& topology)
       : schedule_(schedule), levels_(topology.levels()) {}
 
-  PathSchedule make() {
-    PathSchedule result{Schedule(schedule_.num_ranks()), {}};
-    result.schedule.reserve(schedule_.num_pieces());
+  Schedule make() {
+    Schedule result(schedule_.num_ranks());
+    result.reserve(schedule_.num_pieces());
     std::size_t first = 0;
     for (PhaseId phase = 0; phase < schedule_.num_phases(); ++phase) {
       check_interrupt();
@@ -149,18 +149,17 @@ class Chooser {
   }
 
   /// The phase, part by part, without empty ones.
-  void append(std::size_t first, PathSchedule& result) const {
+  void append(std::size_t first, Schedule& result) const {
     std::vector<Piece> pieces;
     std::vector<std::size_t> order(ends_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [this](std::size_t i) { return part_[i]; });
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (i == 0 || part_[order[i]] != part_[order[i - 1]]) result.schedule.begin_phase();
+      if (i == 0 || part_[order[i]] != part_[order[i - 1]]) result.begin_phase();
       const Transfer transfer = schedule_.transfer(first + order[i]);
       pieces.clear();
       for (const Piece piece : transfer.pieces) pieces.push_back(piece);
-      result.schedule.add(transfer.src, transfer.dst, pieces);
-      result.paths.push_back(path_[order[i]]);
+      result.add(transfer.src, transfer.dst, pieces, path_[order[i]]);
     }
   }
 
@@ -175,12 +174,14 @@ class Chooser {
 
 }  // namespace
 
-PathSchedule choose_paths(const Schedule& schedule, const Topology& topology) {
-  if (topology.levels().empty()) {
-    throw Error(
-        ErrorCode::not_applicable,
-        "paths are chosen on trees of switches with several cables upwards; " + topology.name() + " is none");
-  }
+std::string why_no_paths(const Topology& topology) {
+  if (!topology.levels().empty()) return {};
+  return "paths are chosen on trees of switches with several cables upwards; " + topology.name() + " is none";
+}
+
+Schedule choose_paths(const Schedule& schedule, const Topology& topology) {
+  if (const std::string reason = why_no_paths(topology); !reason.empty())
+    throw Error(ErrorCode::not_applicable, reason);
   if (topology.num_ranks() < schedule.num_ranks()) {
     throw Error(ErrorCode::mismatch,
                 "topology " + topology.name() + " has " + std::to_string(topology.num_ranks()) +
