@@ -115,7 +115,7 @@ TEST(Calibrate, SaysWhenItsOwnChecksAreOff) {
   BucketLab lab(machine, 0,
                 3);  // what exchanges is not slowed down here, so predictions are three times too long
   const Calibration found = calibrate(lab, {.reps = 9, .topology = {}});
-  EXPECT_GT(found.machine.worst_check, most_off);
+  EXPECT_GT(found.machine.worst_check, largest_trusted_error);
   const auto remarks = notes(found, {4, 4, false, "a library"});
   EXPECT_TRUE(std::ranges::any_of(remarks, [](const MachineNote& note) {
     return note.text.find("only where it is named") != std::string::npos;

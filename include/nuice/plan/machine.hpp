@@ -134,7 +134,7 @@ struct Machine {
 };
 
 /// A calibrated machine whose own check is further off is not taken where nobody has named it.
-inline constexpr double most_off = 1.5;
+inline constexpr double largest_trusted_error = 1.5;
 
 /// Bytes on the wire for a transfer of `bytes`.
 Bytes wire_bytes(const Machine& machine, Bytes bytes);

@@ -54,7 +54,7 @@ Found look_for(const PlanOptions& options, bool one_host) {
   if (!saved.empty() && std::filesystem::exists(saved)) {
     Found found = by_name(saved, "The machine is " + saved + ".");
     const double off = parse_machine(found.text, saved).worst_check;
-    if (off <= most_off) return found;
+    if (off <= largest_trusted_error) return found;
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), " was %.2g times off in its own check", off);
     why = saved + text.data();
