@@ -25,12 +25,12 @@ import numpy as np
 
 from ._core import CommMatrix
 from .errors import Error
+from .ranges import amount, whole
 
 FORMAT = 1
 NO_CALL = -2  # of a rank that made fewer
 NOT_KEPT = -1  # a row that the recorder had no room for
 MOST_NUMBERS = 2**28  # calls x ranks of a series
-MOST_OF_ANYTHING = 1e18
 
 
 @dataclass(frozen=True)
@@ -117,20 +117,6 @@ def _read(path: Path) -> dict[str, Any]:
         raise Error(f"{path}: {error.strerror}", "io") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Error(f"{path}: not a record of `nuice run --record`", "parse") from None
-
-
-def whole(value: Any, least: int, most: int = 2**63 - 1) -> int:
-    """Raises ValueError."""
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(value)
-    return value
-
-
-def amount(value: Any) -> float:
-    """Of seconds or bytes: 0 to 10^18. Raises ValueError, TypeError."""
-    if not 0 <= value <= MOST_OF_ANYTHING:
-        raise ValueError(value)
-    return float(value)
 
 
 def _require_sound(file: dict[str, Any]) -> None:

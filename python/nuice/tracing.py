@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ._core import CommMatrix
 from .errors import Error
-from .recording import MOST_OF_ANYTHING, amount, whole
+from .ranges import MOST_OF_ANYTHING, amount, whole
 
 FORMAT = 1
 KINDS = ("start", "wait", "sent", "landed", "message", "granted", "may_send", "step", "over")

@@ -182,11 +182,11 @@ void EndpointCore::add_failure_handlers() {
   add(InternalHandler::roll_call, [](void*, Context& context, const std::byte*, std::size_t) {
     EndpointCore& core = context.endpoint().core();
     const Header present = internal_header(InternalHandler::present);
-    if (core.sealed_)
+    if (core.sealed_) {
       core.post(context.source(), present, nullptr, 0, {});
-    else
-      (void)core.try_post(context.source(), present, {},
-                          {});  // others may wait in seal() for one that is silent
+    } else {  // others may wait in seal() for one that is silent
+      (void)core.try_post(context.source(), present, {}, {});
+    }
   });
   add(InternalHandler::present, [](void*, Context& context, const std::byte*, std::size_t) {
     std::vector<char>& is_present = context.endpoint().core().watch_.is_present;

@@ -153,7 +153,10 @@ def ways_of(plan: Path, network: Network) -> dict[tuple[int, int], int]:
     for words in lines:
         if len(words) < 4 or not words[2].startswith("@"):
             continue
-        src, dst, path = int(words[0]), int(words[1]), int(words[2][1:])
+        try:
+            src, dst, path = int(words[0]), int(words[1]), int(words[2][1:])
+        except ValueError:
+            raise TestbedError(f"{plan}: {' '.join(words[:3])}: no transfer of a schedule") from None
         if max(src, dst) >= network.settings.hosts * per_host or path >= network.settings.spines:
             raise TestbedError(f"{plan}: {' '.join(words[:3])}: this network has no such rank or spine")
         pair = (1 + src // per_host, 1 + dst // per_host)

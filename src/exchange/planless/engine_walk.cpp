@@ -185,7 +185,7 @@ bool PlanlessEngine::grant_source(Ongoing& ongoing, std::size_t index, Bytes win
   Source& source = ongoing.sources[index];
   const Bytes share = share_of(window_.window_bytes(), sources_left_);
   if (source.told == source.asked) {
-    const Bytes share_of_all = share_of(window_.window_for(settings_.window.share), sources_left_);
+    const Bytes share_of_all = share_of(window_.whole_window_bytes(), sources_left_);
     source.chunk = window_.chunk_for(source.bytes - source.asked, share_of_all);
   }
   while (source.asked < source.bytes) {

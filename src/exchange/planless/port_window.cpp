@@ -44,7 +44,7 @@ void PortKnowledge::hear(const PortKnowledge& other) {
 
 PortWindow::PortWindow(const exchange::WindowBounds& bounds) : bounds_(bounds) {
   bounds_.chunk_bytes = std::min<Bytes>(bounds_.chunk_bytes, INT_MAX);
-  window_bytes_ = first_bytes_ = window_for(bounds_.share);
+  window_bytes_ = first_bytes_ = whole_window_bytes();
 }
 
 Bytes PortWindow::window_for(double share) const {
@@ -62,13 +62,13 @@ Bytes PortWindow::window_for(double share) const {
 
 Bytes PortWindow::chunk_for(Bytes rest, Bytes share) const {
   if (!bounds_.adapts) return bounds_.chunk_bytes;
-  const Bytes part = std::max(window_for(bounds_.share) / chunks_in_window, exchange::segment_bytes);
+  const Bytes part = std::max(whole_window_bytes() / chunks_in_window, exchange::segment_bytes);
   return std::min(bounds_.chunk_bytes, rest <= share ? rest : part);
 }
 
 /// Half of the window is open at once, the rest as bytes come in: a queue does not have to take all of it from all sides.
 void PortWindow::begin(Bytes bytes, bool is_alone) {
-  const Bytes window = window_for(bounds_.share);
+  const Bytes window = whole_window_bytes();
   is_counted_ = bounds_.adapts && is_alone && bytes > windows_that_tell_the_rate * window;
   landed_ = 0;
   bytes_ = bytes;
@@ -85,7 +85,7 @@ void PortWindow::land(double now_s, Bytes bytes, double delay_s) {
   landed_ += bytes;
   if (delay_s > 0)
     known_.delay_ns = std::min(known_.delay_ns, std::max<std::int64_t>(1, std::llround(1e9 * delay_s)));
-  window_bytes_ = std::max(window_bytes_, std::min(window_for(bounds_.share), first_bytes_ + landed_));
+  window_bytes_ = std::max(window_bytes_, std::min(whole_window_bytes(), first_bytes_ + landed_));
 }
 
 void PortWindow::end(double now_s) {

@@ -52,6 +52,8 @@ class PortWindow {
   Bytes window_bytes() const { return window_bytes_; }
   /// Of whole exchanges, for a rank with this share of its host's port.
   Bytes window_for(double share) const;
+  /// For this rank.
+  Bytes whole_window_bytes() const { return window_for(bounds_.share); }
   /// Of what a sender has left, its share of the whole window being so many bytes: at once if that holds it, as each chunk costs a packet
   /// that asks for it and those that acknowledge both.
   Bytes chunk_for(Bytes rest, Bytes share) const;

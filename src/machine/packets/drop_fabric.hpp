@@ -20,7 +20,6 @@ class DropFabric {
  public:
   DropFabric(const Routes& routes, int buffer_packets);
 
-  bool takes(Rank /*rank*/) const { return true; }
   /// A packet of `transfer` sets out over the route that begins with hops()[first_hop]. Once a slot and rank.
   void inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "mpi/call.hpp"
@@ -25,11 +26,10 @@ struct Visitor {
 };
 
 /// Those who have come to this rank, by number and rank.
-std::vector<Visitor> receive_visitors(const Communicator& comm, std::uint64_t mine) {
+std::vector<Visitor> receive_visitors(const Communicator& comm, Rank keeper, std::uint64_t mine) {
   SparseExchange sparse(comm, meeting_tag());
   SparseExchange::Box box;
-  const auto n = static_cast<std::uint64_t>(comm.num_ranks());
-  box.add(static_cast<Rank>(mine % n), std::as_bytes(std::span(&mine, 1)));
+  box.add(keeper, std::as_bytes(std::span(&mine, 1)));
   SparseExchange::Sums sums{};
   const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, sizeof mine);
   std::vector<Visitor> visitors;
@@ -123,7 +123,7 @@ class Answers {
 
 std::vector<Rank> meet(const Communicator& comm, std::uint64_t mine) {
   const auto keeper = static_cast<Rank>(mine % static_cast<std::uint64_t>(comm.num_ranks()));
-  Answers answers(comm, receive_visitors(comm, mine));
+  Answers answers(comm, receive_visitors(comm, keeper, mine));
   std::vector<Rank> ranks;
   for (const auto& [first, count] : answers.exchange(keeper))
     for (Rank i = 0; i < count; ++i) ranks.push_back(first + i);
