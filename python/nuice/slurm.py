@@ -26,7 +26,9 @@ def _read(text: str, file: str) -> list[dict[str, Any]]:
 
     try:
         found = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except RecursionError:
+        raise Error(f"{file}: lists in lists without end", "limit") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: the 31st of February, a number without digits
         raise Error(f"{file}: {' '.join(str(error).split())}", "parse") from None
     if not isinstance(found, list) or not found:
         raise Error(f"{file}: expected a list of topologies", "parse")

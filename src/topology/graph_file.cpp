@@ -64,10 +64,10 @@ class GraphFileReader {
   void declare(bool is_rank) {
     if (words_.size() < 2) lines_.fail("expected \"" + std::string(words_[0]) + " NAME...\"");
     for (const std::string_view word : std::span(words_).subspan(1)) {
-      for (const std::string& name : names_in(word)) {
-        if (static_cast<std::int64_t>(graph_.num_vertices()) == max_vertices) {
-          lines_.fail(ErrorCode::limit, "more than " + std::to_string(max_vertices) + " ranks and switches");
-        }
+      const std::vector<std::string> names = names_in(word);
+      if (static_cast<std::int64_t>(graph_.num_vertices() + names.size()) > max_vertices)
+        lines_.fail(ErrorCode::limit, "more than " + std::to_string(max_vertices) + " ranks and switches");
+      for (const std::string& name : names) {
         const auto vertex = is_rank ? graph_.add_rank(name) : graph_.add_switch(name);
         if (!vertices_.try_emplace(name, vertex).second) lines_.fail("\"" + name + "\" is declared twice");
       }

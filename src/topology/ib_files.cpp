@@ -195,7 +195,7 @@ class TableReader {
     int port = 0;
     const bool good = switch_ != nullptr && words.size() >= 2 &&
                       core::parse_number(words[0].substr(2), lid, 16) && core::parse_number(words[1], port) &&
-                      lid < most_lids && port >= 0 && port <= no_way;
+                      lid >= 0 && lid < most_lids && port >= 0 && port <= no_way;
     if (!good) lines_.fail("expected \"0xLID PORT\" below a switch");
     auto& table = switch_->port;
     if (static_cast<std::size_t>(lid) >= table.size())

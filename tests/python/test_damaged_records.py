@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records and traces that are damaged in any way are read, or refused by a nuice.Error, and nothing else.
+"""Damaged records, traces and files topology.yaml are read, or refused by a nuice.Error, and nothing else.
 
 What `make fuzz` is for formats that C++ reads. `python tests/python/test_damaged_records.py N`: N of each.
 """
@@ -19,6 +19,7 @@ import nuice
 import test_recording
 import test_tracing
 from nuice import recording, tracing
+from nuice.slurm import topology_conf
 
 NUMBERS = (0, 1, -1, 2, 2**31, 2**63 - 1, 2**63, 10**30, -(2**63), 0.5, 1e308, -0.0)
 VALUES = (None, True, "", "x", [], {}, [[0, 1]], float("nan"), float("inf"), *NUMBERS)
@@ -68,6 +69,15 @@ def read_trace(folder: Path) -> None:
         tracing.trace_events(exchange)
 
 
+def read_yaml(folder: Path) -> None:
+    path = folder / "topology.yaml"
+    for name in (None, "whole"):
+        try:
+            topology_conf(path.read_text(encoding="utf-8"), name)
+        except UnicodeDecodeError:  # which the command names as such
+            raise nuice.Error("no text", "io") from None
+
+
 def make_record(folder: Path) -> Path:
     series = test_recording.series([[0, 2], [1, 1], [-1, 1]], [10, 20, 40, 5.5])
     test_recording.write(folder, 0, [[1, 100], [1, 50]], [series])
@@ -78,6 +88,15 @@ def make_record(folder: Path) -> Path:
 def make_trace(folder: Path) -> Path:
     test_tracing.two_ranks(folder)
     return folder / "7-rank-1.trace"
+
+
+def make_yaml(folder: Path) -> Path:
+    """JSON is YAML too."""
+    switches = [{"switch": "spine", "children": "leaf[0-1]"}, {"switch": "leaf0", "nodes": "n[00-03]"}]
+    path = folder / "topology.yaml"
+    whole = [{"topology": "whole", "cluster_default": True, "tree": {"switches": switches}}]
+    path.write_text(json.dumps([*whole, {"topology": "blocks", "block": {"block_sizes": [4]}}]) + "\n")
+    return path
 
 
 def try_out(make: Callable[[Path], Path], read: Callable[[Path], None], times: int, seed: int) -> int:
@@ -105,13 +124,16 @@ def try_out(make: Callable[[Path], Path], read: Callable[[Path], None], times: i
     return refused
 
 
-@pytest.mark.parametrize(("make", "read"), [(make_record, read_record), (make_trace, read_trace)])
+FORMATS = [(make_record, read_record), (make_trace, read_trace), (make_yaml, read_yaml)]
+
+
+@pytest.mark.parametrize(("make", "read"), FORMATS)
 @pytest.mark.filterwarnings("error")
 def test_damaged_files_are_read_or_refused(make: Callable, read: Callable) -> None:
     assert 300 < try_out(make, read, 600, 1) < 600
 
 
 if __name__ == "__main__":
-    for make, read in ((make_record, read_record), (make_trace, read_trace)):
+    for make, read in FORMATS:
         times = int(sys.argv[1])
         print(f"{read.__name__}: {times} damaged files, {try_out(make, read, times, 7)} refused")

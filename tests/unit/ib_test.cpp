@@ -123,6 +123,9 @@ TEST_F(IbFiles, WhatIsWrongIsNamed) {
   replace("dump_fts.txt", "0x0002 0", "0x000x 0");
   EXPECT_ERROR(fabric(), ErrorCode::parse, {"dump_fts.txt:", "LID PORT"});
   text = whole;
+  replace("dump_fts.txt", "0x0002 0", "0x-2 0");
+  EXPECT_ERROR(fabric(), ErrorCode::parse, {"dump_fts.txt:", "LID PORT"});
+  text = whole;
   replace("dump_fts.txt", "guid 0x", "guid 0xf");
   EXPECT_ERROR(fabric(), ErrorCode::parse, {"dump_fts.txt:1", "is not among"});
   text = whole;
