@@ -52,7 +52,7 @@ std::string lower(std::string_view word) {
 /// Reads the lines; a backslash at the end of one joins the next to it.
 class SlurmReader {
  public:
-  SlurmReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
+  SlurmReader(std::istream& in, std::string name) : lines_(in, name), name_(std::move(name)) {}
 
   std::vector<SlurmSwitch> read() {
     std::vector<SlurmSwitch> switches;
@@ -68,15 +68,15 @@ class SlurmReader {
     text.clear();
     std::string line;
     bool any = false;
-    for (bool more = true; more && std::getline(in_, line);) {
-      ++line_number_;
-      if (!any) where_ = name_ + ":" + std::to_string(line_number_);
+    for (bool more = true; more && lines_.next(line);) {
+      if (!any) where_ = name_ + ":" + std::to_string(lines_.line_number());
       any = true;
-      if (!line.empty() && line.back() == '\r') line.pop_back();
       line.erase(std::min(line.find('#'), line.size()));
       more = !line.empty() && line.back() == '\\';
       if (more) line.pop_back();
       text += line;
+      if (text.size() > core::LineReader::longest_line)
+        lines_.fail(ErrorCode::limit, "too many lines joined");
     }
     return any;
   }
@@ -110,9 +110,8 @@ class SlurmReader {
     if (const std::string reason = expand_host_list(value, names); !reason.empty()) fail_at(where_, reason);
   }
 
-  std::istream& in_;
+  core::LineReader lines_;
   std::string name_;
-  std::size_t line_number_ = 0;
   std::string where_;  // where the present entry begins
 };
 

@@ -76,3 +76,11 @@ def test_a_yaml_file_given_as_network_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "topology.yaml").write_text(TWO)
     with pytest.raises(nuice.Error, match="nuice export slurm"):
         nuice.make_topology(f"slurm:{tmp_path / 'topology.yaml'}")
+
+
+def test_what_is_no_network_is_not_written(nuice_main, tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text("- topology: t\n  tree: {switches: [{switch: s, children: s}]}\n")
+    result = nuice_main("export", "slurm", "t.yaml", "-o", "t.conf")
+    assert result.status == 2
+    assert 't.yaml, as t.conf:1: switch "s" is below itself' in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["t.yaml"]

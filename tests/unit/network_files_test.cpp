@@ -2,6 +2,7 @@
 // Networks from files: what they read, how they route, and that bad ones are refused with their line.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -194,6 +195,17 @@ TEST_F(NetworkFiles, SwitchesWithSeveralParentsSpread) {
   for (Rank dst = 4; dst < 8; ++dst) tops.insert(named_stops(*net, 0, dst).at(1));
   EXPECT_EQ(tops, (std::set<std::string>{"s0", "s1"}));
   EXPECT_EQ(net->link(0).capacity, 1) << "four hosts, thinned by two, over two cables";
+}
+
+TEST_F(NetworkFiles, SlurmFilesThatDoNotEndAreRefused) {
+  EXPECT_ERROR(make_topology("slurm:/dev/zero"), ErrorCode::limit, {"/dev/zero:1: a line of more than"});
+  const std::string path =
+      write("topology.conf", "SwitchName=a Nodes=n[0-3]\n" + std::string(1 << 20, ' ') + "\n");
+  ASSERT_EQ(std::system(("gzip -f " + path).c_str()), 0);
+  EXPECT_EQ(make_topology("slurm:" + path + ".gz")->num_ranks(), 4);
+  std::filesystem::resize_file(path + ".gz", std::filesystem::file_size(path + ".gz") - 20);
+  EXPECT_ERROR(make_topology("slurm:" + path + ".gz"), ErrorCode::io,
+               {"topology.conf.gz:", "cannot be read further"});
 }
 
 TEST_F(NetworkFiles, BadSlurmFilesAreRefusedWithTheirLine) {

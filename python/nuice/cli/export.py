@@ -87,10 +87,14 @@ def slurm(
     except (OSError, UnicodeDecodeError) as error:
         raise Error(f"{file}: {getattr(error, 'strerror', None) or error}", "io") from None
     with OutputFiles() as files:
-        files.temporary(out).write_text(text, encoding="utf-8")
-    network = _core.make_topology(f"slurm:{out}")
-    result = {"file": str(file), "topology": network.name, "ranks": network.num_ranks}
-    sentence = f"{out}: --topology {network.name} has {network.num_ranks} hosts"
+        written = files.temporary(out)
+        written.write_text(text, encoding="utf-8")
+        try:
+            ranks = _core.make_topology(f"slurm:{written}").num_ranks
+        except Error as error:  # before anything is at `out`
+            raise Error(f"{file}, as {str(error).replace(str(written), str(out))}", error.code) from None
+    result = {"file": str(file), "topology": f"slurm:{out}", "ranks": ranks}
+    sentence = f"{out}: --topology slurm:{out} has {ranks} hosts"
     output.report(as_json, result, lambda console: console.print(sentence))
     return 0
 

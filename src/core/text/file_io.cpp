@@ -17,11 +17,6 @@
 #include "nuice/core/interrupt.hpp"
 
 namespace nuice::core {
-namespace {
-
-constexpr std::size_t longest_line = std::size_t{1} << 26;
-
-}  // namespace
 
 bool LineReader::next(std::string& line) {
   check_interrupt();

@@ -17,11 +17,15 @@ namespace nuice::core {
 /// Hands out the lines of a stream; its errors carry "name:line: ".
 class LineReader {
  public:
+  static constexpr std::size_t longest_line = std::size_t{1} << 26;
+
   LineReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
   /// The next line without its end ("\n" or "\r\n"); false at the end of the file. A byte order mark at the beginning is
-  /// passed over. Throws Error io where the file cannot be read, limit for a line above 2^26 characters.
+  /// passed over. Throws Error io where the file cannot be read, limit for a line above longest_line.
   bool next(std::string& line);
+  /// Of the line that was read last, from 1.
+  std::size_t line_number() const { return line_number_; }
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail(ErrorCode code, const std::string& what) const;
 
