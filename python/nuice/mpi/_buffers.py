@@ -12,6 +12,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from ._library import whole
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -108,8 +110,8 @@ def field_of(given: Sequence[Any], writable: bool) -> Field:
         counts, displs = counts
     field = Field(
         memory,
-        [int(count) for count in counts],
-        None if displs is None else [int(displ) for displ in displs],
+        [whole(count, "a count") for count in counts],
+        None if displs is None else [whole(displ, "a displacement") for displ in displs],
         datatype,
     )
     _check_room(field)

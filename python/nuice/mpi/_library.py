@@ -10,11 +10,12 @@ Python; where the system's loader looks.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import sys
 from ctypes import CDLL, POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 try:
     from mpi4py import MPI
@@ -122,6 +123,17 @@ def fail(status: int) -> NoReturn:
 def must(status: int) -> None:
     if status:
         fail(status)
+
+
+def whole(value: Any, what: str, bits: int = 64) -> int:
+    """ctypes would cut off what does not fit, and int() what comes after the point."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: {value!r} is no whole number") from None
+    if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+        raise Error(f"{what}: {number} is beyond a whole number of {bits} bits", "limit")
+    return number
 
 
 def ints(values: list[int]) -> ctypes.Array[c_int]:

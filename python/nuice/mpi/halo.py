@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import Error
 from ._buffers import memory_of
-from ._library import addresses, int64s, ints, lib, must, option_text
+from ._library import addresses, int64s, ints, lib, must, option_text, whole
 from .exchange import Exchange
 
 
@@ -21,7 +21,16 @@ def _indices(values: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"global indices are integers, not {array.dtype}")
+    if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
+        raise Error(f"global index {int(array.max())} is beyond a whole number of 64 bits", "limit")
     return np.ascontiguousarray(array.ravel(), dtype=np.int64)
+
+
+def _ranks(values: ArrayLike) -> NDArray[np.intc]:
+    array = _indices(values)
+    for wrong in array[array != array.astype(np.intc)][:1]:
+        raise Error(f"{wrong} is no rank", "invalid_argument")
+    return array.astype(np.intc)
 
 
 def _at(array: NDArray[Any], kind: Any) -> Any:
@@ -62,8 +71,11 @@ class Halo:
             if sum(one is not None for one in (owned, ranges, owners)) != 1:
                 raise TypeError("say who owns what by one of owned=, ranges=, owners=")
             wanted, text = _indices(needed), option_text(options, named)
-            rest = (wanted.size, _at(wanted, c_int64), entry_bytes, text, byref(handle))
+            each = whole(entry_bytes, "the bytes of an entry")
+            rest = (wanted.size, _at(wanted, c_int64), each, text, byref(handle))
             fortran = comm.py2f()
+            mine = _indices([] if owned is None else owned)
+            whose = _ranks([] if owners is None else owners)
             if ranges is not None:
                 begins = _indices(ranges)
                 if begins.size != comm.size + 1:
@@ -77,11 +89,8 @@ class Halo:
         if ranges is not None:
             must(lib.nuice_halo_create_ranges_f(fortran, _at(begins, c_int64), *rest))
         elif owners is not None:
-            whose = np.ascontiguousarray(owners, dtype=np.intc)
             must(lib.nuice_halo_create_owners_f(fortran, whose.size, _at(whose, c_int), *rest))
         else:
-            assert owned is not None
-            mine = _indices(owned)
             must(lib.nuice_halo_create_list_f(fortran, mine.size, _at(mine, c_int64), *rest))
         self._handle: int | None = handle.value
         self._stages: dict[tuple[Any, ...], tuple[NDArray[Any], NDArray[Any], Exchange]] = {}

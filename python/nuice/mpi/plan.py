@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 from ..errors import Error
 from ._buffers import Field, Memory, field_of, is_field, memory_of
-from ._library import addresses, int64s, ints, lib, must, option_text
+from ._library import addresses, int64s, ints, lib, must, option_text, whole
 from .exchange import Exchange
 
 DIRECTIONS = ("forwards", "backwards")
@@ -50,7 +50,10 @@ class Plan:
         handle = c_void_p()
         try:
             pairs = destinations.items() if isinstance(destinations, Mapping) else destinations
-            row = [Partner(int(rank), int(size)) for rank, size in pairs]
+            row = [
+                Partner(whole(rank, "a partner's rank", bits=32), whole(size, "a message's bytes"))
+                for rank, size in pairs
+            ]
             text = option_text(options, named)
             ranks, sizes = ints([p.rank for p in row]), int64s([p.bytes for p in row])
         except Exception:

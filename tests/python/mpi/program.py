@@ -154,7 +154,7 @@ def test_wrong_buffers_on_all_ranks() -> None:
     must_fail(nuice.Error, "freed", plan.bind, good, good)
     must_fail(nuice.Error, "freed", plan.text, "scheduler")
     must_fail(nuice.Error, "there is no option", nuice.mpi.Plan, comm, {}, "colour=red")
-    must_fail(ValueError, "", nuice.mpi.Plan, comm, ["ab"])
+    must_fail(TypeError, "'a' is no whole number", nuice.mpi.Plan, comm, ["ab"])
     plan.Free()
 
 
@@ -175,12 +175,36 @@ def test_wrong_on_one_rank_only() -> None:
         "",
         lambda: nuice.mpi.Halo(comm, [0.5] if last else [], owned=[rank]),
     )
+    must_fail(
+        TypeError if last else nuice.Error,
+        "",
+        lambda: nuice.mpi.Halo(comm, [], owned=[0.5] if last else [rank]),
+    )
     counts = [1] * size
     values = np.zeros(size)
     one = [values, counts[:1] if last else counts, "d"]
     must_fail(
         ValueError if last else nuice.Error, "", nuice.mpi.alltoallv, comm, one, [values.copy(), counts, "d"]
     )
+
+
+def test_numbers_that_are_not_cut_off() -> None:
+    """ctypes would send 2^70 bytes as none, and a rank of 2^32 as rank 0."""
+    must_fail(
+        nuice.Error, f"{2**70} is beyond a whole number of 64 bits", nuice.mpi.Plan, comm, {after: 2**70}
+    )
+    must_fail(nuice.Error, "rank: 4294967296 is beyond", nuice.mpi.Plan, comm, {2**32: 8})
+    must_fail(TypeError, "1.5 is no whole number", nuice.mpi.Plan, comm, {after: 1.5})
+    must_fail(
+        nuice.Error,
+        "global index 18446744073709551615 is beyond",
+        lambda: nuice.mpi.Halo(comm, np.array([2**64 - 1], np.uint64), owned=[rank]),
+    )
+    must_fail(nuice.Error, "4294967296 is no rank", lambda: nuice.mpi.Halo(comm, [0], owners=[2**32] * size))
+    must_fail(TypeError, "integers, not float64", lambda: nuice.mpi.Halo(comm, [0], owned=[0.5]))
+    values = np.zeros(size)
+    one, half = [values, [1] * size, "d"], [values.copy(), [1.5] * size, "d"]
+    must_fail(TypeError, "a count: 1.5 is no whole number", nuice.mpi.alltoallv, comm, one, half)
 
 
 def test_an_exchange_as_a_request() -> None:
