@@ -10,10 +10,17 @@ LineReader::LineReader(const std::string& path) : path_(path), in_(path) {
 }
 
 bool LineReader::next() {
-  if (!std::getline(in_, line_)) {
-    if (in_.bad()) throw Error(ErrorCode::io, path_ + ": cannot be read");
-    return false;
+  constexpr std::size_t longest_line = std::size_t{1} << 26;  // a device has no ends of lines
+  line_.clear();
+  char next = '\0';
+  while (in_.get(next) && next != '\n') {
+    line_.push_back(next);
+    if (line_.size() <= longest_line) continue;
+    ++number_;
+    fail("a line of more than " + std::to_string(longest_line) + " characters");
   }
+  if (in_.bad()) throw Error(ErrorCode::io, path_ + ": cannot be read");
+  if (in_.eof() && line_.empty()) return false;
   ++number_;
   if (line_.ends_with('\r')) line_.pop_back();
   return true;

@@ -99,6 +99,8 @@ TEST_F(Files, ErrorsNameFileAndLine) {
     EXPECT_EQ(error.what(), path + ":2: not a number");
   }
   EXPECT_THROW(LineReader("/no/such/file"), Error);
+  LineReader endless("/dev/zero");
+  EXPECT_THROW(endless.next(), Error);
   EXPECT_THROW(write_file("/no/such/file", "text"), Error);
 }
 
