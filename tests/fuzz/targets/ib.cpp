@@ -5,20 +5,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
-#include "driver/target.hpp"
+#include "driver/input_file.hpp"
 #include "nuice/core/networks.hpp"
 
 namespace {
 
-/// Goes with the process.
+/// A folder of links to files in memory; it goes with the process.
 class Folder {
  public:
   Folder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "nuice_fuzz_ib_XXXXXX").string();
     nuice::fuzz::require(mkdtemp(pattern.data()) != nullptr, "mkdtemp failed");
     path_ = pattern;
+    std::filesystem::create_symlink(cables_.hold(""), path_ / "ibnetdiscover");
+    std::filesystem::create_symlink(tables_.hold(""), path_ / "dump_fts");
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
@@ -27,14 +28,15 @@ class Folder {
     std::filesystem::remove_all(path_, error);
   }
 
-  void write(const char* name, std::string_view text) const {
-    std::ofstream out(path_ / name, std::ios::binary);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    nuice::fuzz::require(out.flush().good(), "the file cannot be written");
+  std::string hold(std::string_view cables, std::string_view tables) {
+    cables_.hold(cables);
+    tables_.hold(tables);
+    return path_.string();
   }
-  std::string path() const { return path_.string(); }
 
  private:
+  nuice::fuzz::InputFile cables_{"cables"};
+  nuice::fuzz::InputFile tables_{"tables"};
   std::filesystem::path path_;
 };
 
@@ -42,18 +44,18 @@ class Folder {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace nuice;
-  static const Folder folder;
+  static Folder folder;
   constexpr std::string_view between = "=== tables\n";
   const std::string_view text = fuzz::text_of(data, size);
   const std::size_t end = std::min(text.find(between), text.size());
-  folder.write("ibnetdiscover", text.substr(0, end));
-  folder.write("dump_fts", text.substr(std::min(end + between.size(), text.size())));
+  const std::string path =
+      folder.hold(text.substr(0, end), text.substr(std::min(end + between.size(), text.size())));
   return fuzz::expect_errors_only([&] {
-    const auto topology = make_topology("ib:" + folder.path());
+    const auto topology = make_topology("ib:" + path);
     std::vector<LinkId> route;
     const Rank last = topology->num_ranks() - 1;
-    for (std::int64_t path = 0; path < topology->num_paths(0, last); ++path)
-      topology->append_path(0, last, path, route);
+    for (std::int64_t lid = 0; lid < topology->num_paths(0, last); ++lid)
+      topology->append_path(0, last, lid, route);
     topology->append_route(last, 0, route);
     for (const LinkId link : route)
       fuzz::require(link >= 0 && link < topology->num_links(), "a link that is not there");
