@@ -8,6 +8,10 @@ import json
 import subprocess
 import sys
 import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from mpi_job import run_ranks
 
 BENCH: str
 MPIEXEC: list[str]
@@ -16,7 +20,7 @@ TINY = ["--reps", "1", "--warmup", "0", "--work", "0.01"]
 
 def run(ranks: int, *arguments: str) -> subprocess.CompletedProcess:
     command = [*MPIEXEC, str(ranks), BENCH, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    return run_ranks(command, 100)
 
 
 class CommandLine(unittest.TestCase):

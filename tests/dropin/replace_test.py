@@ -13,6 +13,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from mpi_job import run_ranks
+
 LIBRARY, PROGRAM, MPIEXEC, FLAG = sys.argv[1:5]
 SOURCE = str(Path(__file__).parent / "fortran_program.f90")
 MPIFORT = shutil.which("mpifort.openmpi", path="/usr/bin")
@@ -21,7 +24,7 @@ MPIFORT = shutil.which("mpifort.openmpi", path="/usr/bin")
 def run(ranks, *arguments, program=PROGRAM, mpiexec=(MPIEXEC,), **settings):
     settings = {"LD_PRELOAD": LIBRARY, "NUICE_DROPIN_VERBOSE": "1", **settings}
     words = ["env", *(f"{name}={value}" for name, value in settings.items()), program, *arguments]
-    return subprocess.run([*mpiexec, FLAG, str(ranks), *words], capture_output=True, text=True, timeout=100)
+    return run_ranks([*mpiexec, FLAG, str(ranks), *words], 100)
 
 
 def counts(done):

@@ -11,6 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from mpi_job import run_ranks
+
 BENCH: str
 MPIEXEC: list[str]
 
@@ -27,7 +30,7 @@ FOUR_RANKS = """%%MatrixMarket matrix coordinate integer general
 
 def run(ranks: int, *arguments: str) -> subprocess.CompletedProcess:
     command = [*MPIEXEC, str(ranks), BENCH, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    return run_ranks(command, 280)
 
 
 class Bench(unittest.TestCase):

@@ -13,6 +13,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from mpi_job import run_ranks
+
 CALIBRATE: str
 BENCH: str
 MPIEXEC: list[str]
@@ -31,14 +34,7 @@ def run(
     ranks: int, program: str, *arguments: str, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess:
     command = [*MPIEXEC, str(ranks), program, *arguments]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-        env={**os.environ, **(environment or {})},
-    )
+    return run_ranks(command, 200, environment)
 
 
 class CalibrateThenChoose(unittest.TestCase):

@@ -33,3 +33,13 @@ def runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_a_launcher_that_did_not_start_is_started_again(tmp_path: Path) -> None:
+    """Once, and only then."""
+    starts = tmp_path / "starts"
+    launcher = f"echo x >>{starts}; echo {mpi_job.NOT_STARTED} >&2; exit 213"
+    assert mpi_job.run_ranks(["bash", "-c", launcher], 5).returncode == 213
+    assert starts.read_text() == "x\nx\n"
+    assert mpi_job.run_ranks(["bash", "-c", f"echo y >>{starts}; exit 1"], 5).returncode == 1
+    assert starts.read_text() == "x\nx\ny\n"

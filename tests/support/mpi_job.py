@@ -12,6 +12,25 @@ from pathlib import Path
 MARK = "NUICE_TEST_JOB"  # inherited by all that the launcher starts, whatever group or session they make
 
 
+NOT_STARTED = "listener thread failed to start"  # PMIx says so on a busy machine, rarely
+
+
+def run_ranks(command: list[str], timeout_s: float, environment: dict[str, str] | None = None):
+    """A CompletedProcess with text. Started once more where the launcher could not start itself: nothing of
+    ours had run then."""
+    for _ in range(2):
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            env=os.environ | (environment or {}),
+        )
+        if done.returncode == 0 or NOT_STARTED not in done.stderr:
+            break
+    return done
+
+
 def run_job(command: list[str], timeout_s: float, environment: dict[str, str] | None = None):
     """A CompletedProcess with text. All that the command has started is ended then, and on
     subprocess.TimeoutExpired too: ranks that have lost their launcher spin and fill memory otherwise."""
