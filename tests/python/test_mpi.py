@@ -28,7 +28,9 @@ def run(ranks: int, *arguments: str, **environment: str) -> subprocess.Completed
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_on_ranks(ranks: int) -> None:
     done = run(ranks, str(PROGRAM))
-    assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
+    cases = PROGRAM.read_text().count("\ndef test_")
+    assert cases > 10 and done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split() == [str(cases), "passed"], done.stdout + done.stderr
 
 
 def test_an_exception_on_one_rank_ends_all() -> None:

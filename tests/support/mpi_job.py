@@ -10,8 +10,6 @@ import uuid
 from pathlib import Path
 
 MARK = "NUICE_TEST_JOB"  # inherited by all that the launcher starts, whatever group or session they make
-
-
 NOT_STARTED = "listener thread failed to start"  # PMIx says so on a busy machine, rarely
 
 

@@ -126,7 +126,8 @@ def must(status: int) -> None:
 
 
 def whole(value: Any, what: str, bits: int = 64) -> int:
-    """ctypes would cut off what does not fit, and int() what comes after the point."""
+    """ctypes would cut off what does not fit, and int() what comes after the point. Raises TypeError, and
+    Error limit where the number does not fit."""
     try:
         number = operator.index(value)
     except TypeError:
