@@ -24,6 +24,10 @@ settings.register_profile(
 )
 settings.load_profile("nuice")
 
+# Open MPI 5 otherwise looks for fabrics whenever ranks are started, for longer than most of these tests run.
+for name, value in {"OMPI_MCA_btl": "^ofi", "OMPI_MCA_pml": "ob1"}.items():
+    os.environ.setdefault(name, value)
+
 COMMAND = Path(sys.executable).parent / "nuice"
 
 
