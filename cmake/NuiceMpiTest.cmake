@@ -14,10 +14,11 @@ find_package(GTest REQUIRED)
 function(nuice_mpi_environment)
   # btl ^ofi and pml ob1, which is what it takes on one machine: Open MPI 5 otherwise looks for fabrics before every test, a second and
   # more than half of the processor time of starting. osc ^ucx: it otherwise complains about a component of its own whenever a
-  # shared window is made.
+  # shared window is made. yield_when_idle: ranks that wait let others have the core, also where there are as many cores as ranks but other
+  # work on them, as in make test.
   set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=^ofi OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx
-    OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
+    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
   if(NUICE_SANITIZE)
     # The patcher replaces code that the sanitizer has replaced.
     set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT
