@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/text/names.hpp"
+#include "exchange/plan/plan_group.hpp"
 #include "halo/halo_state.hpp"
 #include "mpi/discover/gather.hpp"
 #include "mpi/share.hpp"
@@ -25,7 +26,7 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
            const PlanOptions& options, Bytes entry_bytes)
     : state_(std::make_unique<State>()) {
   State& state = *state_;
-  state.comm = std::make_shared<const Communicator>(parent, options.watchdog_s);
+  state.comm = PlanGroup::communicator_for_halo(parent, options.watchdog_s);
   agree(*state.comm, options.fault);
   state.require_same_size(entry_bytes);
   state.pattern = std::make_shared<const Pattern>(

@@ -37,7 +37,7 @@ class Communicator {
   void give_up() const { is_given_up_ = true; }
   bool is_given_up() const { return is_given_up_; }
   /// Not collective: the limit of this rank's operations from now on.
-  void set_watchdog(double seconds) { watchdog_s_ = seconds; }
+  void set_watchdog(double seconds) const { watchdog_s_ = seconds; }
   /// Not collective. Those that share memory with this rank, once they are known (host_ranks.hpp); empty before.
   std::vector<Rank>& ranks_of_host() const { return ranks_of_host_; }
 
@@ -49,7 +49,7 @@ class Communicator {
   Rank num_ranks_ = 0;
   bool watches_ = false;
   bool watches_deaths_ = false;
-  double watchdog_s_ = 0;
+  mutable double watchdog_s_ = 0;
   mutable bool is_given_up_ = false;
   mutable std::vector<Rank> ranks_of_host_;
 };

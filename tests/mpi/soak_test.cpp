@@ -4,9 +4,12 @@
 //
 // NUICE_SOAK_ROUNDS: how many plans; 200 without it, 10,000 with ctest -C soak. That also runs what needs 5 GB of memory.
 #include <cstdlib>
+#include <memory>
 #include <numeric>
+#include <optional>
 
 #include "mpi/mpi_support.hpp"
+#include "nuice/mpi/halo.hpp"
 #include "nuice/nuice.hpp"
 #include "support/resident.hpp"
 
@@ -14,7 +17,8 @@ namespace {
 /// Made and not freed. Freeing sets the handle to null, also of what is still in use.
 struct Alive {
   long communicators = 0;
-  long requests = 0;  // persistent ones
+  long duplicates = 0;  // ever
+  long requests = 0;    // persistent ones
   long datatypes = 0;
 } alive;
 
@@ -30,6 +34,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   return counted(PMPI_Comm_dup(comm, made), alive.communicators, 1);
 }
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  ++alive.duplicates;
   return counted(PMPI_Comm_idup(comm, made, request), alive.communicators, 1);
 }
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
@@ -154,7 +159,8 @@ void one_round(unsigned round) {
 
 TEST(Soak, ChangingPlansLeaveNothingBehind) {
   const int rounds = rounds_wanted();
-  one_round(0);  // a communicator of the user's keeps one of ours, on which its plans meet
+  // A communicator of the user keeps one of ours, on which its plans meet, and those of plans that watch.
+  for (unsigned round = 0; round < 2; ++round) one_round(round);
   const Alive before = alive;
   Bytes settled = 0;
   for (int round = 0; round < rounds && !testing::Test::HasFailure(); ++round) {
@@ -174,6 +180,61 @@ TEST(Soak, ChangingPlansLeaveNothingBehind) {
   if (test::world_rank() == 0)
     std::printf("rank 0: %d rounds, growth in the second half %lld KiB\n", rounds,
                 static_cast<long long>(growth / 1024));
+}
+
+/// Around the ring, under a watchdog.
+mpi::Exchange ring(mpi::Plan& plan, std::vector<char>& out, std::vector<char>& in) {
+  const SendBuffer send{out.data(), static_cast<Bytes>(out.size())};
+  const ReceiveBuffer receive{in.data(), static_cast<Bytes>(in.size())};
+  return plan.bind(std::span(&send, 1), std::span(&receive, 1));
+}
+
+std::vector<Partner> next_rank() { return {{(test::world_rank() + 1) % test::world_size(), 1000}}; }
+
+// What a plan or halo under a watchdog leaves is taken by the next: no communicators are made, and a rank that does not come
+// is asked for by name.
+TEST(Soak, PlansAndHalosThatWatchTakeEachOthersCommunicators) {
+  const auto one = [](int round) {
+    const mpi::PlanOptions watching{.scheduler = "coloring", .watchdog_s = 60};
+    mpi::Plan plan(MPI_COMM_WORLD, next_rank(), watching);
+    std::vector<char> out(1000, static_cast<char>('a' + round % 26));
+    std::vector<char> in(1000);
+    mpi::Exchange exchange = ring(plan, out, in);
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(in, out);
+    const mpi::GlobalIndex needed = (test::world_rank() + 1) % test::world_size();
+    const mpi::Halo halo(MPI_COMM_WORLD, mpi::Ownership::list({test::world_rank()}), std::span(&needed, 1),
+                         watching);
+    EXPECT_EQ(halo.num_ghosts(), test::world_size() > 1 ? 1 : 0);
+  };
+  one(0);
+  const Alive before = alive;
+  for (int round = 1; round < 20; ++round) one(round);
+  EXPECT_EQ(alive.duplicates, before.duplicates);
+  EXPECT_EQ(alive.communicators, before.communicators);
+}
+
+// Two that live at the same time never have the same one, and one that a rank still uses is not taken by the others.
+TEST(Soak, PlansThatWatchDoNotMeet) {
+  const mpi::PlanOptions watching{.scheduler = "coloring", .watchdog_s = 60};
+  std::vector<char> out(1000, 'x'), in(1000), other_out(1000, 'y'), other_in(1000);
+  auto first = std::make_unique<mpi::Plan>(MPI_COMM_WORLD, next_rank(), watching);
+  std::optional<mpi::Exchange> exchange = ring(*first, out, in);
+  exchange->start();
+  mpi::Plan second(MPI_COMM_WORLD, next_rank(), watching);
+  first.reset();
+  if (test::world_rank() != 0) {  // rank 0 frees its exchange later
+    exchange->wait();
+    exchange.reset();
+  }
+  mpi::Plan third(MPI_COMM_WORLD, next_rank(), watching);
+  mpi::Exchange other = ring(third, other_out, other_in);
+  other.start();
+  other.wait();
+  EXPECT_EQ(other_in, other_out);
+  if (exchange) exchange->wait();
+  EXPECT_EQ(in, out);
 }
 
 /// 2^31 + 5 elements in one field, of a type with a negative lower bound where they are received, and a few more in another:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/plan/plan_group.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -16,7 +17,7 @@ namespace {
 /// What hangs on the user's communicator.
 using Holder = std::shared_ptr<PlanGroup>;
 
-constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none"};
+constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none", "halo"};
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.
@@ -30,6 +31,7 @@ std::string words(std::int64_t code) {
   const auto call = static_cast<std::size_t>(code % num_calls);
   const std::string whose = " of plan " + std::to_string(code / num_calls / 2);
   if (call / 2 == static_cast<std::size_t>(Form::none)) return "the making" + whose;
+  if (call / 2 == static_cast<std::size_t>(Form::halo)) return "the making of a halo";
   return std::string("bind(") + form_names[call / 2] + (call % 2 == 0 ? ")" : ", backwards)") + whose;
 }
 
@@ -69,20 +71,42 @@ std::shared_ptr<PlanGroup> PlanGroup::of(MPI_Comm parent, const Communicator& co
 
 PlanGroup::Expected PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
   check_parent(parent);
-  Expected expected{find(parent)};
+  Expected expected{.group = find(parent), .tags = nullptr};
   if (PlanGroup* const group = expected.group.get())
-    expected.shares = group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
+    expected.tags = group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
   return expected;
 }
 
 std::shared_ptr<TagSpace> PlanGroup::tags_for_plan(MPI_Comm parent, double watchdog_s) {
-  const auto [group, shares] = expect_plan(parent, watchdog_s);
-  if (shares) return group->shared_;
+  const auto [group, tags] = expect_plan(parent, watchdog_s);
+  if (tags) return tags;
   return std::make_shared<TagSpace>(TagSpace{duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr)});
 }
 
 void PlanGroup::share(const std::shared_ptr<TagSpace>& tags) {
-  if (!tags->comm->watches() && !has_shared()) shared_ = tags;
+  if (!tags->comm->watches()) {
+    if (!has_shared()) shared_ = tags;
+  } else if (std::ranges::find(kept_, tags, &Kept::tags) == kept_.end()) {
+    kept_.push_back({++num_kept_, tags});
+  }
+}
+
+std::int64_t PlanGroup::first_idle() {
+  std::erase_if(kept_, [](const Kept& kept) { return kept.tags->comm->is_given_up(); });
+  const auto found = std::ranges::find_if(kept_, &Kept::is_idle);
+  return found == kept_.end() ? -1 : found->number;
+}
+
+std::shared_ptr<const Communicator> PlanGroup::communicator_for_halo(MPI_Comm parent, double watchdog_s) {
+  check_parent(parent);
+  const std::shared_ptr<PlanGroup> group = find(parent);
+  if (group)
+    if (const auto tags = group->require_same({0, {Form::halo}, false}, watchdog_s);
+        tags && tags != group->shared_)
+      return tags->comm;
+  auto comm = duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
+  if (comm->watches()) of(parent, *comm)->share(std::make_shared<TagSpace>(TagSpace{comm}));
+  return comm;
 }
 
 std::shared_ptr<const Communicator> PlanGroup::duplicate_for_plan(MPI_Comm parent, double watchdog_s) {
@@ -90,18 +114,24 @@ std::shared_ptr<const Communicator> PlanGroup::duplicate_for_plan(MPI_Comm paren
   return duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
 }
 
-bool PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
+std::shared_ptr<TagSpace> PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
   if (comm_.is_given_up())
     throw Error(ErrorCode::state,
                 "the plans of this communicator were given up after a rank had died or not answered");
   comm_.set_watchdog(watchdog_s);
-  bool shares = false;
+  std::shared_ptr<TagSpace> tags;
   naming_dead_ranks(comm_, [&] {
     const std::int64_t mine = code_of(pending);
     const bool would_share = has_shared() && watchdog_s <= 0 && !tells_of_deaths();
-    std::array<std::int64_t, 3> least = {mine, -mine, would_share ? 1 : 0};
-    all_reduce(comm_, MPI_IN_PLACE, least.data(), 3, MPI_INT64_T, MPI_MIN);
-    shares = least[2] != 0;
+    const std::int64_t idle = first_idle();
+    std::array<std::int64_t, 5> least = {mine, -mine, would_share ? 1 : 0, idle, -idle};
+    all_reduce(comm_, MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN);
+    if (least[2] != 0) {
+      tags = shared_;
+    } else if (idle >= 0 && least[3] == -least[4]) {
+      tags = std::ranges::find(kept_, idle, &Kept::number)->tags;
+      tags->comm->set_watchdog(watchdog_s);
+    }
     if (least[0] == -least[1]) return;
     std::int64_t first = mine;
     broadcast(comm_, &first, 1, MPI_INT64_T, 0);
@@ -116,7 +146,7 @@ bool PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
     });
   });
   if (pending.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
-  return shares;
+  return tags;
 }
 
 }  // namespace nuice::mpi

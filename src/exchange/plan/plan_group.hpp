@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plans of one communicator. They share a duplicate of it, on which each exchange has tags of its own: MPICH has 2,048
-// communicators. Plans that watch (PlanOptions::watchdog_s, an MPI that tells of deaths) have one each, as it may be given up.
+// communicators. Plans that watch (PlanOptions::watchdog_s, an MPI that tells of deaths) have one each, as it may be given up; when
+// nobody uses it any more, on no rank, the next of them takes it. So programs whose plans change make no communicators: each takes
+// MPI milliseconds on a slow network, and a death meanwhile ends all ranks (Open MPI 5.0.11: ompi_comm_revoke_local()).
 // Ranks that bind different plans, or of which one makes a plan, would wait for each other for ever; before anything else they
 // compare on a common communicator what they are about to do.
 //
 // Both are made with the first plan, and an attribute of the user's communicator keeps them as long as that lives: so all
 // ranks have them or none has.
-// Cost: an allreduce per plan but the first and one per bind; two duplicates per communicator of the user's.
+// Cost: an allreduce per plan but the first and one per bind; two duplicates per communicator of the user's, and one for each
+// plan or halo beside others that watches.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "mpi/communicator.hpp"
 #include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
 
-/// What is bound; none: a plan is made.
-enum class Form { buffers, array, fields, broadcast, none };
+/// What is bound; none: a plan is made; halo: one of these is made.
+enum class Form { buffers, array, fields, broadcast, none, halo };
 
 struct BindCall {
   Form form;
@@ -46,10 +50,10 @@ class PlanGroup {
   static std::shared_ptr<PlanGroup> of(MPI_Comm parent, const Communicator& comm);
   /// Collective over parent. Throws as require_same() does unless all ranks are about to make a plan, and as Communicator() does
   /// for a communicator that cannot have one.
-  /// Returns the group, if there is one, and whether the plan can share its communicator.
+  /// Returns the group, if there is one, and the communicator for the plan, if there is one already.
   struct Expected {
     std::shared_ptr<PlanGroup> group;
-    bool shares = false;
+    std::shared_ptr<TagSpace> tags;
   };
   static Expected expect_plan(MPI_Comm parent, double watchdog_s);
   explicit PlanGroup(const Communicator& comm) : comm_(comm, Communicator::watching) {}
@@ -60,15 +64,17 @@ class PlanGroup {
   static std::shared_ptr<TagSpace> tags_for_plan(MPI_Comm parent, double watchdog_s);
   /// Collective. As nuice::mpi::duplicate(), after expect_plan(). For a plan that shares none.
   static std::shared_ptr<const Communicator> duplicate_for_plan(MPI_Comm parent, double watchdog_s);
+  /// Collective. For a halo, which makes its plans on it. Throws as expect_plan().
+  static std::shared_ptr<const Communicator> communicator_for_halo(MPI_Comm parent, double watchdog_s);
 
   /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.
   std::int64_t add() { return ++num_members_; }
-  /// Plans to come share it, unless it watches or there is one.
+  /// Collective. Plans to come share it, or if it watches the next one takes it when nobody uses it.
   void share(const std::shared_ptr<TagSpace>& tags);
   /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
-  /// where the plan was freed, be it on one rank. Returns whether the shared communicator will do: on all ranks it is there, and
-  /// none watches.
-  bool require_same(const PendingCall& pending, double watchdog_s);
+  /// where the plan was freed, be it on one rank. Returns a communicator that will do: the shared one, if on all ranks it is there
+  /// and none watches; or one that all ranks keep and none uses; or nothing.
+  std::shared_ptr<TagSpace> require_same(const PendingCall& pending, double watchdog_s);
 
  private:
   static int key();
@@ -77,8 +83,19 @@ class PlanGroup {
 
   bool has_shared() const { return shared_ && !shared_->comm->is_given_up(); }
 
+  /// Of plans and halos that watch. number: the same on all ranks.
+  struct Kept {
+    std::int64_t number;
+    std::shared_ptr<TagSpace> tags;
+    bool is_idle() const { return tags.use_count() == 1 && tags->comm.use_count() == 1; }
+  };
+  /// The lowest number of one that nobody uses on this rank; -1: none.
+  std::int64_t first_idle();
+
   Communicator comm_;
   std::shared_ptr<TagSpace> shared_;
+  std::vector<Kept> kept_;
+  std::int64_t num_kept_ = 0;  // ever
   std::int64_t num_members_ = 0;
 };
 
