@@ -54,6 +54,8 @@ void register_schedulers(nb::module_& module) {
       .def_prop_ro(
           "gathers", [](const Scheduler& s) { return *s.gathers; },
           "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
+      .def_ro("chooses_paths", &Scheduler::chooses_paths,
+              "Whether its transfers have paths where the network has several.")
       .def(
           "why_not",
           [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes,

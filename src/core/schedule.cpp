@@ -62,7 +62,7 @@ void Schedule::add_whole(const CommMatrix& matrix, MessageId id) {
 }
 
 Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
-                                     PhaseId num_phases) {
+                                     PhaseId num_phases, std::span<const std::int64_t> paths) {
   std::vector<std::size_t> next(num_phases, 0);  // counting sort by phase; ids stay ascending
   for (const PhaseId phase : phase_of) ++next[phase];
   Schedule schedule(matrix.num_ranks());
@@ -74,8 +74,12 @@ Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const P
     begin += count;
   }
   schedule.pieces_.resize(phase_of.size());
+  const bool has_paths = std::ranges::any_of(paths, [](std::int64_t path) { return path != no_path; });
+  if (has_paths) schedule.path_.resize(phase_of.size());
   for (MessageId id = 0; id < phase_of.size(); ++id) {
-    schedule.pieces_[next[phase_of[id]]++] = {matrix.bytes(id), id, matrix.src(id), matrix.dst(id)};
+    const std::size_t place = next[phase_of[id]]++;
+    schedule.pieces_[place] = {matrix.bytes(id), id, matrix.src(id), matrix.dst(id)};
+    if (has_paths) schedule.path_[place] = paths[id];
   }
   return schedule;
 }

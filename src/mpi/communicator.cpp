@@ -40,6 +40,7 @@ void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int las
 /// Where MPI leaves the new communicator: on the heap, as it may do so when nobody waits any more.
 void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   check_parent(parent);
+  if (watches_deaths_) outlive_broken_pipes();
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
   must(MPI_Comm_idup(parent, made.get(), &request), "MPI_Comm_idup");

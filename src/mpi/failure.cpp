@@ -4,6 +4,8 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <csignal>
+#include <mutex>
 #include <numeric>
 #include <thread>
 
@@ -70,15 +72,20 @@ std::vector<Rank> soon_known_dead(MPI_Comm) { return {}; }
 }  // namespace
 #endif
 
-namespace {
-
-/// The error of MPI with the dead.
-Error naming(const Error& error, const std::vector<Rank>& dead) {
-  if (dead.empty()) return error;
-  return Error(error.code(), std::string(error.what()) + "; dead: " + names_of(dead));
+void outlive_broken_pipes() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction now = {};
+    if (sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+  });
 }
 
-}  // namespace
+Error naming(const Error& error, const std::vector<Rank>& dead) {
+  constexpr std::string_view words = "; dead: ";
+  const std::string text = error.what();
+  if (dead.empty() || text.find(words) != std::string::npos) return error;
+  return Error(error.code(), text + std::string(words) + names_of(dead));
+}
 
 std::vector<Rank> dead_ranks(const Communicator& comm) { return known_dead(comm.get()); }
 std::vector<Rank> dead_ranks(MPI_Comm comm) { return known_dead(comm); }

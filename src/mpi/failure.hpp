@@ -15,11 +15,17 @@ namespace nuice::mpi {
 /// Whether this MPI lets the others live when a rank dies, and tells them.
 bool tells_of_deaths();
 
+/// Where MPI tells of deaths: what it writes to the socket of a rank that has died raises SIGPIPE, which ends a process without a
+/// word. Open MPI 5 leaves that signal as it is. Ignores it, unless the program has a handler.
+void outlive_broken_pipes();
+
 /// Not collective. The ranks that MPI knows to be dead; none where it does not tell. Where it does, every rank hears of it,
 /// within milliseconds and inside calls of MPI. A few function calls.
 std::vector<Rank> dead_ranks(const Communicator& comm);
 std::vector<Rank> dead_ranks(MPI_Comm comm);
 
+/// The error with the dead, unless it names some already.
+Error naming(const Error& error, const std::vector<Rank>& dead);
 /// Not collective. The error of MPI with the ranks that have died; other errors as they are.
 Error with_dead_ranks(const Error& error, const Communicator& comm);
 /// Collective. A duplicate of the user's communicator that watches. An error names the dead, but leaves that as it is.

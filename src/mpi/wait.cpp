@@ -105,7 +105,8 @@ void Watch::look() {
   const double now_s = MPI_Wtime();
   if (was_quick_ && now_s < look_at_s_) return;
   was_quick_ = false;
-  if (comm_.watches_deaths() && !dead_ranks(comm_).empty()) throw Error(ErrorCode::mpi, me(comm_));
+  if (const auto dead = comm_.watches_deaths() ? dead_ranks(comm_) : std::vector<Rank>(); !dead.empty())
+    throw naming(Error(ErrorCode::mpi, me(comm_)), dead);
   RollCall roll(comm_);
   if (now_s >= look_at_s_) {
     roll.answer();
@@ -149,8 +150,8 @@ void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s
     int done = 0;
     must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
     if (done != 0) return;
-    if (watches_deaths && !dead_ranks(parent).empty())
-      throw Error(ErrorCode::mpi, "this rank gives up in MPI_Comm_idup");
+    if (const auto dead = watches_deaths ? dead_ranks(parent) : std::vector<Rank>(); !dead.empty())
+      throw naming(Error(ErrorCode::mpi, "this rank gives up in MPI_Comm_idup"), dead);
     patience.found_nothing();
     const double now_s = MPI_Wtime();
     quiet.look(0, now_s, watchdog_s * most_of_limit);

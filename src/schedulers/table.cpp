@@ -322,6 +322,34 @@ constexpr std::array built_in{
         .gathers = true,
         .tried_with = Paces(Pace::notices)},
     Scheduler{
+        .name = "path_coloring",
+        .summary =
+            "link_coloring with a way for every message, chosen so that no link has much more than others",
+        .source = "NUICE, after Rosenthal 1973",
+        .guarantees = direct | one_port | link_free,
+        .randomized = false,
+        .make = make_path_coloring,
+        .why_not = why_not_link_free,
+        .expected_phases = fewest,
+        .expected_unevenness = 0.7,
+        .planning_cost = PlanningCost{.message = 2400, .hop = 2400},
+        .gathers = true,
+        .tried_with = Paces::none(),
+        .chooses_paths = true},  // as clos_coloring
+    Scheduler{.name = "path_list",
+              .summary = "link_list with a way for every message, chosen as path_coloring does",
+              .source = "NUICE, after Rosenthal 1973",
+              .guarantees = direct | one_port | link_free,
+              .randomized = false,
+              .make = make_path_list,
+              .why_not = why_not_link_free,
+              .expected_phases = link_free_phases,
+              .expected_unevenness = 0.7,
+              .planning_cost = PlanningCost{.message = 2000, .hop = 2000},
+              .gathers = true,
+              .tried_with = Paces::none(),
+              .chooses_paths = true},  // as clos_coloring
+    Scheduler{
         .name = "clos_coloring",
         .summary =
             "coloring_by_size with a path for every message: on full trees max-degree phases, link-free",
@@ -334,7 +362,8 @@ constexpr std::array built_in{
         .expected_unevenness = 0.1,
         .planning_cost = PlanningCost{.rank = 53.6, .message = 120, .log = 29.5, .uneven = 3.74},
         .gathers = true,
-        .tried_with = Paces::none()},  // no MPI lets a sender choose: the adviser says what it would gain
+        .tried_with = Paces::none(),
+        .chooses_paths = true},  // no MPI lets a sender choose: the adviser says what it would gain
     Scheduler{
         .name = "distributed_coloring",
         .summary = "edge colouring by ranks that know their own messages only: D or D + 1 phases, mostly",

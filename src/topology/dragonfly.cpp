@@ -7,7 +7,10 @@
 // open. The largest network has g = a h + 1 groups and one cable between any two; a = 2 p = 2 h is balanced.
 //
 // Minimal routing: inside the group to the router with the cable to dst's group, over it, inside that group to dst's
-// router. With several rounds a message takes the cable of round dst mod rounds.
+// router. With several rounds a message takes the cable of round dst mod rounds. These cables are its paths, and
+// with paths=N up to N in all: the others make one detour (Valiant and Brebner 1981), through another group, or inside
+// a group over another router.
+#include <algorithm>
 #include <utility>
 
 #include "topology/kinds.hpp"
@@ -16,10 +19,11 @@ namespace nuice::topo {
 namespace {
 
 struct DragonflyShape {
-  Rank a;  // routers in a group
-  Rank h;  // global cables of a router
-  Rank p;  // ranks on a router
-  Rank g;  // groups
+  Rank a;      // routers in a group
+  Rank h;      // global cables of a router
+  Rank p;      // ranks on a router
+  Rank g;      // groups
+  Rank paths;  // that a pair may have at most, but all that are minimal
   Rank rounds() const { return g > 1 ? a * h / (g - 1) : 0; }
 };
 
@@ -52,13 +56,19 @@ class Dragonfly final : public NamedTopology {
   }
 
   void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
-    append_path(src, dst, dst, route);
+    append_path(src, dst, src / (shape_.a * shape_.p) == dst / (shape_.a * shape_.p) ? 0 : dst % rounds_,
+                route);
   }
 
-  /// The cables between the two groups.
+  /// The cables between the two groups, or the way inside one, and detours.
   std::int64_t num_paths(Rank src, Rank dst) const override {
-    const Rank ranks = shape_.a * shape_.p;  // of a group
-    return src / ranks == dst / ranks ? 1 : rounds_;
+    const Rank from = src / shape_.p;  // routers
+    const Rank to = dst / shape_.p;
+    if (from == to) return 1;
+    const bool inside = from / shape_.a == to / shape_.a;
+    const Rank minimal = inside ? 1 : rounds_;
+    const Rank detours = (inside ? shape_.a : shape_.g) - 2;
+    return std::clamp(shape_.paths, minimal, minimal + detours);
   }
 
   void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
@@ -66,12 +76,19 @@ class Dragonfly final : public NamedTopology {
     const Rank end = dst / shape_.p;
     const Rank group = at / shape_.a;
     const Rank to = end / shape_.a;
-    if (group != to) {
-      const Rank first_port = static_cast<Rank>(path % rounds_) * (shape_.g - 1);
-      const Rank port = first_port + place_of(to, group);
-      append_local(at, group * shape_.a + port / shape_.h, route);
-      route.push_back(first_global_ + group * ports_ + port);
-      at = to * shape_.a + (first_port + place_of(group, to)) / shape_.h;
+    if (group == to) {
+      if (path > 0) {
+        const Rank other =
+            nth_detour(static_cast<Rank>(path) - 1, dst, shape_.a, at % shape_.a, end % shape_.a);
+        append_local(at, group * shape_.a + other, route);
+        at = group * shape_.a + other;
+      }
+    } else if (path < rounds_) {
+      at = append_global(at, to, static_cast<Rank>(path), route);
+    } else {
+      const Rank other = nth_detour(static_cast<Rank>(path) - rounds_, dst, shape_.g, group, to);
+      at = append_global(at, other, dst % rounds_, route);
+      at = append_global(at, to, dst % rounds_, route);
     }
     append_local(at, end, route);
   }
@@ -81,6 +98,24 @@ class Dragonfly final : public NamedTopology {
   /// The i-th number that is not `left_out`, and back.
   static Rank skip(Rank i, Rank left_out) { return i < left_out ? i : i + 1; }
   static Rank place_of(Rank number, Rank left_out) { return number < left_out ? number : number - 1; }
+
+  /// One of `all` groups or routers that is neither `from` nor `to`: the k-th after the one of dst's number, so that
+  /// the first detours of several pairs differ.
+  static Rank nth_detour(Rank k, Rank dst, Rank all, Rank from, Rank to) {
+    const Rank place = (dst + k) % (all - 2);
+    const Rank low = std::min(from, to);
+    return skip(skip(place, low), std::max(from, to));
+  }
+
+  /// From a router to the cable of its group that leads to another, and over it: the router there.
+  Rank append_global(Rank router, Rank to, Rank round, std::vector<LinkId>& route) const {
+    const Rank group = router / shape_.a;
+    const Rank first_port = round * (shape_.g - 1);
+    const Rank port = first_port + place_of(to, group);
+    append_local(router, group * shape_.a + port / shape_.h, route);
+    route.push_back(first_global_ + group * ports_ + port);
+    return to * shape_.a + (first_port + place_of(group, to)) / shape_.h;
+  }
 
   /// Requires routers of one group.
   void append_local(Rank from, Rank to, std::vector<LinkId>& route) const {
@@ -100,15 +135,18 @@ Made make_dragonfly(const Spec& spec) {
   std::int64_t h = 0;
   std::int64_t p = 0;
   std::int64_t g = 0;
+  std::int64_t paths = 0;
   for (const std::string_view part : split_at(spec.arguments, ',')) {
-    std::int64_t* const value = part.starts_with("a=")   ? &a
-                                : part.starts_with("h=") ? &h
-                                : part.starts_with("p=") ? &p
-                                : part.starts_with("g=") ? &g
-                                                         : nullptr;
-    if (value == nullptr) spec.fail("\"" + std::string(part) + "\" is none of a=, h=, p=, g=");
-    if (*value != 0) spec.fail("\"" + std::string(part.substr(0, 2)) + "\" is given twice");
-    *value = spec.parse_count(part.substr(2));
+    std::int64_t* const value = part.starts_with("a=")       ? &a
+                                : part.starts_with("h=")     ? &h
+                                : part.starts_with("p=")     ? &p
+                                : part.starts_with("g=")     ? &g
+                                : part.starts_with("paths=") ? &paths
+                                                             : nullptr;
+    if (value == nullptr) spec.fail("\"" + std::string(part) + "\" is none of a=, h=, p=, g=, paths=");
+    const std::size_t behind = part.find('=') + 1;
+    if (*value != 0) spec.fail("\"" + std::string(part.substr(0, behind)) + "\" is given twice");
+    *value = spec.parse_count(part.substr(behind));
   }
   if (a == 0 || h == 0 || p == 0) spec.fail("a=, h= and p= must be given");
   const std::int64_t ports = saturating_product(a, h);
@@ -122,7 +160,7 @@ Made make_dragonfly(const Spec& spec) {
   const std::int64_t links_per_router = (a - 1) + h;
   spec.check_size(routers, saturating_product(routers, links_per_router));
   const DragonflyShape shape{static_cast<Rank>(a), static_cast<Rank>(h), static_cast<Rank>(p),
-                             static_cast<Rank>(g)};
+                             static_cast<Rank>(g), static_cast<Rank>(std::min(paths, max_vertices))};
   return std::make_unique<Dragonfly>(spec, shape);
 }
 

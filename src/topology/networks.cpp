@@ -37,8 +37,9 @@ constexpr std::array table{
     Row{{"cm5", "cm5:N", "N ranks in clusters of four, thinned 2 : 1 above 4 and above 16, as on the CM-5",
          "001 s.2, fig. 1"},
         topo::make_cm5},
-    Row{{"dragonfly", "dragonfly:a=A,h=H,p=P[,g=G]",
-         "G groups of A routers with P ranks and H global cables each; minimal routing",
+    Row{{"dragonfly", "dragonfly:a=A,h=H,p=P[,g=G][,paths=N]",
+         "G groups of A routers with P ranks and H global cables each; minimal routing, N paths to choose "
+         "from",
          "Kim et al., ISCA 2008"},
         topo::make_dragonfly},
     Row{{"file", "file:NAME", "any network from a text file, shortest ways", "docs/reference/networks.md"},

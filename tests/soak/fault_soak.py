@@ -70,12 +70,26 @@ class Episode:
         self.launcher = folder / "mpiexec"
         self.launcher.write_text('#!/bin/sh\nexec mpiexec --with-ft ulfm "$@"\n')
         self.launcher.chmod(0o755)
+        # How a rank ends, which the launcher does not tell: 128 and the signal.
+        self.starter = folder / "start"
+        self.starter.write_text(
+            f'#!/bin/sh\n"$@"\ncode=$?\necho "process ended with $code" > {self.said}/end.$$\n'
+            "[ $code -gt 128 ] && kill -$((code - 128)) $$\nexit $code\n"
+        )
+        self.starter.chmod(0o755)
         self.faults: list[str] = []
         self.seen: dict[str, dict] = {}  # where ranks and connections stood when something was amiss
 
     def start(self) -> None:
         longest = self.seconds + 4 * (WATCHDOG_S + SLACK_S)  # the last fault is to meet it at work
-        program = [str(PROGRAM), str(longest), str(self.seed), str(WATCHDOG_S), str(self.said)]
+        program = [
+            str(self.starter),
+            str(PROGRAM),
+            str(longest),
+            str(self.seed),
+            str(WATCHDOG_S),
+            str(self.said),
+        ]
         words = ["run", "--mpiexec", str(self.launcher), "--timeout", str(longest + 30), *program]
         with open(self.output, "w") as output:
             self.process = subprocess.Popen([*TESTBED, *words], stdout=output, stderr=subprocess.STDOUT)

@@ -95,7 +95,8 @@ TEST(Dependencies, AreOfTheChosenPaths) {
 
 TEST(Paths, OfTheTopologiesAreDifferentWays) {
   for (const char* const spec :
-       {"fattree:4x4", "fattree:4x4x3/2", "dragonfly:a=4,h=2,p=2,g=3", "torus:4x4"}) {
+       {"fattree:4x4", "fattree:4x4x3/2", "dragonfly:a=4,h=2,p=2,g=3", "dragonfly:a=4,h=2,p=2,paths=6",
+        "dragonfly:a=3,h=2,p=1,g=4,paths=9", "dragonfly:a=2,h=2,p=2,g=2,paths=9", "torus:4x4"}) {
     const auto network = make_topology(spec);
     for (Rank src = 0; src < network->num_ranks(); src += 3) {
       for (Rank dst = 0; dst < network->num_ranks(); ++dst) {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <ranges>
 #include <sstream>
 
 #include "nuice/nuice.hpp"
@@ -145,6 +148,65 @@ TEST(ChoosePaths, WhatCannotBeIsRefused) {
   EXPECT_ERROR(choose_paths(schedule, *make_topology("fattree:2x2")), ErrorCode::mismatch, {"4 ranks"});
   EXPECT_ERROR(choose_paths(make_schedule(matrix, "ac"), *make_topology("fattree:4x4")),
                ErrorCode::not_applicable, {"node contention"});
+}
+
+// --- path_list: searched, where no theorem says how ---------------------------------------------------------------
+
+Bytes busiest_link(const Schedule& schedule, const Topology& net) {
+  std::map<LinkId, Bytes> load;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
+    for (const Transfer transfer : schedule.transfers(phase)) {
+      std::vector<LinkId> way;
+      net.append_way(transfer.src, transfer.dst, transfer.path, way);
+      for (const LinkId link : way)
+        for (const Piece piece : transfer.pieces) load[link] += piece.bytes;
+    }
+  return std::ranges::max(load | std::views::values);
+}
+
+TEST(PathList, IsLinkListWhereThereIsNoChoice) {
+  const CommMatrix matrix = random_regular(64, 9, {100000, 9}, 3);
+  for (const char* const spec : {"torus:4x4x4", "hypercube:6", "tree:8x8/4", "crossbar:64"}) {
+    const auto net = make_topology(spec);
+    const Problem problem{.matrix = matrix, .topology = net.get()};
+    EXPECT_EQ(make_schedule(problem, "path_list"), make_schedule(problem, "link_list")) << spec;
+  }
+}
+
+TEST(PathList, TheBusiestLinkHasHardlyMoreThanTheBusiestPort) {
+  for (const char* const spec : {"fattree:18x18", "fattree:8x8x8"}) {
+    const auto tree = make_topology(spec);
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const CommMatrix matrix = random_regular(tree->num_ranks(), 8, {65536, 1}, seed);
+      const Schedule plan = make_schedule({.matrix = matrix, .topology = tree.get()}, "path_list");
+      EXPECT_FALSE(judged(matrix, plan, *tree));
+      const auto port = static_cast<double>(lower_bounds(matrix).max_port_bytes);
+      EXPECT_GT(static_cast<double>(link_bounds(matrix, *tree).bytes), 1.8 * port);
+      EXPECT_LT(static_cast<double>(busiest_link(plan, *tree)), 1.2 * port) << spec << seed;
+    }
+  }
+}
+
+// Kim et al. 2008, section 4: every group sends to the next one, and minimal routes give each pair of groups one cable.
+TEST(PathList, DetoursRelieveADragonfly) {
+  const auto net = make_topology("dragonfly:a=4,h=2,p=2,paths=9");
+  std::vector<Message> messages;
+  for (Rank rank = 0; rank < 72; ++rank) messages.push_back({rank, (rank + 8) % 72, 1 << 20});
+  const CommMatrix matrix = CommMatrix::from_messages(72, messages);
+  EXPECT_EQ(link_bounds(matrix, *net).bytes, 8 << 20);
+  const Schedule plan = make_schedule({.matrix = matrix, .topology = net.get()}, "path_list");
+  EXPECT_FALSE(judged(matrix, plan, *net));
+  EXPECT_LE(busiest_link(plan, *net), 3 << 20);
+}
+
+// LMC 1: two ways to each port (tests/golden/ib).
+TEST(PathList, TakesTheLidsOfAPort) {
+  const auto net = make_topology("ib:" + std::string(NUICE_GOLDEN_DIR) + "/ib");
+  const CommMatrix matrix = random_density(net->num_ranks(), 1, {1000, 1}, 1);
+  const Schedule plan = make_schedule({.matrix = matrix, .topology = net.get()}, "path_list");
+  EXPECT_TRUE(plan.has_paths());
+  EXPECT_FALSE(judged(matrix, plan, *net));
+  EXPECT_LE(busiest_link(plan, *net), link_bounds(matrix, *net).bytes);
 }
 
 }  // namespace

@@ -335,6 +335,34 @@ TEST(Dragonfly, SpreadsOverSeveralCablesBetweenGroups) {
   EXPECT_EQ(between.size(), 4U);
 }
 
+TEST(Dragonfly, PathsThatAreAskedForMakeOneDetour) {
+  const auto plain = make_topology("dragonfly:a=4,h=2,p=2");
+  const auto net = make_topology("dragonfly:a=4,h=2,p=2,paths=5");
+  for_pairs(*net, [&](Rank src, Rank dst) {
+    ASSERT_EQ(route_of(*net, src, dst), route_of(*plain, src, dst));
+    const bool same_group = src / 8 == dst / 8;
+    ASSERT_EQ(net->num_paths(src, dst), src / 2 == dst / 2 ? 1 : same_group ? 3 : 5);
+    std::set<std::int32_t> visited;
+    for (std::int64_t path = 1; path < net->num_paths(src, dst); ++path) {
+      Route way;
+      net->append_path(src, dst, path, way);
+      std::set<std::int32_t> groups;
+      for (const std::int32_t stop : stops_of(*net, way)) groups.insert((stop - 72) / 4);
+      ASSERT_EQ(groups.size(), same_group ? 1U : 3U);
+      ASSERT_LE(way.size(), same_group ? 2U : 5U);
+      for (const LinkId link : way) ASSERT_EQ(std::ranges::count(way, link), 1) << src << " -> " << dst;
+      visited.insert(same_group ? net->link(way[0]).to
+                                : *std::ranges::find_if(groups, [&](std::int32_t group) {
+                                    return group != src / 8 && group != dst / 8;
+                                  }));
+    }
+    ASSERT_EQ(std::ssize(visited), net->num_paths(src, dst) - 1);
+  });
+  EXPECT_EQ(make_topology("dragonfly:a=4,h=2,p=2,paths=100")->num_paths(0, 71), 8);  // by seven other groups
+  EXPECT_EQ(make_topology("dragonfly:a=4,h=2,p=2,g=3,paths=2")->num_paths(0, 23),
+            4);  // cables between the groups
+}
+
 // --- Specs --------------------------------------------------------------------------------------------------------
 
 TEST(Specs, BadOnesAreErrorsOfOneLine) {
@@ -362,6 +390,9 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,q=2"), invalid_argument, {"\"q=2\" is none of"});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,g=10"), invalid_argument,
                {"10 groups", "reach 8 others"});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,paths=0"), invalid_argument, {"\"0\""});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,paths=2,paths=3"), invalid_argument,
+               {"\"paths=\" is given twice"});
   EXPECT_ERROR(make_topology("dragonfly:a=4000,h=4000,p=1"), limit, {"more than"});
   EXPECT_ERROR(make_topology("file:"), invalid_argument, {"name of the file is missing"});
   EXPECT_ERROR(make_topology("file:/no/such/file.net"), io, {"/no/such/file.net"});

@@ -112,7 +112,7 @@ class Schedule {
   /// are in the order of ids, that is by sender; phases without messages are left out.
   /// O(messages + num_phases), and no memory beyond the schedule but 8 bytes per phase.
   static Schedule of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
-                                    PhaseId num_phases);
+                                    PhaseId num_phases, std::span<const std::int64_t> paths = {});
 
   friend bool operator==(const Schedule& a, const Schedule& b);
 

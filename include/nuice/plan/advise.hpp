@@ -133,10 +133,15 @@ Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOpti
 /// The choice's schedule, made again if deciding has not made it. Empty for drs_n. Throws Error as make_schedule().
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice);
 
-/// What the exchange would take if every sender could choose its messages' paths: clos_coloring with depend, packet by
-/// packet, seconds. Nothing on machines that are not lossless, route adaptively, or whose network is no tree of switches
-/// (why_no_paths()), and for a matrix without messages. Throws as advise() for machine and matrix.
-std::optional<double> chosen_paths_s(const CommMatrix& matrix, const Machine& machine);
+struct ChosenPaths {
+  std::string candidate;  ///< "clos_coloring:depend"
+  double seconds;
+};
+
+/// What the exchange would take if every sender could choose its messages' paths: the best of the schedulers that choose them,
+/// with depend, packet by packet. Nothing on machines that are not lossless, route adaptively, or whose network has one way only
+/// for every message. Throws as advise() for machine and matrix. Cost: that of these schedulers, and of a simulation each.
+std::optional<ChosenPaths> advise_paths(const CommMatrix& matrix, const Machine& machine);
 
 struct MeasuredExchange {
   std::size_t candidate;  ///< Index into Advice::candidates.

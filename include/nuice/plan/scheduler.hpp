@@ -103,6 +103,8 @@ struct Scheduler {
   std::string_view alias_of =
       {};  ///< The row with the same algorithm, under its first name. The adviser tries that one.
 
+  bool chooses_paths = false;  ///< Its transfers have paths where the network has several.
+
   bool needs_topology() const { return (guarantees & link_free) != 0; }
 };
 

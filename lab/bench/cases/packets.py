@@ -56,10 +56,17 @@ def orders(topology, sizes, matrices):
         yield row
 
 
+CHOOSE_PATHS = ["clos_coloring:phased", "clos_coloring:depend", "path_coloring:depend", "path_list:depend"]
+DRAGONFLY = "dragonfly:a=8,h=4,p=4,g=9"  # 288 ranks in groups of 32; four cables between any two
+
+
 def chosen_paths(topology, sizes, matrices):
     """Over the port's bound: paths from the network, or chosen; all at once, in phases, or in order."""
     machine, network = machine_of(topology), nuice.make_topology(topology)
-    for method in ("ac:async", "ac:async spray", "clos_coloring:phased", "clos_coloring:depend"):
+    for method in ("ac:async", "ac:async spray", "link_list:depend", *CHOOSE_PATHS):
+        row = nuice.find_scheduler(method.split(":")[0])
+        if row.needs_topology and row.why_not(matrices[0], topology=network):
+            continue
         plans = []
         for matrix in matrices:
             plan = nuice.plan(matrix, method.split(":")[0], topology=network)
@@ -133,6 +140,14 @@ def rows(options):
             for sizes in SIZES:
                 matrices = [matrix_of(ranks, sizes, seed) for seed in range(1, options.seeds + 1)]
                 yield from part(topology, sizes, matrices)
+    yield from chosen_paths("fattree:16x16/2", "equal", [matrix_of(256, "equal", 1)])
+    yield from chosen_paths("fattree:16x16/2", "unequal", [matrix_of(256, "unequal", 1)])
+    for sizes in SIZES:
+        yield from chosen_paths(DRAGONFLY + ",paths=12", sizes, [matrix_of(288, sizes, 1)])
+    to_next_group = [(rank, (rank + 32) % 288, 1 << 20) for rank in range(288)]
+    yield from chosen_paths(
+        DRAGONFLY + ",paths=12", "next group", [nuice.CommMatrix.from_messages(288, to_next_group)]
+    )
     yield from drops()
     for topology, ranks in networks[:3]:
         for queueing in QUEUES:

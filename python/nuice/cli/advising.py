@@ -99,7 +99,8 @@ def _advise(
     matrix = _core.load_matrix_market(file)
     advice = find_advice(matrix, machine, reuse, candidates=names, seed=seed, predict_by=how)
     result = {"file": str(file), **json.loads(advice.to_json())}
-    result["chosen_paths_seconds"] = _core.chosen_paths_s(matrix, machine)
+    best, seconds = _core.advise_paths(matrix, machine) or (None, None)
+    result |= {"chosen_paths_seconds": seconds, "chosen_paths_candidate": best}
     output.report(as_json, result, lambda console: _show(console, result))
 
 
@@ -146,8 +147,8 @@ def _of_paths(result: dict[str, Any]) -> str:
     if now < 1.05 * seconds:
         return "Paths chosen by the senders would gain nothing here (simulated).\n"
     return (
-        f"With paths chosen by the senders, which MPI does not allow, clos_coloring:depend would take "
-        f"{output.time_text(seconds)}, {now / seconds:.2f} times less (simulated).\n"
+        f"With paths chosen by the senders, which MPI does not allow, {result['chosen_paths_candidate']} "
+        f"would take {output.time_text(seconds)}, {now / seconds:.2f} times less (simulated).\n"
     )
 
 

@@ -7,7 +7,6 @@
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/packets.hpp"
-#include "nuice/plan/paths.hpp"
 #include "nuice/plan/scheduler.hpp"
 
 namespace nuice {
@@ -64,14 +63,34 @@ double packets_cost_s(const Traits& t, const Machine& machine) {
 
 }  // namespace advice
 
-std::optional<double> chosen_paths_s(const CommMatrix& matrix, const Machine& machine) {
+namespace {
+
+/// Some message has several ways.
+bool has_choice(const CommMatrix& matrix, const Topology& topology) {
+  bool any = false;
+  for (MessageId id = 0; id < matrix.num_messages() && !any; ++id)
+    any = topology.num_paths(matrix.src(id), matrix.dst(id)) > 1;
+  return any;
+}
+
+}  // namespace
+
+std::optional<ChosenPaths> advise_paths(const CommMatrix& matrix, const Machine& machine) {
   require_valid(machine);
   if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty())
     throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
-  const bool gains = machine.lossless && machine.routing != Routing::spray && matrix.num_messages() > 0;
-  if (!gains || !why_no_paths(*machine.topology).empty()) return std::nullopt;
+  if (!machine.lossless || machine.routing == Routing::spray || !has_choice(matrix, *machine.topology))
+    return std::nullopt;
   const Problem problem{.matrix = matrix, .topology = machine.topology.get()};
-  return advice::packets_s(matrix, make_schedule(problem, "clos_coloring"), machine, "depend", {});
+  const std::string executor = "depend";
+  std::optional<ChosenPaths> best;
+  for (const Scheduler& row : schedulers()) {
+    if (!row.chooses_paths || !row.why_not(problem).empty()) continue;
+    const double seconds = advice::packets_s(matrix, row.make(problem), machine, executor, {});
+    if (!best || seconds < best->seconds)
+      best = {.candidate = std::string(row.name) + ":" + executor, .seconds = seconds};
+  }
+  return best;
 }
 
 }  // namespace nuice
