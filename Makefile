@@ -71,6 +71,7 @@ build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
 TOOLS ?= ON
 install: $(SETUP_STAMP)
 	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [NUICE_MPI=system]"; exit 2; }
+	@mkdir -p build
 	cmake -S . -B build/install -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=$(TOOLS) \
 	  -DMPI_CXX_COMPILER="$$(command -v mpicxx)" -DMPIEXEC_EXECUTABLE="$$(command -v mpiexec)" >build/install.log || { cat build/install.log; exit 1; }
 	cmake --build build/install
@@ -128,6 +129,7 @@ test-installed-petsc: build
 # Debian's PETSc is linked with Debian's MPI: nuice is built with it too, apart from the rest. Another PETSc: PKG_CONFIG_PATH and PETSC_MPI_BIN.
 PETSC_MPI_BIN ?= /usr/bin
 petsc: $(SETUP_STAMP)
+	@mkdir -p build
 	cmake -S . -B build/petsc -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_PETSC=ON \
 	  -DMPI_CXX_COMPILER=$(PETSC_MPI_BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(PETSC_MPI_BIN)/mpiexec >build/petsc.log
 	cmake --build build/petsc --target nuice_petsc petsc_sf_test
@@ -201,7 +203,7 @@ lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff format --check .
 	ruff check .
-	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh tests/dropin/*.sh
+	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh tests/dropin/*.sh tests/slurm/*.sh
 	$(BIN)/python tools/layering.py .
 	git ls-files 'src/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/nuice_bench/petsc_method.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations

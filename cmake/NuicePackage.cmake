@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack -G DEB: libnuice1, libnuice-dev (C, C++, Fortran) and nuice-tools, for the MPI that this build has. packaging/deb builds
-# and proves them.
+# cpack -G DEB: libnuice1, libnuice-dev (C, C++, Fortran) and nuice-tools, for the MPI that this build has; with NUICE_BUILD_PETSC also
+# libnuice-petsc, for its PETSc. packaging/deb builds and proves them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME nuice)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -33,4 +33,13 @@ endif()
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME nuice-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+if(NUICE_BUILD_PETSC)
+  list(APPEND CPACK_COMPONENTS_ALL petsc)
+  set(CPACK_COMPONENT_PETSC_GROUP petsc)
+  set(CPACK_DEBIAN_PETSC_PACKAGE_NAME libnuice-petsc)
+  set(CPACK_DEBIAN_PETSC_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_PETSC_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PETSC_PACKAGE_DEPENDS "libnuice${nuice_soversion} (= ${PROJECT_VERSION})")
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src/capi)  # where its libnuice.so lies
+endif()
 include(CPack)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the packages of build.sh with an MPI into a bare root, made by debootstrap, and builds and runs the heat equation there
-# in C, C++ and Fortran, by one command each: all must print the same sum. As root; needs debootstrap and Debian's mirror.
+# in C, C++ and Fortran, by one command each: all must print the same sum. Where libnuice-petsc is there, a Poisson problem by petsc4py
+# must give the same digits by the types nuice and basic. As root; needs debootstrap and Debian's mirror.
 # usage: packaging/deb/prove.sh [ROOT]     default build/deb/root
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -15,7 +16,7 @@ if [ ! -e "$root/etc/debian_version" ]; then
 fi
 mkdir -p "$root/nuice" && rm -rf "$root/nuice"/*
 cp build/deb/*.deb "$root/nuice/"
-cp -r examples/heat "$root/nuice/"
+cp -r examples/heat tests/petsc/use_petsc4py.py "$root/nuice/"
 # shellcheck disable=SC2016  # it is expanded inside
 chroot "$root" sh -euc '
   export DEBIAN_FRONTEND=noninteractive
@@ -30,5 +31,19 @@ chroot "$root" sh -euc '
     mpiexec --oversubscribe -n 4 ./$program | tee $program.out
   done
   cmp heat_c.out heat_fortran.out && cmp heat_c.out heat_cxx.out
+  if dpkg-query -W libnuice-petsc >/dev/null 2>&1; then
+    apt-get install -y -qq --no-install-recommends python3-petsc4py >/dev/null
+    PETSC_DIR=$(ls -d /usr/lib/petscdir/petsc3*/*-real) # which petsc-dev would choose
+    export PETSC_DIR
+    load="-dll_append $(dpkg -L libnuice-petsc | grep "libnuice_petsc.so$")"
+    for type in basic nuice; do
+      mpiexec --oversubscribe -n 3 python3 use_petsc4py.py $load -sf_type $type -sf_nuice_scheduler coloring -sf_nuice_plan_at 1 \
+        -options_left no >petsc_$type.out
+      cat petsc_$type.out
+    done
+    test "$(cut -d " " -f 1 petsc_nuice.out | sort -u)" = nuice
+    test "$(cut -d " " -f 2- petsc_nuice.out)" = "$(cut -d " " -f 2- petsc_basic.out)"
+    echo "the same digits by types nuice and basic"
+  fi
 '
 echo "the same sum in all three"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs this build into a scratch folder, builds the examples against it as outside projects, and runs them:
 # first_exchange beside its plain MPI twin, where both must print the same sum, overlap, the two programs of docs/tutorial/planned-halo.md
-# likewise, active_messages, and the heat equation in C and C++ (fortran.cmake has Fortran).
+# likewise, active_messages, import_export, and the heat equation in C and C++ (fortran.cmake has Fortran).
 #   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPICC=... -D MPIEXEC=... -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
@@ -54,6 +54,21 @@ foreach(ranks 1 4)
     message(FATAL_ERROR "active_messages on ${ranks} ranks printed:\n${out}")
   endif()
 endforeach()
+
+# Import and export as Tpetra has them, by MPI alone and by plans: every digit the same.
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/import_export -B ${SCRATCH}/import_export -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+    -DMPI_CXX_COMPILER=${MPICXX})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/import_export)
+run(${MPIEXEC} -n 3 ${SCRATCH}/import_export/import_export_mpi 40 3)
+set(digits "${out}")
+foreach(options "scheduler=auto" "scheduler=coloring executor=phased")
+  set(ENV{NUICE_OPTIONS} "${options}")
+  run(${MPIEXEC} -n 3 ${SCRATCH}/import_export/import_export 40 3)
+  if(NOT out MATCHES "steps, sum of squares [1-9]" OR NOT out STREQUAL digits)
+    message(FATAL_ERROR "import_export by ${options} printed:\n${out}\nwithout plans:\n${digits}")
+  endif()
+endforeach()
+unset(ENV{NUICE_OPTIONS})
 
 # Each beside its twin; C also by the one command that the page docs/how-to/languages.md has.
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/heat/c -B ${SCRATCH}/heat_c -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix

@@ -20,8 +20,7 @@ MPIEXEC = Path(sys.executable).parent / "mpiexec"
 
 
 def run(ranks: int, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    # btl ^ofi: Open MPI 5 otherwise looks for fabrics for a second.
-    settings = {"OMPI_MCA_btl": "^ofi", "OMPI_MCA_osc": "^ucx", **environment}
+    settings = {"OMPI_MCA_osc": "^ucx", **environment}
     return mpi_job.run_ranks([MPIEXEC, "-n", str(ranks), sys.executable, *arguments], 240, settings)
 
 

@@ -24,6 +24,12 @@ settings.register_profile(
 )
 settings.load_profile("nuice")
 
+# As cmake/NuiceMpiTest.cmake: Open MPI 5 otherwise looks for fabrics whenever ranks are started, for longer
+# than most of these tests run; and ranks that wait keep the core from others.
+for setting in ("btl=^ofi", "pml=ob1", "mpi_yield_when_idle=1"):
+    name, value = f"OMPI_MCA_{setting}".split("=")
+    os.environ.setdefault(name, value)
+
 COMMAND = Path(sys.executable).parent / "nuice"
 
 
