@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes build/mpich, where tests/python/test_mpich.py looks: the MPICH wheel twice, with libnuice and mpi4py for MPICH's own handles
 # (native) and for the ABI of MPI 5 (abi; mpi4py is compiled with mpicc_abi). Nothing of it is in .venv but nuice, which is shared.
-# usage: tools/mpich.sh            (called by make mpich, after make build; quick when there is nothing to do)
+# usage: tools/mpich.sh            (called by make test-mpich, after make build; quick when there is nothing to do)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PIP_DISABLE_PIP_VERSION_CHECK=1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The library, C, Fortran and nuice.mpi with the MPICH wheel: with MPICH's own handles (native) and with the
-ABI of MPI 5 (abi), for which one build is enough. `make mpich` makes what is needed in build/mpich.
+ABI of MPI 5 (abi), for which one build is enough. `make test-mpich` makes what is needed in build/mpich.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Kind:
 def kind(request: pytest.FixtureRequest) -> Kind:
     found = Kind(request.param)
     if not found.library.exists():
-        pytest.skip(f"there is no libnuice for the MPICH wheel in {found.prefix}: make mpich")
+        pytest.skip(f"there is no libnuice for the MPICH wheel in {found.prefix}: make test-mpich")
     return found
 
 
@@ -146,7 +146,7 @@ def test_the_library_is_chosen_by_the_mpi_of_mpi4py(kind: Kind) -> None:
 def test_the_library_of_another_mpi_is_refused_with_both_names(kind: Kind) -> None:
     other = Kind("native" if kind.name == "abi" else "abi")
     if not other.library.exists():
-        pytest.skip(f"there is no {other.library}: make mpich")
+        pytest.skip(f"there is no {other.library}: make test-mpich")
     done = kind.python(1, "-c", "import nuice.mpi", NUICE_LIBRARY=str(other.library))
     assert done.returncode != 0
     assert f"mpi4py runs on {NAMES[kind.name]} (MPICH" in done.stderr
@@ -169,7 +169,7 @@ def test_one_build_runs_under_every_mpi_that_offers_the_abi(tmp_path: Path) -> N
     """Under Open MPI too, from the version on that has libmpi_abi.so."""
     abi = Kind("abi")
     if not abi.library.exists():
-        pytest.skip(f"there is no libnuice for the ABI of MPI 5 in {abi.prefix}: make mpich")
+        pytest.skip(f"there is no libnuice for the ABI of MPI 5 in {abi.prefix}: make test-mpich")
     lib = Path(sys.prefix) / "lib"
     if not (lib / "libmpi_abi.so").exists() and not (lib / "libmpi_abi.so.1").exists():
         pytest.skip(f"the Open MPI in {lib} has no libmpi_abi.so")
