@@ -9,6 +9,7 @@
 #   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/explanation/results.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
+#   make test-mpich  the library, C, Fortran and Python with the MPICH wheel, by its own ABI and that of MPI 5; installs it in build/mpich
 #   make test-suites  the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR) under the library for unmodified programs
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root
@@ -18,7 +19,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc test-suites petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -139,6 +140,10 @@ test-petsc: build
 	$(MAKE) petsc
 	tests/petsc/fetch_examples.sh build/petsc-examples
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/petsc
+
+test-mpich: build
+	tools/mpich.sh
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/python/test_mpich.py
 
 # Where their sources lie: what `pip download --no-deps --no-binary :all: mpi4py==VERSION` gives, of the version in .venv; an unpacked MPICH.
 MPI4PY_SRC ?=

@@ -7,8 +7,7 @@
 #       what mpiexec needs to run as root and with more ranks than cores
 #
 # Ranks share the cores of one small machine, so no two of these tests run at the same time.
-set(MPI_CXX_SKIP_MPICXX TRUE)
-find_package(MPI 3.1 REQUIRED COMPONENTS CXX)
+include(${PROJECT_SOURCE_DIR}/cmake/NuiceMpi.cmake)
 find_package(GTest REQUIRED)
 
 function(nuice_mpi_environment)

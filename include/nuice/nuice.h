@@ -17,7 +17,7 @@
  * the others wait for it, as long as the option watchdog lets them (without it: for ever).
  * Arrays without entries may be NULL. A handle belongs to one thread at a time. Texts that a handle hands out live as long as
  * the handle, or until the same function is called again with it.
- * Functions that end in _f take MPI's handles as MPI_Fint, for Fortran and for languages that have no other; otherwise they are
+ * Functions that end in _f take MPI's handles as integers, for Fortran and for languages that have no other; otherwise they are
  * the same. What C++ has besides (active messages, broadcasts) is in nuice/mpi.hpp.
  * Without MPI (NUICE_NO_MPI is defined) there are the planner and the names only. */
 #ifndef NUICE_NUICE_H
@@ -26,6 +26,13 @@
 #include <stdint.h>
 #ifndef NUICE_NO_MPI
 #include <mpi.h>
+/** MPI's handles as integers: MPI_Fint, or where mpi.h is that of the ABI of MPI 5, which has none, the int of MPI_Comm_toint(). */
+#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
+#define NUICE_MPI_ABI 1
+typedef int nuice_fint;
+#else
+typedef MPI_Fint nuice_fint;
+#endif
 #endif
 
 #if defined(__GNUC__)
@@ -82,7 +89,7 @@ NUICE_API const char* nuice_error_text(void);
 NUICE_API int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
                                 const char* options, nuice_plan** plan);
 /** nuice_plan_create() with comm as Fortran has it. */
-NUICE_API int nuice_plan_create_f(MPI_Fint comm, int num_destinations, const int ranks[],
+NUICE_API int nuice_plan_create_f(nuice_fint comm, int num_destinations, const int ranks[],
                                   const int64_t bytes[], const char* options, nuice_plan** plan);
 /** Collective over comm. A plan for a schedule that exists, the same on all ranks, from a file or from
  * nuice_schedule_create(), for the matrix that it was made for. It is checked. options as above; those of the scheduler do
@@ -91,7 +98,7 @@ NUICE_API int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix*
                                               const nuice_schedule* schedule, const char* options,
                                               nuice_plan** plan);
 /** nuice_plan_create_from_schedule() with comm as Fortran has it. */
-NUICE_API int nuice_plan_create_from_schedule_f(MPI_Fint comm, const nuice_matrix* matrix,
+NUICE_API int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_matrix* matrix,
                                                 const nuice_schedule* schedule, const char* options,
                                                 nuice_plan** plan);
 /** Not collective. How many ranks this one sends to, as it said, and how many it receives from. */
@@ -135,9 +142,9 @@ NUICE_API int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const voi
                                      nuice_exchange** exchange);
 /** nuice_plan_bind_fields() with datatypes as Fortran has them. */
 NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const void* const send[],
-                                       const MPI_Fint send_types[], const int64_t send_counts[],
+                                       const nuice_fint send_types[], const int64_t send_counts[],
                                        const int64_t send_offsets[], void* const receive[],
-                                       const MPI_Fint receive_types[], const int64_t receive_counts[],
+                                       const nuice_fint receive_types[], const int64_t receive_counts[],
                                        const int64_t receive_offsets[], nuice_direction direction,
                                        nuice_exchange** exchange);
 
@@ -171,7 +178,7 @@ NUICE_API int nuice_halo_create_ranges(MPI_Comm comm, const int64_t begins[], in
                                        const int64_t needed[], int64_t entry_bytes, const char* options,
                                        nuice_halo** halo);
 /** nuice_halo_create_ranges() with comm as Fortran has it. */
-NUICE_API int nuice_halo_create_ranges_f(MPI_Fint comm, const int64_t begins[], int64_t num_needed,
+NUICE_API int nuice_halo_create_ranges_f(nuice_fint comm, const int64_t begins[], int64_t num_needed,
                                          const int64_t needed[], int64_t entry_bytes, const char* options,
                                          nuice_halo** halo);
 /** Collective over comm. Global index g < num_indices belongs to owners[g], equal on all ranks; otherwise as above. */
@@ -179,7 +186,7 @@ NUICE_API int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const
                                        int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                        const char* options, nuice_halo** halo);
 /** nuice_halo_create_owners() with comm as Fortran has it. */
-NUICE_API int nuice_halo_create_owners_f(MPI_Fint comm, int64_t num_indices, const int owners[],
+NUICE_API int nuice_halo_create_owners_f(nuice_fint comm, int64_t num_indices, const int owners[],
                                          int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                          const char* options, nuice_halo** halo);
 /** Collective over comm. This rank owns the global indices owned[0 .. num_owned), and nobody knows more; otherwise as above. */
@@ -187,7 +194,7 @@ NUICE_API int nuice_halo_create_list(MPI_Comm comm, int64_t num_owned, const int
                                      int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                      const char* options, nuice_halo** halo);
 /** nuice_halo_create_list() with comm as Fortran has it. */
-NUICE_API int nuice_halo_create_list_f(MPI_Fint comm, int64_t num_owned, const int64_t owned[],
+NUICE_API int nuice_halo_create_list_f(nuice_fint comm, int64_t num_owned, const int64_t owned[],
                                        int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                        const char* options, nuice_halo** halo);
 /** Not collective. How many entries this rank owns, and how many ghosts it has. */
@@ -211,8 +218,8 @@ NUICE_API int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const vo
                                       MPI_Op op, nuice_exchange** exchange);
 /** nuice_halo_bind_scatter() with types and op as Fortran has them. */
 NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* const ghosts[],
-                                        void* const owned[], const int components[], const MPI_Fint types[],
-                                        MPI_Fint op, nuice_exchange** exchange);
+                                        void* const owned[], const int components[], const nuice_fint types[],
+                                        nuice_fint op, nuice_exchange** exchange);
 /** Collective. Sets *halo to NULL; NULL is freed already. Exchanges that are bound stay usable. */
 NUICE_API int nuice_halo_free(nuice_halo** halo);
 #endif

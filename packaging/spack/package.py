@@ -1,11 +1,9 @@
 # Copyright Spack Project Developers. See COPYRIGHT file for details.
 #
 # SPDX-License-Identifier: (Apache-2.0 OR MIT)
-#
-# Draft for spack-packages: repos/spack_repo/builtin/packages/nuice/package.py. Not run: there was no Spack where it was
-# written. Fill in homepage, url, maintainers and the sha256 of the archive.
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.python import PythonPipBuilder
 
 from spack.package import *
 
@@ -13,10 +11,11 @@ from spack.package import *
 class Nuice(CMakePackage):
     """Plans irregular exchanges of MPI programs: checked, contention-free, reusable schedules."""
 
+    # packaging/spack/prove.sh puts the archive of the working tree in here. Before this goes to
+    # spack-packages (repos/spack_repo/builtin/packages/nuice/package.py): homepage, url,
+    # maintainers and the sha256.
     homepage = "https://example.org/nuice"
-    url = "https://example.org/nuice/archive/v0.2.0.tar.gz"
-
-    maintainers()
+    url = "https://example.org/nuice/archive/nuice-0.2.0.tar.gz"
 
     license("BSD-3-Clause", checked_by="nuice")
 
@@ -24,9 +23,9 @@ class Nuice(CMakePackage):
 
     variant("mpi", default=True, description="Exchanges on MPI; without it the planner only")
     variant("ucx", default=False, when="+mpi", description="Active messages by UCX")
-    variant("fortran", default=True, when="+mpi", description="The Fortran module, which is installed as source")
+    variant("fortran", default=True, when="+mpi", description="The Fortran module, as source")
     variant("tools", default=True, when="+mpi", description="nuice-bench and the other programs")
-    variant("python", default=False, description="The Python package")
+    variant("python", default=False, description="The Python package, without partitioning")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -42,32 +41,49 @@ class Nuice(CMakePackage):
     with when("+tools"):
         depends_on("cli11", type="build")
         depends_on("metis")
-        depends_on("fftw~mpi")
+        depends_on("fftw@3:")
         depends_on("random123", type="build")
     with when("+python"):
         extends("python")
         depends_on("python@3.10:", type=("build", "run"))
         depends_on("py-pip", type="build")
-        depends_on("py-scikit-build-core", type="build")
+        depends_on("py-scikit-build-core@0.10:", type="build")
         depends_on("py-nanobind@2.4:", type="build")
-        depends_on("py-numpy", type=("build", "run"))
-        depends_on("py-mpi4py@4:", type=("build", "run"), when="+mpi")
+        depends_on("py-gmsh@4.11:", type="run")
+        depends_on("py-jinja2@3.1:", type="run")
+        depends_on("py-matplotlib@3.8:", type="run")
+        depends_on("py-mpi4py@4:", type="run", when="+mpi")
+        depends_on("py-numpy@1.26:", type="run")
+        depends_on("py-pyyaml@6:", type="run")
+        depends_on("py-rich@13.7:", type="run")
+        depends_on("py-scipy@1.11:", type="run")
+        depends_on("py-typer@0.20:", type="run")
 
     conflicts("%gcc@:10", msg="C++20 is needed")
     conflicts("%clang@:14", msg="C++20 is needed")
 
     def cmake_args(self):
-        return [
+        args = [
             self.define_from_variant("NUICE_BUILD_MPI", "mpi"),
-            self.define_from_variant("NUICE_BUILD_TOOLS", "tools"),
+            self.define("NUICE_BUILD_TOOLS", self.spec.satisfies("+tools")),
             self.define("NUICE_BUILD_TESTS", False),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_ucx", not self.spec.satisfies("+ucx")),
         ]
+        if self.spec.satisfies("+mpi"):
+            args.append(self.define("MPI_CXX_COMPILER", self.spec["mpi"].mpicxx))
+        return args
 
+    # What is installed already is not compiled again; nuice.mpi finds libnuice in the prefix.
     @run_after("install", when="+python")
     def install_python(self):
-        pip("install", "--no-deps", "--no-build-isolation", f"--prefix={self.prefix}", ".")
+        with working_dir(self.stage.source_path):
+            pip(
+                *PythonPipBuilder.std_args(self),
+                f"--config-settings=cmake.define.NUICE_PREBUILT={self.prefix}",
+                f"--prefix={self.prefix}",
+                ".",
+            )
 
-    def setup_run_environment(self, env):
+    def setup_run_environment(self, env: EnvironmentModifications) -> None:
         if self.spec.satisfies("+python+mpi"):
-            env.set("NUICE_LIBRARY", join_path(self.prefix.lib, "libnuice.so.1"))
+            env.set("NUICE_LIBRARY", join_path(self.spec.prefix.lib, "libnuice.so.1"))

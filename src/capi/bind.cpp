@@ -19,18 +19,29 @@ Sides sides_of(const mpi::Plan& plan, nuice_direction direction) {
   return {plan.destinations(), plan.sources()};
 }
 
-/// Others than the two are said to be forwards, as a call that returned here would leave the other ranks waiting.
+/// Others than the two are said to be forwards: check_call() refuses them.
 mpi::Direction direction_of(nuice_direction direction) {
   return direction == NUICE_BACKWARDS ? mpi::Direction::backwards : mpi::Direction::forwards;
 }
 
+/// What bind() does not see.
+void check_call(nuice_direction direction, nuice_exchange** exchange) {
+  if (direction != NUICE_FORWARDS && direction != NUICE_BACKWARDS)
+    refuse("there is no direction " + std::to_string(static_cast<int>(direction)));
+  at(exchange, "exchange");
+}
+
+/// To be refused: one more than there are partners.
 template <typename Buffer, typename Pointer>
-std::vector<Buffer> buffers(std::span<const Partner> partners, Pointer pointers) {
-  std::vector<Buffer> made(partners.size());
-  for (std::size_t i = 0; i < made.size(); ++i)
+std::vector<Buffer> buffers(std::span<const Partner> partners, Pointer pointers, bool refused) {
+  std::vector<Buffer> made(partners.size() + (refused ? 1 : 0));
+  for (std::size_t i = 0; i < partners.size(); ++i)
     made[i] = {pointers == nullptr ? nullptr : pointers[i], partners[i].bytes};
   return made;
 }
+
+/// No place is in such an array, and no offset belongs to nobody.
+constexpr std::int64_t nowhere = -1;
 
 /// max_bytes stands for "as much as needed".
 Bytes room(std::int64_t bytes) { return bytes == NUICE_ANY_ROOM ? max_bytes : bytes; }
@@ -51,15 +62,21 @@ std::vector<Field> fields(int count, Pointer data, const MPI_Datatype* types, co
   return made;
 }
 
-std::vector<MPI_Datatype> types_of(int count, const MPI_Fint* types) {
+/// To be refused: a field of no datatype.
+template <typename Field>
+std::vector<Field> no_fields() {
+  return {Field{nullptr, MPI_DATATYPE_NULL, {}, {}}};
+}
+
+std::vector<MPI_Datatype> types_of(int count, const nuice_fint* types) {
   std::vector<MPI_Datatype> made;
-  for (int f = 0; types != nullptr && f < count; ++f) made.push_back(MPI_Type_f2c(types[f]));
+  for (int f = 0; types != nullptr && f < count; ++f) made.push_back(type_of(types[f]));
   return made;
 }
 
 void keep(nuice_exchange** exchange, mpi::Exchange&& bound) {
   const mpi::ExchangeInfo info = bound.info();
-  at(exchange, "exchange") = new nuice_exchange{std::move(bound), info.executor, info.why};
+  *exchange = new nuice_exchange{std::move(bound), info.executor, info.why};
 }
 
 }  // namespace
@@ -72,8 +89,12 @@ int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const rece
   return guarded([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
-    keep(exchange, held.bind(buffers<nuice::SendBuffer>(send_to, send),
-                             buffers<nuice::ReceiveBuffer>(receive_from, receive), direction_of(direction)));
+    const auto bind = [&](bool refused) {
+      return held.bind(buffers<nuice::SendBuffer>(send_to, send, refused),
+                       buffers<nuice::ReceiveBuffer>(receive_from, receive, refused),
+                       direction_of(direction));
+    };
+    keep(exchange, bind_on_all([&] { check_call(direction, exchange); }, bind));
   });
 }
 
@@ -84,10 +105,15 @@ int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes
   return guarded([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
-    const nuice::mpi::SendArray from{send, room(send_bytes), part(send_offsets, 0, send_to.size())};
-    const nuice::mpi::ReceiveArray to{receive, room(receive_bytes),
-                                      part(receive_offsets, 0, receive_from.size())};
-    keep(exchange, held.bind(from, to, direction_of(direction)));
+    const auto bind = [&](bool refused) {
+      nuice::mpi::SendArray from{send, room(send_bytes), part(send_offsets, 0, send_to.size())};
+      const nuice::mpi::ReceiveArray to{receive, room(receive_bytes),
+                                        part(receive_offsets, 0, receive_from.size())};
+      const std::vector<nuice::Bytes> too_many(send_to.size() + 1, nowhere);
+      if (refused) from = {send, 0, too_many};
+      return held.bind(from, to, direction_of(direction));
+    };
+    keep(exchange, bind_on_all([&] { check_call(direction, exchange); }, bind));
   });
 }
 
@@ -100,18 +126,29 @@ int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const s
   return guarded([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
-    const auto from = fields<nuice::mpi::SendField>(num_fields, send, send_types, send_counts, send_offsets,
-                                                    send_to.size());
-    const auto to = fields<nuice::mpi::ReceiveField>(num_fields, receive, receive_types, receive_counts,
-                                                     receive_offsets, receive_from.size());
-    keep(exchange, held.bind(from, to, direction_of(direction)));
+    const auto bind = [&](bool refused) {
+      using nuice::mpi::ReceiveField;
+      using nuice::mpi::SendField;
+      if (refused)
+        return held.bind(no_fields<SendField>(), no_fields<ReceiveField>(), direction_of(direction));
+      return held.bind(
+          fields<SendField>(num_fields, send, send_types, send_counts, send_offsets, send_to.size()),
+          fields<ReceiveField>(num_fields, receive, receive_types, receive_counts, receive_offsets,
+                               receive_from.size()),
+          direction_of(direction));
+    };
+    const auto check = [&] {
+      if (num_fields < 0) refuse("there cannot be " + std::to_string(num_fields) + " fields");
+      check_call(direction, exchange);
+    };
+    keep(exchange, bind_on_all(check, bind));
   });
 }
 
 int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const void* const send[],
-                             const MPI_Fint send_types[], const int64_t send_counts[],
+                             const nuice_fint send_types[], const int64_t send_counts[],
                              const int64_t send_offsets[], void* const receive[],
-                             const MPI_Fint receive_types[], const int64_t receive_counts[],
+                             const nuice_fint receive_types[], const int64_t receive_counts[],
                              const int64_t receive_offsets[], nuice_direction direction,
                              nuice_exchange** exchange) {
   int status = NUICE_OK;

@@ -51,7 +51,7 @@ Pointer pointer_at(const Pointer* pointers, std::size_t index) {
 
 void keep(nuice_exchange** exchange, mpi::HaloExchange&& bound) {
   const std::string executor = bound.info().executor;
-  at(exchange, "exchange") = new nuice_exchange{std::move(bound), executor, {}};
+  *exchange = new nuice_exchange{std::move(bound), executor, {}};
 }
 
 }  // namespace
@@ -68,10 +68,10 @@ int nuice_halo_create_ranges(MPI_Comm comm, const int64_t begins[], int64_t num_
   return create(comm, ownership, num_needed, needed, entry_bytes, options, halo);
 }
 
-int nuice_halo_create_ranges_f(MPI_Fint comm, const int64_t begins[], int64_t num_needed,
+int nuice_halo_create_ranges_f(nuice_fint comm, const int64_t begins[], int64_t num_needed,
                                const int64_t needed[], int64_t entry_bytes, const char* options,
                                nuice_halo** halo) {
-  return nuice_halo_create_ranges(MPI_Comm_f2c(comm), begins, num_needed, needed, entry_bytes, options, halo);
+  return nuice_halo_create_ranges(comm_of(comm), begins, num_needed, needed, entry_bytes, options, halo);
 }
 
 int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const int owners[], int64_t num_needed,
@@ -81,10 +81,10 @@ int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const int owner
   return create(comm, ownership, num_needed, needed, entry_bytes, options, halo);
 }
 
-int nuice_halo_create_owners_f(MPI_Fint comm, int64_t num_indices, const int owners[], int64_t num_needed,
+int nuice_halo_create_owners_f(nuice_fint comm, int64_t num_indices, const int owners[], int64_t num_needed,
                                const int64_t needed[], int64_t entry_bytes, const char* options,
                                nuice_halo** halo) {
-  return nuice_halo_create_owners(MPI_Comm_f2c(comm), num_indices, owners, num_needed, needed, entry_bytes,
+  return nuice_halo_create_owners(comm_of(comm), num_indices, owners, num_needed, needed, entry_bytes,
                                   options, halo);
 }
 
@@ -95,11 +95,11 @@ int nuice_halo_create_list(MPI_Comm comm, int64_t num_owned, const int64_t owned
   return create(comm, ownership, num_needed, needed, entry_bytes, options, halo);
 }
 
-int nuice_halo_create_list_f(MPI_Fint comm, int64_t num_owned, const int64_t owned[], int64_t num_needed,
+int nuice_halo_create_list_f(nuice_fint comm, int64_t num_owned, const int64_t owned[], int64_t num_needed,
                              const int64_t needed[], int64_t entry_bytes, const char* options,
                              nuice_halo** halo) {
-  return nuice_halo_create_list(MPI_Comm_f2c(comm), num_owned, owned, num_needed, needed, entry_bytes,
-                                options, halo);
+  return nuice_halo_create_list(comm_of(comm), num_owned, owned, num_needed, needed, entry_bytes, options,
+                                halo);
 }
 
 int nuice_halo_num_entries(const nuice_halo* halo, int64_t* num_owned, int64_t* num_ghosts) {
@@ -111,7 +111,10 @@ int nuice_halo_num_entries(const nuice_halo* halo, int64_t* num_owned, int64_t* 
 }
 
 int nuice_halo_ghosts(const nuice_halo* halo, int64_t ghosts[]) {
-  return guarded([&] { std::ranges::copy(at(halo, "halo").halo.ghosts(), ghosts); });
+  return guarded([&] {
+    const auto mine = at(halo, "halo").halo.ghosts();
+    if (!mine.empty()) std::ranges::copy(mine, &at(ghosts, "ghosts"));
+  });
 }
 
 int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const int64_t globals[],
@@ -136,7 +139,11 @@ int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const o
       fields[f] = {from, bytes_behind(from, held.num_owned(), bytes), to,
                    bytes_behind(to, held.num_ghosts(), bytes), bytes};
     }
-    keep(exchange, held.bind_gather(fields));
+    keep(exchange, bind_on_all([&] { at(exchange, "exchange"); },
+                               [&](bool refused) {
+                                 if (refused) fields.clear();  // which is refused
+                                 return held.bind_gather(fields);
+                               }));
   });
 }
 
@@ -148,7 +155,8 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
     std::vector<nuice::mpi::ScatterField> fields(static_cast<std::size_t>(std::max(num_fields, 0)));
     for (std::size_t f = 0; f < fields.size(); ++f) {
       const int width = components == nullptr ? 0 : components[f];
-      const auto [value_bytes, combine] = find_combine(types == nullptr ? MPI_DATATYPE_NULL : types[f], op);
+      const bool has_type = types != nullptr && is_mpi_up();
+      const auto [value_bytes, combine] = find_combine(has_type ? types[f] : MPI_DATATYPE_NULL, op);
       const int64_t bytes = value_bytes * width;
       const auto* const from = static_cast<const std::byte*>(pointer_at(ghosts, f));
       auto* const to = static_cast<std::byte*>(pointer_at(owned, f));
@@ -157,19 +165,23 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
                    bytes,  width,
                    combine};
     }
-    keep(exchange, held.bind_scatter(fields));
+    keep(exchange, bind_on_all([&] { at(exchange, "exchange"); },
+                               [&](bool refused) {
+                                 if (refused) fields.clear();  // which is refused
+                                 return held.bind_scatter(fields);
+                               }));
   });
 }
 
 int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* const ghosts[],
-                              void* const owned[], const int components[], const MPI_Fint types[],
-                              MPI_Fint op, nuice_exchange** exchange) {
+                              void* const owned[], const int components[], const nuice_fint types[],
+                              nuice_fint op, nuice_exchange** exchange) {
   int status = NUICE_OK;
   const int guard = guarded([&] {
     std::vector<MPI_Datatype> mine;
-    for (int f = 0; types != nullptr && f < num_fields; ++f) mine.push_back(MPI_Type_f2c(types[f]));
+    for (int f = 0; types != nullptr && f < num_fields; ++f) mine.push_back(type_of(types[f]));
     status = nuice_halo_bind_scatter(halo, num_fields, ghosts, owned, components,
-                                     types == nullptr ? nullptr : mine.data(), MPI_Op_f2c(op), exchange);
+                                     types == nullptr ? nullptr : mine.data(), op_of(op), exchange);
   });
   return guard == NUICE_OK ? status : guard;
 }

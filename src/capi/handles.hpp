@@ -31,6 +31,28 @@ struct nuice_exchange {
 
 namespace nuice::capi {
 
+/// Between MPI_Init and MPI_Finalize: elsewhere MPI ends the program at almost any call.
+bool is_mpi_up();
+
+/// Handles that Fortran and others give; without MPI none, which is refused where they are used.
+MPI_Comm comm_of(nuice_fint handle);
+MPI_Datatype type_of(nuice_fint handle);
+MPI_Op op_of(nuice_fint handle);
+
+/// An argument that makes no sense on this rank of a collective call that binds: bind(false) gives all ranks this rank's buffers,
+/// bind(true) something that it must refuse, so that the others hear of it; this rank says what it was.
+template <typename Check, typename Bind>
+auto bind_on_all(Check&& check, Bind&& bind) {
+  const Outcome wrong = attempt(0, std::forward<Check>(check));
+  try {
+    auto bound = bind(wrong.has_value());
+    if (!wrong) return bound;
+  } catch (const Error& error) {
+    if (!wrong || error.code() == ErrorCode::state) throw;
+  }
+  throw *wrong;
+}
+
 /// Looks at this rank's arguments of a collective call. What it throws is kept, for the ranks to agree on.
 template <typename Step>
 void note(mpi::PlanOptions& options, Step&& step) {

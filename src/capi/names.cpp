@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <new>
+#include <stdexcept>
 
 #include "capi/guard.hpp"
 #include "nuice/core/executor.hpp"
@@ -55,6 +56,8 @@ int keep_current_error() noexcept {
     return keep(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return keep(ErrorCode::limit, "out of memory");
+  } catch (const std::length_error&) {
+    return keep(ErrorCode::limit, "sizes beyond what memory can have");
   } catch (const std::exception& error) {
     return keep(ErrorCode::invalid_argument, error.what());
   } catch (...) {
@@ -71,12 +74,14 @@ const char* nuice_error_text(void) { return error_text().c_str(); }
 const char* nuice_mpi_name(void) {
 #if defined(NUICE_NO_MPI)
   return "";
+#elif defined(NUICE_MPI_ABI)
+  return "mpi_abi";
 #elif defined(OPEN_MPI)
   return "openmpi";
 #elif defined(MPICH_VERSION)
   return "mpich";
 #else
-  return "mpi_abi";
+  return "unknown";
 #endif
 }
 

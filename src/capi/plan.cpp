@@ -63,11 +63,27 @@ PlanOptions options_of(const char* text) {
   return options;
 }
 
+bool is_mpi_up() {
+  int is_initialized = 0;
+  int is_finalized = 0;
+  MPI_Initialized(&is_initialized);
+  MPI_Finalized(&is_finalized);
+  return is_initialized != 0 && is_finalized == 0;
+}
+
+#ifdef NUICE_MPI_ABI
+MPI_Comm comm_of(nuice_fint handle) { return is_mpi_up() ? MPI_Comm_fromint(handle) : MPI_COMM_NULL; }
+MPI_Datatype type_of(nuice_fint handle) { return is_mpi_up() ? MPI_Type_fromint(handle) : MPI_DATATYPE_NULL; }
+MPI_Op op_of(nuice_fint handle) { return is_mpi_up() ? MPI_Op_fromint(handle) : MPI_OP_NULL; }
+#else
+MPI_Comm comm_of(nuice_fint handle) { return is_mpi_up() ? MPI_Comm_f2c(handle) : MPI_COMM_NULL; }
+MPI_Datatype type_of(nuice_fint handle) { return is_mpi_up() ? MPI_Type_f2c(handle) : MPI_DATATYPE_NULL; }
+MPI_Op op_of(nuice_fint handle) { return is_mpi_up() ? MPI_Op_f2c(handle) : MPI_OP_NULL; }
+#endif
+
 Place place_in(MPI_Comm comm) {
   Place place;
-  int is_up = 0;
-  MPI_Initialized(&is_up);
-  if (is_up == 0 || comm == MPI_COMM_NULL) return place;
+  if (!is_mpi_up() || comm == MPI_COMM_NULL) return place;
   MPI_Comm_rank(comm, &place.rank);
   MPI_Comm_size(comm, &place.num_ranks);
   return place;
@@ -87,9 +103,9 @@ int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], co
   });
 }
 
-int nuice_plan_create_f(MPI_Fint comm, int num_destinations, const int ranks[], const int64_t bytes[],
+int nuice_plan_create_f(nuice_fint comm, int num_destinations, const int ranks[], const int64_t bytes[],
                         const char* options, nuice_plan** plan) {
-  return nuice_plan_create(MPI_Comm_f2c(comm), num_destinations, ranks, bytes, options, plan);
+  return nuice_plan_create(comm_of(comm), num_destinations, ranks, bytes, options, plan);
 }
 
 int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix, const nuice_schedule* schedule,
@@ -112,10 +128,10 @@ int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix, c
   });
 }
 
-int nuice_plan_create_from_schedule_f(MPI_Fint comm, const nuice_matrix* matrix,
+int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_matrix* matrix,
                                       const nuice_schedule* schedule, const char* options,
                                       nuice_plan** plan) {
-  return nuice_plan_create_from_schedule(MPI_Comm_f2c(comm), matrix, schedule, options, plan);
+  return nuice_plan_create_from_schedule(comm_of(comm), matrix, schedule, options, plan);
 }
 
 int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources) {

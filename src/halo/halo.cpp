@@ -7,6 +7,7 @@
 #include "core/text/names.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "halo/halo_state.hpp"
+#include "mpi/call.hpp"
 #include "mpi/discover/gather.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
@@ -87,6 +88,7 @@ void Halo::State::require_same_size(Bytes entry_bytes) const {
 template <typename Field>
 std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fields) {
   constexpr bool is_scatter = std::is_same_v<Field, ScatterField>;
+  require_running(is_scatter ? "bind_scatter()" : "bind_gather()");
   all_or_none(*comm, [&] { check_fields(*pattern, fields, comm->rank()); });
   Bytes entry_bytes = 0;
   for (const Field& field : fields) entry_bytes += field.entry_bytes;

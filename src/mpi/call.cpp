@@ -16,6 +16,19 @@ std::string error_text(int code, const char* call) {
 
 void fail(int code, const char* call) { throw Error(ErrorCode::mpi, error_text(code, call)); }
 
+void must_duplicate(int code) {
+  if (code == MPI_SUCCESS) return;
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  const bool may_be_full =
+      error_class == MPI_ERR_OTHER || error_class == MPI_ERR_INTERN || error_class == MPI_ERR_NO_MEM;
+  const std::string hint = may_be_full
+                               ? "MPI makes no more communicators (MPICH has 2,048 in all; plans of one "
+                                 "communicator share two): free some; "
+                               : "";
+  throw Error(ErrorCode::mpi, hint + error_text(code, "MPI_Comm_idup"));
+}
+
 bool is_finalized() {
   int finalized = 0;
   MPI_Finalized(&finalized);

@@ -20,6 +20,9 @@ inline void must(int code, const char* call) {
     fail(code, call);
 }
 
+/// What the duplication of a communicator returned: its error says that there may be no more of them.
+void must_duplicate(int code);
+
 /// Whether MPI calls are allowed no more: destructors then leave MPI's objects alone.
 bool is_finalized();
 /// Throws Error state after MPI_Finalize, where MPI itself would end the program.

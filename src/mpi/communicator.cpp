@@ -43,7 +43,7 @@ void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   if (watches_deaths_) outlive_broken_pipes();
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Comm_idup(parent, made.get(), &request), "MPI_Comm_idup");
+  must_duplicate(MPI_Comm_idup(parent, made.get(), &request));
   try {
     wait_for_duplicate(parent, request, watchdog_s_, watches_deaths_, known);
   } catch (...) {
@@ -57,7 +57,9 @@ void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
 }
 
 Communicator::Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known)
-    : watches_deaths_(tells_of_deaths()), watchdog_s_(watchdog_s) {
+    : watchdog_s_(watchdog_s) {
+  check_parent(parent);  // before any other call of MPI
+  watches_deaths_ = tells_of_deaths();
   duplicate(parent, known);
   watches_ = true;  // until all know better
   int any = watches_deaths_ || watchdog_s > 0 ? 1 : 0;

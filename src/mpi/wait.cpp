@@ -148,7 +148,7 @@ void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s
   double look_at_s = MPI_Wtime() + quick_s;
   while (true) {
     int done = 0;
-    must(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
+    must_duplicate(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
     if (done != 0) return;
     if (const auto dead = watches_deaths ? dead_ranks(parent) : std::vector<Rank>(); !dead.empty())
       throw naming(Error(ErrorCode::mpi, "this rank gives up in MPI_Comm_idup"), dead);

@@ -35,10 +35,25 @@ static inline void check_status(int status, int expected, const char* part, cons
   fflush(stdout);
 }
 
+#ifndef NUICE_NO_MPI
+/* Handles as the functions that end in _f take them. */
+#ifdef NUICE_MPI_ABI
+static inline nuice_fint comm_f(MPI_Comm comm) { return MPI_Comm_toint(comm); }
+static inline nuice_fint type_f(MPI_Datatype type) { return MPI_Type_toint(type); }
+static inline nuice_fint op_f(MPI_Op op) { return MPI_Op_toint(op); }
+#else
+static inline nuice_fint comm_f(MPI_Comm comm) { return MPI_Comm_c2f(comm); }
+static inline nuice_fint type_f(MPI_Datatype type) { return MPI_Type_c2f(type); }
+static inline nuice_fint op_f(MPI_Op op) { return MPI_Op_c2f(op); }
+#endif
+#endif
+
 /* In the other files. */
 void test_planner(void);
 void test_halo(void);
 void test_errors(void);
+void make_for_after_finalize(void);
+void test_after_finalize(void);
 void test_fortran_twins(void);
 
 #endif

@@ -49,6 +49,22 @@ static void test_collective(void) {
   MUST_FAIL(
       NUICE_ERR_INVALID_ARGUMENT, "",
       nuice_plan_bind_fields(plan, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NUICE_FORWARDS, &x));
+
+  /* What makes no sense to the C API only: the others hear that this rank's buffers cannot be. */
+  double sent = my_rank;
+  const void* good[] = {&sent};
+  const MPI_Datatype type = MPI_DOUBLE;
+  const int64_t one = 1;
+  const nuice_direction sideways = (nuice_direction)7;
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, is_last ? "exchange is NULL" : "send buffers for",
+            nuice_plan_bind(plan, good, receive, NUICE_FORWARDS, is_last ? NULL : &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, is_last ? "no direction 7" : "send buffers for",
+            nuice_plan_bind(plan, good, receive, is_last ? sideways : NUICE_FORWARDS, &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, is_last ? "exchange is NULL" : "offsets for",
+            nuice_plan_bind_array(plan, &sent, 8, NULL, &got, 8, NULL, NUICE_FORWARDS, is_last ? NULL : &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, is_last ? "there cannot be -1 fields" : "MPI_DATATYPE_NULL",
+            nuice_plan_bind_fields(plan, is_last ? -1 : 1, good, &type, &one, NULL, receive, &type, &one,
+                                   NULL, NUICE_FORWARDS, &x));
   CHECK(x == NULL);
   MUST(nuice_plan_free(&plan));
 }
@@ -78,6 +94,95 @@ static void test_freed(void) {
   MUST(nuice_exchange_free(&x));
 }
 
+static void test_halo_calls(void) {
+  const int is_last = my_rank == num_ranks - 1;
+  int64_t begins[65];
+  const int64_t needed[] = {(my_rank + 1) % num_ranks, my_rank};
+  const int64_t bytes = 8;
+  double own = my_rank;
+  double ghost = -1;
+  const void* from[] = {&own};
+  void* to[] = {&ghost};
+  const int width = 1;
+  const MPI_Datatype type = MPI_DOUBLE;
+  const void* ghosts[] = {&ghost};
+  void* owned[] = {&own};
+  nuice_halo* halo = NULL;
+  nuice_exchange* x = NULL;
+  for (int r = 0; r <= num_ranks; ++r) begins[r] = r;
+  MUST(nuice_halo_create_ranges(MPI_COMM_WORLD, begins, 2, needed, 8, NULL, &halo));
+  if (num_ranks > 1) MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "ghosts is NULL", nuice_halo_ghosts(halo, NULL));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, is_last ? "exchange is NULL" : "to no field",
+            nuice_halo_bind_gather(halo, 1, from, to, &bytes, is_last ? NULL : &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, is_last ? "exchange is NULL" : "to no field",
+            nuice_halo_bind_scatter(halo, 1, ghosts, owned, &width, &type, MPI_SUM, is_last ? NULL : &x));
+  CHECK(x == NULL);
+  MUST(nuice_halo_free(&halo));
+}
+
+static void test_sizes_beyond_memory(void) {
+  const int src = 0;
+  const int64_t bytes = 8;
+  nuice_matrix* matrix = NULL;
+  MUST_FAIL(NUICE_ERR_LIMIT, "beyond", nuice_matrix_create(2, INT64_MAX, &src, &src, &bytes, &matrix));
+  CHECK(matrix == NULL);
+}
+
+static nuice_fint world;
+static nuice_plan* kept_plan = NULL;
+static nuice_halo* kept_halo = NULL;
+static nuice_exchange* kept_x = NULL;
+static double kept_value = 1;
+
+void make_for_after_finalize(void) {
+  int64_t begins[65] = {0};
+  world = comm_f(MPI_COMM_WORLD);
+  MUST(nuice_plan_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, &kept_plan));
+  MUST(nuice_halo_create_ranges(MPI_COMM_WORLD, begins, 0, NULL, 8, NULL, &kept_halo));
+  MUST(nuice_plan_bind_array(kept_plan, &kept_value, 8, NULL, NULL, 0, NULL, NUICE_FORWARDS, &kept_x));
+}
+
+/* MPI itself ends the program at what is not looked at before. */
+void test_after_finalize(void) {
+  const int zero = 0;
+  const int64_t bytes = 8;
+  const int64_t begins[] = {0, 1};
+  double value = 0;
+  double got = 0;
+  const void* from[] = {&value};
+  void* to[] = {&got};
+  const MPI_Datatype type = MPI_DOUBLE;
+  const nuice_fint no_type = 0;
+  nuice_plan* late = NULL;
+  nuice_halo* late_halo = NULL;
+  nuice_exchange* late_x = NULL;
+  nuice_matrix* matrix = NULL;
+  nuice_schedule* schedule = NULL;
+  MUST(nuice_matrix_create(num_ranks, 0, NULL, NULL, NULL, &matrix));
+  MUST(nuice_schedule_create(matrix, NULL, &schedule));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_plan_create(MPI_COMM_WORLD, 1, &zero, &bytes, NULL, &late));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_plan_create_f(world, 1, &zero, &bytes, NULL, &late));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI",
+            nuice_plan_create_from_schedule(MPI_COMM_WORLD, matrix, schedule, NULL, &late));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI",
+            nuice_halo_create_ranges(MPI_COMM_WORLD, begins, 0, NULL, 8, NULL, &late_halo));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_halo_create_ranges_f(world, begins, 0, NULL, 8, NULL, &late_halo));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI",
+            nuice_plan_bind_array(kept_plan, &value, 8, NULL, &got, 8, NULL, NUICE_FORWARDS, &late_x));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI",
+            nuice_plan_bind_fields_f(kept_plan, 1, from, &no_type, &bytes, NULL, to, &no_type, &bytes, NULL,
+                                     NUICE_FORWARDS, &late_x));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_halo_bind_gather(kept_halo, 1, from, to, &bytes, &late_x));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI",
+            nuice_halo_bind_scatter(kept_halo, 1, from, to, &zero, &type, MPI_SUM, &late_x));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_exchange_start(kept_x));
+  MUST(nuice_exchange_free(&kept_x));
+  MUST(nuice_plan_free(&kept_plan));
+  MUST(nuice_halo_free(&kept_halo));
+  MUST(nuice_schedule_free(&schedule));
+  MUST(nuice_matrix_free(&matrix));
+}
+
 static void* fail_elsewhere(void* text) {
   const int before = nuice_error_text()[0] == '\0'; /* another thread's error is not here */
   const char* name = NULL;
@@ -100,11 +205,13 @@ static void test_threads(void) {
 void test_errors(void) {
   test_collective();
   test_freed();
+  test_halo_calls();
+  test_sizes_beyond_memory();
   test_threads();
 }
 
 void test_fortran_twins(void) {
-  const MPI_Fint comm = MPI_Comm_c2f(MPI_COMM_WORLD);
+  const nuice_fint comm = comm_f(MPI_COMM_WORLD);
   const int next = (my_rank + 1) % num_ranks;
   const int last = (my_rank + num_ranks - 1) % num_ranks;
   const int64_t bytes = 8;
@@ -113,7 +220,7 @@ void test_fortran_twins(void) {
   double got = -1;
   const void* send[] = {&value};
   void* receive[] = {&got};
-  const MPI_Fint type = MPI_Type_c2f(MPI_DOUBLE);
+  const nuice_fint type = type_f(MPI_DOUBLE);
   nuice_plan* plan = NULL;
   nuice_exchange* x = NULL;
   MUST(nuice_plan_create_f(comm, 1, &next, &bytes, NULL, &plan));

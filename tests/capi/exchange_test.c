@@ -253,7 +253,7 @@ static void test_from_schedule(void) {
   MUST(nuice_plan_create_from_schedule(MPI_COMM_WORLD, matrix, schedule, "executor=barrier", &plan));
   exchange_buffers(plan, NUICE_FORWARDS);
   MUST(nuice_plan_free(&plan));
-  MUST(nuice_plan_create_from_schedule_f(MPI_Comm_c2f(MPI_COMM_WORLD), matrix, schedule, NULL, &plan));
+  MUST(nuice_plan_create_from_schedule_f(comm_f(MPI_COMM_WORLD), matrix, schedule, NULL, &plan));
   exchange_buffers(plan, NUICE_BACKWARDS);
   MUST(nuice_plan_free(&plan));
   nuice_matrix* other = NULL;
@@ -331,6 +331,9 @@ int main(int argc, char** argv) {
   test_planner();
   MPI_Allreduce(&num_failed, &any_failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (my_rank == 0) printf("%d checks failed\n", any_failed);
+  make_for_after_finalize();
   MPI_Finalize();
-  return any_failed != 0;
+  num_failed = 0;
+  test_after_finalize();
+  return any_failed != 0 || num_failed != 0;
 }

@@ -25,14 +25,14 @@ static int by_list(int64_t n, const int64_t needed[], const char* options, nuice
   return nuice_halo_create_list(MPI_COMM_WORLD, each, mine, n, needed, 8, options, halo);
 }
 static int by_ranges_f(int64_t n, const int64_t needed[], const char* options, nuice_halo** halo) {
-  return nuice_halo_create_ranges_f(MPI_Comm_c2f(MPI_COMM_WORLD), begins_at, n, needed, 8, options, halo);
+  return nuice_halo_create_ranges_f(comm_f(MPI_COMM_WORLD), begins_at, n, needed, 8, options, halo);
 }
 static int by_owners_f(int64_t n, const int64_t needed[], const char* options, nuice_halo** halo) {
-  return nuice_halo_create_owners_f(MPI_Comm_c2f(MPI_COMM_WORLD), (int64_t)each * num_ranks, owner_of, n,
-                                    needed, 8, options, halo);
+  return nuice_halo_create_owners_f(comm_f(MPI_COMM_WORLD), (int64_t)each * num_ranks, owner_of, n, needed, 8,
+                                    options, halo);
 }
 static int by_list_f(int64_t n, const int64_t needed[], const char* options, nuice_halo** halo) {
-  return nuice_halo_create_list_f(MPI_Comm_c2f(MPI_COMM_WORLD), each, mine, n, needed, 8, options, halo);
+  return nuice_halo_create_list_f(comm_f(MPI_COMM_WORLD), each, mine, n, needed, 8, options, halo);
 }
 
 static void gather(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) {
@@ -70,10 +70,10 @@ static void scatter(nuice_halo* halo, int64_t num_ghosts, int as_fortran) {
   void* to[] = {owned};
   const int components = 1;
   const MPI_Datatype type = MPI_INT64_T;
-  const MPI_Fint type_f = MPI_Type_c2f(type);
+  const nuice_fint of_type = type_f(type);
   nuice_exchange* x = NULL;
   if (as_fortran) {
-    MUST(nuice_halo_bind_scatter_f(halo, 1, from, to, &components, &type_f, MPI_Op_c2f(MPI_SUM), &x));
+    MUST(nuice_halo_bind_scatter_f(halo, 1, from, to, &components, &of_type, op_f(MPI_SUM), &x));
   } else {
     MUST(nuice_halo_bind_scatter(halo, 1, from, to, &components, &type, MPI_SUM, &x));
   }

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Renders the recipe by rattler-build, for each MPI of variants.yaml, and compares version, MPIs and dependencies with the tree.
+# It builds nothing: with conda-forge at hand, `rattler-build build -r packaging/conda/recipe.yaml -m packaging/conda/variants.yaml`.
+# usage: packaging/conda/prove.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+venv=build/conda-venv
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check py-rattler-build==0.73.0
+"$venv/bin/python" packaging/conda/render.py
