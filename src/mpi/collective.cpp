@@ -52,7 +52,8 @@ void all_reduce(const Communicator& comm, const void* in, void* out, int count, 
   Copy own(in == MPI_IN_PLACE ? out : in, count, type);
   Copy result(nullptr, count, type);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Iallreduce(own.get(), result.get(), count, type, op, comm.get(), &request), "MPI_Iallreduce");
+  must_naming(comm, MPI_Iallreduce(own.get(), result.get(), count, type, op, comm.get(), &request),
+              "MPI_Iallreduce");
   finish(comm, request, "MPI_Iallreduce", {&own, &result});
   result.to(out);
 }
@@ -64,7 +65,7 @@ void broadcast(const Communicator& comm, void* data, int count, MPI_Datatype typ
   }
   Copy copy(data, count, type);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Ibcast(copy.get(), count, type, root, comm.get(), &request), "MPI_Ibcast");
+  must_naming(comm, MPI_Ibcast(copy.get(), count, type, root, comm.get(), &request), "MPI_Ibcast");
   finish(comm, request, "MPI_Ibcast", {&copy});
   copy.to(data);
 }
@@ -77,8 +78,8 @@ void all_gather(const Communicator& comm, const void* in, int count, MPI_Datatyp
   Copy own(in, count, type);
   Copy all(nullptr, std::int64_t{count} * comm.num_ranks(), type);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Iallgather(own.get(), count, type, all.get(), count, type, comm.get(), &request),
-       "MPI_Iallgather");
+  must_naming(comm, MPI_Iallgather(own.get(), count, type, all.get(), count, type, comm.get(), &request),
+              "MPI_Iallgather");
   finish(comm, request, "MPI_Iallgather", {&own, &all});
   all.to(out);
 }
@@ -96,9 +97,10 @@ void all_gather_v(const Communicator& comm, const void* in, MPI_Datatype type, v
   Copy all_counts(counts.data(), std::ssize(counts), MPI_INT);
   Copy all_begins(begins.data(), std::ssize(begins), MPI_INT);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Iallgatherv(own.get(), mine, type, all.get(), static_cast<const int*>(all_counts.get()),
-                       static_cast<const int*>(all_begins.get()), type, comm.get(), &request),
-       "MPI_Iallgatherv");
+  must_naming(comm,
+              MPI_Iallgatherv(own.get(), mine, type, all.get(), static_cast<const int*>(all_counts.get()),
+                              static_cast<const int*>(all_begins.get()), type, comm.get(), &request),
+              "MPI_Iallgatherv");
   finish(comm, request, "MPI_Iallgatherv", {&own, &all, &all_counts, &all_begins});
   all.to(out);
 }
@@ -112,8 +114,8 @@ void gather(const Communicator& comm, const void* in, int count, MPI_Datatype ty
   Copy own(in, count, type);
   Copy all(nullptr, is_root ? std::int64_t{count} * comm.num_ranks() : 0, type);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Igather(own.get(), count, type, all.get(), count, type, root, comm.get(), &request),
-       "MPI_Igather");
+  must_naming(comm, MPI_Igather(own.get(), count, type, all.get(), count, type, root, comm.get(), &request),
+              "MPI_Igather");
   finish(comm, request, "MPI_Igather", {&own, &all});
   if (is_root) all.to(out);
 }
@@ -131,9 +133,10 @@ void gather_v(const Communicator& comm, const void* in, int count, MPI_Datatype 
   Copy all_counts(counts.data(), std::ssize(counts), MPI_INT);
   Copy all_begins(begins.data(), std::ssize(begins), MPI_INT);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Igatherv(own.get(), count, type, all.get(), static_cast<const int*>(all_counts.get()),
-                    static_cast<const int*>(all_begins.get()), type, root, comm.get(), &request),
-       "MPI_Igatherv");
+  must_naming(comm,
+              MPI_Igatherv(own.get(), count, type, all.get(), static_cast<const int*>(all_counts.get()),
+                           static_cast<const int*>(all_begins.get()), type, root, comm.get(), &request),
+              "MPI_Igatherv");
   finish(comm, request, "MPI_Igatherv", {&own, &all, &all_counts, &all_begins});
   if (is_root) all.to(out);
 }
@@ -146,8 +149,8 @@ void reduce_scatter(const Communicator& comm, const void* in, void* out, MPI_Dat
   Copy own(in, comm.num_ranks(), type);
   Copy result(nullptr, 1, type);
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Ireduce_scatter_block(own.get(), result.get(), 1, type, op, comm.get(), &request),
-       "MPI_Ireduce_scatter_block");
+  must_naming(comm, MPI_Ireduce_scatter_block(own.get(), result.get(), 1, type, op, comm.get(), &request),
+              "MPI_Ireduce_scatter_block");
   finish(comm, request, "MPI_Ireduce_scatter_block", {&own, &result});
   result.to(out);
 }
@@ -158,14 +161,14 @@ void synchronise(const Communicator& comm) {
     return;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Ibarrier(comm.get(), &request), "MPI_Ibarrier");
+  must_naming(comm, MPI_Ibarrier(comm.get(), &request), "MPI_Ibarrier");
   finish(comm, request, "MPI_Ibarrier", {});
 }
 
 void receive(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank source, int tag,
              MPI_Status* status) {
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Irecv(data, count, type, source, tag, comm.get(), &request), "MPI_Irecv");
+  must_naming(comm, MPI_Irecv(data, count, type, source, tag, comm.get(), &request), "MPI_Irecv");
   try {
     wait(comm, request, "MPI_Irecv", status);
   } catch (...) {

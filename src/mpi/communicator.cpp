@@ -46,9 +46,10 @@ void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   must_duplicate(MPI_Comm_idup(parent, made.get(), &request));
   try {
     wait_for_duplicate(parent, request, watchdog_s_, watches_deaths_, known);
-  } catch (...) {
+  } catch (const Error& error) {
     (void)made.release();
-    throw;
+    if (error.code() != ErrorCode::mpi) throw;
+    throw naming(error, dead_ranks(parent));
   }
   comm_ = *made;
   must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

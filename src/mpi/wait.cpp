@@ -117,6 +117,15 @@ void Watch::look() {
     time_out(comm_, roll, quiet_.seconds(), call_);
 }
 
+void must_naming(const Communicator& comm, int code, const char* call) {
+  try {
+    must(code, call);
+  } catch (const Error& error) {
+    comm.give_up();
+    throw with_dead_ranks(error, comm);
+  }
+}
+
 void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_Status* status) {
   if (!comm.watches()) {
     must(MPI_Wait(&request, status), call);
@@ -125,9 +134,7 @@ void wait(const Communicator& comm, MPI_Request& request, const char* call, MPI_
   Watch watch(comm, call);
   while (true) {
     int done = 0;
-    const int code = MPI_Test(&request, &done, status);
-    if (code != MPI_SUCCESS) comm.give_up();
-    must(code, call);
+    must_naming(comm, MPI_Test(&request, &done, status), call);
     if (done != 0) return;
     watch.found_nothing();
   }

@@ -47,6 +47,9 @@ class Watch {
   bool was_quick_ = true;
 };
 
+/// must() of a call on comm, which is given up where it fails; the error names the dead.
+void must_naming(const Communicator& comm, int code, const char* call);
+
 /// Waits for an operation on comm. Where comm watches, throws Error mpi when a rank has died, as far as MPI tells, and Error
 /// timeout, naming the ranks that do not answer, after its watchdog_s; the operation is then still under way, and the
 /// communicator given up. Other ranks that wait here answer meanwhile.

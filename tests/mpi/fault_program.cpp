@@ -8,6 +8,7 @@
 //            kill     it dies (SIGKILL) between two exchanges
 //            plan     it dies before its next Plan; plan_freeze: it is stopped there for good
 //            bind     it dies before its next bind(); bind_freeze
+//            halo     it dies somewhere while halos are made one after the other, in each case a millisecond later
 //            late     it dies, and rank 3 begins its exchange when the others have already given theirs up and taken their
 //                     memory back, which must stay as it is then
 //   EXECUTOR by its name; combined: messages between hosts of two ranks are combined
@@ -16,6 +17,7 @@
 //
 // Prints a line per rank that came to its end: "case C rank R done" or "case C rank R code: text".
 #include <mpi.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +27,7 @@
 #include <vector>
 
 #include "nuice/core/error.hpp"
+#include "nuice/mpi/halo.hpp"
 #include "nuice/mpi/plan.hpp"
 #include "support/faults.hpp"
 
@@ -102,6 +105,7 @@ class Rank {
         nuice::mpi::Plan plan(comm_, memory.to, options());
         if (is_fatal) suffer("bind");
         nuice::mpi::Exchange exchange = plan.bind(memory.send, memory.receive);
+        if (is_fatal && what_.how == "halo") make_halos();
         for (const char* how : {"pause", "freeze", "kill", "late"})
           if (is_fatal) suffer(how);
         if (is_fatal && what_.how == "late" && rank_ == late_rank) sleep(1);
@@ -144,6 +148,18 @@ class Rank {
     } else {
       raise(SIGKILL);
     }
+  }
+
+  void make_halos() const {
+    const nuice::mpi::GlobalIndex needed = (rank_ + 1) % ranks_per_case;
+    const auto make_one = [&] {
+      nuice::mpi::Halo(comm_, nuice::mpi::Ownership::list({rank_}), std::span(&needed, 1), options());
+    };
+    // Those after it make no communicators: Open MPI 5.0.11 crashes where somebody dies meanwhile.
+    make_one();
+    const itimerval end = {.it_interval = {}, .it_value = {0, 1000 * (1 + what_.number)}};
+    if (rank_ == victim) setitimer(ITIMER_REAL, &end, nullptr);  // SIGALRM ends it
+    for (int i = 0; i < 10'000; ++i) make_one();
   }
 
   /// The exchange is gone already.

@@ -80,6 +80,13 @@ class Faults(unittest.TestCase):
             *("late/phased/all/0", "late/credit/all/0"),
             *("kill/combined/all/0", "kill/combined/ring/0", "bind/combined/all/0"),
         ]
+        self.expect_death_named(cases)
+
+    @unittest.skipUnless(IS_OPENMPI_5, "as above")
+    def test_a_rank_that_dies_while_halos_are_made_is_named(self):
+        self.expect_death_named([f"halo/async/ring/{watchdog_s}" for watchdog_s in (0, *range(20, 25))])
+
+    def expect_death_named(self, cases):
         done, said = run(cases, "--with-ft", "ulfm")
         for case, heard in said.items():
             message = f"{case}: {done.stdout}{done.stderr}"
