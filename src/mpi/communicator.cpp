@@ -39,7 +39,6 @@ void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int las
 
 /// Where MPI leaves the new communicator: on the heap, as it may do so when nobody waits any more.
 void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
-  check_parent(parent);
   if (watches_deaths_) outlive_broken_pipes();
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -50,6 +49,9 @@ void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
     (void)made.release();
     if (error.code() != ErrorCode::mpi) throw;
     throw naming(error, dead_ranks(parent));
+  } catch (...) {
+    (void)made.release();
+    throw;
   }
   comm_ = *made;
   must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

@@ -252,9 +252,8 @@ def test_packets() -> None:
     ]
     assert on_full_trees and all(f["phases"] == 8 for f in on_full_trees)
     next_group = {f["method"]: f["voq"] for f in figures if f.get("sizes") == "next group"}
-    assert (
-        2 * next_group["path_coloring:depend"] < next_group["link_list:depend"]
-    )  # detours relieve the cables
+    # Detours relieve the cables.
+    assert 2 * next_group["path_coloring:depend"] < next_group["link_list:depend"]
 
 
 @pytest.mark.skipif(shutil.which("caminos") is None, reason="caminos is not installed")
