@@ -110,7 +110,7 @@ std::vector<std::unique_ptr<HaloProduct>> make_products(const Options& options, 
   return products;
 }
 
-int run(const CLI::App& app, const Options& options) {
+int run(const kit::App& app, const Options& options) {
   const Matrix matrix = make_matrix(options);
   const Distribution distribution = distribute(matrix);
   const auto products = make_products(options, distribution.local);
@@ -146,20 +146,19 @@ int run(const CLI::App& app, const Options& options) {
   return mpi::max_over_ranks(report.is_right() ? 0 : 1) > 0 ? kit::failure : kit::success;
 }
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("--matrix", options.matrix,
-                 "symmetric positive definite, Matrix Market; by default a Poisson problem");
+void add_options(kit::App& app, Options& options) {
+  kit::add(app, "--matrix", options.matrix,
+           "symmetric positive definite, Matrix Market; by default a Poisson problem");
   kit::add(app, "--poisson", options.poisson, "unknowns along each side of the square",
-           CLI::Range(1, 30'000));
+           kit::range(1, 30'000));
   kit::add(app, "--rhs", options.num_rhs,
-           "right-hand sides, solved side by side: ones, and waves beside them", CLI::Range(1, 1000));
+           "right-hand sides, solved side by side: ones, and waves beside them", kit::range(1, 1000));
   kit::add(app, "--rtol", options.rtol, "stop when the residual is so much smaller than the right-hand side",
-           CLI::Range(1e-16, 1.0));
-  kit::add(app, "--max-iterations", options.max_iterations, "", CLI::Range(1, 1'000'000'000));
-  app.add_flag("--sequential,!--no-sequential", options.sequential,
-               "whether rank 0 solves alone as well and compares")
-      ->capture_default_str();
-  app.add_option("--solution", options.solution, "write x here, one row a line");
+           kit::range(1e-16, 1.0));
+  kit::add(app, "--max-iterations", options.max_iterations, "", kit::range(1, 1'000'000'000));
+  kit::add_flag(app, "--sequential,!--no-sequential", options.sequential,
+                "whether rank 0 solves alone as well and compares");
+  kit::add(app, "--solution", options.solution, "write x here, one row a line");
   kit::add_common(app, options.common);
 }
 
@@ -168,7 +167,7 @@ void add_options(CLI::App& app, Options& options) {
 
 int main(int argc, char** argv) {
   nuice::cg::Options options;
-  CLI::App app{
+  nuice::kit::App app{
       "Solves A x = (1, ..., 1) by conjugate gradients with distributed rows, three times: with the halo "
       "planned by\n"
       "nuice, with MPI_Isend and MPI_Irecv, and with MPI_Neighbor_alltoallv. The solution is compared with "

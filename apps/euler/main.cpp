@@ -245,7 +245,7 @@ Report run_mesh(const Options& options) {
   return report;
 }
 
-int run(const CLI::App& app, const Options& options) {
+int run(const kit::App& app, const Options& options) {
   if (options.mesh.empty() && options.box % 2 != 0)
     throw Error(ErrorCode::invalid_argument, "--box must be even, as triangles lie in turns");
   const Report report = options.mesh.empty() ? run_vortex(options) : run_mesh(options);
@@ -254,18 +254,18 @@ int run(const CLI::App& app, const Options& options) {
   return report.is_right() ? kit::success : kit::failure;
 }
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("--mesh", options.mesh, "a mesh, as `nuice mesh` writes it; by default the vortex");
-  kit::add(app, "--mach", options.mach, "Mach number of the flow, with --mesh", CLI::Range(0.01, 10.0));
-  kit::add(app, "--alpha", options.alpha, "angle of attack in degrees, with --mesh", CLI::Range(-90.0, 90.0));
-  kit::add(app, "--steps", options.steps, "time steps, with --mesh", CLI::Range(1, 100'000'000));
+void add_options(kit::App& app, Options& options) {
+  kit::add(app, "--mesh", options.mesh, "a mesh, as `nuice mesh` writes it; by default the vortex");
+  kit::add(app, "--mach", options.mach, "Mach number of the flow, with --mesh", kit::range(0.01, 10.0));
+  kit::add(app, "--alpha", options.alpha, "angle of attack in degrees, with --mesh", kit::range(-90.0, 90.0));
+  kit::add(app, "--steps", options.steps, "time steps, with --mesh", kit::range(1, 100'000'000));
   kit::add(app, "--box", options.box, "points along each side of the coarser of the vortex's two boxes",
-           CLI::Range(4, 4096));
-  kit::add(app, "--time", options.time, "how long the vortex drifts", CLI::Range(1e-6, 1e6));
+           kit::range(4, 4096));
+  kit::add(app, "--time", options.time, "how long the vortex drifts", kit::range(1e-6, 1e6));
   kit::add(app, "--cfl", options.cfl,
-           "length of a time step, as a part of what a wave needs to cross a polygon", CLI::Range(0.01, 2.0));
-  app.add_flag("--limiter", options.limiter, "limit slopes, for flows with shocks");
-  app.add_option("--vtk", options.vtk, "write the flow here: density, pressure, Mach number, velocity");
+           "length of a time step, as a part of what a wave needs to cross a polygon", kit::range(0.01, 2.0));
+  kit::add_flag(app, "--limiter", options.limiter, "limit slopes, for flows with shocks");
+  kit::add(app, "--vtk", options.vtk, "write the flow here: density, pressure, Mach number, velocity");
   kit::add_common(app, options.common);
 }
 
@@ -274,7 +274,7 @@ void add_options(CLI::App& app, Options& options) {
 
 int main(int argc, char** argv) {
   nuice::euler::Options options;
-  CLI::App app{
+  nuice::kit::App app{
       "Solves the Euler equations on triangles: an isentropic vortex in a periodic box, or the flow around "
       "the walls\n"
       "of a mesh. Three times: with halos planned by nuice, with MPI_Isend and MPI_Irecv, and with\n"

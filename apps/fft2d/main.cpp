@@ -69,7 +69,7 @@ std::vector<Complex> turned(const std::vector<Complex>& columns, const Shape& sh
 
 class Program {
  public:
-  Program(const CLI::App& app, const Options& options)
+  Program(const kit::App& app, const Options& options)
       : options_(options), input_(make_input(options)), transform_(options.shape) {
     report_.shape = options.shape;
     report_.num_ranks = mpi::world_size();
@@ -186,7 +186,7 @@ class Program {
 
 int main(int argc, char** argv) {
   nuice::fft2d::Options options;
-  CLI::App app{
+  nuice::kit::App app{
       "Transforms an array that is distributed by rows: transforms of the rows, one complete exchange, "
       "transforms of\n"
       "the columns. The exchange is carried by schedules of nuice, by MPI_Alltoallv, and by MPI_Isend.",

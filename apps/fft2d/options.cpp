@@ -20,7 +20,7 @@ Method parse_method(const std::string& word) {
 
 }  // namespace
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(kit::App& app, Options& options) {
   kit::add(app, "--size", options.size, "N, or ROWSxCOLUMNS");
   kit::add(
       app, "--schedulers", options.words,
@@ -28,12 +28,11 @@ void add_options(CLI::App& app, Options& options) {
       "barrier, credit; phased where none is named), or auto, which chooses both. 001 table 5 has lex, pex, "
       "rex, bex");
   kit::add(app, "--seed", options.seed, "of the numbers that are transformed");
-  app.add_option("--input", options.input,
-                 "take them from this file: complex128, row by row (numpy's tofile())");
-  app.add_option("--output", options.result, "write the transform here, in the same form");
-  app.add_flag("--check,!--no-check", options.check,
-               "whether rank 0 transforms the whole array too and compares")
-      ->capture_default_str();
+  kit::add(app, "--input", options.input,
+           "take them from this file: complex128, row by row (numpy's tofile())");
+  kit::add(app, "--output", options.result, "write the transform here, in the same form");
+  kit::add_flag(app, "--check,!--no-check", options.check,
+                "whether rank 0 transforms the whole array too and compares");
   kit::add_output(app, options.output);
 }
 

@@ -2,7 +2,6 @@
 // The command line of nuice-fft2d.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct Options {
   std::string result;
 };
 
-void add_options(CLI::App& app, Options& options);
+void add_options(kit::App& app, Options& options);
 
 /// Fills shape and methods from the words. Throws Error invalid_argument.
 void interpret(Options& options);

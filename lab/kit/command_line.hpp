@@ -2,34 +2,80 @@
 // What the command lines of the programs have in common, and what a program answers when it does not do its work.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "nuice/core/error.hpp"
+
+namespace CLI {  // command_line.cpp alone includes CLI11, which takes longer to compile than most programs
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
 
 namespace nuice::kit {
 
 enum ExitCode : int { success = 0, failure = 1, bad_input = 2 };
 
-/// app.add_option(), with the default in --help; a list is separated by commas.
+/// A program's command line.
+class App {
+ public:
+  App(const std::string& description, const std::string& name);
+  ~App();
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  std::string name() const;
+  /// Throws what reply_to() knows.
+  void parse(int argc, const char* const* argv);
+  /// After parse(): whether it was given.
+  bool has(const std::string& option) const;
+  /// Throws what parse() throws where an option is missing.
+  [[noreturn]] void miss(const std::string& options) const;
+  /// As --help shows it.
+  std::string default_of(const std::string& option) const;
+  CLI::App& cli() const { return *cli_; }
+
+ private:
+  std::unique_ptr<CLI::App> cli_;
+};
+
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option needs(Option other);
+  Option excludes(Option other);
+  /// Where the text tells the default.
+  Option hide_default();
+
+ private:
+  CLI::Option* option_;
+};
+
+/// What a value must be; nothing: any of its type.
+using Check = std::shared_ptr<const CLI::Validator>;
+/// Of int, std::int64_t, std::uint64_t or double.
+template <typename Number>
+Check range(Number least, Number most);
+Check one_of(const std::vector<std::string>& words);
+Check positive();
+Check not_negative();
+
+/// An option, with its default in --help unless that is empty; a list is separated by commas. Its type is one of those in
+/// command_line.cpp.
 template <typename Value>
-CLI::Option* add(CLI::App& app, const std::string& name, Value& value, const std::string& text,
-                 const CLI::Validator& check = {}) {
-  CLI::Option* const option = app.add_option(name, value, text)->check(check);
-  if constexpr (requires { value.empty(); }) {
-    if constexpr (!std::is_same_v<Value, std::string>) option->delimiter(',');
-    if (value.empty()) return option;
-  }
-  return option->capture_default_str();
-}
+Option add(App& app, const std::string& names, Value& value, const std::string& text,
+           const Check& check = {});
+/// The default of one that can be denied ("--check,!--no-check") is in --help.
+Option add_flag(App& app, const std::string& names, bool& value, const std::string& text);
 
 /// --json.
-void add_json(CLI::App& app, bool& json);
+void add_json(App& app, bool& json);
 
 /// What is measured, and written besides the result.
 struct OutputOptions {
@@ -38,7 +84,7 @@ struct OutputOptions {
   std::string pattern;  ///< File for the communication matrix; empty for none.
 };
 /// Adds --reps, --pattern and --json.
-void add_output(CLI::App& app, OutputOptions& options);
+void add_output(App& app, OutputOptions& options);
 
 /// How nuice carries the exchanges, for programs that take one way.
 struct CommonOptions : OutputOptions {
@@ -46,7 +92,7 @@ struct CommonOptions : OutputOptions {
   std::string executor;  ///< Empty: async, or what the scheduler "auto" chooses.
 };
 /// Adds --scheduler and --executor as well.
-void add_common(CLI::App& app, CommonOptions& options);
+void add_common(App& app, CommonOptions& options);
 
 /// N, or ROWSxCOLUMNS. Throws Error invalid_argument, which names --size, unless both are between 1 and `most`.
 std::pair<std::int64_t, std::int64_t> parse_size(const std::string& text, std::int64_t most);
@@ -70,7 +116,7 @@ struct Reply {
 };
 /// Runs the step: parsing, and whatever it may throw of CLI11's errors, Error (bad_input) and Failure. Nothing if it threw
 /// none of these. With --json in argv an error is an object too, also where the command line cannot be parsed.
-std::optional<Reply> reply_to(int argc, const char* const* argv, const CLI::App& app,
+std::optional<Reply> reply_to(int argc, const char* const* argv, const App& app,
                               const std::function<void()>& step);
 
 }  // namespace nuice::kit

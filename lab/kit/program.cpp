@@ -16,9 +16,9 @@ void write(std::FILE* file, const std::string& text) {
   std::fflush(file);
 }
 
-[[noreturn]] void abort_all(int argc, char** argv, const CLI::App& app, const Error& error) {
+[[noreturn]] void abort_all(int argc, char** argv, const App& app, const Error& error) {
   const auto reply = reply_to(argc, argv, app, [&] { throw Failure{error}; });
-  std::fprintf(stderr, "%s: rank %d: %s\n", app.get_name().c_str(), mpi::world_rank(), error.what());
+  std::fprintf(stderr, "%s: rank %d: %s\n", app.name().c_str(), mpi::world_rank(), error.what());
   print(reply->out);
   MPI_Abort(MPI_COMM_WORLD, failure);
   std::abort();  // MPI does not say that MPI_Abort never returns
@@ -26,7 +26,7 @@ void write(std::FILE* file, const std::string& text) {
 
 }  // namespace
 
-int run(int argc, char** argv, CLI::App& app, const std::function<int()>& body, int threads) {
+int run(int argc, char** argv, App& app, const std::function<int()>& body, int threads) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads, &provided);
   int exit_code = success;
@@ -73,9 +73,9 @@ mpi::PlanOptions plan_options(const CommonOptions& options) {
   return {.scheduler = options.scheduler, .executor = options.executor.empty() ? usual : options.executor};
 }
 
-void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const CLI::App& app) {
+void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const App& app) {
   mpi::on_rank_0(MPI_COMM_WORLD, [&] {
-    if (!options.pattern.empty()) save_matrix_market(options.pattern, pattern, app.get_name());
+    if (!options.pattern.empty()) save_matrix_market(options.pattern, pattern, app.name());
   });
 }
 

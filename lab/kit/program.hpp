@@ -2,13 +2,12 @@
 // A program on all ranks of MPI_COMM_WORLD:
 //
 //   int main(int argc, char** argv) {
-//     CLI::App app{"What it does.", "nuice-program"};
+//     kit::App app{"What it does.", "nuice-program"};
 //     kit::add(app, "--reps", reps, "repetitions");
 //     return kit::run(argc, argv, app, [&] { return work(reps); });
 //   }
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
@@ -20,8 +19,7 @@ namespace nuice::kit {
 /// What main() returns: starts MPI, parses the command line, runs body(), ends MPI. The exit code, the same on all ranks, is
 /// that of body, 0 for --help, or that of reply_to(). An Error or Failure must be the same on all ranks; whatever else is
 /// thrown, by OnlyHere for one, ends all ranks with 1, as the others may wait for this one.
-int run(int argc, char** argv, CLI::App& app, const std::function<int()>& body,
-        int threads = MPI_THREAD_SINGLE);
+int run(int argc, char** argv, App& app, const std::function<int()>& body, int threads = MPI_THREAD_SINGLE);
 
 /// An Error that only this rank has.
 struct OnlyHere {
@@ -40,6 +38,6 @@ std::string mpi_library();
 mpi::PlanOptions plan_options(const CommonOptions& options);
 
 /// On rank 0, if there is a file to write it to. Collective: throws Error io on all ranks.
-void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const CLI::App& app);
+void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const App& app);
 
 }  // namespace nuice::kit

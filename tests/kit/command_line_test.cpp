@@ -13,10 +13,10 @@ namespace {
 struct Program {
   CommonOptions options;
   std::vector<int> widths = {1, 4};
-  CLI::App app{"Does things.", "nuice-things"};
+  App app{"Does things.", "nuice-things"};
 
   Program() {
-    add(app, "--widths", widths, "of stripes", CLI::Range(1, 9));
+    add(app, "--widths", widths, "of stripes", range(1, 9));
     add_common(app, options);
   }
   std::optional<Reply> operator()(std::vector<const char*> argv, const std::function<void()>& body = [] {}) {
@@ -43,9 +43,9 @@ TEST(Reply, HelpIsForStdoutAndShowsDefaults) {
   EXPECT_EQ(reply->exit_code, success);
   EXPECT_EQ(reply->err, "");
   EXPECT_NE(reply->out.find("--pattern"), std::string::npos) << reply->out;
-  EXPECT_EQ(program.app.get_option("--reps")->get_default_str(), "30");
-  EXPECT_EQ(program.app.get_option("--scheduler")->get_default_str(), "coloring");
-  EXPECT_EQ(program.app.get_option("--widths")->get_default_str(), "[1,4]");
+  EXPECT_EQ(program.app.default_of("--reps"), "30");
+  EXPECT_EQ(program.app.default_of("--scheduler"), "coloring");
+  EXPECT_EQ(program.app.default_of("--widths"), "[1,4]");
 }
 
 TEST(Reply, WrongWordsAreExitCode2) {

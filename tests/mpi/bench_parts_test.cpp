@@ -95,7 +95,7 @@ Parsed parse(const std::string& line) {
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.c_str());
   const int argc = static_cast<int>(argv.size());
-  CLI::App app{"", "nuice-bench"};
+  kit::App app{"", "nuice-bench"};
   Options options;
   Words typed;
   add_options(app, options, typed);

@@ -34,7 +34,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   using namespace nuice;
   am_bench::Options options;
-  CLI::App app{
+  nuice::kit::App app{
       "Times active messages beside bare MPI (and bare UCX), in turns, repetition by repetition.\n"
       "Start with 2 ranks or more: mpiexec -n 2 nuice-am-bench",
       "nuice-am-bench"};

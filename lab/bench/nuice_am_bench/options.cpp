@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_am_bench/options.hpp"
 
-#include "kit/command_line.hpp"
 #include "nuice/mpi/am.hpp"
 
 namespace nuice::am_bench {
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(kit::App& app, Options& options) {
   options.groups = {"pingpong", "flood",   "roundtrip", "twoway", "coalesced",  "block",
                     "shift",    "polling", "computing", "fanin",  "collective", "alltoall"};
   options.transports = am::mpi::transports();
@@ -16,17 +15,17 @@ void add_options(CLI::App& app, Options& options) {
       "pingpong, flood (one way), roundtrip (flood with replies), twoway (flood), coalesced (8-byte items),\n"
       "block (002 fig. 14 and puts), shift (figs 17, 18), polling (fig. 16: F), computing (fig. 15),\n"
       "fanin (004 table 2), collective (quiesce, level, empty poll), alltoall (flood of all ranks)",
-      CLI::IsMember(options.groups));
+      kit::one_of(options.groups));
   kit::add(app, "--transports", options.transports, "of nuice, separated by commas",
-           CLI::IsMember(options.transports));
-  kit::add(app, "--reps", options.reps, "timed repetitions", CLI::Range(1, 100'000));
-  kit::add(app, "--warmup", options.warmup, "repetitions before that", CLI::Range(0, 1000));
+           kit::one_of(options.transports));
+  kit::add(app, "--reps", options.reps, "timed repetitions", kit::range(1, 100'000));
+  kit::add(app, "--warmup", options.warmup, "repetitions before that", kit::range(0, 1000));
   kit::add(app, "--work", options.work, "factor for the operations in each repetition",
-           CLI::Range(0.001, 1000.0));
-  app.add_flag("--full", options.full, "all sizes of the papers' figures instead of a few");
-  app.add_flag("--threads", options.threads,
-               "MPI_THREAD_MULTIPLE, which costs every MPI call something, and in group computing the "
-               "progress thread");
+           kit::range(0.001, 1000.0));
+  kit::add_flag(app, "--full", options.full, "all sizes of the papers' figures instead of a few");
+  kit::add_flag(app, "--threads", options.threads,
+                "MPI_THREAD_MULTIPLE, which costs every MPI call something, and in group computing the "
+                "progress thread");
   kit::add_json(app, options.json);
 }
 

@@ -2,9 +2,10 @@
 // The command line of nuice-am-bench.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "kit/command_line.hpp"
 
 namespace nuice::am_bench {
 
@@ -19,6 +20,6 @@ struct Options {
   bool json = false;
 };
 
-void add_options(CLI::App& app, Options& options);
+void add_options(kit::App& app, Options& options);
 
 }  // namespace nuice::am_bench

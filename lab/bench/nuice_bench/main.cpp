@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   using namespace nuice;
   bench::Options options;
   bench::Words words;
-  CLI::App app{
+  nuice::kit::App app{
       "Times planned exchanges beside what MPI offers, on the matrix in a file, and verifies every byte.\n"
       "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx\n"
       "Broadcasts are timed instead with: mpiexec -n N nuice-bench --broadcast BYTES",

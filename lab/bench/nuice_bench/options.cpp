@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice_bench/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <climits>
+#include <sstream>
 #include <utility>
 
-#include "kit/command_line.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/broadcaster.hpp"
 #include "nuice/plan/scheduler.hpp"
@@ -18,6 +20,17 @@ const std::vector<std::string> matrix_methods = {"ac", "lp", "rs_n", "coloring",
 const std::vector<std::string> broadcast_methods = {"lib", "reb", "reb:async", "bcast"};
 constexpr int many = 1'000'000;
 
+std::string joined(const std::vector<std::string>& words, std::string_view between = ", ") {
+  return fmt::format("{}", fmt::join(words, between));
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, at);) parts.push_back(part);
+  return parts;
+}
+
 /// Throws Error invalid_argument that lists the known names.
 void check_name(const std::string& name, bool is_broadcast) {
   try {
@@ -27,7 +40,7 @@ void check_name(const std::string& name, bool is_broadcast) {
     throw Error(error.code(),
                 std::string(error.what()) +
                     (is_broadcast ? "; or MPI's own: " : "; or auto, or drs_n, or one of MPI's own: ") +
-                    CLI::detail::join(peer_names(is_broadcast), ", "));
+                    joined(peer_names(is_broadcast)));
   }
 }
 
@@ -46,7 +59,7 @@ std::string usual_executor(std::string_view scheduler) {
 
 /// drs_n, drs_n:FORM, drs_n:FORM:TRANSPORT.
 DrsSpec parse_drs(const std::string& word) {
-  const std::vector<std::string> parts = CLI::detail::split(word, ':');
+  const std::vector<std::string> parts = split(word, ':');
   const std::string form = parts.size() > 1 ? parts[1] : "refuse";
   DrsSpec spec;
   if (form == "rma") {
@@ -62,8 +75,8 @@ DrsSpec parse_drs(const std::string& word) {
   std::vector<std::string> known = am::mpi::transports();
   known.insert(known.begin(), "best");
   if (std::ranges::find(known, spec.transport) == known.end())
-    throw Error(ErrorCode::invalid_argument, "unknown transport \"" + spec.transport + "\" in " + word +
-                                                 "; known: " + CLI::detail::join(known, ", "));
+    throw Error(ErrorCode::invalid_argument,
+                "unknown transport \"" + spec.transport + "\" in " + word + "; known: " + joined(known));
   return spec;
 }
 
@@ -106,19 +119,20 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   return spec;
 }
 
-void add_problem_options(CLI::App& app, Options& options, Words& words) {
-  auto* const matrix =
-      app.add_option("--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes");
-  auto* const bytes = app.add_option("--broadcast", words.broadcast.bytes,
-                                     "instead of a matrix: one message of so many bytes")
-                          ->check(CLI::Range(Bytes{0}, max_bytes))
-                          ->excludes(matrix);
-  kit::add(app, "--root", words.broadcast.root, "rank that has the message to broadcast")->needs(bytes);
+void add_problem_options(kit::App& app, Options& options, Words& words) {
+  const kit::Option matrix =
+      kit::add(app, "--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes");
+  const kit::Option bytes =
+      kit::add(app, "--broadcast", words.broadcast.bytes, "instead of a matrix: one message of so many bytes",
+               kit::range(Bytes{0}, max_bytes))
+          .hide_default()
+          .excludes(matrix);
+  kit::add(app, "--root", words.broadcast.root, "rank that has the message to broadcast").needs(bytes);
   kit::add(app, "--group", words.group, "ranks that need it, separated by commas; all if not given")
-      ->needs(bytes);
+      .needs(bytes);
 }
 
-void add_method_options(CLI::App& app, Options& options, Words& words) {
+void add_method_options(kit::App& app, Options& options, Words& words) {
   kit::add(app, "--schedulers", words.methods,
            "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
            "pairwise, "
@@ -128,88 +142,87 @@ void add_method_options(CLI::App& app, Options& options, Words& words) {
            "with PETSc), "
            "and scheduling on the fly: drs_n, drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, "
            "drs_n:list:TRANSPORT (mpi, shm); by default " +
-               CLI::detail::join(matrix_methods) +
+               joined(matrix_methods, ",") +
                ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
                "...@combine combines "
                "what one host sends another, ...@credit.window=64KiB+credit.adapt=false sets options of the "
                "plan. For a "
                "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
                "default " +
-               CLI::detail::join(broadcast_methods));
-  app.add_option("--executor", words.executor,
-                 "for schedulers that name none; by default async for ac and phased for the others");
+               joined(broadcast_methods, ","));
+  kit::add(app, "--executor", words.executor,
+           "for schedulers that name none; by default async for ac and phased for the others");
   kit::add(app, "--max-sends-in-flight", options.plan.async.max_sends,
            "executor async only: limit for each rank, with synchronous sends; 0 for none",
-           CLI::Range(0, many));
+           kit::range(0, many));
   kit::add(app, "--chunk-bytes", options.plan.credit.chunk_bytes,
            "executor credit only: messages travel in such chunks at most",
-           CLI::Range(Bytes{1}, Bytes{INT_MAX}));
+           kit::range(Bytes{1}, Bytes{INT_MAX}));
   kit::add(app, "--window-bytes", options.plan.credit.window_bytes,
            "executor credit only: at most so many are on their way to a rank",
-           CLI::Range(Bytes{1}, max_bytes));
+           kit::range(Bytes{1}, max_bytes));
   kit::add(app, "--window-senders", options.plan.credit.window_senders,
-           "executor credit only: so many senders share a rank's window", CLI::Range(1, INT_MAX));
+           "executor credit only: so many senders share a rank's window", kit::range(1, INT_MAX));
 }
 
-void add_repetition_options(CLI::App& app, Options& options) {
-  kit::add(app, "--reps", options.reps, "timed repetitions", CLI::Range(1, many));
+void add_repetition_options(kit::App& app, Options& options) {
+  kit::add(app, "--reps", options.reps, "timed repetitions", kit::range(1, many));
   kit::add(app, "--settle", options.settle,
            "untimed exchanges before each timed one, by the same method: TCP senders that lost packets stay "
            "slow for a "
            "while, and the next method would pay for it",
-           CLI::Range(0, many));
+           kit::range(0, many));
   kit::add(app, "--warmup", options.warmup, "repetitions before that, verified but not timed",
-           CLI::Range(0, many));
+           kit::range(0, many));
   kit::add(app, "--batch", options.batch,
            "exchanges in one repetition, whose time is divided by it: for short ones, which clocks and "
            "barriers would hide",
-           CLI::Range(1, many));
+           kit::range(1, many));
 }
 
-void add_planning_options(CLI::App& app, Options& options) {
-  app.add_option("--topology", options.plan.topology,
-                 "network, for schedulers that avoid link contention: torus:4x4, ...");
-  app.add_option(
-      "--hosts", options.plan.hosts,
-      "which ranks share a host and its port: auto, or so many on each (4), or every rank's (0,0,1,1)");
-  app.add_option("--machine", options.plan.automatic.machine,
-                 "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
+void add_planning_options(kit::App& app, Options& options) {
+  kit::add(app, "--topology", options.plan.topology,
+           "network, for schedulers that avoid link contention: torus:4x4, ...");
+  kit::add(app, "--hosts", options.plan.hosts,
+           "which ranks share a host and its port: auto, or so many on each (4), or every rank's (0,0,1,1)");
+  kit::add(app, "--machine", options.plan.automatic.machine,
+           "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
   kit::add(app, "--reuse", options.plan.automatic.reuse, "auto: how often the plan would be used",
-           CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
-  app.add_flag("--measure", options.plan.automatic.measure,
-               "auto: time the best few candidates while planning");
-  app.add_option("--wisdom", options.plan.automatic.wisdom,
-                 "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
+           kit::range(std::uint64_t{1}, std::uint64_t{1} << 53));
+  kit::add_flag(app, "--measure", options.plan.automatic.measure,
+                "auto: time the best few candidates while planning");
+  kit::add(app, "--wisdom", options.plan.automatic.wisdom,
+           "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
   kit::add(app, "--seed", options.plan.seed, "of the schedulers that use one");
   kit::add(app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
            "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; kpbs and "
            "bruck look at it",
-           CLI::Range(Bytes{0}, max_bytes));
+           kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-early-bytes", options.drs_early_bytes,
            "drs_n:early only: the next is granted when so many bytes are still to come",
-           CLI::Range(Bytes{0}, max_bytes));
+           kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-delay-us", options.drs_delay_us,
            "drs_n and drs_n:rma: a receiver that refused is not asked again for so long",
-           CLI::Range(0.0, 1e6));
+           kit::range(0.0, 1e6));
 }
 
 }  // namespace
 
-void add_options(CLI::App& app, Options& options, Words& words) {
+void add_options(kit::App& app, Options& options, Words& words) {
   add_problem_options(app, options, words);
   add_method_options(app, options, words);
   add_repetition_options(app, options);
   add_planning_options(app, options);
-  app.add_flag("--receive-lists", options.receive_lists,
-               "time the ways to learn who sends what (docs/how-to/exchange.md) instead of exchanges");
+  kit::add_flag(app, "--receive-lists", options.receive_lists,
+                "time the ways to learn who sends what (docs/how-to/exchange.md) instead of exchanges");
   kit::add_json(app, options.json);
 }
 
-void interpret(const CLI::App& app, const Words& words, Options& options) {
-  const bool is_broadcast = app.count("--broadcast") > 0;
-  if (!is_broadcast && app.count("--matrix") == 0) throw CLI::RequiredError("--matrix or --broadcast");
+void interpret(const kit::App& app, const Words& words, Options& options) {
+  const bool is_broadcast = app.has("--broadcast");
+  if (!is_broadcast && !app.has("--matrix")) app.miss("--matrix or --broadcast");
   if (is_broadcast) options.broadcast = words.broadcast;
-  if (app.count("--group") > 0) options.broadcast->group = words.group;
+  if (app.has("--group")) options.broadcast->group = words.group;
   const auto& usual = is_broadcast ? broadcast_methods : matrix_methods;
   for (const std::string& word : words.methods.empty() ? usual : words.methods)
     options.methods.push_back(parse_method(word, words.executor, is_broadcast));

@@ -2,12 +2,12 @@
 // The command line of nuice-bench.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kit/command_line.hpp"
 #include "nuice/mpi/drs.hpp"
 #include "nuice/mpi/plan.hpp"
 
@@ -62,9 +62,9 @@ struct Words {
   BroadcastProblem broadcast;
   std::vector<Rank> group;
 };
-void add_options(CLI::App& app, Options& options, Words& words);
+void add_options(kit::App& app, Options& options, Words& words);
 
-/// Of a parsed command line: the problem, and the methods that fit it. Throws Error invalid_argument, CLI::RequiredError.
-void interpret(const CLI::App& app, const Words& words, Options& options);
+/// Of a parsed command line: the problem, and the methods that fit it. Throws Error invalid_argument, and what App::miss() does.
+void interpret(const kit::App& app, const Words& words, Options& options);
 
 }  // namespace nuice::bench

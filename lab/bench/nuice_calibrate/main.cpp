@@ -29,20 +29,20 @@ struct Options {
   bool json = false;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  auto* const output =
-      app.add_option("-o,--output", options.output, "write the machine to this file; stdout otherwise");
-  app.add_flag("--save", options.save,
-               "write it where scheduler auto looks: ~/.config/nuice/machine.toml, or shared-memory.toml "
-               "when all ranks "
-               "are on one host")
-      ->excludes(output);
-  kit::add(app, "--reps", options.settings.reps, "repetitions of every measurement", CLI::Range(3, 100'000));
+void add_options(kit::App& app, Options& options) {
+  const kit::Option output =
+      kit::add(app, "-o,--output", options.output, "write the machine to this file; stdout otherwise");
+  kit::add_flag(app, "--save", options.save,
+                "write it where scheduler auto looks: ~/.config/nuice/machine.toml, or shared-memory.toml "
+                "when all ranks "
+                "are on one host")
+      .excludes(output);
+  kit::add(app, "--reps", options.settings.reps, "repetitions of every measurement", kit::range(3, 100'000));
   kit::add(app, "--patience", options.patience_s,
            "seconds after which a measurement is repeated no more, three times it is in any case",
-           CLI::Range(0.0, 1e6));
-  app.add_option("--topology", options.settings.topology,
-                 "network of the machine, for the file; by default a crossbar of all ranks");
+           kit::range(0.0, 1e6));
+  kit::add(app, "--topology", options.settings.topology,
+           "network of the machine, for the file; by default a crossbar of all ranks");
   kit::add_json(app, options.json);
 }
 
@@ -113,7 +113,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   nuice::calibrate::Options options;
-  CLI::App app{
+  nuice::kit::App app{
       "Measures start-up, time per byte, eager limit, duplex, many senders to one receiver and barriers, "
       "with nuice's\n"
       "own executors, and writes them as a machine file (docs/reference/machines.md) with the spread of "

@@ -2,13 +2,13 @@
 // What the command lines of the programs have in common: which schemes, and how.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "irregular/scheme.hpp"
+#include "kit/command_line.hpp"
 
 namespace nuice::irregular {
 
@@ -27,6 +27,6 @@ struct CommonOptions {
 };
 
 /// Adds --seed, --schemes, --widths, --sync, --delta, --transport, --second, --buffer-bytes, --reps and --json.
-void add_options(CLI::App& app, CommonOptions& options, const std::string& default_delta);
+void add_options(kit::App& app, CommonOptions& options, const std::string& default_delta);
 
 }  // namespace nuice::irregular

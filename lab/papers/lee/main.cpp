@@ -71,7 +71,7 @@ int run(Options& options) {
 int main(int argc, char** argv) {
   nuice::lee::Options options;
   options.maze.nets = 4;
-  CLI::App app{
+  nuice::kit::App app{
       "Routes nets through a maze one after the other, each on a shortest path that blocks those that "
       "follow:\n"
       "wavefront expansion, path recovery, sweeping. Cyclic column stripes, every message-passing scheme of "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lee/options.hpp"
 
-#include "kit/command_line.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::lee {
@@ -12,30 +11,31 @@ bool has_sync(const std::string& scheme) { return irregular::find_scheme(scheme)
 
 }  // namespace
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(kit::App& app, Options& options) {
   kit::add(app, "--size", options.size, "of the maze that is made: N, or ROWSxCOLUMNS");
-  kit::add(app, "--walls", options.maze.fraction, "share of its cells that are walls", CLI::Range(0.0, 0.9));
+  kit::add(app, "--walls", options.maze.fraction, "share of its cells that are walls", kit::range(0.0, 0.9));
   kit::add(app, "--layout", options.layout,
            "of walls: cells, each for itself, or blocks, squares that may overlap",
-           CLI::IsMember({"cells", "blocks"}));
+           kit::one_of({"cells", "blocks"}));
   kit::add(app, "--nets", options.maze.nets, "routed one after the other; 0: flood it from the middle",
-           CLI::Range(0, 10'000));
+           kit::range(0, 10'000));
   kit::add(app, "--nearest", options.maze.nearest, "Manhattan distance of a net's ends in sides, at least",
-           CLI::Range(0.0, 2.0));
-  kit::add(app, "--farthest", options.maze.farthest, "... and at most", CLI::Range(0.0, 2.0));
-  app.add_option("--maze", options.file,
-                 "read mazes and nets from this file instead (lab/papers/docs/lee.md)");
+           kit::range(0.0, 2.0));
+  kit::add(app, "--farthest", options.maze.farthest, "... and at most", kit::range(0.0, 2.0));
+  kit::add(app, "--maze", options.file,
+           "read mazes and nets from this file instead (lab/papers/docs/lee.md)");
   options.widths = {1, 4, 16, 64};
   options.syncs = {"local", "global"};
   irregular::add_options(app, options, "0.2 M, M the distance of the net's ends (002 s.6)");
-  kit::add(app, "--poll-cells", options.poll_cells, "cells expanded between two polls", CLI::PositiveNumber);
-  app.add_flag("--block,!--no-block", options.keep_paths, "whether a path blocks the nets that follow");
-  app.add_flag("--check,!--no-check", options.check, "whether to compare with the sequential program");
-  app.add_flag("--alone,!--no-alone", options.alone, "whether to measure the same code on one rank too");
-  app.add_option("--distances", options.distances,
-                 "write the distances of the last net here: int32, row by row, -1 where it did not get");
-  app.add_option("--grid", options.grid,
-                 "write the maze with its paths ('+') here, as it is after the last net");
+  kit::add(app, "--poll-cells", options.poll_cells, "cells expanded between two polls", kit::positive());
+  kit::add_flag(app, "--block,!--no-block", options.keep_paths, "whether a path blocks the nets that follow");
+  kit::add_flag(app, "--check,!--no-check", options.check, "whether to compare with the sequential program");
+  kit::add_flag(app, "--alone,!--no-alone", options.alone,
+                "whether to measure the same code on one rank too");
+  kit::add(app, "--distances", options.distances,
+           "write the distances of the last net here: int32, row by row, -1 where it did not get");
+  kit::add(app, "--grid", options.grid,
+           "write the maze with its paths ('+') here, as it is after the last net");
 }
 
 std::vector<Case> interpret(Options& options) {

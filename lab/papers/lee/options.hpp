@@ -2,7 +2,6 @@
 // The command line of nuice-lee.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,7 @@ struct Options : irregular::CommonOptions {
   std::string grid;
 };
 
-void add_options(CLI::App& app, Options& options);
+void add_options(kit::App& app, Options& options);
 
 /// One run: a scheme, an end of cycles, a width.
 struct Case {

@@ -11,7 +11,7 @@
 
 int main(int argc, char** argv) {
   nuice::wolff::Options options;
-  CLI::App app{
+  nuice::kit::App app{
       "Grows Wolff clusters on a periodic Ising lattice that is dealt to the ranks in stripes of columns. "
       "Every scheme\n"
       "flips exactly the sites that the sequential program flips.",

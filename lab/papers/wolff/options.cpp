@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kit/command_line.hpp"
 #include "nuice/core/error.hpp"
 #include "wolff/statistics.hpp"
 
@@ -31,31 +30,29 @@ Way make_way(const Options& options, const std::string& scheme, irregular::Sync 
 
 }  // namespace
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(kit::App& app, Options& options) {
   options.beta = critical_beta();
-  kit::add(app, "--size", options.size, "N: the lattice has N x N sites", CLI::Range(2, 32768));
-  app.add_option("--beta", options.beta, "inverse temperature, coupling 1; default: the critical one")
-      ->check(CLI::Range(0.0, 10.0));
+  kit::add(app, "--size", options.size, "N: the lattice has N x N sites", kit::range(2, 32768));
+  kit::add(app, "--beta", options.beta, "inverse temperature, coupling 1; default: the critical one",
+           kit::range(0.0, 10.0))
+      .hide_default();
   options.syncs = {"local", "global", "none"};
   irregular::add_options(app, options, "N / 20, with --sync none 0: no limit");
-  app.add_option("--grain", options.grain,
-                 "sites in a cycle, newest first; 0: a cycle is a step of the wavefront. Default 0, with "
-                 "--sync none 256");
+  kit::add(app, "--grain", options.grain,
+           "sites in a cycle, newest first; 0: a cycle is a step of the wavefront. Default 0, with "
+           "--sync none 256");
   kit::add(app, "--poll-every", options.scheme.poll_every,
-           "polls after so many messages too; 0: between batches", CLI::NonNegativeNumber);
+           "polls after so many messages too; 0: between batches", kit::not_negative());
   kit::add(app, "--thermalise", options.thermalise,
-           "clusters before anything is measured, or more: 10 N^2 sites", CLI::NonNegativeNumber);
+           "clusters before anything is measured, or more: 10 N^2 sites", kit::not_negative());
   kit::add(app, "--clusters", options.clusters, "in a measurement of time; every scheme flips the same",
-           CLI::PositiveNumber);
-  kit::add(app, "--samples", options.samples, "of energy and magnetisation; 0: none", CLI::NonNegativeNumber);
-  app.add_flag("--check,!--no-check", options.check,
-               "whether to test 4 x 4 and 8 x 8 lattices against exact values too")
-      ->capture_default_str();
-  app.add_flag("--item-costs,!--no-item-costs", options.item_costs,
-               "whether to measure what an item costs, by 100,000 to each neighbour")
-      ->capture_default_str();
-  app.add_option("--picture", options.picture,
-                 "write the last lattice and cluster here, for nuice apps plot");
+           kit::positive());
+  kit::add(app, "--samples", options.samples, "of energy and magnetisation; 0: none", kit::not_negative());
+  kit::add_flag(app, "--check,!--no-check", options.check,
+                "whether to test 4 x 4 and 8 x 8 lattices against exact values too");
+  kit::add_flag(app, "--item-costs,!--no-item-costs", options.item_costs,
+                "whether to measure what an item costs, by 100,000 to each neighbour");
+  kit::add(app, "--picture", options.picture, "write the last lattice and cluster here, for nuice apps plot");
 }
 
 std::vector<Case> interpret(Options& options, int num_ranks) {

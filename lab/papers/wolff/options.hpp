@@ -2,7 +2,6 @@
 // The command line of nuice-wolff.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,7 +23,7 @@ struct Options : irregular::CommonOptions {
   std::string picture;
 };
 
-void add_options(CLI::App& app, Options& options);
+void add_options(kit::App& app, Options& options);
 
 /// A way and a width.
 struct Case {
