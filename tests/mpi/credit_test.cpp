@@ -246,10 +246,10 @@ TEST(Credit, WhatRanksReportIsNeverWaitedFor) {
 
 /// MPI may give the place of a communicator that was freed to the next one.
 TEST(Credit, PlansThatComeAndGoDoNotMeetEachOthersReports) {
-  for (unsigned round = 0; round < 60; ++round) {
+  for (int round = 0; round < test::rounds(20, 60); ++round) {
     mpi::Plan plan(MPI_COMM_WORLD, to_all(20'000), credit_options());
     test::BoundPlan bound(plan);
-    for (unsigned i = 0; i <= round % 5; ++i) {
+    for (unsigned i = 0; i <= static_cast<unsigned>(round % 5); ++i) {
       bound.refill(i);
       bound.exchange.start();
       bound.exchange.wait();

@@ -86,7 +86,7 @@ TEST(Exchanger, OtherMessagesEachTime) {
     Exchanger exchanger(MPI_COMM_WORLD, options);
     Random rng(7);
     Random own(static_cast<std::uint64_t>(test::world_rank()) + 1);
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < test::rounds(20, 60); ++round) {
       const Part part(draw_matrix(rng, test::world_size(), round % 5 == 0 ? 40'000 : 4'000));
       stop_for_a_while(own);
       exchanger.exchange(part.sends(), part.receives());

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,11 @@ namespace nuice::test {
 
 using mpi::world_rank;
 using mpi::world_size;
+
+/// How often: in make test, and where more is wanted (make test-all: tests of MORE_RANKS).
+inline int rounds(int usual, int thorough) {
+  return std::getenv("NUICE_LONG_TESTS") == nullptr ? usual : thorough;
+}
 
 /// Rank r's row of the matrix, the message to itself included.
 inline std::vector<Partner> row_of(const CommMatrix& matrix, Rank rank) {
