@@ -70,7 +70,7 @@ foreach(options "scheduler=auto" "scheduler=coloring executor=phased")
 endforeach()
 unset(ENV{NUICE_OPTIONS})
 
-# Each beside its twin; C also by the one command that the page docs/how-to/languages.md has.
+# Each beside its twin; C also by the one command that the page docs/how-to/languages.md has, C++ by that of docs/how-to/install.md.
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/heat/c -B ${SCRATCH}/heat_c -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
     -DMPI_C_COMPILER=${MPICC})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/heat_c)
@@ -79,7 +79,8 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/examples/heat/cxx -B ${SCRATCH}/heat_cxx -DCMA
 run(${CMAKE_COMMAND} --build ${SCRATCH}/heat_cxx)
 set(ENV{PKG_CONFIG_PATH} ${SCRATCH}/prefix/lib/pkgconfig)
 run(sh -c "${MPICC} -std=c99 ${SOURCE}/examples/heat/c/heat.c $(pkg-config --cflags --libs nuice) -o ${SCRATCH}/heat_by_hand -Wl,-rpath,${SCRATCH}/prefix/lib")
-foreach(program heat_c/heat heat_c/heat_mpi heat_cxx/heat heat_cxx/heat_mpi heat_by_hand)
+run(sh -c "${MPICXX} -std=c++20 ${SOURCE}/examples/heat/cxx/heat.cpp $(pkg-config --cflags --libs nuice-cxx) -o ${SCRATCH}/heat_cxx_by_hand")
+foreach(program heat_c/heat heat_c/heat_mpi heat_cxx/heat heat_cxx/heat_mpi heat_by_hand heat_cxx_by_hand)
   run(${MPIEXEC} -n 4 ${SCRATCH}/${program})
   if(NOT out MATCHES "sum after 200 steps: ${HEAT_SUM}")
     message(FATAL_ERROR "${program} printed:\n${out}")
