@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include "nuice/core/error.hpp"
 #include "nuice/plan/rows.hpp"
 
@@ -26,7 +28,11 @@ class Tables final : public Rows {
 }  // namespace
 
 void load_rows(const std::string& path) {
-  void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // dlopen() looks for a name without a folder in the system's folders only.
+  std::error_code is_none;
+  const bool is_file = std::filesystem::exists(path, is_none);
+  const std::string file = is_file ? std::filesystem::absolute(path).string() : path;
+  void* const object = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) throw Error(ErrorCode::io, "rows cannot be loaded: " + std::string(::dlerror()));
   const auto add_rows = reinterpret_cast<void (*)(Rows&)>(::dlsym(object, "nuice_add_rows"));
   if (add_rows == nullptr)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,8 @@ def test_rows_of_a_shared_object(toy_rows: Path, nuice_command, tmp_path: Path) 
         "source": "tests/toy",
         "summary": "waits for all ranks after every phase",
     }
+    shutil.copy(toy_rows, tmp_path / "mine.so")  # by its name alone, from where it lies
+    assert nuice_command("--plugin", "mine.so", "list", "--json").json() == listed
     matrix = nuice.random_regular(8, 3, unit_bytes=4096, max_units=4, seed=1)
     nuice.save_matrix_market(tmp_path / "m.mtx", matrix)
     asked = ("advise", "m.mtx", "--machine", "ethernet-1g", "--json")
