@@ -69,7 +69,7 @@ def test_the_library_needs_the_mpi_that_it_was_built_for(kind: Kind) -> None:
     assert needed == ["libmpi_abi" if kind.name == "abi" else "libmpi"]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_c(kind: Kind, ranks: int, tmp_path: Path) -> None:
     sources = [str(ROOT / f"tests/capi/{name}_test.c") for name in ("exchange", "errors", "halo", "planner")]
     options = ("-D_POSIX_C_SOURCE=200809L", f'-DNUICE_EXPECTED_VERSION="{VERSION}"')
@@ -87,6 +87,16 @@ def test_heat_in_c(kind: Kind, program: str, tmp_path: Path) -> None:
 def configure_heat(prefix: Path, compiler: str, build: Path) -> subprocess.CompletedProcess[str]:
     command = ["cmake", "-S", str(ROOT / "examples/heat/c"), "-B", str(build), f"-DMPI_C_COMPILER={compiler}"]
     return subprocess.run([*command, f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True, text=True)
+
+
+def test_tutorial_in_cxx(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain twin too: MPI::MPI_CXX has the MPI_ABI of the compiler."""
+    monkeypatch.chdir(tmp_path)  # where it leaves its matrix
+    paths = ["-S", str(ROOT / "examples/tutorial"), "-B", str(tmp_path), f"-DCMAKE_PREFIX_PATH={kind.prefix}"]
+    must(["cmake", *paths, f"-DMPI_CXX_COMPILER={kind.compiler('mpicxx')}"])
+    must(["cmake", "--build", str(tmp_path)])
+    for program in ("before", "after"):
+        assert "sum of squares: 9134485.392500019" in kind.run(4, tmp_path / program).stdout
 
 
 def test_heat_by_cmake(kind: Kind, tmp_path: Path) -> None:
@@ -136,6 +146,12 @@ def test_nuice_mpi(kind: Kind, ranks: int) -> None:
 def test_heat_in_python(kind: Kind, program: str) -> None:
     done = kind.python(4, ROOT / f"examples/heat/python/{program}.py")
     assert done.stdout == SUM, done.stdout + done.stderr
+
+
+def test_an_exception_on_one_rank_ends_all(kind: Kind) -> None:
+    done = kind.python(3, ROOT / "tests/python/mpi/program.py", "fail_on_one_rank")
+    assert done.returncode != 0
+    assert "rank 2 ends all ranks after RuntimeError" in done.stderr
 
 
 def test_the_library_is_chosen_by_the_mpi_of_mpi4py(kind: Kind) -> None:
