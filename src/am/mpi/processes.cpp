@@ -7,42 +7,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <optional>
-#include <sstream>
-#include <string>
+
+#include "core/support/process_state.hpp"
 
 namespace nuice::am::mpi {
 namespace {
 
 constexpr std::size_t looks_per_call = 8;
 
-struct State {
-  char letter;         // R, S, D, T ...; Z: gone, but its parent has not asked yet
-  std::int64_t begun;  // in ticks
-};
-
-/// Of /proc/PID/stat (proc(5)): what follows the name in parentheses, which may itself hold any character.
-std::optional<State> state_of(std::int64_t number) {
-  std::ifstream file("/proc/" + std::to_string(number) + "/stat");
-  const std::string line(std::istreambuf_iterator<char>(file), {});
-  const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream rest(line.substr(name_end + 1));
-  State state{};
-  rest >> state.letter;
-  std::string skipped;
-  constexpr int fields_between = 18;  // from the fourth to the 21st
-  for (int i = 0; i < fields_between; ++i) rest >> skipped;
-  return rest >> state.begun ? std::optional(state) : std::nullopt;
-}
-
 }  // namespace
 
 Process this_process() {
   Process process{.number = getpid()};
-  if (const auto state = state_of(process.number)) process.begun = state->begun;
+  if (const auto state = core::process_state(process.number)) process.begun = state->begun;
   struct stat name_space = {};
   if (stat("/proc/self/ns/pid", &name_space) == 0)
     process.name_space = static_cast<std::int64_t>(name_space.st_ino);
@@ -51,7 +28,7 @@ Process this_process() {
 
 bool is_alive(const Process& process) {
   if (kill(static_cast<pid_t>(process.number), 0) != 0 && errno == ESRCH) return false;
-  const auto state = state_of(process.number);
+  const auto state = core::process_state(process.number);
   if (!state) return true;  // nobody tells, or it has gone since: the next look will say so
   return state->letter != 'Z' && state->letter != 'X' && state->begun == process.begun;
 }

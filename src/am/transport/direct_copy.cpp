@@ -9,11 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <string>
 
+#include "core/support/process_state.hpp"
 #include "nuice/am/transport.hpp"
 
 namespace nuice::am {
@@ -79,13 +76,9 @@ std::vector<int> ancestors() {
   std::vector<int> found;
   for (int process = static_cast<int>(getppid()); process > 1;) {
     found.push_back(process);
-    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-    const std::string line(std::istreambuf_iterator<char>(file), {});
-    const std::size_t name_end = line.rfind(')');  // the name may hold any character
-    if (name_end == std::string::npos) break;
-    char state = 0;
-    std::istringstream rest(line.substr(name_end + 1));
-    if (!(rest >> state >> process)) break;
+    const auto state = core::process_state(process);
+    if (!state) break;
+    process = static_cast<int>(state->parent);
   }
   return found;
 }
