@@ -42,10 +42,10 @@ TOOLS = ["cmake", "ninja", "pkg-config"]
 EMPTY = {"jinja2": "3.1", "matplotlib-base": "3.8", "rich": "13.7", "typer": "0.29", "pymetis": "2023.1.1"}
 EMPTY |= {"pyyaml": "6.0", "python-gmsh": "4.11"}
 DEPENDS = {"scikit-build-core": ["packaging", "pathspec"]}
-# As conda-forge's compilers do when an environment is entered.
+# As conda-forge's compilers do when an environment is entered; unoptimised, as what is built is thrown away.
 ACTIVATE = """export CC=/usr/bin/gcc CXX=/usr/bin/g++
-CMAKE_ARGS="-DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=$PREFIX -DCMAKE_INSTALL_LIBDIR=lib"
-export CMAKE_ARGS="$CMAKE_ARGS -DCMAKE_PREFIX_PATH=$PREFIX"
+CMAKE_ARGS="-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_PREFIX_PATH=$PREFIX"
+export CMAKE_ARGS="$CMAKE_ARGS -DCMAKE_INSTALL_PREFIX=$PREFIX -DCMAKE_INSTALL_LIBDIR=lib"
 """
 
 
@@ -67,7 +67,7 @@ def package(name: str, version: str, build: str = "0") -> None:
         version,
         PLATFORM,
         build,
-        WORK / "channel" / PLATFORM,
+        WORK / "output" / PLATFORM,
         files_dir=WORK / "stage" / name,
         depends=DEPENDS.get(name),
         compression_level=1,
@@ -124,7 +124,7 @@ def tool(name: str, text: str = "") -> None:
 
 
 def channel() -> None:
-    shutil.rmtree(WORK / "channel", ignore_errors=True)
+    shutil.rmtree(WORK / "output", ignore_errors=True)
     python()
     for name in WHEELS:
         wheel(name)
@@ -141,17 +141,16 @@ def channel() -> None:
 
 def main() -> None:
     channel()
-    shutil.rmtree(WORK / "output", ignore_errors=True)
     build_recipes(
         [HERE / "recipe.yaml"],
-        channel=[(WORK / "channel").as_uri()],
+        channel=[(WORK / "output").as_uri()],
         variant_overrides={"mpi": ["openmpi"], "python": [f"{PYTHON}.* *_cpython"]},
         variant_config=[str(HERE / "variants.yaml")],
         output_dir=WORK / "output",
         test="native",
         no_build_id=True,
     )
-    for made in sorted((WORK / "output" / PLATFORM).glob("*.conda")):
+    for made in sorted((WORK / "output" / PLATFORM).glob("*nuice-*.conda")):
         print(f"built and tested {made.name}: {made.stat().st_size / 1e6:.1f} MB")
 
 

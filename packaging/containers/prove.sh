@@ -16,6 +16,9 @@ if [ ! -e "$work/base/.complete" ]; then
   debootstrap --variant=minbase --include=ccache bookworm "$work/base" "$mirror" >/dev/null
   touch "$work/base/.complete"
 fi
+# What belongs to a kernel; and where Apptainer puts the compiler's cache.
+rm -rf "$work/base/dev"/*
+mkdir -p "$work/base/root/.cache/ccache"
 # This machine's certificates, for networks that have their own.
 mkdir -p "$work/base/etc/ssl"
 cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/of-this-machine.crt"
@@ -60,25 +63,31 @@ docker() {
   buildah rm "$container" >/dev/null
 }
 
-# Apptainer, in a root of its own, and in a mount namespace that goes with it.
+# Apptainer, in a root of its own, and in a mount namespace that goes with it. The image is built in a user namespace, where root has every
+# capability (not everywhere has root them all), and used by a user who is not root, from a folder, as FUSE may be root's only.
 apptainer() {
   local root=$work/apptainer
   if [ ! -e "$root/.complete" ]; then
     rm -rf "$root"
     debootstrap --variant=minbase --include=apptainer sid "$root" "$mirror" >/dev/null
+    chroot "$root" useradd --create-home tester
     touch "$root/.complete"
   fi
-  mkdir -p "$root/work" "$work/image"
+  mkdir -p "$root/work" "$root/host" "$work/image"
+  cp /etc/resolv.conf /etc/hosts "$root/etc/"
   # shellcheck disable=SC2016  # it is expanded inside
   unshare --mount sh -euc '
-    mount --make-rprivate /
-    mount -t proc proc "$1/proc" && mount --rbind /sys "$1/sys" && mount --rbind /dev "$1/dev" && mount --bind "$2" "$1/work"
-    cp /etc/resolv.conf "$1/etc/resolv.conf"
-    exec chroot "$1" sh -euc "
-      cd /work/source
-      apptainer build --force --build-arg bootstrap=localimage --build-arg from=/work/base --bind /work/ccache:/root/.cache/ccache \
+    mount --make-rprivate / && mount --bind "$1" "$1" && cd "$1"
+    mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev && mount --bind "$2" work
+    pivot_root . host
+    exec chroot . sh -euc "
+      umount -l /host && cd /work/source
+      unshare --user --map-users=0,0,65536 --map-groups=0,0,65536 --setuid 0 --setgid 0 apptainer build --force \
+        --build-arg bootstrap=localimage --build-arg from=/work/base --bind /work/ccache:/root/.cache/ccache \
         /work/image/nuice.sif packaging/containers/nuice.def
-      apptainer exec --bind /work/examples.sh:/examples.sh /work/image/nuice.sif sh /examples.sh
+      cd /tmp && export HOME=/home/tester
+      setpriv --reuid=tester --regid=tester --clear-groups apptainer exec --unsquash --bind /work/examples.sh:/examples.sh \
+        /work/image/nuice.sif sh /examples.sh
     "
   ' sh "$root" "$work"
 }

@@ -39,22 +39,30 @@ version_of() { dpkg-query -W -f '${Package} ${Version}' "$([ $1 = mpich ] && ech
 
 # One build for all MPIs that have the ABI: only the library that libmpi_abi.so.1 is found in changes.
 abi() {
-  compiler=mpicxx.mpi_abi_mpich
-  if ! command -v $compiler >/dev/null; then
+  if ! ls /usr/lib/*/libmpi_abi_mpich.so.1.0.0 >/dev/null 2>&1; then
     echo "abi: MPICH has no ABI of MPI 5 here"
     return
   fi
+  # Debian's mpicc_abi leads to whatever mpicc is, and its libmpi_abi.so is missing.
+  mkdir -p /build/bin /build/link
+  ln -sf /usr/lib/*/libmpi_abi_mpich.so.1.0.0 /build/link/libmpi_abi.so
+  for language in mpicc=gcc mpicxx=g++; do
+    words="${language#*=} -DMPI_ABI -I$(ls -d /usr/lib/*/mpich/include)"
+    printf '#!/bin/sh\ncase "$1" in -show) echo %s -L/build/link -lmpi_abi ;; -showme*) exit 1 ;; *) exec %s "$@" -L/build/link -lmpi_abi ;; esac\n' \
+      "$words" "$words" >/build/bin/${language%=*}_abi
+    chmod +x /build/bin/${language%=*}_abi
+  done
   cmake -S /source -B /build/abi -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF \
-    -DNUICE_BUILD_TOOLS=OFF -DMPI_CXX_COMPILER=/usr/bin/$compiler >/build/abi.log
+    -DNUICE_BUILD_TOOLS=OFF -DMPI_CXX_COMPILER=/build/bin/mpicxx_abi >/build/abi.log
   cmake --build /build/abi --target nuice_c >>/build/abi.log
   for component in lib c; do cmake --install /build/abi --component $component --prefix /build/abi-prefix >/dev/null; done
   export PKG_CONFIG_PATH=/build/abi-prefix/lib/pkgconfig
   options="$(pkg-config --cflags --libs nuice) -Wl,-rpath,/build/abi-prefix/lib"
   version=$(sed -n 's/^project(nuice VERSION \([0-9.]*\).*/\1/p' /source/CMakeLists.txt)
   cd /source/tests/capi
-  mpicc.mpi_abi_mpich -std=c99 -D_POSIX_C_SOURCE=200809L "-DNUICE_EXPECTED_VERSION=\"$version\"" -I. exchange_test.c errors_test.c \
+  /build/bin/mpicc_abi -std=c99 -D_POSIX_C_SOURCE=200809L "-DNUICE_EXPECTED_VERSION=\"$version\"" -I. exchange_test.c errors_test.c \
     halo_test.c planner_test.c $options -lpthread -o /build/capi_test
-  mpicc.mpi_abi_mpich -std=c99 /source/examples/heat/c/heat.c $options -o /build/heat_abi
+  /build/bin/mpicc_abi -std=c99 /source/examples/heat/c/heat.c $options -o /build/heat_abi
   test "$(readelf -d /build/abi-prefix/lib/libnuice.so | grep -c 'NEEDED.*libmpi')" = 1
   readelf -d /build/abi-prefix/lib/libnuice.so | grep -q 'NEEDED.*libmpi_abi.so.1'
   for mpi in mpich openmpi; do
