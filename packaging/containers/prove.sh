@@ -76,7 +76,7 @@ apptainer() {
   mkdir -p "$root/work" "$root/host" "$work/image"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   # shellcheck disable=SC2016  # it is expanded inside
-  unshare --mount sh -euc '
+  env -i PATH="$PATH:/usr/sbin:/sbin" unshare --mount sh -euc '
     mount --make-rprivate / && mount --bind "$1" "$1" && cd "$1"
     mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev && mount --bind "$2" work
     pivot_root . host

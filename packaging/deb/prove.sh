@@ -23,7 +23,7 @@ git ls-files -z | tar --create --null --files-from=- | tar --extract --directory
 # This machine's certificates, for networks that have their own.
 cp /etc/ssl/certs/ca-certificates.crt "$root/nuice/"
 # shellcheck disable=SC2016  # it is expanded inside
-chroot "$root" sh -euc '
+chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root PIP_CERT=/nuice/ca-certificates.crt sh -euc '
   export DEBIAN_FRONTEND=noninteractive
   apt-get install -y -qq --no-install-recommends /nuice/*.deb g++ gfortran openmpi-bin pkg-config cmake python3-dev python3-venv >/dev/null
   cd /nuice
@@ -36,7 +36,7 @@ chroot "$root" sh -euc '
     mpiexec --oversubscribe -n 4 ./$program | tee $program.out
   done
   python3 -m venv --clear venv
-  venv/bin/pip --cert /nuice/ca-certificates.crt install --quiet --config-settings=cmake.define.NUICE_PREBUILT=/usr "./source[mpi]"
+  venv/bin/pip install --quiet --config-settings=cmake.define.NUICE_PREBUILT=/usr "./source[mpi]"
   for program in heat heat_mpi; do
     printf "%s.py: " $program
     mpiexec --oversubscribe -n 4 venv/bin/python heat/python/$program.py | tee $program.out
