@@ -22,7 +22,9 @@ constexpr std::array built_in{
              .pace = Pace::phases,
              .needs = 0,
              .on_mpi = true,
-             .is_tried = true},
+             .is_tried = true,
+             // a port does not run dry while a rank notices that a phase is over
+             .tried_with = "phased.in_flight=2"},
     Executor{.name = "barrier",
              .summary = "as phased, and no rank begins a phase before all have finished the one before",
              .source = "003 s.5 (global synchronization)",

@@ -248,9 +248,8 @@ void lie(const std::string& path, const CommMatrix& matrix, const std::string& s
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(library, &length);
-    const WisdomKey key = wisdom_key(matrix, machine, 1,
-                                     std::string(library) + " auto " + std::to_string(INT_MAX) + " " +
-                                         std::to_string(max_bytes) + " 4 0 0");
+    const WisdomKey key = wisdom_key(
+        matrix, machine, 1, std::string(library) + " " + mpi::PlanOptions{.scheduler = "auto"}.text());
     const WisdomEntry entry{.key = key,
                             .scheduler = scheduler,
                             .executor = executor,

@@ -17,10 +17,15 @@ mpi::Plan plan_for(const CommMatrix& matrix, mpi::PlanOptions options, const cha
   return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options);
 }
 
-void expect_same_plan_by(const char* name, const CommMatrix& matrix, std::uint64_t seed) {
-  SCOPED_TRACE(name);
+/// However small the matrix is, nobody gathers it.
+constexpr mpi::DistributedOptions never = {.gather_bytes = 0};
+
+void expect_same_plan_by(const char* name, const CommMatrix& matrix, std::uint64_t seed,
+                         const mpi::DistributedOptions& distributed) {
+  SCOPED_TRACE(std::string(name) + ", gathers up to " + std::to_string(distributed.gather_bytes));
   const mpi::Plan everywhere = plan_for(matrix, {.seed = seed}, name);
-  mpi::Plan local = plan_for(matrix, {.seed = seed, .planning = mpi::Planning::distributed}, name);
+  mpi::Plan local = plan_for(
+      matrix, {.seed = seed, .planning = mpi::Planning::distributed, .distributed = distributed}, name);
   EXPECT_EQ(local.table(), everywhere.table());
   EXPECT_EQ(std::vector<Partner>(local.sources().begin(), local.sources().end()),
             test::column_of(matrix, test::world_rank()));
@@ -46,7 +51,9 @@ void expect_same_plan_by(const char* name, const CommMatrix& matrix, std::uint64
 }
 
 void expect_same_plan(const CommMatrix& matrix, std::uint64_t seed) {
-  for (const char* name : schedulers_without_matrix) expect_same_plan_by(name, matrix, seed);
+  for (const char* name : schedulers_without_matrix)
+    for (const mpi::DistributedOptions& distributed : {never, mpi::DistributedOptions{}})
+      expect_same_plan_by(name, matrix, seed, distributed);
 }
 
 TEST(Distributed, IsThePlanOfOneWhoKnowsAll) {
@@ -70,7 +77,8 @@ TEST(Distributed, TakesMessagesToItselfAndNoMessages) {
 
 TEST(Distributed, PlansAgainWhileOthersExchange) {
   const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 2000}, 4);
-  const mpi::PlanOptions options{.executor = "credit", .hosts = "", .planning = mpi::Planning::distributed};
+  const mpi::PlanOptions options{
+      .executor = "credit", .hosts = "", .planning = mpi::Planning::distributed, .distributed = never};
   mpi::Plan first = plan_for(matrix, options);
   test::BoundPlan bound(first);
   bound.exchange.start();
@@ -82,7 +90,8 @@ TEST(Distributed, PlansAgainWhileOthersExchange) {
 
 TEST(Distributed, IsWatched) {
   const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 2000}, 4);
-  const mpi::Plan plan = plan_for(matrix, {.planning = mpi::Planning::distributed, .watchdog_s = 20});
+  const mpi::Plan plan =
+      plan_for(matrix, {.planning = mpi::Planning::distributed, .watchdog_s = 20, .distributed = never});
   EXPECT_EQ(plan.table(), plan_for(matrix, {}).table());
 }
 
@@ -109,7 +118,8 @@ TEST(Distributed, FailsOnAllRanksAlike) {
   test::expect_same_error(ErrorCode::not_applicable, "depend", [&] { plan({}, {.executor = "depend"}); });
   if (n > 2)  // one that only receivers can see
     test::expect_same_error(ErrorCode::limit, "rank 0 is to receive", [&] {
-      plan(test::world_rank() == 0 ? std::vector<Partner>{} : std::vector<Partner>{{0, max_bytes - 1}}, {});
+      plan(test::world_rank() == 0 ? std::vector<Partner>{} : std::vector<Partner>{{0, max_bytes - 1}},
+           {.distributed = never});
     });
 }
 

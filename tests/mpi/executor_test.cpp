@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every scheduler with every executor on every matrix does what the serial executor does, byte for byte.
 #include <memory>
+#include <numeric>
 #include <thread>
 
 #include "exchange/exec/run.hpp"
@@ -155,6 +156,56 @@ TEST_P(EveryExecutor, CarriesChangingDataManyTimes) {
     bound.exchange.start();
     bound.exchange.wait();
     bound.expect_received(round);
+  }
+}
+
+/// Short messages of several fields travel in one piece, long ones as they lie.
+TEST_P(EveryExecutor, CarriesShortAndLongMessagesOfSeveralFields) {
+  const Rank rank = test::world_rank();
+  const auto elements = [](Rank src, Rank dst) {
+    const Rank kind = (src + 2 * dst) % 4;
+    return std::int64_t{kind == 3 ? 200 : kind};
+  };
+  const auto value = [](Rank src, Rank dst, std::int64_t k, int round) {
+    return static_cast<int>(src * 1'000'000 + dst * 10'000 + k * 10 + round);
+  };
+  std::vector<Partner> destinations;
+  for (Rank dst = 0; dst < test::world_size(); ++dst)
+    if (elements(rank, dst) > 0) destinations.push_back({dst, 12 * elements(rank, dst)});
+  mpi::Plan plan(MPI_COMM_WORLD, destinations, options_for("coloring"));
+  std::vector<std::int64_t> to;
+  std::vector<std::int64_t> from;
+  for (const Partner& dst : plan.destinations()) to.push_back(elements(rank, dst.rank));
+  for (const Partner& src : plan.sources()) from.push_back(elements(src.rank, rank));
+  std::vector<double> out(static_cast<std::size_t>(std::accumulate(to.begin(), to.end(), std::int64_t{0})));
+  std::vector<int> out_ints(out.size());
+  std::vector<double> in(
+      static_cast<std::size_t>(std::accumulate(from.begin(), from.end(), std::int64_t{0})));
+  std::vector<int> in_ints(in.size());
+  const std::vector<mpi::SendField> send = {{out.data(), MPI_DOUBLE, to}, {out_ints.data(), MPI_INT, to}};
+  const std::vector<mpi::ReceiveField> receive = {{in.data(), MPI_DOUBLE, from},
+                                                  {in_ints.data(), MPI_INT, from}};
+  mpi::Exchange exchange = plan.bind(send, receive);
+  for (int round = 0; round < 6; ++round) {
+    std::size_t at = 0;
+    for (const Partner& dst : plan.destinations())
+      for (std::int64_t k = 0; k < elements(rank, dst.rank); ++k, ++at)
+        out[at] = out_ints[at] = value(rank, dst.rank, k, round);
+    std::ranges::fill(in, -1);
+    std::ranges::fill(in_ints, -1);
+    exchange.start();
+    if (round % 2 == 0) {
+      exchange.wait();
+    } else {
+      while (exchange.next()) {
+      }
+    }
+    at = 0;
+    for (const Partner& src : plan.sources())
+      for (std::int64_t k = 0; k < elements(src.rank, rank); ++k, ++at) {
+        EXPECT_EQ(in[at], value(src.rank, rank, k, round));
+        EXPECT_EQ(in_ints[at], value(src.rank, rank, k, round));
+      }
   }
 }
 

@@ -47,7 +47,11 @@ const std::map<std::string, nuice::mpi::PlanOptions> setups = {
       .combining = {.largest_bytes = bytes}}},
     {"depend", {.scheduler = "coloring", .executor = "depend"}},
     {"root", {.scheduler = "coloring", .executor = "async", .planning = nuice::mpi::Planning::root}},
-    {"distributed", {.scheduler = "ac", .executor = "credit", .planning = nuice::mpi::Planning::distributed}},
+    {"distributed",
+     {.scheduler = "ac",
+      .executor = "credit",
+      .planning = nuice::mpi::Planning::distributed,
+      .distributed = {.gather_bytes = 0}}},
     {"auto", {.scheduler = "auto", .executor = "auto"}},
     {"exchanger", {}},
 };

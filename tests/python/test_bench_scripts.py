@@ -96,11 +96,13 @@ def test_coloring() -> None:
 
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_at_scale() -> None:
-    (figures,) = quick("at_scale")
-    for name in ("distributed_coloring", "ac", "lp"):
-        assert figures["phases"][f"{name} distributed"] == figures["phases"][f"{name} everywhere"]
-        assert figures["plan_seconds"][name] > 0
-        assert figures["to_everywhere"][name] > 0
+    rows = quick("at_scale")
+    assert [row["planning"] for row in rows] == ["distributed", "distributed distributed.gather=0"]
+    for row in rows:
+        assert row["phases"] == row["phases_everywhere"]
+        for name in ("distributed_coloring", "ac", "lp"):
+            assert row["plan_seconds"][name] > 0
+            assert row["to_everywhere"][name] > 0
 
 
 def test_level_rules() -> None:
@@ -178,6 +180,17 @@ def test_pair() -> None:
     figures = quick("pair")
     assert [f["bytes"] for f in figures] == [8] * 4 + [4096] * 4
     assert [f["to_isend"] for f in figures if f["method"] == "isend"] == [1, 1]
+
+
+def test_fields() -> None:
+    rows = quick("fields")
+    assert [(row["bytes"], row["executor"]) for row in rows] == [
+        (64, "async"),
+        (64, "phased"),
+        (4096, "async"),
+        (4096, "phased"),
+    ]
+    assert all(row["ratio"] > 0 for row in rows)
 
 
 def test_simulator() -> None:

@@ -39,6 +39,8 @@ struct Executor {
   bool has_own_order = false;
   /// Whether the scheduler "auto" tries it on the user's own exchanges, beside what it has chosen (docs/adr/0034).
   bool is_tried = false;
+  /// With these options, where the user has not set them ("phased.in_flight=2"): as PlanOptions::parse() takes them.
+  std::string_view tried_with = {};
   /// Of an executor that needs no schedule: what stands in the place of a scheduler's name ("drs_n"). Empty: it needs one.
   std::string_view without_scheduler = {};
 

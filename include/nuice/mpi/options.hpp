@@ -25,7 +25,8 @@ enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
   root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
   /// Nowhere: each rank knows its own messages only, learns who sends to it, and makes its slice from that: distributed_coloring
-  /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/how-to/at-scale.md).
+  /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/how-to/at-scale.md). A small
+  /// matrix is gathered all the same (DistributedOptions).
   distributed,
 };
 
@@ -72,6 +73,13 @@ struct PlanlessOptions {
 /// wait nor are waited for.
 struct DependOptions {
   Bytes early_bytes = default_early_bytes;
+};
+
+/// Of Planning::distributed.
+struct DistributedOptions {
+  /// A matrix of at most so many bytes, 24 a message, is gathered on every rank after all: that takes fewer rounds, no more memory
+  /// than planning without it may, and the plan is the same. 0: none is.
+  Bytes gather_bytes = 65536;
 };
 
 /// Of aggregation (PlanOptions::combine).
@@ -148,6 +156,7 @@ struct PlanOptions {
   CreditOptions credit = {};
   PlanlessOptions planless = {};
   DependOptions depend = {};
+  DistributedOptions distributed = {};
   CombineOptions combining = {};
   AutoOptions automatic = {};
 

@@ -72,9 +72,9 @@ std::string form_of(const std::string& word) {
   const std::size_t at = word.find('@');
   if (at == std::string::npos) return {};
   const std::string form = word.substr(at + 1);
-  if (form != "blind" && form != "combine" && form.find('=') == std::string::npos)
+  if (form != "blind" && form != "combine" && form != "fields" && form.find('=') == std::string::npos)
     throw Error(ErrorCode::invalid_argument,
-                "unknown form \"" + form + "\" in " + word + "; known: blind, combine, NAME=VALUE");
+                "unknown form \"" + form + "\" in " + word + "; known: blind, combine, fields, NAME=VALUE");
   return form;
 }
 
@@ -100,6 +100,7 @@ MethodSpec parse_method(const std::string& word, const std::string& default_exec
   MethodSpec spec{word, false, scheduler};
   spec.blind = form == "blind";
   spec.combine = form == "combine";
+  spec.fields = form == "fields";
   spec.further = further_options(form);
   const bool is_usual = executor.empty() && colon == std::string::npos;
   spec.executor = is_usual ? usual_executor(scheduler) : known_executor(executor);
@@ -131,7 +132,8 @@ void add_method_options(CLI::App& app, Options& options, Words& words) {
                CLI::detail::join(matrix_methods) +
                ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
                "...@combine combines "
-               "what one host sends another, ...@credit.window=64KiB+credit.adapt=false sets options of the "
+               "what one host sends another, ...@fields binds four fields that lie apart in the place of one "
+               "buffer a message, ...@credit.window=64KiB+credit.adapt=false sets options of the "
                "plan. For a "
                "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
                "default " +

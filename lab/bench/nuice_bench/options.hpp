@@ -21,7 +21,7 @@ struct DrsSpec {
 };
 
 /// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, a form of DRS_N, or the name of a peer, which is what MPI
-/// itself offers. The first two may end in @blind, @combine or @NAME=VALUE+NAME=VALUE...
+/// itself offers. The first two may end in @blind, @combine, @fields or @NAME=VALUE+NAME=VALUE...
 struct MethodSpec {
   std::string word;
   bool is_peer = false;            // its name is the word
@@ -30,6 +30,7 @@ struct MethodSpec {
   std::optional<DrsSpec> drs{};    // only for DRS_N
   bool blind = false;              // without --topology and --hosts
   bool combine = false;            // with PlanOptions::combine
+  bool fields = false;             // each message in four parts, bound as fields
   std::string further{};           // plan options as PlanOptions::parse() takes them
 };
 

@@ -74,22 +74,28 @@ def simulate(
             matrix, target, names, seed, executor=executor, queueing=queueing, routing=routing
         )
         return _report_packets(file, matrix, target, packets, (queueing, routing, seed), as_json)
+    settings = dict(executor=executor, blocking_sends=blocking, drs_early_bytes=drs_early_bytes)
+    predictions = _predict(matrix, target, names, seed, settings, plot)
+    return _report(file, matrix, target, predictions, seed, plot, as_json)
+
+
+def _predict(
+    matrix: Any, target: Any, names: list[str] | None, seed: int, settings: dict[str, Any], plot: Any
+) -> list[Prediction]:
+    """By the fluid model, drawn where a picture is wanted."""
     with OutputFiles() as out:
         picture = out.picture(plot)
-        predictions = predict(
-            matrix,
-            target,
-            names,
-            seed,
-            executor=executor,
-            blocking_sends=blocking,
-            timeline=picture is not None,
-            drs_early_bytes=drs_early_bytes,
-        )
+        predictions = predict(matrix, target, names, seed, timeline=picture is not None, **settings)
         if picture:
             from ..plots import draw_runs, save_figure
 
             save_figure(draw_runs(predictions, target.name), picture)
+    return predictions
+
+
+def _report(
+    file: Any, matrix: Any, target: Any, predictions: list[Prediction], seed: int, plot: Any, as_json: bool
+) -> int:
     result = {
         "file": str(file),
         "machine": target.name,

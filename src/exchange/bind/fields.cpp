@@ -246,11 +246,20 @@ FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const F
 }
 
 void FieldLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {
-  send_->find(dst, offset, bytes, places);
+  find(*send_, dst, offset, bytes, places);
 }
 
 void FieldLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
-  receive_->find(src, offset, bytes, places);
+  find(*receive_, src, offset, bytes, places);
+}
+
+/// Where no field of any rank has gaps, both ends of every message take its elements as bytes: such can be joined, and packed.
+void FieldLayout::find(const FieldSide& side, Rank rank, Bytes offset, Bytes bytes, Places& places) const {
+  const std::size_t before = places.size();
+  side.find(rank, offset, bytes, places);
+  if (any_gaps_) return;
+  for (Segment& place : std::span(places).subspan(before))
+    place = {place.at, place.count * size_of(place.type), MPI_BYTE};
 }
 
 Bytes FieldLayout::scaled(Bytes bytes) const {

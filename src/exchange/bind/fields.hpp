@@ -80,6 +80,8 @@ class FieldLayout : public Layout {
   bool one_by_one(Rank partner, bool is_send) const override;
 
  private:
+  void find(const FieldSide& side, Rank rank, Bytes offset, Bytes bytes, Places& places) const;
+
   /// Bytes of fields for so many bytes of the plan, the same for all messages of all ranks.
   struct Ratio {
     Bytes fields = 1;

@@ -33,15 +33,18 @@ Places joined(const Places& places) {
   return result;
 }
 
-/// Whether a message of several parts is short enough, and its parts are bytes.
-bool is_packed(const Places& places) {
+/// The parts of a message of several, if all are plain bytes and together no more than that; else none.
+std::vector<Block> blocks_to_pack(const Places& places, Bytes most) {
+  if (places.size() < 2) return {};
+  std::vector<Block> blocks;
   Bytes bytes = 0;
   for (const Segment& segment : places) {
-    if (segment.type != MPI_BYTE) return false;
+    if (segment.type != MPI_BYTE) return {};
+    blocks.push_back({segment.at, segment.count});
     bytes += segment.count;
-    if (bytes > packed_message_bytes) return false;
+    if (bytes > most) return {};
   }
-  return places.size() > 1;
+  return blocks;
 }
 
 /// As MPI takes it. Derived types are added to `types`.
@@ -96,6 +99,8 @@ class RequestMaker {
       made_.ends.push_back({made_.receives.size(), made_.sends.size()});
     }
     made_.stage = stage_.release();
+    for (PackedMessages* const packed : {&made_.packed_sends, &made_.packed_receives})
+      if (std::ranges::none_of(*packed, &PackedMessage::is_packed)) packed->clear();
     return std::move(made_);
   }
 
@@ -210,17 +215,14 @@ class RequestMaker {
     made_.sends.adopt(request);
   }
 
-  /// Of a message, or if it is to be packed, of the copy that travels. Where anything is forwarded, adds to `packed`.
-  Memory memory_for(const Places& places, Rank src, Rank dst, std::vector<PackedMessage>& packed) {
+  /// Of a message, or if it is to be packed, of the copy that travels. Adds to `packed`.
+  Memory memory_for(const Places& places, Rank src, Rank dst, PackedMessages& packed) {
     const bool forwards = !table_.parts.empty();
-    if (!forwards) return memory_of(places, src, dst, made_.types);
     PackedMessage& message = packed.emplace_back();
-    if (!is_packed(places)) return memory_of(places, src, dst, made_.types);
+    message.blocks = blocks_to_pack(places, forwards ? packed_message_bytes : packed_field_bytes);
+    if (message.blocks.empty()) return memory_of(places, src, dst, made_.types);
     Bytes bytes = 0;
-    for (const Segment& segment : places) {
-      message.blocks.push_back({segment.at, segment.count});
-      bytes += segment.count;
-    }
+    for (const Block& block : message.blocks) bytes += block.bytes;
     message.memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
     return {message.memory.get(), static_cast<int>(bytes), MPI_BYTE};
   }

@@ -25,11 +25,12 @@ struct TableRequests {
   std::vector<Datatype> types;
   Requests receives;
   Requests sends;
-  std::vector<PackedMessage> packed_receives;  // by receive; empty where nothing is forwarded
-  std::vector<PackedMessage> packed_sends;     // likewise
-  std::vector<Rank> receive_from;              // by receive
-  std::vector<Rank> send_to;                   // by send
-  std::vector<RequestCount> ends;              // by entry of the table: what was made up to it
+  PackedMessages
+      packed_receives;  // whoever starts sends gathers them first, whoever takes a receive scatters it
+  PackedMessages packed_sends;
+  std::vector<Rank> receive_from;  // by receive
+  std::vector<Rank> send_to;       // by send
+  std::vector<RequestCount> ends;  // by entry of the table: what was made up to it
 };
 
 /// synchronous: the sends complete only when they are being received. tail_bytes: above 0, messages of plain bytes in one

@@ -32,8 +32,6 @@ constexpr double planning_doubt = 5;
 /// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
 /// rank of a host.
 constexpr std::int64_t least_combined = 2;
-/// Tried beside one phase at a time: with two a port does not run dry while a rank notices that a phase is over.
-constexpr int phases_in_flight_of_rivals = 2;
 /// What was seen in fewer blocks of exchanges is not kept as wisdom.
 constexpr int least_blocks_for_wisdom = 2;
 
@@ -86,14 +84,20 @@ std::string setting_text(const PlanOptions& options, bool for_hosts) {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
   int length = 0;
   must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
-  return std::string(library.data()) + " " + options.executor + " " +
-         std::to_string(options.credit.chunk_bytes) + " " + std::to_string(options.credit.window_bytes) +
-         " " + std::to_string(options.credit.window_senders) + (options.credit.adapt ? "" : " fixed") + " " +
-         std::to_string(options.async.max_sends) + " " + std::to_string(options.seed) +
-         (options.phased.in_flight > 1 ? " phases " + std::to_string(options.phased.in_flight) : "") +
-         (for_hosts ? " hosts " + options.hosts + (options.combine ? " combined " : " ") +
-                          std::to_string(options.combining.largest_bytes)
-                    : "");
+  PlanOptions deciding = options;
+  deciding.topology.clear();  // the machine has it
+  deciding.planning = {};
+  deciding.check = true;
+  deciding.watchdog_s = 0;
+  deciding.trace.clear();
+  deciding.environment = true;
+  deciding.automatic = {};
+  if (!for_hosts) {
+    deciding.hosts = PlanOptions{}.hosts;
+    deciding.combine = false;
+    deciding.combining = {};
+  }
+  return std::string(library.data()) + " " + deciding.text();
 }
 
 std::string wisdom_path(const PlanOptions& options) {
@@ -145,12 +149,11 @@ class Plan::State::Chooser {
     for (const Executor& row : executors()) {
       if (!row.is_tried || !row.on_mpi || row.name == state_.info.executor || !row.carries_out(guarantees))
         continue;
-      const bool is_window =
-          row.pace == Pace::phases && options_.phased.in_flight < phases_in_flight_of_rivals;
-      state_.rivals.push_back(
-          {.executor = row,
-           .phases_in_flight = is_window ? phases_in_flight_of_rivals : options_.phased.in_flight,
-           .options = is_window ? "phased.in_flight=" + std::to_string(phases_in_flight_of_rivals) : ""});
+      // What the user says counts for more than what the row suggests.
+      const PlanOptions& chosen = state_.settled_options;
+      PlanOptions options = PlanOptions::parse(options_.text(), PlanOptions::parse(row.tried_with, chosen));
+      const bool differs = options.text() != PlanOptions::parse(options_.text(), chosen).text();
+      state_.rivals.push_back({row, std::move(options), differs ? std::string(row.tried_with) : ""});
     }
     if (comm_.rank() == 0) keep_what_is_learnt();
   }

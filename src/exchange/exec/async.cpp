@@ -24,12 +24,17 @@ class StripMined : public Steps {
  private:
   void begin_step() override {
     next_ = running_.size();
-    requests_.sends.start(0, next_);
-    note_sends(0, next_);
+    start_in_order(0, next_);
     for (std::size_t i = 0; i < running_.size(); ++i) running_[i] = requests_.sends[i];
   }
 
   bool is_step_done(bool block) override { return are_all_sent(block) && Steps::is_step_done(block); }
+
+  void start_in_order(std::size_t begin, std::size_t end) {
+    gather(requests_.packed_sends, begin, end);
+    requests_.sends.start(begin, end);
+    note_sends(begin, end);
+  }
 
   bool are_all_sent(bool block) {
     const int places = static_cast<int>(running_.size());
@@ -49,8 +54,7 @@ class StripMined : public Steps {
 
   void refill(std::size_t place) {
     const bool has_more = next_ < requests_.sends.size();
-    if (has_more) requests_.sends.start(next_, next_ + 1);
-    if (has_more) note_sends(next_, next_ + 1);
+    if (has_more) start_in_order(next_, next_ + 1);
     running_[place] = has_more ? requests_.sends[next_++] : MPI_REQUEST_NULL;
   }
 

@@ -50,6 +50,7 @@ class Depend : public Run {
     given_left_ = given_.size();
     for (Outgoing& outgoing : outgoing_) outgoing.waits = outgoing.notices;
     for (Incoming& incoming : incoming_) incoming.heads_left = incoming.heads;
+    for (PackedMessage& message : requests_.packed_receives) message.is_scattered = false;
     start_range(requests_.receives, 0, requests_.receives.size(), 0);
     start_range(awaited_, 0, awaited_.size(), first_awaited());
     for (std::size_t i = 0; i < outgoing_.size(); ++i)
@@ -189,6 +190,7 @@ class Depend : public Run {
   }
 
   void send(std::size_t outgoing) {
+    gather(requests_.packed_sends, outgoing_[outgoing].begin, outgoing_[outgoing].end);
     start_range(requests_.sends, outgoing_[outgoing].begin, outgoing_[outgoing].end, first_send());
     for (std::size_t i = outgoing_[outgoing].begin; i < outgoing_[outgoing].end; ++i)
       arrivals_.trace().note(Trace::Kind::sent, requests_.send_to[i]);
@@ -224,6 +226,7 @@ class Depend : public Run {
   void take(std::size_t place) {
     if (place < first_send()) {
       --receives_left_;
+      scatter(requests_.packed_receives, place, place + 1);
       arrivals_.land_receive(place);
       const std::size_t incoming = head_of_[place];
       if (incoming != none && --incoming_[incoming].heads_left == 0) tell(incoming);

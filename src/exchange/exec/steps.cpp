@@ -97,8 +97,7 @@ void Steps::start_receives() {
 void Steps::begin_step() { start_sends(step_begin().sends, step_end().sends); }
 
 void Steps::start_sends(std::size_t begin, std::size_t end) {
-  if (!requests_.packed_sends.empty())
-    for (std::size_t i = begin; i < end; ++i) requests_.packed_sends[i].gather();
+  gather(requests_.packed_sends, begin, end);
   sends_repeat_ ? requests_.sends.start(begin, end) : requests_.sends.start_unordered(begin, end);
   note_sends(begin, end);
 }
@@ -123,7 +122,7 @@ bool Steps::go_through_steps(bool block) {
   while (step_ < ends_.size()) {
     if (!is_step_done(block)) return false;
     const RequestCount begin = step_begin();
-    scatter(begin.receives, step_end().receives);
+    scatter(requests_.packed_receives, begin.receives, step_end().receives);
     if (follows_) arrivals_.land_receives(begin.receives, step_end().receives);
     const bool is_last = step_ + 1 == ends_.size();
     if (!is_last && !may_go_on(block)) return false;
@@ -161,12 +160,6 @@ bool Steps::are_done(bool block) {
   return done != 0;
 }
 
-/// These receives are complete.
-void Steps::scatter(std::size_t begin, std::size_t end) {
-  if (requests_.packed_receives.empty()) return;
-  for (std::size_t i = begin; i < end; ++i) requests_.packed_receives[i].scatter();
-}
-
 void Steps::follow() {
   follows_ = true;
   if (is_plain_)
@@ -202,7 +195,7 @@ int Steps::take_what_is_complete(bool block) {
     if (is_send) {
       take_sent(index, watched_[at]);
     } else {
-      scatter(index, index + 1);
+      scatter(requests_.packed_receives, index, index + 1);
       arrivals_.land_receive(index);
     }
   }

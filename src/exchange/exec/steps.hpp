@@ -80,7 +80,6 @@ class Steps : public Run {
   void start_at_once();
   bool are_all_done(bool block);
   bool are_done(bool block);
-  void scatter(std::size_t begin, std::size_t end);
   bool go_through_steps(bool block);
   void begin_next_step();
   int take_what_is_complete(bool block);

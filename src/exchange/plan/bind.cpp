@@ -33,31 +33,35 @@ std::vector<SelfCopy> self_copies(const PhaseTable& table, const BufferLayout& l
   return copies;
 }
 
+RunSettings with_options(RunSettings settings, const PlanOptions& options) {
+  settings.max_sends = options.async.max_sends;
+  settings.phases_in_flight = options.phased.in_flight;
+  settings.window.window_bytes = options.credit.window_bytes;
+  settings.window.chunk_bytes = options.credit.chunk_bytes;
+  settings.window.adapts = options.credit.adapt;
+  settings.window_senders = options.credit.window_senders;
+  settings.unasked_bytes = options.planless.unasked_bytes;
+  settings.early_bytes = options.depend.early_bytes;
+  return settings;
+}
+
 }  // namespace
 
 std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   auto exchange = std::make_unique<Exchange::State>();
   exchange->comm = comm;
-  exchange->watchdog_s = watchdog_s;
+  exchange->watchdog_s = settled_options.watchdog_s;
   exchange->watches_deaths = tells_of_deaths();
   exchange->self_tag = tags->next;
   return exchange;
 }
 
 RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const {
-  return {.max_sends = max_sends,
-          .phases_in_flight = phases_in_flight,
-          .window = {.window_bytes = credit.window_bytes,
-                     .chunk_bytes = credit.chunk_bytes,
-                     .most_bytes = most_bytes,
-                     .share = windows.of(is_backwards),
-                     .adapts = credit.adapt},
-          .send_share = windows.of(!is_backwards),
-          .window_senders = credit.window_senders,
-          .unasked_bytes = unasked_bytes,
-          .near = windows.near,
-          .notices = is_backwards ? &backwards : &notices,
-          .early_bytes = early_bytes};
+  return with_options({.window = {.most_bytes = most_bytes, .share = windows.of(is_backwards)},
+                       .send_share = windows.of(!is_backwards),
+                       .near = windows.near,
+                       .notices = is_backwards ? &backwards : &notices},
+                      settled_options);
 }
 
 Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
@@ -66,8 +70,8 @@ Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
   const int tag = tags->next;
   take_tags(tags->comm, tags->next);
   comm = tags->comm;
-  const Bytes window = std::min(credit.window_bytes, default_window_bytes);
-  return combine(between, tag, {group, combine_options.largest_bytes, window}, way, layout);
+  const Bytes window = std::min(settled_options.credit.window_bytes, default_window_bytes);
+  return combine(between, tag, {group, settled_options.combining.largest_bytes, window}, way, layout);
 }
 
 std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
@@ -103,11 +107,10 @@ BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& 
   if (methods.empty()) return bind_to(exchange.arrivals);
   for (std::size_t i = 0; i < rivals.size(); ++i) {
     const Rival& rival = rivals[i];
-    RunSettings others = settings;
-    others.phases_in_flight = rival.phases_in_flight;
-    add(rival.executor, rival.options, [&](Arrivals& arrivals) {
+    add(rival.executor, rival.differs_in, [&](Arrivals& arrivals) {
       return find_runnable_executor(rival.executor.name)
-          .bind({tags_of_rivals[i].comm, rest, layout, arrivals, tags_of_rivals[i].next, others});
+          .bind({tags_of_rivals[i].comm, rest, layout, arrivals, tags_of_rivals[i].next,
+                 with_options(settings, rival.options)});
     });
   }
   if (methods.size() == 1) return bind_to(exchange.arrivals);
@@ -137,8 +140,9 @@ void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layou
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way) {
   try {
     exchange->run->agree();
-    if (!trace.empty())
-      exchange->arrivals.trace().open(trace, exchange->info.executor, info.scheduler, way, *comm, tags->next);
+    if (!settled_options.trace.empty())
+      exchange->arrivals.trace().open(settled_options.trace, exchange->info.executor, info.scheduler, way,
+                                      *comm, tags->next);
   } catch (const Error&) {
     Exchange::State::abandon(std::move(exchange));
     throw;

@@ -58,7 +58,7 @@ void Plan::State::share_windows() {
   const bool is_on_one_host = info.num_hosts == 1;
   if (shares_ports && !is_on_one_host && grants()) share_window();
   if (hosts && hosts->any_shared() && info.combined && !relays)
-    group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), combine_options.leaders);
+    group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), settled_options.combining.leaders);
   hosts.reset();
 }
 

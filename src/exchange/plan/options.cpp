@@ -43,6 +43,8 @@ const std::array option_table{
         Whole<O, int>{NUICE_AT(combining.leaders), 0, INT_MAX}},
     Row{"planning", "where the schedule is made: everywhere, root or distributed",
         OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
+    Row{"distributed.gather", "bytes of a matrix that planning=distributed gathers, 24 a message; 0: none",
+        Size<O>{NUICE_AT(distributed.gather_bytes), 0, max_bytes}},
     Row{"check", "prove the schedule before the plan is handed out", Flag<O>{NUICE_AT(check)}},
     Row{"watchdog", "give up after so long without progress; 0: never", Seconds<O>{NUICE_AT(watchdog_s)}},
     Row{"trace", "a folder where every rank writes what its exchanges did, and when (nuice trace)",

@@ -77,18 +77,11 @@ void require_phases_to_forward(const std::string& who, const Executor& executor)
 }
 
 void Plan::State::describe(const PlanOptions& options) {
+  settled_options = options;
   info.scheduler = options.scheduler;
   info.seed = options.seed;
   info.phase_cost_bytes = options.phase_cost_bytes;
   info.executor = options.executor;
-  max_sends = options.async.max_sends;
-  phases_in_flight = options.phased.in_flight;
-  credit = options.credit;
-  unasked_bytes = options.planless.unasked_bytes;
-  early_bytes = options.depend.early_bytes;
-  combine_options = options.combining;
-  watchdog_s = options.watchdog_s;
-  trace = options.trace;
 }
 
 std::vector<Notices> Plan::State::notices_for(const Schedule& schedule, const Topology* topology,

@@ -50,8 +50,8 @@ struct Assignment {
 /// What the user's own exchanges are carried out by now and then, beside what was chosen, to see whether it is faster.
 struct Rival {
   const Executor& executor;
-  int phases_in_flight;
-  std::string options;  ///< Beside the plan's, as people write them.
+  PlanOptions options;
+  std::string differs_in;  ///< From the plan's options, as people write them.
 };
 
 struct Plan::State {
@@ -65,20 +65,13 @@ struct Plan::State {
   PhaseTable table;
   PlanInfo info;
   std::optional<Advice> advice;  // only for the scheduler "auto"
-  int max_sends = 0;
-  int phases_in_flight = 1;
-  std::vector<Rival> rivals;  // equal on all ranks; empty where nothing is tried
-  KeepChoice keep_choice;     // of what they show
+  PlanOptions settled_options;   // with what "auto" has chosen
+  std::vector<Rival> rivals;     // equal on all ranks; empty where nothing is tried
+  KeepChoice keep_choice;        // of what they show
   Windows windows;
-  CreditOptions credit;
-  Notices notices;  // for executors that wait for them
-  Bytes early_bytes = 0;
-  Bytes unasked_bytes = 0;
-  double watchdog_s = 0;
-  CombineOptions combine_options;
+  Notices notices;      // for executors that wait for them
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
-  std::string trace;                       // a folder; empty: nothing is noted
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -171,6 +164,10 @@ struct Plan::State {
                                    const PlanOptions& options, Rank begin, Rank end) const;
   /// Collective. As make(), by all ranks together, none of which has the matrix.
   void plan_distributed(const PlanOptions& options);
+  // Either of these, of plan_distributed().
+  bool gathers_after_all(const PlanOptions& options) const;
+  void plan_gathered(PlanOptions options);
+  void plan_in_pairs(const PlanOptions& options);
   /// Collective. Checks the table with its partners, and learns what all have together; nothing is gathered.
   void take_distributed(const PlanOptions& options);
   void describe_distributed(const PlanOptions& options, const Facts& facts,

@@ -66,7 +66,7 @@ std::uint64_t AllRanks::deliver() {
     unsettled += letter.is_settled ? 0 : 1;
   }
   out_.clear();
-  most_ = turn_.most_unsettled();
+  unsettled_sizes_ = turn_.unsettled_sizes();
   return unsettled;
 }
 

@@ -25,7 +25,7 @@ class AllRanks final : public World {
 
   void open() override;
   std::uint64_t deliver() override;
-  Bytes most_unsettled() override { return most_; }
+  SizeCounts unsettled_sizes() override { return unsettled_sizes_; }
   void turn(std::uint32_t round) override;
   void close(std::uint32_t round) override;
 
@@ -44,7 +44,7 @@ class AllRanks final : public World {
   Rows& sends_;
   Rows& receives_;
   Turn turn_;
-  Bytes most_ = 0;
+  SizeCounts unsettled_sizes_;
   std::vector<Letter> out_;
   std::vector<Letter> in_;
   std::vector<std::uint32_t> begin_;    // of each rank's letters in in_

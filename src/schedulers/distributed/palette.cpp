@@ -2,6 +2,8 @@
 #include "schedulers/distributed/palette.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -21,6 +23,8 @@ void require_room(std::size_t num_colours) {
 Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
     : limits_(std::move(limits)), step_(std::max<std::size_t>(1, limits_.size() / 128)) {
   if (earlier != nullptr) {
+    constexpr std::size_t part_of_colours = 20;
+    soon_ = limits_.size() + std::max<std::size_t>(1, limits_.size() / part_of_colours);
     limits_.resize(std::max(limits_.size(), earlier->size()), 0);
     for (std::size_t k = 0; k < earlier->size(); ++k) limits_[k] = std::max(limits_[k], earlier->limits_[k]);
   }
@@ -31,17 +35,51 @@ bool Palette::needs_more(std::uint64_t unsettled) {
   // With a colour to spare at every rank, so many rounds settle more than a third of what is left (D = 64); with none, holes
   // vanish only where two of them meet, ever more rarely.
   constexpr std::size_t patience = 16;
+  constexpr std::size_t short_patience = 3;
   history_.push_back(unsettled);
-  return history_.size() > patience && unsettled * 8 > history_[history_.size() - 1 - patience] * 7;
+  const auto before = [this](std::size_t rounds) { return history_[history_.size() - 1 - rounds]; };
+  const bool comes_soon = limits_.size() < soon_ && history_.size() > short_patience;
+  if (comes_soon && unsettled * 2 > before(short_patience)) return true;
+  return history_.size() > patience && unsettled * 8 > before(patience) * 7;
 }
 
-void Palette::add(Bytes most) {
+void Palette::add(const SizeCounts& unsettled) {
   constexpr std::size_t messages_for_a_colour = 16;
   const auto some = static_cast<std::size_t>(history_.back() / messages_for_a_colour);
   const std::size_t count = std::clamp<std::size_t>(some, 1, step_);
   require_room(limits_.size() + count);
-  limits_.insert(limits_.end(), count, most);
+  if (is_flat()) {
+    limits_.insert(limits_.end(), count, limits_.front());
+  } else {
+    const double from = num_added_ % 2 == 0 ? 0.5 : 0;
+    for (std::size_t i = 0; i < count; ++i)
+      limits_.push_back(unsettled.size_below((static_cast<double>(i) + from) / static_cast<double>(count)));
+  }
+  ++num_added_;
   history_.clear();
+}
+
+std::size_t SizeCounts::class_of(Bytes bytes) {
+  const auto value = static_cast<std::uint64_t>(std::max<Bytes>(bytes, 1));
+  const auto power = static_cast<std::size_t>(std::bit_width(value)) - 1;
+  const std::uint64_t after_first = power < 2 ? value << (2 - power) : value >> (power - 2);
+  return power * classes_of_a_power + after_first % classes_of_a_power;
+}
+
+Bytes SizeCounts::size_below(double share) const {
+  const std::int64_t all = std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
+  const auto wanted = static_cast<std::int64_t>(share * static_cast<double>(all));
+  std::int64_t above = 0;
+  for (std::size_t i = counts_.size(); i-- > 0;) {
+    above += counts_[i];
+    if (above <= wanted) continue;
+    const std::size_t power = i / classes_of_a_power;
+    const std::uint64_t next =
+        classes_of_a_power + i % classes_of_a_power + 1;  // the least after the class, in quarters
+    const std::uint64_t end = power < 2 ? (next + (4U >> power) - 1) >> (2 - power) : next << (power - 2);
+    return static_cast<Bytes>(end - 1);
+  }
+  return 0;
 }
 
 }  // namespace nuice::distributed

@@ -8,18 +8,36 @@
 // All ranks see the same sums, so all add the same colours in the same round.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "schedulers/distributed/letter.hpp"
 
 namespace nuice::distributed {
 
+/// How many messages there are of which size, four classes to every power of two. Ranks add theirs up.
+class SizeCounts {
+ public:
+  void add(Bytes bytes) { ++counts_[class_of(bytes)]; }
+  /// Of the largest such class that a share of all messages, 0 to 1, is above, what its messages have at most.
+  Bytes size_below(double share) const;
+  std::span<std::int64_t> counts() { return counts_; }
+
+ private:
+  static constexpr std::size_t classes_of_a_power = 4;
+  static std::size_t class_of(Bytes bytes);
+
+  std::array<std::int64_t, 63 * classes_of_a_power> counts_{};
+};
+
 class Palette {
  public:
   /// limits: descending, one for each of the D messages of the busiest rank. earlier: that of a plan which is to follow its
-  /// matrix; its colours stay. Throws Error limit for too many.
+  /// matrix; its colours stay, and up to a twentieth of D more come soon, as walking costs more than a colour for the few messages
+  /// that are new. Throws Error limit for too many.
   explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr);
 
   std::size_t size() const { return limits_.size(); }
@@ -29,13 +47,16 @@ class Palette {
 
   /// After a round, in which so many messages of all ranks were left without a colour: whether they lack colours, not time.
   bool needs_more(std::uint64_t unsettled);
-  /// One colour more, or up to 1 in 128 where many messages are without one, for messages up to `most` bytes, which is the
-  /// largest of those. Throws Error limit.
-  void add(Bytes most);
+  /// One colour more, or up to 1 in 128 where many messages are without one. unsettled: their sizes; the new limits are spread over
+  /// them, every other time from the largest on, else from the middle, as a large message may also send a smaller
+  /// one to a new colour. Where all have one size the counts are not looked at. Throws Error limit.
+  void add(const SizeCounts& unsettled);
 
  private:
   std::vector<Bytes> limits_;
+  std::size_t soon_ = 0;                // below so many colours the next one comes soon
   std::size_t step_;                    // at once at most
+  std::size_t num_added_ = 0;           // times
   std::vector<std::uint64_t> history_;  // since colours were last added
 };
 

@@ -12,7 +12,8 @@ std::uint32_t run_rounds(World& world, Palette& palette, const OnRound& on_round
       world.close(round);
       return round;
     }
-    if (palette.needs_more(unsettled)) palette.add(world.most_unsettled());
+    if (palette.needs_more(unsettled))
+      palette.add(palette.is_flat() ? SizeCounts() : world.unsettled_sizes());
     world.turn(round);
   }
 }

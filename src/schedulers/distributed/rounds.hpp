@@ -20,8 +20,8 @@ class World {
   /// Hands over the letters of the last turn, those to one rank by ascending sender. Returns the sum over all ranks of
   /// offers that are among them: messages without a colour.
   virtual std::uint64_t deliver() = 0;
-  /// Turn::most_unsettled(), the largest of all ranks.
-  virtual Bytes most_unsettled() = 0;
+  /// Turn::unsettled_sizes() of the turn before, summed over all ranks.
+  virtual SizeCounts unsettled_sizes() = 0;
   /// Turn::take() of every rank that has letters: receivers in odd rounds, senders in even ones.
   virtual void turn(std::uint32_t round) = 0;
   /// Turn::close() likewise.

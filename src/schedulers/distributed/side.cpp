@@ -134,7 +134,7 @@ bool Turn::match(const Side& side, const Hole& hole, std::vector<Letter>& out) {
 }
 
 void Turn::keep_for(const Side& side, Edge edge, Colour colour) {
-  most_unsettled_ = std::max(most_unsettled_, side.bytes[edge]);
+  unsettled_sizes_.add(side.bytes[edge]);
   Offer offer{edge};
   if (colour != no_colour) offer.colours[offer.count++] = colour;
   offers_.push_back(offer);

@@ -57,8 +57,8 @@ class Turn {
   /// After the last.
   static void close(const Side& side, std::span<const Letter> in);
 
-  /// The largest message that a rank has offered colours for since the last call; 0 if there was none.
-  Bytes most_unsettled() { return std::exchange(most_unsettled_, 0); }
+  /// The messages that ranks have offered colours for since the last call.
+  SizeCounts unsettled_sizes() { return std::exchange(unsettled_sizes_, {}); }
   std::size_t memory_bytes() const;
 
  private:
@@ -92,7 +92,7 @@ class Turn {
   std::uint64_t seed_;
   Rank num_ranks_;
   std::vector<Rank> example_;
-  Bytes most_unsettled_ = 0;
+  SizeCounts unsettled_sizes_;
 
   std::vector<std::uint32_t> at_;  // by colour: 0, or the edge that has it, plus one, perhaps with `fresh`
   std::vector<Hole> holes_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning where no rank knows more than its own messages: it learns who sends to it, then ranks find the phases together
+// Planning where no rank knows more than its own messages. (Small matrices are gathered after all: DistributedOptions.) It learns who sends to it, then ranks find the phases together
 // (schedulers/distributed) or each from its own messages (schedulers/regular/orders.hpp), and each pair checks what it has agreed
 // upon (nuice/core/check_pairs.hpp).
 //
@@ -16,6 +16,8 @@
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/discover/gather.hpp"
 #include "nuice/core/check_pairs.hpp"
 #include "nuice/core/error.hpp"
 
@@ -151,9 +153,38 @@ void Plan::State::take_distributed(const PlanOptions& options) {
   share_windows();
 }
 
-void Plan::State::plan_distributed(const PlanOptions& options) {
+/// Whether the matrix is so small that gathering it is cheaper, by the number of messages of all ranks.
+bool Plan::State::gathers_after_all(const PlanOptions& options) const {
+  constexpr std::int64_t bytes_of_a_message = 24;  // as CommMatrix holds them
+  std::int64_t num_messages = std::ssize(destinations);
+  all_reduce(*comm, MPI_IN_PLACE, &num_messages, 1, MPI_INT64_T, MPI_SUM);
+  return num_messages <= options.distributed.gather_bytes / bytes_of_a_message;
+}
+
+/// The same plan, from the matrix.
+void Plan::State::plan_gathered(PlanOptions options) {
   StopWatch watch;
+  const CommMatrix matrix = gather_matrix(*comm, destinations);
+  info.gather_s = watch.lap();
+  options.planning = Planning::everywhere;
+  const Problem problem{.matrix = matrix, .seed = options.seed, .phase_cost_bytes = options.phase_cost_bytes};
+  make({problem, find_scheduler(options.scheduler), find_executor(options.executor)}, options);
+  info.num_hosts = comm->num_ranks();
+}
+
+void Plan::State::plan_distributed(const PlanOptions& options) {
   all_or_none(*comm, [&] { require_planned_locally(options); });
+  if (gathers_after_all(options)) {
+    plan_gathered(options);
+  } else {
+    plan_in_pairs(options);
+  }
+  find_near_ranks(options);
+  share_windows();
+}
+
+void Plan::State::plan_in_pairs(const PlanOptions& options) {
+  StopWatch watch;
   SparseExchange sparse(*comm, tags->next);
   take_tags(tags->comm, tags->next);
 
@@ -185,8 +216,6 @@ void Plan::State::plan_distributed(const PlanOptions& options) {
   }
 
   describe_distributed(options, facts, plan.largest);
-  find_near_ranks(options);
-  share_windows();
 }
 
 }  // namespace nuice::mpi

@@ -100,7 +100,7 @@ class OneRank final : public World {
       sums[0] += letter.is_settled ? 0 : 1;
     }
     out_.clear();
-    most_ = turn_.most_unsettled();
+    unsettled_sizes_ = turn_.unsettled_sizes();
     sums[1] = outcome_ ? 1 : 0;
     const SparseExchange::Box& inbox = sparse_.run(std::move(box), sums, sizeof(Letter));
     if (sums[1] > 0) agree(comm_, outcome_);
@@ -108,9 +108,10 @@ class OneRank final : public World {
     for (const auto& item : inbox.items) in_.push_back(values_in<Letter>(inbox.of(item)).at(0));
     return sums[0];
   }
-  Bytes most_unsettled() override {
-    all_max(comm_, std::span(&most_, 1));
-    return most_;
+  SizeCounts unsettled_sizes() override {
+    const std::span<std::int64_t> counts = unsettled_sizes_.counts();
+    all_reduce(comm_, MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM);
+    return unsettled_sizes_;
   }
   void turn(std::uint32_t round) override {
     outcome_ = attempt(comm_.rank(), [&] {
@@ -125,7 +126,7 @@ class OneRank final : public World {
   std::array<Side, 2> sides_;  // senders' turns are the even ones
   Turn turn_;
   Outcome outcome_;
-  Bytes most_ = 0;  // of the last turn
+  SizeCounts unsettled_sizes_;  // of the last turn
   std::vector<Letter> out_;
   std::vector<Letter> in_;
 };

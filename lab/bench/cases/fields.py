@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two ranks that send each other one message of four fields, beside the same bytes in one place.
+
+Fields lie apart in memory. Short messages of several are copied into one buffer by nuice, longer ones are
+sent by MPI as they lie. Several runs for every size, methods in turns. Microseconds, and the median over
+the runs of the ratio to the message in one place in the same run.
+"""
+
+import nuice
+from cases.pair import batch_size
+from kit import MEDIAN, Case, Table, here, median_ratio, middle
+
+EXECUTORS = ["async", "phased"]
+SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262144]
+
+
+def rows(options):
+    for size in options.sizes:
+        matrix = nuice.CommMatrix.from_messages(2, [(0, 1, size), (1, 0, size)])
+        methods = [f"coloring:{executor}{form}" for executor in EXECUTORS for form in ("", "@fields")]
+        found = here(2).several(options.runs, matrix, methods, options.reps, "--batch", batch_size(size))
+        seconds = {method: [record[MEDIAN] for record in records] for method, records in found.items()}
+        for executor in EXECUTORS:
+            whole, fields = f"coloring:{executor}", f"coloring:{executor}@fields"
+            yield {
+                "bytes": size,
+                "executor": executor,
+                "whole_s": middle(found[whole]),
+                "fields_s": middle(found[fields]),
+                "ratio": median_ratio(seconds[fields], seconds[whole]),
+            }
+
+
+CASE = Case(
+    rows,
+    needs=["mpi"],
+    options=dict(sizes=SIZES, runs=5, reps=31),
+    quick=dict(runs=1, reps=3, sizes=[64, 4096]),
+    minutes=3,
+    tables=Table(
+        "2 ranks, 4 fields a message, medians of {o.runs} runs of {o.reps} batches",
+        "bytes | executor | whole us = whole_s*1e6 .3f | fields us = fields_s*1e6 .3f | ratio .2f",
+        group="bytes",
+    ),
+)
