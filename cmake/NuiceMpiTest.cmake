@@ -5,6 +5,8 @@
 #       a GoogleTest program (tests/mpi/main.cpp is its main) as NAME, and tests NAME_n; those of MORE_RANKS only in make test-all
 #   nuice_mpi_environment(TEST...)
 #       what mpiexec needs to run as root and with more ranks than cores
+#   nuice_loads_this_build(TARGET)
+#       a program that is linked with libnuice.so takes that of this build, also by hand under mpiexec
 #
 # Ranks share the cores of one small machine, so no two of these tests run at the same time.
 include(${PROJECT_SOURCE_DIR}/cmake/NuiceMpi.cmake)
@@ -24,6 +26,13 @@ function(nuice_mpi_environment)
       OMPI_MCA_memory=^patcher LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
   endif()
   set_tests_properties(${ARGN} PROPERTIES RUN_SERIAL TRUE)
+endfunction()
+
+# Open MPI's mpiexec puts the folder of its libraries into LD_LIBRARY_PATH, where an older libnuice may be installed. It is searched before a
+# program's RUNPATH, which linkers write by default, but after its RPATH. Among the libraries, as the last such word counts and MPI's
+# compiler has the other one among its options.
+function(nuice_loads_this_build target)
+  target_link_libraries(${target} PRIVATE -Wl,--disable-new-dtags)
 endfunction()
 
 function(nuice_mpi_test name)

@@ -19,7 +19,7 @@ for kind in native abi; do
   # As a wheel mpi4py is for MPICH and Open MPI; what is installed with other compilers stays.
   if ! "$python" -c 'import mpi4py' 2>/dev/null; then
     if [ "$kind" = abi ]; then
-      PATH=$venv/bin:$PATH MPICC=$venv/bin/mpicc_abi "$python" -m pip install --quiet --no-cache-dir --no-binary mpi4py "$mpi4py"
+      CFLAGS=-O0 PATH=$venv/bin:$PATH MPICC=$venv/bin/mpicc_abi "$python" -m pip install --quiet --no-cache-dir --no-binary mpi4py "$mpi4py"
     else
       "$python" -m pip install --quiet "$mpi4py"
     fi

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the packages of build.sh with an MPI into a bare root, made by debootstrap, and builds and runs the heat equation there
-# in C, C++ and Fortran, by one command each: all must print the same sum. Where libnuice-petsc is there, a Poisson problem by petsc4py
-# must give the same digits by the types nuice and basic. As root; needs debootstrap and Debian's mirror.
+# in C, C++ and Fortran, by one command each, and in Python, for which one command compiles nuice with the library of the packages:
+# all must print the same sum. Where libnuice-petsc is there, a Poisson problem by petsc4py must give the same digits by the types nuice
+# and basic. As root; needs debootstrap, Debian's mirror and PyPI.
 # usage: packaging/deb/prove.sh [ROOT]     default build/deb/root
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,10 +18,14 @@ fi
 mkdir -p "$root/nuice" && rm -rf "$root/nuice"/*
 cp build/deb/*.deb "$root/nuice/"
 cp -r examples/heat tests/petsc/use_petsc4py.py "$root/nuice/"
+mkdir "$root/nuice/source"
+git ls-files -z | tar --create --null --files-from=- | tar --extract --directory "$root/nuice/source"
+# This machine's certificates, for networks that have their own.
+cp /etc/ssl/certs/ca-certificates.crt "$root/nuice/"
 # shellcheck disable=SC2016  # it is expanded inside
-chroot "$root" sh -euc '
+chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root PIP_CERT=/nuice/ca-certificates.crt sh -euc '
   export DEBIAN_FRONTEND=noninteractive
-  apt-get install -y -qq --no-install-recommends /nuice/*.deb g++ gfortran openmpi-bin pkg-config >/dev/null
+  apt-get install -y -qq --no-install-recommends /nuice/*.deb g++ gfortran openmpi-bin pkg-config cmake python3-dev python3-venv >/dev/null
   cd /nuice
   mpicc -std=c99 heat/c/heat.c $(pkg-config --cflags --libs nuice) -o heat_c
   mpifort $(pkg-config --variable=fortran nuice) heat/fortran/grid.f90 heat/fortran/heat.f90 $(pkg-config --libs nuice) -o heat_fortran
@@ -30,7 +35,14 @@ chroot "$root" sh -euc '
     printf "%s: " $program
     mpiexec --oversubscribe -n 4 ./$program | tee $program.out
   done
-  cmp heat_c.out heat_fortran.out && cmp heat_c.out heat_cxx.out
+  python3 -m venv --clear venv
+  venv/bin/pip install --quiet --config-settings=cmake.define.NUICE_PREBUILT=/usr "./source[mpi]"
+  for program in heat heat_mpi; do
+    printf "%s.py: " $program
+    mpiexec --oversubscribe -n 4 venv/bin/python heat/python/$program.py | tee $program.out
+  done
+  venv/bin/python -c "import nuice.mpi as m; print(\"nuice.mpi for\", m.mpi_name, \"from\", m.library_path)"
+  for program in heat_fortran heat_cxx heat heat_mpi; do cmp heat_c.out $program.out; done
   if dpkg-query -W libnuice-petsc >/dev/null 2>&1; then
     apt-get install -y -qq --no-install-recommends python3-petsc4py >/dev/null
     PETSC_DIR=$(ls -d /usr/lib/petscdir/petsc3*/*-real) # which petsc-dev would choose
@@ -46,4 +58,4 @@ chroot "$root" sh -euc '
     echo "the same digits by types nuice and basic"
   fi
 '
-echo "the same sum in all three"
+echo "the same sum in all four languages"

@@ -4,7 +4,7 @@
 # on 4 ranks. Debian's Open MPI and libraries are taken as they are (externals), so that nothing but nuice is built; nothing is
 # written outside build/spack. With MPI and the library; the concretizer also sees +ucx+python and ~mpi.
 # usage: packaging/spack/prove.sh SPACK SPACK_PACKAGES      checkouts of spack (1.0 or later) and of spack-packages
-#   SPACK_MIRROR: a folder with sources for Spack (compiler-wrapper), taken unchecked, where it cannot fetch them
+#   SPACK_MIRROR: a folder as `spack mirror create` makes it with the source of compiler-wrapper, where Spack cannot fetch that
 #   SPACK_PYTHON: a Python with the package clingo, where Spack cannot fetch one; with flake8 the style is looked at too
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -49,7 +49,7 @@ for spec in 'nuice' 'nuice~mpi' 'nuice+ucx+python'; do
 done
 spec=${SPACK_SPEC:-nuice~tools}  # the library
 if [ -n "${SPACK_MIRROR:-}" ]; then printf 'mirrors:\n  here: "file://%s"\n' "$SPACK_MIRROR" >"$work/config/mirrors.yaml"; fi
-"$spack" install --no-cache ${SPACK_MIRROR:+--no-checksum} "$spec"
+"$spack" install --no-cache "$spec"
 prefix=$("$spack" location --install-dir "$spec")
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 export PKG_CONFIG_PATH

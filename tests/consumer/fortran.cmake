@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Fortran module with the MPI modules of the system's Open MPI, as the default MPI of this project, a wheel, has none: builds
-# libnuice.so with that MPI, installs what C and Fortran need of it, moves the prefix, and runs there the module's tests with
-# mpif.h, module mpi and module mpi_f08, and the heat equation in Fortran and C, by CMake and by one command each.
-#   cmake -D SOURCE=... -D SCRATCH=... -D HEAT_SUM=... -P fortran.cmake
+# The Fortran module with the MPI modules of the system's MPI, as the default MPI of this project, a wheel, has none: builds
+# libnuice.so with that MPI (openmpi, or the one that MPI names), installs what C and Fortran need of it, moves the prefix, and
+# runs there the module's tests with mpif.h, module mpi and module mpi_f08, and the heat equation in Fortran and C, by CMake and by
+# one command each.
+#   cmake -D SOURCE=... -D SCRATCH=... -D HEAT_SUM=... [-D MPI=mpich] -P fortran.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code WORKING_DIRECTORY ${SCRATCH})
   if(NOT code EQUAL 0)
@@ -11,10 +12,13 @@ function(run)
   set(out "${out}" PARENT_SCOPE)
 endfunction()
 
-find_program(MPIFORT NAMES mpifort.openmpi mpifort PATHS /usr/bin NO_DEFAULT_PATH)
-find_program(MPICC NAMES mpicc.openmpi mpicc PATHS /usr/bin NO_DEFAULT_PATH)
-find_program(MPICXX NAMES mpicxx.openmpi mpicxx PATHS /usr/bin NO_DEFAULT_PATH)
-find_program(MPIEXEC NAMES mpiexec.openmpi mpiexec PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT MPI)
+  set(MPI openmpi)
+endif()
+find_program(MPIFORT NAMES mpifort.${MPI} mpifort PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(MPICC NAMES mpicc.${MPI} mpicc PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(MPICXX NAMES mpicxx.${MPI} mpicxx PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(MPIEXEC NAMES mpiexec.${MPI} mpiexec PATHS /usr/bin NO_DEFAULT_PATH)
 if(NOT MPIFORT OR NOT MPICC OR NOT MPICXX OR NOT MPIEXEC)
   message("no Fortran MPI in /usr/bin")
   return()
@@ -37,7 +41,11 @@ set(use "$(pkg-config --variable=fortran nuice)")
 set(link "$(pkg-config --libs nuice) -Wl,-rpath,${SCRATCH}/prefix/lib")
 set(tests "${SOURCE}/tests/fortran/checks.f90 ${SOURCE}/tests/fortran/planner.f90 ${SOURCE}/tests/fortran/exchanges.F90")
 foreach(way MPIF_H MPI MPI_F08)
-  run(sh -c "${MPIFORT} -std=f2018 -fall-intrinsics -w -DUSE_${way} ${use} ${tests} ${link} -o test_${way}")
+  set(standard "-std=f2018 -fall-intrinsics")
+  if(way STREQUAL MPIF_H)
+    set(standard -std=gnu)  # MPICH's mpif.h has REAL*8
+  endif()
+  run(sh -c "${MPIFORT} ${standard} -w -DUSE_${way} ${use} ${tests} ${link} -o test_${way}")
   foreach(ranks 1 2 4)
     run(${MPIEXEC} -n ${ranks} ${SCRATCH}/test_${way})
   endforeach()

@@ -42,9 +42,9 @@ class Kind:
         return out
 
     def run(self, ranks: int, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        # Ranks of MPICH do not yield the core: more of them than cores take long.
+        # Ranks of MPICH do not yield the core: more of them than cores, or other work beside them, take long.
         mpiexec = [str(self.prefix / "bin" / "mpiexec"), "-n", str(ranks)]
-        return mpi_job.run_ranks([*mpiexec, *map(str, command)], 300, environment)
+        return mpi_job.run_ranks([*mpiexec, *map(str, command)], 900, environment)
 
     def python(self, ranks: int, *arguments: str | Path, **environment: str):
         return self.run(ranks, self.prefix / "bin" / "python", *arguments, **environment)
@@ -69,7 +69,7 @@ def test_the_library_needs_the_mpi_that_it_was_built_for(kind: Kind) -> None:
     assert needed == ["libmpi_abi" if kind.name == "abi" else "libmpi"]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_c(kind: Kind, ranks: int, tmp_path: Path) -> None:
     sources = [str(ROOT / f"tests/capi/{name}_test.c") for name in ("exchange", "errors", "halo", "planner")]
     options = ("-D_POSIX_C_SOURCE=200809L", f'-DNUICE_EXPECTED_VERSION="{VERSION}"')
@@ -87,6 +87,16 @@ def test_heat_in_c(kind: Kind, program: str, tmp_path: Path) -> None:
 def configure_heat(prefix: Path, compiler: str, build: Path) -> subprocess.CompletedProcess[str]:
     command = ["cmake", "-S", str(ROOT / "examples/heat/c"), "-B", str(build), f"-DMPI_C_COMPILER={compiler}"]
     return subprocess.run([*command, f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True, text=True)
+
+
+def test_tutorial_in_cxx(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain twin too: MPI::MPI_CXX has the MPI_ABI of the compiler."""
+    monkeypatch.chdir(tmp_path)  # where it leaves its matrix
+    paths = ["-S", str(ROOT / "examples/tutorial"), "-B", str(tmp_path), f"-DCMAKE_PREFIX_PATH={kind.prefix}"]
+    must(["cmake", *paths, f"-DMPI_CXX_COMPILER={kind.compiler('mpicxx')}"])
+    must(["cmake", "--build", str(tmp_path)])
+    for program in ("before", "after"):
+        assert "sum of squares: 9134485.392500019" in kind.run(4, tmp_path / program).stdout
 
 
 def test_heat_by_cmake(kind: Kind, tmp_path: Path) -> None:
@@ -108,8 +118,9 @@ def test_cmake_refuses_another_mpi_than_that_of_the_abi(kind: Kind, tmp_path: Pa
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_fortran(kind: Kind, ranks: int, tmp_path: Path) -> None:
+def test_fortran(kind: Kind, ranks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wheel has no Fortran of its own: MPI is C's, as handles that are integers."""
+    monkeypatch.chdir(tmp_path)  # where it leaves its files
     if shutil.which("gfortran") is None:
         pytest.skip("there is no gfortran")
     module = kind.prefix / "share/nuice/fortran"
@@ -136,6 +147,12 @@ def test_nuice_mpi(kind: Kind, ranks: int) -> None:
 def test_heat_in_python(kind: Kind, program: str) -> None:
     done = kind.python(4, ROOT / f"examples/heat/python/{program}.py")
     assert done.stdout == SUM, done.stdout + done.stderr
+
+
+def test_an_exception_on_one_rank_ends_all(kind: Kind) -> None:
+    done = kind.python(3, ROOT / "tests/python/mpi/program.py", "fail_on_one_rank")
+    assert done.returncode != 0
+    assert "rank 2 ends all ranks after RuntimeError" in done.stderr
 
 
 def test_the_library_is_chosen_by_the_mpi_of_mpi4py(kind: Kind) -> None:
