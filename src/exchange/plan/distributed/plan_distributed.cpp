@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning where no rank knows more than its own messages. (Small matrices are gathered after all: DistributedOptions.) It learns who sends to it, then ranks find the phases together
+// Planning where no rank knows more than its own messages: it learns who sends to it, then ranks find the phases together
 // (schedulers/distributed) or each from its own messages (schedulers/regular/orders.hpp), and each pair checks what it has agreed
-// upon (nuice/core/check_pairs.hpp).
+// upon (nuice/core/check_pairs.hpp). A small matrix is gathered after all (DistributedOptions): the plan is the same.
 //
 // Cost, d: this rank's messages, D: the most that any has: d messages to learn of the sources, d to check, some ten sums over all
 // ranks, and a reduction of a vector of as many numbers as there may be phases. distributed_coloring: O(d + D) memory, about 10 d
