@@ -16,7 +16,7 @@ namespace nuice::mpi {
 /// Above so many bytes a message of parts is left to MPI: copying once more costs as much as what it saves. A forwarded one has
 /// many small parts, one of fields a few large ones.
 constexpr Bytes packed_message_bytes = 16384;
-constexpr Bytes packed_field_bytes = 1024;
+constexpr Bytes packed_field_bytes = 2048;
 
 struct PackedMessage {
   std::unique_ptr<std::byte[]> memory;  // as it travels
