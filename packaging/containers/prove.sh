@@ -16,9 +16,11 @@ if [ ! -e "$work/base/.complete" ]; then
   debootstrap --variant=minbase --include=ccache bookworm "$work/base" "$mirror" >/dev/null
   touch "$work/base/.complete"
 fi
-# What belongs to a kernel; and where Apptainer puts the compiler's cache.
+# What belongs to a kernel; and where both builds have the compiler's cache.
+cache=/var/cache/ccache
 rm -rf "$work/base/dev"/*
-mkdir -p "$work/base/root/.cache/ccache"
+mkdir -p "$work/base$cache"
+echo "cache_dir = $cache" >"$work/base/etc/ccache.conf"
 # This machine's certificates, for networks that have their own.
 mkdir -p "$work/base/etc/ssl"
 cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/of-this-machine.crt"
@@ -56,7 +58,7 @@ docker() {
   buildah add --quiet "$container" "$work/base" / >/dev/null
   buildah config --cmd bash "$container"
   buildah commit --quiet --rm "$container" nuice-base >/dev/null
-  buildah bud --layers --isolation chroot --build-arg BASE=localhost/nuice-base --volume "$work/ccache:/root/.cache/ccache" \
+  buildah bud --layers --isolation chroot --build-arg BASE=localhost/nuice-base --volume "$work/ccache:$cache" \
     --file packaging/containers/Dockerfile --tag nuice "$work/source"
   container=$(buildah from localhost/nuice)
   buildah run --isolation chroot --volume "$work/examples.sh:/examples.sh:ro" "$container" sh /examples.sh
@@ -73,23 +75,23 @@ apptainer() {
     chroot "$root" useradd --create-home tester
     touch "$root/.complete"
   fi
-  mkdir -p "$root/work" "$root/host" "$work/image"
+  mkdir -p "$root/host" "$work/image"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   # shellcheck disable=SC2016  # it is expanded inside
   env -i PATH="$PATH:/usr/sbin:/sbin" unshare --mount sh -euc '
     mount --make-rprivate / && mount --bind "$1" "$1" && cd "$1"
-    mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev && mount --bind "$2" work
+    mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev && mount --bind "$2" mnt
     pivot_root . host
     exec chroot . sh -euc "
-      umount -l /host && cd /work/source
+      umount -l /host && cd /mnt/source
       unshare --user --map-users=0,0,65536 --map-groups=0,0,65536 --setuid 0 --setgid 0 apptainer build --force \
-        --build-arg bootstrap=localimage --build-arg from=/work/base --bind /work/ccache:/root/.cache/ccache \
-        /work/image/nuice.sif packaging/containers/nuice.def
+        --build-arg bootstrap=localimage --build-arg from=/mnt/base --bind /mnt/ccache:$3 \
+        /mnt/image/nuice.sif packaging/containers/nuice.def
       cd /tmp && export HOME=/home/tester
-      setpriv --reuid=tester --regid=tester --clear-groups apptainer exec --unsquash --bind /work/examples.sh:/examples.sh \
-        /work/image/nuice.sif sh /examples.sh
+      setpriv --reuid=tester --regid=tester --clear-groups apptainer exec --unsquash --bind /mnt/examples.sh:/examples.sh \
+        /mnt/image/nuice.sif sh /examples.sh
     "
-  ' sh "$root" "$work"
+  ' sh "$root" "$work" "$cache"
 }
 
 if [ $# = 0 ]; then set -- docker apptainer; fi
