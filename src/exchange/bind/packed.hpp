@@ -46,6 +46,10 @@ struct PackedMessage {
 /// By request; empty where nothing is packed.
 using PackedMessages = std::vector<PackedMessage>;
 
+/// Before the receives are started.
+inline void expect(std::span<PackedMessage> messages) {
+  for (PackedMessage& message : messages) message.is_scattered = false;
+}
 inline void gather(std::span<const PackedMessage> messages, std::size_t begin, std::size_t end) {
   if (messages.empty()) return;
   for (std::size_t i = begin; i < end; ++i) messages[i].gather();

@@ -50,7 +50,7 @@ class Depend : public Run {
     given_left_ = given_.size();
     for (Outgoing& outgoing : outgoing_) outgoing.waits = outgoing.notices;
     for (Incoming& incoming : incoming_) incoming.heads_left = incoming.heads;
-    for (PackedMessage& message : requests_.packed_receives) message.is_scattered = false;
+    expect(requests_.packed_receives);
     start_range(requests_.receives, 0, requests_.receives.size(), 0);
     start_range(awaited_, 0, awaited_.size(), first_awaited());
     for (std::size_t i = 0; i < outgoing_.size(); ++i)

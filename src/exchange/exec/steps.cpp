@@ -66,7 +66,7 @@ void Steps::lay_side_by_side() {
 void Steps::start() {
   step_ = 0;
   follows_ = nothing_came_ = false;
-  for (PackedMessage& message : requests_.packed_receives) message.is_scattered = false;
+  expect(requests_.packed_receives);
   if (is_plain_) {
     start_at_once();
     return;
