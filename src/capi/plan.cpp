@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/plan.hpp"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -59,8 +62,16 @@ constexpr auto texts = std::to_array<Property<Words>>({
 
 PlanOptions options_of(const char* text) {
   PlanOptions options;
-  note(options, [&] { options = PlanOptions::parse(text == nullptr ? "" : text); });
+  options.fault = attempt(0, [&] { options = PlanOptions::parse(text == nullptr ? "" : text); });
   return options;
+}
+
+void require_own_process() {
+  static std::atomic<bool> is_forked = false;
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { is_forked.store(true); });
+  if (registered == 0 && is_forked.load(std::memory_order_relaxed))
+    throw Error(ErrorCode::state,
+                "this process was forked from one that has plans: only that one may use them");
 }
 
 bool is_mpi_up() {
@@ -95,10 +106,10 @@ using namespace nuice::capi;
 
 int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
                       const char* options, nuice_plan** plan) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     auto chosen = options_of(options);
     std::vector<nuice::Partner> row;
-    note(chosen, [&] { at(plan, "plan"), row = partners_of(num_destinations, ranks, bytes); });
+    note(comm, chosen, [&] { at(plan, "plan"), row = partners_of(num_destinations, ranks, bytes); });
     *plan = new nuice_plan{nuice::mpi::Plan(comm, row, chosen), {}};
   });
 }
@@ -110,10 +121,10 @@ int nuice_plan_create_f(nuice_fint comm, int num_destinations, const int ranks[]
 
 int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix, const nuice_schedule* schedule,
                                     const char* options, nuice_plan** plan) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     auto chosen = options_of(options);
     nuice::PhaseTable table;
-    note(chosen, [&] {
+    note(comm, chosen, [&] {
       at(plan, "plan");
       const nuice::CommMatrix& held = at(matrix, "matrix").matrix;
       const nuice::ScheduleRecord& record = at(schedule, "schedule").record;
@@ -170,4 +181,4 @@ int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text)
   });
 }
 
-int nuice_plan_free(nuice_plan** plan) { return free_handle(plan); }
+int nuice_plan_free(nuice_plan** plan) { return free_own(plan); }

@@ -12,7 +12,18 @@ from mpi4py import MPI
 
 from ..errors import Error
 from ._buffers import Field, Memory, field_of, is_field, memory_of
-from ._library import addresses, int64s, ints, lib, must, option_text, whole
+from ._library import (
+    addresses,
+    fortran_handle,
+    int64s,
+    ints,
+    lib,
+    must,
+    name_text,
+    option_text,
+    require_mpi,
+    whole,
+)
 from .exchange import Exchange
 
 DIRECTIONS = ("forwards", "backwards")
@@ -35,10 +46,7 @@ class Plan:
     Arguments that make no sense raise TypeError or ValueError on their rank, and Error on the others.
     """
 
-    __slots__ = ("_handle", "_num_ranks", "destinations", "sources")
-
-    destinations: tuple[Partner, ...]  # in the order in which they were given
-    sources: tuple[Partner, ...]  # by ascending rank
+    __slots__ = ("_destinations", "_handle", "_num_ranks", "_sources")
 
     def __init__(
         self,
@@ -47,7 +55,7 @@ class Plan:
         options: str = "",
         **named: object,
     ) -> None:
-        handle = c_void_p()
+        handle, fortran = c_void_p(), fortran_handle(comm)
         try:
             pairs = destinations.items() if isinstance(destinations, Mapping) else destinations
             row = [
@@ -59,13 +67,23 @@ class Plan:
         except Exception:
             # The other ranks must not wait for this one: a number of partners that cannot be is an error of
             # all.
-            lib.nuice_plan_create_f(comm.py2f(), -1, None, None, b"", byref(handle))
+            lib.nuice_plan_create_f(fortran, -1, None, None, b"", byref(handle))
             raise
-        must(lib.nuice_plan_create_f(comm.py2f(), len(row), ranks, sizes, text, byref(handle)))
+        must(lib.nuice_plan_create_f(fortran, len(row), ranks, sizes, text, byref(handle)))
         self._handle = handle.value
         self._num_ranks = comm.size
-        self.destinations = tuple(row)
-        self.sources = self._partners(lib.nuice_plan_sources)
+        self._destinations = tuple(row)
+        self._sources = self._partners(lib.nuice_plan_sources)
+
+    @property
+    def destinations(self) -> tuple[Partner, ...]:
+        """In the order in which they were given."""
+        return self._destinations
+
+    @property
+    def sources(self) -> tuple[Partner, ...]:
+        """By ascending rank."""
+        return self._sources
 
     def bind(self, send: Any, receive: Any, direction: str = "forwards") -> Exchange:
         """Collective. Makes the exchange of these buffers, which must stay where they are until
@@ -83,6 +101,7 @@ class Plan:
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
+        require_mpi()
         handle = c_void_p()
         try:
             way = DIRECTIONS.index(direction) if direction in DIRECTIONS else -1
@@ -112,13 +131,13 @@ class Plan:
         """One that nuice_plan_figure() has: phases, messages, phase_bytes, bound_phases, bound_bytes,
         schedule_s, ..."""
         value = c_double()
-        self._must(lib.nuice_plan_figure(self._handle, name.encode(), byref(value)))
+        self._must(lib.nuice_plan_figure(self._handle, name_text(name), byref(value)))
         return value.value
 
     def text(self, name: str) -> str:
         """One that nuice_plan_text() has: scheduler, executor, overridden, warning, advice, advice_json."""
         text = c_char_p()
-        self._must(lib.nuice_plan_text(self._handle, name.encode(), byref(text)))
+        self._must(lib.nuice_plan_text(self._handle, name_text(name), byref(text)))
         return (text.value or b"").decode()
 
     @property
