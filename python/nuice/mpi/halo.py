@@ -193,6 +193,10 @@ class Halo:
             if self._width(ghosts, self.num_ghosts, "ghosts") != width or ghosts.dtype != owned.dtype:
                 raise ValueError("owned and ghosts have rows of different shape or type")
             memory = memory_of(ghosts, False), memory_of(owned, True)
+            if not owned.dtype.isnative:
+                raise TypeError(f"values of type {owned.dtype.str} are in the byte order of other machines")
+            if not isinstance(op, MPI.Op):
+                raise TypeError(f"{op!r} is no operation of mpi4py")
             datatype = MPI.Datatype.fromcode(owned.dtype.char)
         except Exception:
             self._refuse()

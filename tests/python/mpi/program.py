@@ -290,6 +290,10 @@ def test_halo() -> None:
                 exchange.Wait()
             assert (owned == ([1e6, mine[1], 1e6] if size > 1 else mine)).all()
             must_fail(ValueError, "rows", halo.gather, np.zeros(7))
+            must_fail(TypeError, "byte order", halo.scatter_add, np.ones(halo.num_entries, ">f8"))
+            last = rank == size - 1
+            no_op = (largest, owned, None if last else MPI.SUM)
+            must_fail(TypeError if last else nuice.Error, "", halo.bind_scatter, *no_op)
             must_fail(nuice.Error, "neither", halo.local, [total])
         must_fail(nuice.Error, "freed", halo.gather, mine)
     must_fail(TypeError, "who owns what", nuice.mpi.Halo, comm, needed)
