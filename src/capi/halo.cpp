@@ -30,7 +30,7 @@ int create(MPI_Comm comm, Make&& ownership_of, std::int64_t num_needed, const st
     mpi::PlanOptions chosen = options_of(options);
     Ownership ownership = Ownership::list({});
     std::span<const GlobalIndex> indices;
-    note(comm, chosen, [&] {
+    note(place_in(comm).rank, chosen, [&] {
       at(halo, "halo");
       ownership = ownership_of();
       indices = array(needed, num_needed, "needed");

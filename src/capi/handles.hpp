@@ -16,6 +16,7 @@
 
 struct nuice_plan {
   nuice::mpi::Plan plan;
+  int rank = 0;              // in its communicator
   mutable std::string text;  // what was handed out last
 };
 
@@ -96,8 +97,7 @@ mpi::PlanOptions options_of(const char* text);
 /// Looks at this rank's arguments of a collective call. What it throws is kept, for the ranks to agree on, with this rank's name:
 /// the others hear of it too.
 template <typename Step>
-void note(MPI_Comm comm, mpi::PlanOptions& options, Step&& step) {
-  const int rank = place_in(comm).rank;
+void note(int rank, mpi::PlanOptions& options, Step&& step) {
   Outcome wrong = attempt(rank, [&] {
     try {
       std::forward<Step>(step)();

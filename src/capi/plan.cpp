@@ -33,6 +33,7 @@ constexpr auto figures = std::to_array<Property<Figure>>({
     {"phases", [](const PlanInfo& info) { return static_cast<double>(info.num_phases); }},
     {"phase_bytes", [](const PlanInfo& info) { return static_cast<double>(info.phase_bytes); }},
     {"staged_bytes", [](const PlanInfo& info) { return static_cast<double>(info.staged_bytes); }},
+    {"kept", [](const PlanInfo& info) { return static_cast<double>(info.num_kept); }},
     {"bound_phases", [](const PlanInfo& info) { return static_cast<double>(info.bounds.max_degree); }},
     {"bound_bytes", [](const PlanInfo& info) { return static_cast<double>(info.bounds.max_port_bytes); }},
     {"gather_s", [](const PlanInfo& info) { return info.gather_s; }},
@@ -109,8 +110,9 @@ int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], co
   return guarded_mpi([&] {
     auto chosen = options_of(options);
     std::vector<nuice::Partner> row;
-    note(comm, chosen, [&] { at(plan, "plan"), row = partners_of(num_destinations, ranks, bytes); });
-    *plan = new nuice_plan{nuice::mpi::Plan(comm, row, chosen), {}};
+    const int rank = place_in(comm).rank;
+    note(rank, chosen, [&] { at(plan, "plan"), row = partners_of(num_destinations, ranks, bytes); });
+    *plan = new nuice_plan{nuice::mpi::Plan(comm, row, chosen), rank, {}};
   });
 }
 
@@ -124,18 +126,18 @@ int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix, c
   return guarded_mpi([&] {
     auto chosen = options_of(options);
     nuice::PhaseTable table;
-    note(comm, chosen, [&] {
+    const int rank = place_in(comm).rank;
+    note(rank, chosen, [&] {
       at(plan, "plan");
       const nuice::CommMatrix& held = at(matrix, "matrix").matrix;
       const nuice::ScheduleRecord& record = at(schedule, "schedule").record;
       if (record.matrix_fingerprint != held.fingerprint())
         throw nuice::Error(nuice::ErrorCode::mismatch, "the schedule is for another matrix");
-      if (const int rank = place_in(comm).rank; rank < held.num_ranks())
-        table = nuice::slice(held, record.schedule, rank);
+      if (rank < held.num_ranks()) table = nuice::slice(held, record.schedule, rank);
       chosen.scheduler = record.scheduler;
       chosen.seed = record.seed;
     });
-    *plan = new nuice_plan{nuice::mpi::Plan::from_table(comm, table, chosen), {}};
+    *plan = new nuice_plan{nuice::mpi::Plan::from_table(comm, table, chosen), rank, {}};
   });
 }
 
@@ -143,6 +145,18 @@ int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_matrix* matri
                                       const nuice_schedule* schedule, const char* options,
                                       nuice_plan** plan) {
   return nuice_plan_create_from_schedule(comm_of(comm), matrix, schedule, options, plan);
+}
+
+int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[], const int64_t bytes[],
+                      nuice_plan** followed) {
+  return guarded_mpi([&] {
+    const nuice_plan& held = at(plan, "plan");
+    std::vector<nuice::Partner> row;
+    nuice::mpi::PlanOptions noted;
+    note(held.rank, noted,
+         [&] { at(followed, "followed"), row = partners_of(num_destinations, ranks, bytes); });
+    *followed = new nuice_plan{held.plan.follow(row, noted.fault), held.rank, {}};
+  });
 }
 
 int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources) {

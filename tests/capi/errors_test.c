@@ -180,6 +180,7 @@ void test_after_finalize(void) {
   MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_halo_bind_gather(kept_halo, 1, from, to, &bytes, &late_x));
   MUST_FAIL(NUICE_ERR_STATE, "MPI",
             nuice_halo_bind_scatter(kept_halo, 1, from, to, &zero, &type, MPI_SUM, &late_x));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_plan_follow(kept_plan, 1, &zero, &bytes, &late));
   MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_exchange_start(kept_x));
   MUST(nuice_exchange_free(&kept_x));
   MUST(nuice_plan_free(&kept_plan));
@@ -278,6 +279,7 @@ static void test_forked(void) {
     MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_exchange_test(x, &done));
     MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_exchange_start(x));
     MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_exchange_free(&x));
+    MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_plan_follow(plan, 0, NULL, NULL, &other));
     MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_plan_free(&plan));
     MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_plan_create(MPI_COMM_WORLD, 1, &next, &bytes, NULL, &other));
     _exit(num_failed);

@@ -30,10 +30,9 @@ LocalPlan plan_of(const LocalProblem& problem, std::vector<Placed> sends, std::v
   for (const Placed& send : sends) plan.largest[send.phase] = std::max(plan.largest[send.phase], send.bytes);
   all_max(problem.comm, std::span(plan.largest));
   all_or_none(problem.comm, [&] {
-    std::vector<std::uint8_t> used;
-    for (const Bytes bytes : plan.largest) used.push_back(bytes > 0 ? 1 : 0);
+    for (const Bytes bytes : plan.largest) plan.used.push_back(bytes > 0 ? 1 : 0);
     std::erase(plan.largest, 0);
-    const std::vector<PhaseId> number = phases_of(used);
+    const std::vector<PhaseId> number = phases_of(plan.used);
     for (Placed& send : sends) send.phase = number[send.phase];
     for (Placed& receive : receives) receive.phase = number[receive.phase];
     PhaseTable& table = plan.table;
@@ -153,22 +152,47 @@ std::vector<Rank> example_of(const Communicator& comm, const Messages& sends, co
   return distances;
 }
 
+/// What messages may keep of their earlier colours; without an earlier plan nothing.
+std::vector<Colour> first_colours(const Messages& messages, const std::vector<Colour>* earlier,
+                                  const Palette& palette) {
+  if (earlier == nullptr) return std::vector<Colour>(messages.size(), no_colour);
+  std::vector<Colour> colours = *earlier;
+  for (std::size_t i = 0; i < colours.size(); ++i)
+    if (colours[i] != no_colour && !palette.allows(colours[i], messages.bytes[i])) colours[i] = no_colour;
+  return colours;
+}
+
+std::vector<bool> equal_places(const std::vector<Colour>& now, const std::vector<Colour>& earlier) {
+  std::vector<bool> equal;
+  for (std::size_t i = 0; i < now.size(); ++i) equal.push_back(now[i] == earlier[i]);
+  return equal;
+}
+
 LocalPlan plan_coloring(const LocalProblem& problem) {
   const Communicator& comm = problem.comm;
+  const auto& earlier = problem.earlier;
   const Rank self = comm.rank();
   std::optional<Palette> palette;
+  std::vector<Colour> to;
+  std::vector<Colour> from;
   const std::vector<Bytes> limits =
       limits_of(comm, problem.sends, problem.receives, problem.facts.bounds.max_degree);
-  all_or_none(comm, [&] { palette.emplace(limits); });
+  all_or_none(comm, [&] {
+    palette.emplace(limits, earlier ? earlier->palette : nullptr);
+    to = first_colours(problem.sends, earlier ? &earlier->sends : nullptr, *palette);
+    from = first_colours(problem.receives, earlier ? &earlier->receives : nullptr, *palette);
+  });
   const std::vector<Rank> example = example_of(comm, problem.sends, problem.facts);
-  std::vector<Colour> to(problem.sends.size(), no_colour);
-  std::vector<Colour> from(problem.receives.size(), no_colour);
   OneRank world(comm, problem.sparse, {self, problem.sends.partners, problem.sends.bytes, to},
                 {self, problem.receives.partners, problem.receives.bytes, from},
                 Turn(*palette, problem.seed, comm.num_ranks(), example));
   run_rounds(world, *palette);
-  return plan_of(problem, placed(problem.sends, [&](std::size_t i) { return to[i]; }),
-                 placed(problem.receives, [&](std::size_t i) { return from[i]; }), palette->size());
+  LocalPlan plan = plan_of(problem, placed(problem.sends, [&](std::size_t i) { return to[i]; }),
+                           placed(problem.receives, [&](std::size_t i) { return from[i]; }), palette->size());
+  palette->keep(plan.used);
+  plan.palette = std::move(palette);
+  if (earlier) plan.kept = {equal_places(to, earlier->sends), equal_places(from, earlier->receives)};
+  return plan;
 }
 
 constexpr std::array local_planners{
