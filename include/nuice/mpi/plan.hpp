@@ -92,7 +92,7 @@ class Plan {
   ~Plan();  ///< Frees what free() would, unless MPI is finalized.
 
   /// Collective. A plan for a matrix that has changed, with this one's options. destinations: all of now, as for the constructor.
-  /// This plan and what it has bound stay as they are. One made by distributed_coloring with Planning::distributed passes on what it
+  /// This plan and what it has bound stay as they are. One made by distributed_coloring with Planning::distributed, where hosts were not scheduled, passes on what it
   /// can: partners tell each other changes only, new messages look for phases while the others stay, and what has changed or
   /// moved is checked. Cost: O(own messages) time, about ten short messages for each change, and one sum over all ranks
   /// for each of some 15 to 45 rounds; phases may become a twentieth more than the constructor makes, so plan anew now and then.

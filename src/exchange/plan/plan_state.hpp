@@ -180,8 +180,8 @@ struct Plan::State {
   void plan_distributed(const PlanOptions& options, const State* earlier);
   // Either of these, of plan_distributed().
   bool gathers_after_all(const PlanOptions& options) const;
-  void plan_gathered(PlanOptions options);
-  void plan_in_pairs(const PlanOptions& options, const State* earlier);
+  void plan_gathered(PlanOptions options, bool hosts_first);
+  void plan_in_pairs(const PlanOptions& options, const State* earlier, bool hosts_first);
   /// Collective. Checks the table with its partners, and learns what all have together; nothing is gathered.
   void take_distributed(const PlanOptions& options);
   void describe_distributed(const PlanOptions& options, const Facts& facts,

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "exchange/plan/distributed/follow.hpp"
+#include "exchange/plan/distributed/hosts_first.hpp"
 #include "exchange/plan/distributed/planners.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
@@ -87,16 +88,19 @@ void add_own(std::vector<Partner>& partners, const Partner& own) {
 }
 
 void require_no_matrix_needed(const PlanOptions& options) {
-  const bool names_hosts = !options.hosts.empty() && options.hosts != auto_name && options.hosts != "1";
-  if (names_hosts) refuse_distributed("has no hosts with several ranks");
+  if (options.combine) refuse_distributed("combines no messages");
   if (find_executor(options.executor).pace == Pace::notices)
     refuse_distributed("cannot tell who must wait for whom, which the executor " + options.executor +
                        " needs");
 }
 
 void require_planned_locally(const PlanOptions& options) {
-  if (local_planner(options.scheduler) == nullptr)
+  const LocalPlanner* const planner = local_planner(options.scheduler);
+  if (planner == nullptr)
     refuse_distributed("is for the schedulers " + local_planner_names() + ", not for " + options.scheduler);
+  const bool names_hosts = !options.hosts.empty() && options.hosts != auto_name && options.hosts != "1";
+  if (names_hosts && planner->plan_hosts == nullptr)
+    refuse_distributed("has no hosts with several ranks for the scheduler " + options.scheduler);
   require_no_matrix_needed(options);
 }
 
@@ -126,7 +130,6 @@ std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable&
 void Plan::State::describe_distributed(const PlanOptions& options, const Facts& facts,
                                        const std::vector<Bytes>& largest) {
   describe(options);
-  info.num_hosts = comm->num_ranks();
   info.num_messages = facts.num_messages;
   info.num_phases = static_cast<PhaseId>(largest.size());
   info.phase_bytes = std::accumulate(largest.begin(), largest.end(), Bytes{0});
@@ -157,7 +160,8 @@ bool Plan::State::gathers_after_all(const PlanOptions& options) const {
 }
 
 /// The same plan, from the matrix.
-void Plan::State::plan_gathered(PlanOptions options) {
+void Plan::State::plan_gathered(PlanOptions options, bool hosts_first) {
+  if (hosts_first) find_hosts(options);
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(*comm, destinations);
   info.gather_s = watch.lap();
@@ -165,21 +169,24 @@ void Plan::State::plan_gathered(PlanOptions options) {
   const Problem problem{.matrix = matrix, .seed = options.seed, .phase_cost_bytes = options.phase_cost_bytes};
   make({problem, find_scheduler(options.scheduler), find_executor(options.executor)}, options);
   settled_options.planning = Planning::distributed;  // a plan that follows may be larger
-  info.num_hosts = comm->num_ranks();
 }
 
 void Plan::State::plan_distributed(const PlanOptions& options, const State* earlier) {
   all_or_none(*comm, [&] { require_planned_locally(options); });
-  if (gathers_after_all(options)) {
-    plan_gathered(options);
-  } else {
-    plan_in_pairs(options, earlier);
-  }
   find_near_ranks(options);
+  const bool is_asked = options.hosts == auto_name;
+  const bool ranks_are_scheduled =
+      !shares_ports || (is_asked && (!options.topology.empty() || info.num_hosts == 1));
+  const bool hosts_first = local_planner(options.scheduler)->plan_hosts != nullptr && !ranks_are_scheduled;
+  if (gathers_after_all(options)) {
+    plan_gathered(options, hosts_first);
+  } else {
+    plan_in_pairs(options, earlier, hosts_first);
+  }
   share_windows();
 }
 
-void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier) {
+void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier, bool hosts_first) {
   StopWatch watch;
   SparseExchange sparse(*comm, tags->next);
   take_tags(tags->comm, tags->next);
@@ -205,7 +212,10 @@ void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier
 
   LocalProblem problem{*comm, sparse, sends, receives, facts, options.seed};
   if (followed) problem.earlier = followed->colours(sends, receives);
-  LocalPlan plan = local_planner(options.scheduler)->plan(problem);
+  const LocalPlanner& planner = *local_planner(options.scheduler);
+  std::optional<HostPlace> place;
+  if (hosts_first) place = place_among_hosts(*comm, windows.near);
+  LocalPlan plan = place ? planner.plan_hosts(problem, *place) : planner.plan(problem);
   table = std::move(plan.table);
   palette = std::move(plan.palette);
   std::optional<Unchanged> unchanged;
@@ -216,6 +226,7 @@ void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier
   info.schedule_s = watch.lap();
   if (options.check)
     check_with_partners(*comm, sparse, table, find_scheduler(options.scheduler).guarantees, unchanged);
+  if (options.check && place) check_host_ports(*comm, sparse, table, *place);
   info.check_s = options.check ? watch.lap() : 0;
   if (own > 0) {
     add_own(table.destinations, {comm->rank(), own});

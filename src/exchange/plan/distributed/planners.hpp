@@ -11,6 +11,7 @@
 #include "mpi/discover/sparse.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "schedulers/distributed/palette.hpp"
+#include "schedulers/distributed/table_of.hpp"
 
 namespace nuice::mpi {
 
@@ -52,10 +53,35 @@ struct LocalPlan {
   Unchanged kept = {};
 };
 
+/// Where a rank is among hosts, of which some have several ranks.
+struct HostPlace {
+  Rank host;  ///< By the lowest ranks of hosts.
+  Rank num_hosts;
+  std::vector<Rank> near;  ///< The ranks of this one's host, itself among them, ascending.
+
+  Rank leader() const { return near.front(); }
+};
+
 struct LocalPlanner {
   std::string_view name;                   ///< Of a scheduler, the first where it has several.
   LocalPlan (*plan)(const LocalProblem&);  ///< Collective.
+  /// Collective. For hosts, in no phase of which one sends or receives two messages of others; nullptr: ranks are planned as they are.
+  LocalPlan (*plan_hosts)(const LocalProblem&, const HostPlace&) = nullptr;
 };
+
+/// Collective. A planner's table, from a phase below num_phases for each message; phases that nobody uses are left out. Inside a phase
+/// the order counts.
+LocalPlan plan_of(const LocalProblem& problem, std::vector<distributed::Placed> sends,
+                  std::vector<distributed::Placed> receives, std::size_t num_phases);
+
+/// phase(i): of the message with that index.
+template <typename Phase>
+std::vector<distributed::Placed> placed(const Messages& messages, Phase&& phase) {
+  std::vector<distributed::Placed> all;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    all.push_back({static_cast<PhaseId>(phase(i)), messages.partners[i], messages.bytes[i]});
+  return all;
+}
 
 /// The row for a scheduler, also under its second names; null where it needs the matrix.
 const LocalPlanner* local_planner(std::string_view scheduler);
