@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from ctypes import byref, c_void_p
 from typing import Any
 
@@ -34,10 +35,6 @@ class _Kept:
     def number_of(self, key: tuple[Any, ...]) -> int:
         return self.first + self.keys.index(key) if key in self.keys else -1
 
-    def drop_all(self) -> None:
-        while self.exchanges:
-            self.drop_oldest()
-
     def drop_oldest(self) -> None:
         plan, exchange = self.exchanges.pop(0)
         self.keys.pop(0)
@@ -54,8 +51,9 @@ def _note_the_end(*_: object) -> None:
 
 def _drop(_comm: MPI.Comm, _key: int, kept: _Kept) -> None:
     """The communicator is being freed, and nobody can use these any more."""
-    if not _is_ending:
-        kept.drop_all()
+    while kept.exchanges and not _is_ending:
+        with suppress(Error):  # one that is under way after an error stays, with its buffers
+            kept.drop_oldest()
 
 
 def _kept(comm: MPI.Intracomm) -> _Kept:
