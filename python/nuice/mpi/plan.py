@@ -48,6 +48,11 @@ class Plan:
 
     __slots__ = ("_destinations", "_handle", "_num_ranks", "_sources")
 
+    _handle: int | None  # None: freed
+    _num_ranks: int
+    _destinations: tuple[Partner, ...]
+    _sources: tuple[Partner, ...]
+
     def __init__(
         self,
         comm: MPI.Intracomm,
