@@ -15,8 +15,9 @@
  * Outputs are written on success only. No exception leaves the library. "Collective": all ranks of the communicator call it;
  * it fails on all of them with the same status, or on none, but for a handle that is NULL: that rank fails alone, at once, and
  * the others wait for it, as long as the option watchdog lets them (without it: for ever).
- * Arrays without entries may be NULL. A handle belongs to one thread at a time. Texts that a handle hands out live as long as
- * the handle, or until the same function is called again with it.
+ * Arrays without entries may be NULL. A handle belongs to one thread at a time: a call with an exchange in which another thread
+ * is returns state. So does what a process calls that was forked from one with plans. Texts that a handle hands out live as
+ * long as the handle, or until the same function is called again with it.
  * Functions that end in _f take MPI's handles as integers, for Fortran and for languages that have no other; otherwise they are
  * the same. What C++ has besides (active messages, broadcasts) is in nuice/mpi.hpp.
  * Without MPI (NUICE_NO_MPI is defined) there are the planner and the names only. */

@@ -86,7 +86,7 @@ using namespace nuice::capi;
 
 int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const receive[],
                     nuice_direction direction, nuice_exchange** exchange) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
     const auto bind = [&](bool refused) {
@@ -102,7 +102,7 @@ int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes
                           const int64_t send_offsets[], void* receive, int64_t receive_bytes,
                           const int64_t receive_offsets[], nuice_direction direction,
                           nuice_exchange** exchange) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
     const auto bind = [&](bool refused) {
@@ -123,7 +123,7 @@ int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const s
                            const MPI_Datatype receive_types[], const int64_t receive_counts[],
                            const int64_t receive_offsets[], nuice_direction direction,
                            nuice_exchange** exchange) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
     const auto bind = [&](bool refused) {

@@ -15,9 +15,8 @@ namespace {
 using mpi::Exchange;
 
 /// Of a plan. Throws Error not_applicable for that of a halo.
-template <typename Handle>
-auto& by_message(Handle* exchange) {
-  auto* const bound = std::get_if<Exchange>(&at(exchange, "exchange").bound);
+auto& by_message(nuice_exchange& exchange) {
+  auto* const bound = std::get_if<Exchange>(&exchange.bound);
   if (bound == nullptr)
     throw Error(ErrorCode::not_applicable, "the exchange of a halo hands over all its ghosts at once: wait");
   return *bound;
@@ -51,6 +50,16 @@ const nuice_exchange& looked_at(const nuice_exchange& exchange) {
   return exchange;
 }
 
+/// Runs a step with the exchange that a handle stands for.
+template <typename Handle, typename Step>
+int with(Handle* exchange, Step&& step) noexcept {
+  return guarded_mpi([&] {
+    Handle& held = at(exchange, "exchange");
+    const Call call(held);
+    step(held);
+  });
+}
+
 using Words = const std::string& (*)(const nuice_exchange&);
 constexpr auto texts = std::to_array<Property<Words>>({
     {"executor", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).executor; }},
@@ -64,41 +73,47 @@ constexpr auto texts = std::to_array<Property<Words>>({
 using namespace nuice::capi;
 
 int nuice_exchange_start(nuice_exchange* exchange) {
-  return guarded([&] { std::visit([](auto& bound) { bound.start(); }, at(exchange, "exchange").bound); });
+  return with(exchange,
+              [](nuice_exchange& held) { std::visit([](auto& bound) { bound.start(); }, held.bound); });
 }
 
 int nuice_exchange_test(nuice_exchange* exchange, int* done) {
-  return guarded([&] {
-    at(done, "done") =
-        std::visit([](auto& bound) { return bound.test() ? 1 : 0; }, at(exchange, "exchange").bound);
+  return with(exchange, [&](nuice_exchange& held) {
+    at(done, "done") = std::visit([](auto& bound) { return bound.test() ? 1 : 0; }, held.bound);
   });
 }
 
 int nuice_exchange_wait(nuice_exchange* exchange) {
-  return guarded([&] { std::visit([](auto& bound) { bound.wait(); }, at(exchange, "exchange").bound); });
+  return with(exchange,
+              [](nuice_exchange& held) { std::visit([](auto& bound) { bound.wait(); }, held.bound); });
 }
 
 int nuice_exchange_next(nuice_exchange* exchange, int* partner) {
-  return guarded([&] { at(partner, "partner") = index_of(by_message(exchange).next()); });
+  return with(exchange,
+              [&](nuice_exchange& held) { at(partner, "partner") = index_of(by_message(held).next()); });
 }
 
 int nuice_exchange_poll(nuice_exchange* exchange, int* partner) {
-  return guarded([&] { at(partner, "partner") = index_of(by_message(exchange).poll()); });
+  return with(exchange,
+              [&](nuice_exchange& held) { at(partner, "partner") = index_of(by_message(held).poll()); });
 }
 
 int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way) {
-  return guarded([&] {
-    at(under_way, "under_way") = std::visit([](const auto& bound) { return bound.is_under_way() ? 1 : 0; },
-                                            at(exchange, "exchange").bound);
+  return with(exchange, [&](const nuice_exchange& held) {
+    at(under_way, "under_way") =
+        std::visit([](const auto& bound) { return bound.is_under_way() ? 1 : 0; }, held.bound);
   });
 }
 
 int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text) {
-  return guarded([&] { at(text, "text") = find_property(texts, name)(at(exchange, "exchange")).c_str(); });
+  return with(exchange, [&](const nuice_exchange& held) {
+    at(text, "text") = find_property(texts, name)(held).c_str();
+  });
 }
 
 int nuice_exchange_free(nuice_exchange** exchange) {
   if (exchange == nullptr || *exchange == nullptr) return NUICE_OK;
-  const int status = guarded([&] { std::visit([](auto& bound) { bound.free(); }, (*exchange)->bound); });
+  const int status = with(
+      *exchange, [](nuice_exchange& held) { std::visit([](auto& bound) { bound.free(); }, held.bound); });
   return status == NUICE_OK ? free_handle(exchange) : status;
 }

@@ -26,11 +26,11 @@ std::vector<Value> copy(const Value* values, std::int64_t count, const char* nam
 template <typename Make>
 int create(MPI_Comm comm, Make&& ownership_of, std::int64_t num_needed, const std::int64_t* needed,
            std::int64_t entry_bytes, const char* options, nuice_halo** halo) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     mpi::PlanOptions chosen = options_of(options);
     Ownership ownership = Ownership::list({});
     std::span<const GlobalIndex> indices;
-    note(chosen, [&] {
+    note(place_in(comm).rank, chosen, [&] {
       at(halo, "halo");
       ownership = ownership_of();
       indices = array(needed, num_needed, "needed");
@@ -129,7 +129,7 @@ int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const 
 
 int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[], void* const ghosts[],
                            const int64_t entry_bytes[], nuice_exchange** exchange) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     nuice::mpi::Halo& held = at(halo, "halo").halo;
     std::vector<nuice::mpi::GatherField> fields(static_cast<std::size_t>(std::max(num_fields, 0)));
     for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -150,7 +150,7 @@ int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const o
 int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const ghosts[], void* const owned[],
                             const int components[], const MPI_Datatype types[], MPI_Op op,
                             nuice_exchange** exchange) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     nuice::mpi::Halo& held = at(halo, "halo").halo;
     std::vector<nuice::mpi::ScatterField> fields(static_cast<std::size_t>(std::max(num_fields, 0)));
     for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -186,4 +186,4 @@ int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* cons
   return guard == NUICE_OK ? status : guard;
 }
 
-int nuice_halo_free(nuice_halo** halo) { return free_handle(halo); }
+int nuice_halo_free(nuice_halo** halo) { return free_own(halo); }

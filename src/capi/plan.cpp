@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/plan.hpp"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -60,8 +63,16 @@ constexpr auto texts = std::to_array<Property<Words>>({
 
 PlanOptions options_of(const char* text) {
   PlanOptions options;
-  note(options, [&] { options = PlanOptions::parse(text == nullptr ? "" : text); });
+  options.fault = attempt(0, [&] { options = PlanOptions::parse(text == nullptr ? "" : text); });
   return options;
+}
+
+void require_own_process() {
+  static std::atomic<bool> is_forked = false;
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { is_forked.store(true); });
+  if (registered == 0 && is_forked.load(std::memory_order_relaxed))
+    throw Error(ErrorCode::state,
+                "this process was forked from one that has plans: only that one may use them");
 }
 
 bool is_mpi_up() {
@@ -96,11 +107,12 @@ using namespace nuice::capi;
 
 int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
                       const char* options, nuice_plan** plan) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     auto chosen = options_of(options);
     std::vector<nuice::Partner> row;
-    note(chosen, [&] { at(plan, "plan"), row = partners_of(num_destinations, ranks, bytes); });
-    *plan = new nuice_plan{nuice::mpi::Plan(comm, row, chosen), {}};
+    const int rank = place_in(comm).rank;
+    note(rank, chosen, [&] { at(plan, "plan"), row = partners_of(num_destinations, ranks, bytes); });
+    *plan = new nuice_plan{nuice::mpi::Plan(comm, row, chosen), rank, {}};
   });
 }
 
@@ -111,21 +123,21 @@ int nuice_plan_create_f(nuice_fint comm, int num_destinations, const int ranks[]
 
 int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix, const nuice_schedule* schedule,
                                     const char* options, nuice_plan** plan) {
-  return guarded([&] {
+  return guarded_mpi([&] {
     auto chosen = options_of(options);
     nuice::PhaseTable table;
-    note(chosen, [&] {
+    const int rank = place_in(comm).rank;
+    note(rank, chosen, [&] {
       at(plan, "plan");
       const nuice::CommMatrix& held = at(matrix, "matrix").matrix;
       const nuice::ScheduleRecord& record = at(schedule, "schedule").record;
       if (record.matrix_fingerprint != held.fingerprint())
         throw nuice::Error(nuice::ErrorCode::mismatch, "the schedule is for another matrix");
-      if (const int rank = place_in(comm).rank; rank < held.num_ranks())
-        table = nuice::slice(held, record.schedule, rank);
+      if (rank < held.num_ranks()) table = nuice::slice(held, record.schedule, rank);
       chosen.scheduler = record.scheduler;
       chosen.seed = record.seed;
     });
-    *plan = new nuice_plan{nuice::mpi::Plan::from_table(comm, table, chosen), {}};
+    *plan = new nuice_plan{nuice::mpi::Plan::from_table(comm, table, chosen), rank, {}};
   });
 }
 
@@ -137,12 +149,13 @@ int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_matrix* matri
 
 int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[], const int64_t bytes[],
                       nuice_plan** followed) {
-  return guarded([&] {
-    const nuice::mpi::Plan& held = at(plan, "plan").plan;
+  return guarded_mpi([&] {
+    const nuice_plan& held = at(plan, "plan");
     std::vector<nuice::Partner> row;
     nuice::mpi::PlanOptions noted;
-    note(noted, [&] { at(followed, "followed"), row = partners_of(num_destinations, ranks, bytes); });
-    *followed = new nuice_plan{held.follow(row, noted.fault), {}};
+    note(held.rank, noted,
+         [&] { at(followed, "followed"), row = partners_of(num_destinations, ranks, bytes); });
+    *followed = new nuice_plan{held.plan.follow(row, noted.fault), held.rank, {}};
   });
 }
 
@@ -182,4 +195,4 @@ int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text)
   });
 }
 
-int nuice_plan_free(nuice_plan** plan) { return free_handle(plan); }
+int nuice_plan_free(nuice_plan** plan) { return free_own(plan); }

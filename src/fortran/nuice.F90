@@ -221,7 +221,7 @@ contains
 
   ! ---- binding --------------------------------------------------------------------------------------------------------
 
-  !> send, receive: addresses by c_loc(), one for each partner.
+  !> send, receive: addresses by c_loc(), one for each partner; too few of them are refused by all ranks.
   subroutine nuice_plan_bind(plan, send, receive, exchange, direction, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
     type(c_ptr), intent(in) :: send(:), receive(:)
@@ -229,7 +229,14 @@ contains
     integer, intent(in), optional :: direction
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_plan_bind(plan%handle, send, receive, way(direction), exchange%handle), stat, errmsg)
+    integer :: num_send, num_receive, status
+    call count_partners(plan, direction, num_send, num_receive)
+    if (size(send) >= num_send .and. size(receive) >= num_receive) then
+      status = c_plan_bind(plan%handle, send, receive, way(direction), exchange%handle)
+    else
+      status = c_plan_bind(plan%handle, direction=way(direction), exchange=exchange%handle)
+    end if
+    call finish(status, stat, errmsg)
   end subroutine
 
   !> One array for all that is sent and one for all that is received; offsets in bytes, one for each partner.
@@ -243,8 +250,20 @@ contains
     integer, intent(in), optional :: direction
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_plan_bind_array(plan%handle, address(send), bytes_of(send), send_offsets, address(receive), &
-      bytes_of(receive), receive_offsets, way(direction), exchange%handle), stat, errmsg)
+    integer :: num_send, num_receive, status
+    logical :: are_enough
+    call count_partners(plan, direction, num_send, num_receive)
+    are_enough = .true.
+    if (present(send_offsets)) are_enough = size(send_offsets) >= num_send
+    if (present(receive_offsets)) are_enough = are_enough .and. size(receive_offsets) >= num_receive
+    if (are_enough) then
+      status = c_plan_bind_array(plan%handle, address(send), bytes_of(send), send_offsets, address(receive), &
+        bytes_of(receive), receive_offsets, way(direction), exchange%handle)
+    else
+      status = c_plan_bind_array(plan%handle, c_null_ptr, 0_int64, receive=c_null_ptr, receive_bytes=0_int64, &
+        direction=way(direction), exchange=exchange%handle)
+    end if
+    call finish(status, stat, errmsg)
   end subroutine
 
   !> Of field f: send(f) by c_loc(), send_types(f), send_counts(i, f) elements for partner i from send_offsets(i, f) on.
@@ -259,7 +278,19 @@ contains
     integer, intent(in), optional :: direction
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_plan_bind_fields_f(plan%handle, size(send), send, send_types, send_counts, send_offsets, receive, &
+    integer :: num_fields, num_send, num_receive
+    call count_partners(plan, direction, num_send, num_receive)
+    num_fields = size(send)
+    if (size(receive) /= num_fields .or. size(send_types) /= num_fields .or. size(receive_types) /= num_fields &
+      .or. any(shape(send_counts) /= [num_send, num_fields]) .or. any(shape(receive_counts) /= [num_receive, num_fields])) &
+      num_fields = -1  ! refused by all ranks
+    if (present(send_offsets)) then
+      if (any(shape(send_offsets) /= shape(send_counts))) num_fields = -1
+    end if
+    if (present(receive_offsets)) then
+      if (any(shape(receive_offsets) /= shape(receive_counts))) num_fields = -1
+    end if
+    call finish(c_plan_bind_fields_f(plan%handle, num_fields, send, send_types, send_counts, send_offsets, receive, &
       receive_types, receive_counts, receive_offsets, way(direction), exchange%handle), stat, errmsg)
   end subroutine
 
@@ -424,7 +455,9 @@ contains
     integer(int64) :: entry_bytes(1), num_owned, num_ghosts
     type(c_ptr) :: from(1), to(1)
     integer :: status
-    entry_bytes = storage_size(owned) / 8 * width(components)
+    entry_bytes = storage_size(owned, kind=int64) / 8 * width(components)
+    num_owned = 0
+    num_ghosts = 0
     status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
     from = room_for(owned, num_owned * entry_bytes(1))
     to = room_for(ghosts, num_ghosts * entry_bytes(1))
@@ -445,7 +478,9 @@ contains
     integer(int64) :: entry_bytes, num_owned, num_ghosts
     type(c_ptr) :: from(1), to(1)
     integer :: status
-    entry_bytes = storage_size(ghosts) / 8 * width(components)
+    entry_bytes = storage_size(ghosts, kind=int64) / 8 * width(components)
+    num_owned = 0
+    num_ghosts = 0
     status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
     from = room_for(ghosts, num_ghosts * entry_bytes)
     to = room_for(owned, num_owned * entry_bytes)
@@ -517,6 +552,19 @@ contains
     end do
   end function
 
+  !> To how many partners a plan sends this way, and from how many it receives. None of a plan that was freed.
+  subroutine count_partners(plan, direction, num_send, num_receive)
+    type(nuice_plan), intent(in) :: plan
+    integer, intent(in), optional :: direction
+    integer, intent(out) :: num_send, num_receive
+    integer :: num_destinations, num_sources, status
+    num_destinations = 0
+    num_sources = 0
+    status = c_plan_num_partners(plan%handle, num_destinations, num_sources)
+    num_send = merge(num_sources, num_destinations, way(direction) == NUICE_BACKWARDS)
+    num_receive = num_destinations + num_sources - num_send
+  end subroutine
+
   pure integer function way(direction)
     integer, intent(in), optional :: direction
     way = NUICE_FORWARDS
@@ -540,7 +588,7 @@ contains
     type(*), dimension(..), intent(in), target, asynchronous :: array
     type(c_ptr) :: address
     address = c_null_ptr
-    if (size(array) > 0 .and. is_contiguous(array)) address = c_loc(array)
+    if (size(array, kind=int64) > 0 .and. is_contiguous(array)) address = c_loc(array)
   end function
 
   pure integer(int64) function bytes_of(array)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is wrong on one rank is an error of all; handles that are none; texts per thread; MPI's handles as Fortran has them. */
 #include <pthread.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -15,9 +18,11 @@ static void test_collective(void) {
   nuice_plan* plan = NULL;
   MUST_FAIL(NUICE_ERR_PARSE, "there is no option \"colour\"",
             nuice_plan_create(MPI_COMM_WORLD, 0, NULL, NULL, is_last ? "colour=red" : "", &plan));
+  char faulty[60];
+  snprintf(faulty, sizeof faulty, "rank %d: ranks cannot have -1 entries", last);
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "bytes is NULL",
             nuice_plan_create(MPI_COMM_WORLD, is_last ? 1 : 0, &zero, NULL, "", &plan));
-  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "ranks cannot have -1 entries",
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, faulty,
             nuice_plan_create(MPI_COMM_WORLD, is_last ? -1 : 0, &zero, &bytes, "", &plan));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "plan is NULL",
             nuice_plan_create(MPI_COMM_WORLD, 0, NULL, NULL, "", is_last ? NULL : &plan));
@@ -175,6 +180,7 @@ void test_after_finalize(void) {
   MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_halo_bind_gather(kept_halo, 1, from, to, &bytes, &late_x));
   MUST_FAIL(NUICE_ERR_STATE, "MPI",
             nuice_halo_bind_scatter(kept_halo, 1, from, to, &zero, &type, MPI_SUM, &late_x));
+  MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_plan_follow(kept_plan, 1, &zero, &bytes, &late));
   MUST_FAIL(NUICE_ERR_STATE, "MPI", nuice_exchange_start(kept_x));
   MUST(nuice_exchange_free(&kept_x));
   MUST(nuice_plan_free(&kept_plan));
@@ -202,12 +208,98 @@ static void test_threads(void) {
   CHECK(strstr(nuice_error_text(), "exchange is NULL") != NULL);
 }
 
+static int is_busy(int status) {
+  return status == NUICE_ERR_STATE && strstr(nuice_error_text(), "another thread") != NULL;
+}
+
+/* Until the other thread has left its own call. */
+static void* wait_elsewhere(void* x) {
+  while (is_busy(nuice_exchange_wait((nuice_exchange*)x))) continue;
+  return NULL;
+}
+
+/* Rank 1 waits for rank 0 in one thread, and in another does what would take its messages and its memory; then rank 0 starts. */
+static void test_an_exchange_in_two_threads(void) {
+  const int next = (my_rank + 1) % num_ranks;
+  const int64_t bytes = 8;
+  const struct timespec a_moment = {0, 1000000};
+  int level = 0;
+  double value = my_rank;
+  double got = -1;
+  const void* send[] = {&value};
+  void* receive[] = {&got};
+  nuice_plan* plan = NULL;
+  nuice_exchange* x = NULL;
+  pthread_t thread;
+  MPI_Query_thread(&level);
+  if (num_ranks == 1 || level < MPI_THREAD_MULTIPLE) return;
+  MUST(nuice_plan_create(MPI_COMM_WORLD, 1, &next, &bytes, "executor=async", &plan));
+  MUST(nuice_plan_bind(plan, send, receive, NUICE_FORWARDS, &x));
+  if (my_rank == 0) MPI_Recv(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MUST(nuice_exchange_start(x));
+  if (my_rank == 1) {
+    int done = 0;
+    int status = NUICE_OK;
+    CHECK(pthread_create(&thread, NULL, wait_elsewhere, x) == 0);
+    while (!is_busy(status)) {
+      nanosleep(&a_moment, NULL); /* in which the other one begins to wait */
+      status = nuice_exchange_test(x, &done);
+    }
+    CHECK(!done);
+    MUST_FAIL(NUICE_ERR_STATE, "another thread", nuice_exchange_free(&x));
+    MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    pthread_join(thread, NULL);
+    CHECK(x != NULL);
+  } else {
+    MUST(nuice_exchange_wait(x));
+  }
+  CHECK(got == (my_rank + num_ranks - 1) % num_ranks);
+  MUST(nuice_exchange_free(&x));
+  MUST(nuice_plan_free(&plan));
+}
+
+/* What a child did with its parent's exchange, its parent would find undone, or done twice. */
+static void test_forked(void) {
+  const int next = (my_rank + 1) % num_ranks;
+  const int64_t bytes = 8;
+  double value = my_rank;
+  double got = -1;
+  int ended = -1;
+  nuice_plan* plan = NULL;
+  nuice_plan* other = NULL;
+  nuice_exchange* x = NULL;
+  MUST(nuice_plan_create(MPI_COMM_WORLD, 1, &next, &bytes, NULL, &plan));
+  MUST(nuice_plan_bind_array(plan, &value, 8, NULL, &got, 8, NULL, NUICE_FORWARDS, &x));
+  MUST(nuice_exchange_start(x));
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    int done = 0;
+    num_failed = 0;
+    MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_exchange_test(x, &done));
+    MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_exchange_start(x));
+    MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_exchange_free(&x));
+    MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_plan_follow(plan, 0, NULL, NULL, &other));
+    MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_plan_free(&plan));
+    MUST_FAIL(NUICE_ERR_STATE, "forked", nuice_plan_create(MPI_COMM_WORLD, 1, &next, &bytes, NULL, &other));
+    _exit(num_failed);
+  }
+  CHECK(child > 0 && waitpid(child, &ended, 0) == child);
+  CHECK(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+  MUST(nuice_exchange_wait(x));
+  CHECK(got == (my_rank + num_ranks - 1) % num_ranks);
+  MUST(nuice_exchange_free(&x));
+  MUST(nuice_plan_free(&plan));
+}
+
 void test_errors(void) {
   test_collective();
   test_freed();
   test_halo_calls();
   test_sizes_beyond_memory();
   test_threads();
+  test_an_exchange_in_two_threads();
+  test_forked();
 }
 
 void test_fortran_twins(void) {

@@ -349,7 +349,8 @@ int main(int argc, char** argv) {
   nuice_plan* plan = NULL;
   int any_failed = 0;
   MUST_FAIL(NUICE_ERR_STATE, "MPI_Init", nuice_plan_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, &plan));
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   test_executors();

@@ -9,7 +9,7 @@ module ways
 #endif
   use checks
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
   implicit none
 #if defined(USE_MPIF_H)
   include 'mpif.h'
@@ -268,7 +268,54 @@ contains
     call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'not inside the array of 72 bytes')
     call nuice_exchange_start(x, stat, errmsg)
     call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'exchange is NULL')
+    call test_too_few(plan)
     call nuice_plan_free(plan)
+  end subroutine
+
+  !> Arrays that know their length are not read behind their end.
+  subroutine test_too_few(plan)
+    type(nuice_plan), intent(in) :: plan
+    type(nuice_exchange) :: x
+    real(real64), target, asynchronous :: buffer(10), other(10)
+    integer(int8), allocatable, target, asynchronous :: large(:)
+    integer(int64) :: counts(2, 1), one(1, 1), nowhere(0)
+    type(c_ptr) :: at(0)
+    integer :: stat
+    character(200) :: errmsg
+    counts = 5
+    one = 10
+    call nuice_plan_bind(plan, at, [c_loc(other)], x, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'null')
+    call nuice_plan_bind(plan, [c_loc(buffer)], at, x, NUICE_BACKWARDS, stat, errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'null')
+    call nuice_plan_bind_array(plan, buffer, other, x, send_offsets=nowhere, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'not inside the array')
+    call nuice_plan_bind_fields(plan, [c_loc(buffer)], [real_type], counts, [c_loc(other)], [real_type], one, x, stat=stat, &
+      errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'fields')
+    call nuice_plan_bind_fields(plan, [c_loc(buffer)], [real_type], one, [c_loc(other)], [real_type], one, x, &
+      receive_offsets=counts, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'fields')
+    allocate (large(2_int64**31))  ! never touched but where the message lies; its length is no default integer
+    call nuice_plan_bind_array(plan, large, other, x, stat=stat, errmsg=errmsg)
+    call check(stat == NUICE_OK, 'an array of 2 GiB')
+    call nuice_exchange_free(x)
+  end subroutine
+
+  !> 2^29 + 1 components of 8 bytes are not one.
+  subroutine test_many_components()
+    type(nuice_halo) :: halo
+    type(nuice_exchange) :: x
+    real(real64), asynchronous :: owned(1), ghosts(1)
+    integer :: i, stat
+    character(200) :: errmsg
+    call nuice_halo_create_ranges(world, [(int(i, int64), i = 0, num_ranks)], [mod(my_rank + 1_int64, int(num_ranks, int64))], &
+      halo)
+    call nuice_halo_bind_gather(halo, owned, ghosts, x, components=2**29 + 1, stat=stat, errmsg=errmsg)
+    call check(stat /= NUICE_OK, 'more components than there is room for')
+    call nuice_halo_bind_scatter(halo, ghosts, owned, real_type, add, x, components=2**29 + 1, stat=stat, errmsg=errmsg)
+    call check(stat /= NUICE_OK, 'more components to scatter than there is room for')
+    call nuice_halo_free(halo)
   end subroutine
 end module
 
@@ -280,6 +327,7 @@ program exchanges
   call test_properties()
   call test_halo()
   call test_errors()
+  call test_many_components()
   if (my_rank == 0) call test_planner('.')
   call finish()
 end program

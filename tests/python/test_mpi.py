@@ -39,6 +39,24 @@ def test_an_exception_on_one_rank_ends_all() -> None:
     assert "rank 2 ends all ranks after RuntimeError" in done.stderr
 
 
+def test_an_exchange_that_is_under_way_at_the_end() -> None:
+    for _ in range(3):
+        done = run(3, str(PROGRAM), "leave_under_way")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_calls_before_and_after_mpi() -> None:
+    """MPI itself would end the program."""
+    done = run(2, str(PROGRAM), "finalize_too_early")
+    assert (done.returncode, done.stdout.split()) == (0, ["ok", "ok"]), done.stdout + done.stderr
+    early = (
+        "import mpi4py; mpi4py.rc.initialize = False\n"
+        "import nuice.mpi; nuice.mpi.Plan(mpi4py.MPI.COMM_WORLD, {})"
+    )
+    done = run(1, "-c", early)
+    assert "Error: MPI is needed here, between MPI.Init() and MPI.Finalize()" in done.stderr, done.stderr
+
+
 def test_the_library_of_another_mpi_is_refused(tmp_path: Path) -> None:
     """Stands in for a libnuice that was built with MPICH: before anything else it is asked for its MPI."""
     source = tmp_path / "other.c"

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status if isinstance(status, int) else 0
     except Error as error:
         return _fail(str(error), error.code, as_json)
-    except typer.TyperException as error:  # wrong options or arguments
+    except _wrong_usage() as error:
         return _fail(_usage_text(error), "invalid_argument", as_json)
     except (BrokenPipeError, SystemExit):  # our output's reader has gone (rich exits then): not our error
         _give_up_stdout()
@@ -46,6 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "), "io", as_json)
     except (KeyboardInterrupt, typer.Abort):
         return 130
+
+
+def _wrong_usage() -> type[typer.TyperException]:
+    """Wrong options or arguments. Before 0.29 (Spack's) Typer left them to click."""
+    import typer
+
+    if hasattr(typer, "TyperException"):
+        return typer.TyperException
+    import click
+
+    return click.ClickException
 
 
 def _usage_text(error: typer.TyperException) -> str:

@@ -14,12 +14,14 @@ def install() -> None:
     """Puts itself behind what is there. Not in an interactive session, and not with NUICE_EXCEPTHOOK=none."""
     if hasattr(sys, "ps1") or os.environ.get("NUICE_EXCEPTHOOK") == "none":
         return
-    before = sys.excepthook
+    before, process = sys.excepthook, os.getpid()
 
     def end_all_ranks(
         kind: type[BaseException], value: BaseException, traceback: TracebackType | None
     ) -> None:
         before(kind, value, traceback)
+        if os.getpid() != process:
+            return  # forked: MPI is not its
         if MPI.Is_initialized() and not MPI.Is_finalized() and MPI.COMM_WORLD.size > 1:
             rank = MPI.COMM_WORLD.rank
             print(f"nuice.mpi: rank {rank} ends all ranks after {kind.__name__}: {value}", file=sys.stderr)

@@ -150,10 +150,34 @@ def addresses(values: list[int]) -> ctypes.Array[c_void_p]:
     return (c_void_p * len(values))(*values)
 
 
+def require_mpi() -> None:
+    """MPI itself ends the program where it is asked too early or too late."""
+    if not MPI.Is_initialized() or MPI.Is_finalized():
+        raise Error("MPI is needed here, between MPI.Init() and MPI.Finalize()", "state")
+
+
+def fortran_handle(comm: MPI.Intracomm) -> int:
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError(f"{comm!r} is no communicator of mpi4py")
+    require_mpi()
+    return comm.py2f()
+
+
+def name_text(name: str) -> bytes:
+    """C would not see what comes behind a zero."""
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is no text")
+    if "\0" in name:
+        raise ValueError(f"{name!r} has a zero in it")
+    return name.encode()
+
+
 def option_text(options: str, named: dict[str, object]) -> bytes:
     """ "auto" is scheduler=auto; Python's True is true; a value with blanks stands in quotes."""
+    if not isinstance(options, str):
+        raise TypeError(f"options are a text, not {options!r}")
     text = options if "=" in options or not options.strip() else f"scheduler={options.strip()}"
     for name, value in named.items():
         word = str(value).lower() if isinstance(value, bool) else str(value)
-        text += f' {name}="{word}"' if " " in word or not word else f" {name}={word}"
-    return text.encode()
+        text += f" {name}={word}" if word.split() == [word] else f' {name}="{word}"'
+    return name_text(text)

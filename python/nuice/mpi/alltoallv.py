@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from ctypes import byref, c_void_p
 from typing import Any
 
@@ -12,7 +13,7 @@ from mpi4py import MPI
 
 from ..errors import Error
 from ._buffers import Field, field_of
-from ._library import addresses, int64s, ints, lib, must
+from ._library import addresses, int64s, ints, lib, must, option_text, require_mpi
 from .exchange import Exchange
 from .plan import Plan
 
@@ -20,6 +21,7 @@ MOST_KEPT = 16  # plans for one communicator; the oldest goes
 WRONG = -2  # in the place of the number of an exchange
 
 _keyval: int | None = None
+_is_ending = False
 
 
 class _Kept:
@@ -41,10 +43,24 @@ class _Kept:
         plan.Free()
 
 
+def _note_the_end(*_: object) -> None:
+    """The first thing that MPI_Finalize does."""
+    global _is_ending
+    _is_ending = True
+
+
+def _drop(_comm: MPI.Comm, _key: int, kept: _Kept) -> None:
+    """The communicator is being freed, and nobody can use these any more."""
+    while kept.exchanges and not _is_ending:
+        with suppress(Error):  # one that is under way after an error stays, with its buffers
+            kept.drop_oldest()
+
+
 def _kept(comm: MPI.Intracomm) -> _Kept:
     global _keyval
     if _keyval is None:
-        _keyval = MPI.Comm.Create_keyval(delete_fn=lambda _comm, _key, _value: None)
+        MPI.COMM_SELF.Set_attr(MPI.Comm.Create_keyval(delete_fn=_note_the_end), True)
+        _keyval = MPI.Comm.Create_keyval(delete_fn=_drop)
     kept = comm.Get_attr(_keyval)
     if kept is None:
         kept = _Kept()
@@ -63,6 +79,7 @@ def alltoallv(
     whether theirs is known: a reduction of two numbers, which Plan does without. Raises Error, the same on
     all ranks; mismatch where a rank expects other bytes than are sent.
     """
+    require_mpi()
     key: tuple[Any, ...] | None = None
     wrong: Exception | None = None
     try:
@@ -70,7 +87,7 @@ def alltoallv(
         for field in (send, receive):
             if len(field.counts) != comm.size:
                 raise ValueError(f"{len(field.counts)} counts for {comm.size} ranks")
-        key = (*_key(send), *_key(receive), options, *sorted(named.items()))
+        key = (*_key(send), *_key(receive), option_text(options, named))
     except Exception as error:
         wrong = error
     kept = _kept(comm)
@@ -96,7 +113,19 @@ def alltoallv(
 
 def _key(field: Field) -> tuple[Any, ...]:
     displs = None if field.displs is None else tuple(field.displs)
-    return (field.memory.address, field.memory.nbytes, tuple(field.counts), displs, field.datatype.py2f())
+    return (field.memory.address, field.memory.nbytes, tuple(field.counts), displs, _layout(field.datatype))
+
+
+def _layout(datatype: MPI.Datatype) -> object:
+    """What it is made of: the handle of a type that was freed may be another one's."""
+    if datatype.is_predefined:
+        return datatype.py2f()
+    integers, places, counts, parts = datatype.Get_contents()
+    layouts = [_layout(part) for part in parts]
+    for part in parts:
+        if not part.is_predefined:
+            part.Free()
+    return (datatype.combiner, tuple(integers), tuple(places), tuple(counts), tuple(layouts))
 
 
 def _make(

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
-from ctypes import byref, c_char_p, c_int, c_void_p
+from ctypes import byref, c_char_p, c_int, c_void_p, py_object, pythonapi
 from types import TracebackType
 from typing import NoReturn
 
@@ -17,6 +18,13 @@ _test = lib.nuice_exchange_test
 
 # The memory of what is bound, also where its Exchange was dropped without Free: MPI may still write to it.
 _bound: dict[int, object] = {}
+
+
+@atexit.register
+def _keep_for_ever() -> None:
+    """MPI_Finalize, which mpi4py calls when Python is gone, still completes what is under way."""
+    for keep in _bound.values():
+        pythonapi.Py_IncRef(py_object(keep))
 
 
 class Exchange:
@@ -117,7 +125,10 @@ class Exchange:
     def __repr__(self) -> str:
         if self._handle is None:
             return "<nuice.mpi.Exchange, freed>"
-        return f"<nuice.mpi.Exchange {self.executor}{', under way' if self.is_under_way else ''}>"
+        try:
+            return f"<nuice.mpi.Exchange {self.executor}{', under way' if self.is_under_way else ''}>"
+        except Error as error:  # another thread is waiting in it
+            return f"<nuice.mpi.Exchange: {error}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an exchange belongs to this process: it cannot be pickled")

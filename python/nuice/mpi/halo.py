@@ -13,7 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import Error
 from ._buffers import memory_of
-from ._library import addresses, int64s, ints, lib, must, option_text, whole
+from ._library import (
+    addresses,
+    fortran_handle,
+    int64s,
+    ints,
+    lib,
+    must,
+    option_text,
+    require_mpi,
+    whole,
+)
 from .exchange import Exchange
 
 
@@ -66,14 +76,13 @@ class Halo:
         entry_bytes: int = 8,
         **named: object,
     ) -> None:
-        handle, none = c_void_p(), np.empty(0, np.int64)
+        handle, none, fortran = c_void_p(), np.empty(0, np.int64), fortran_handle(comm)
         try:
             if sum(one is not None for one in (owned, ranges, owners)) != 1:
                 raise TypeError("say who owns what by one of owned=, ranges=, owners=")
             wanted, text = _indices(needed), option_text(options, named)
             each = whole(entry_bytes, "the bytes of an entry")
             rest = (wanted.size, _at(wanted, c_int64), each, text, byref(handle))
-            fortran = comm.py2f()
             mine = _indices([] if owned is None else owned)
             whose = _ranks([] if owners is None else owners)
             if ranges is not None:
@@ -84,7 +93,7 @@ class Halo:
                     )
         except Exception:
             # An error of all ranks, so that none waits for this one.
-            lib.nuice_halo_create_list_f(comm.py2f(), 0, None, -1, _at(none, c_int64), 8, b"", byref(handle))
+            lib.nuice_halo_create_list_f(fortran, 0, None, -1, _at(none, c_int64), 8, b"", byref(handle))
             raise
         if ranges is not None:
             must(lib.nuice_halo_create_ranges_f(fortran, _at(begins, c_int64), *rest))
@@ -184,6 +193,10 @@ class Halo:
             if self._width(ghosts, self.num_ghosts, "ghosts") != width or ghosts.dtype != owned.dtype:
                 raise ValueError("owned and ghosts have rows of different shape or type")
             memory = memory_of(ghosts, False), memory_of(owned, True)
+            if not owned.dtype.isnative:
+                raise TypeError(f"values of type {owned.dtype.str} are in the byte order of other machines")
+            if not isinstance(op, MPI.Op):
+                raise TypeError(f"{op!r} is no operation of mpi4py")
             datatype = MPI.Datatype.fromcode(owned.dtype.char)
         except Exception:
             self._refuse()
@@ -234,6 +247,7 @@ class Halo:
     def _require(self) -> None:
         if self._handle is None:
             raise Error("the halo was freed", "state")
+        require_mpi()
 
     def _refuse(self) -> None:
         lib.nuice_halo_bind_gather(self._handle, 0, None, None, None, byref(c_void_p()))

@@ -12,7 +12,18 @@ from mpi4py import MPI
 
 from ..errors import Error
 from ._buffers import Field, Memory, field_of, is_field, memory_of
-from ._library import addresses, int64s, ints, lib, must, option_text, whole
+from ._library import (
+    addresses,
+    fortran_handle,
+    int64s,
+    ints,
+    lib,
+    must,
+    name_text,
+    option_text,
+    require_mpi,
+    whole,
+)
 from .exchange import Exchange
 
 DIRECTIONS = ("forwards", "backwards")
@@ -35,10 +46,12 @@ class Plan:
     Arguments that make no sense raise TypeError or ValueError on their rank, and Error on the others.
     """
 
-    __slots__ = ("_handle", "_num_ranks", "destinations", "sources")
+    __slots__ = ("_destinations", "_handle", "_num_ranks", "_sources")
 
-    destinations: tuple[Partner, ...]  # in the order in which they were given
-    sources: tuple[Partner, ...]  # by ascending rank
+    _handle: int | None  # None: freed
+    _num_ranks: int
+    _destinations: tuple[Partner, ...]
+    _sources: tuple[Partner, ...]
 
     def __init__(
         self,
@@ -47,17 +60,27 @@ class Plan:
         options: str = "",
         **named: object,
     ) -> None:
-        handle = c_void_p()
+        handle, fortran = c_void_p(), fortran_handle(comm)
         try:
             row = _row_of(destinations)
             text = option_text(options, named)
         except Exception:
             # The other ranks must not wait for this one: a number of partners that cannot be is an error of
             # all.
-            lib.nuice_plan_create_f(comm.py2f(), -1, None, None, b"", byref(handle))
+            lib.nuice_plan_create_f(fortran, -1, None, None, b"", byref(handle))
             raise
-        must(lib.nuice_plan_create_f(comm.py2f(), *_row_arguments(row), text, byref(handle)))
+        must(lib.nuice_plan_create_f(fortran, *_row_arguments(row), text, byref(handle)))
         self._take(handle, comm.size, row)
+
+    @property
+    def destinations(self) -> tuple[Partner, ...]:
+        """In the order in which they were given."""
+        return self._destinations
+
+    @property
+    def sources(self) -> tuple[Partner, ...]:
+        """By ascending rank."""
+        return self._sources
 
     def follow(self, destinations: Mapping[int, int] | Iterable[tuple[int, int]]) -> Plan:
         """Collective. A plan for a matrix that has changed, with the options of this one, which stays as it
@@ -96,6 +119,7 @@ class Plan:
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
+        require_mpi()
         handle = c_void_p()
         try:
             way = DIRECTIONS.index(direction) if direction in DIRECTIONS else -1
@@ -125,13 +149,13 @@ class Plan:
         """One that nuice_plan_figure() has: phases, messages, phase_bytes, bound_phases, bound_bytes,
         schedule_s, ..."""
         value = c_double()
-        self._must(lib.nuice_plan_figure(self._handle, name.encode(), byref(value)))
+        self._must(lib.nuice_plan_figure(self._handle, name_text(name), byref(value)))
         return value.value
 
     def text(self, name: str) -> str:
         """One that nuice_plan_text() has: scheduler, executor, overridden, warning, advice, advice_json."""
         text = c_char_p()
-        self._must(lib.nuice_plan_text(self._handle, name.encode(), byref(text)))
+        self._must(lib.nuice_plan_text(self._handle, name_text(name), byref(text)))
         return (text.value or b"").decode()
 
     @property
@@ -175,8 +199,8 @@ class Plan:
     def _take(self, handle: c_void_p, num_ranks: int, row: list[Partner]) -> None:
         self._handle = handle.value
         self._num_ranks = num_ranks
-        self.destinations = tuple(row)
-        self.sources = self._partners(lib.nuice_plan_sources)
+        self._destinations = tuple(row)
+        self._sources = self._partners(lib.nuice_plan_sources)
 
     def _partners(self, call: Any) -> tuple[Partner, ...]:
         count = c_int()

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import array
 import copy
+import os
 import pickle
 import sys
+import threading
+import time
 
 import numpy as np
 from mpi4py import MPI
@@ -304,6 +307,10 @@ def test_halo() -> None:
                 exchange.Wait()
             assert (owned == ([1e6, mine[1], 1e6] if size > 1 else mine)).all()
             must_fail(ValueError, "rows", halo.gather, np.zeros(7))
+            must_fail(TypeError, "byte order", halo.scatter_add, np.ones(halo.num_entries, ">f8"))
+            last = rank == size - 1
+            no_op = (largest, owned, None if last else MPI.SUM)
+            must_fail(TypeError if last else nuice.Error, "", halo.bind_scatter, *no_op)
             must_fail(nuice.Error, "neither", halo.local, [total])
         must_fail(nuice.Error, "freed", halo.gather, mine)
     must_fail(TypeError, "who owns what", nuice.mpi.Halo, comm, needed)
@@ -334,16 +341,146 @@ def test_many_plans_on_many_communicators() -> None:
         own.Free()
 
 
+def test_options_that_are_no_option_text() -> None:
+    """What C would cut off, or read as two options."""
+    must_fail(ValueError, "has a zero in it", ring, "scheduler=lp\0seed=9")
+    must_fail(nuice.Error, "unknown executor", lambda: ring(executor="async\tseed=3"))
+    must_fail(TypeError, "options are a text", ring, 5)
+    must_fail(TypeError, "None is no communicator", nuice.mpi.Plan, None, {})
+    with ring() as plan:
+        must_fail(ValueError, "has a zero in it", plan.figure, "phases\0")
+        must_fail(AttributeError, "destinations", setattr, plan, "destinations", ())
+
+
+def test_who_was_wrong_is_said() -> None:
+    if size > 1 and rank != 1:
+        must_fail(nuice.Error, "rank 1: ", nuice.mpi.Plan, comm, {})
+    elif size > 1:
+        must_fail(TypeError, "no whole number", nuice.mpi.Plan, comm, {0: None})
+
+
+def test_alltoallv_with_options_that_cannot_be_compared() -> None:
+    mine, other = [np.zeros(size), [1] * size, "d"], [np.zeros(size), [1] * size, "d"]
+    nuice.mpi.alltoallv(comm, mine, other, executor="async")
+    last = rank == size - 1
+    strange = np.array([1, 2]) if last else "async"
+    must_fail(nuice.Error, "executor", lambda: nuice.mpi.alltoallv(comm, mine, other, executor=strange))
+    must_fail(
+        TypeError if last else nuice.Error, "", nuice.mpi.alltoallv, comm, mine, other, 5 if last else ""
+    )
+
+
+def test_alltoallv_knows_a_type_by_what_it_is_made_of() -> None:
+    own = comm.Dup()
+    known = []
+    for places in ([0, 3], [1, 3], [0, 3]):
+        pair = MPI.DOUBLE.Create_indexed_block(1, places).Create_resized(0, 32).Commit()
+        send, received, expected = np.arange(4.0 * size) + 100 * rank, np.zeros(4 * size), np.zeros(4 * size)
+        own.Alltoallv([send, [1] * size, pair], [expected, [1] * size, pair])
+        nuice.mpi.alltoallv(own, [send, [1] * size, pair], [received, [1] * size, pair])
+        assert (received == expected).all()
+        known.append((send, received))
+        pair.Free()
+    kept = len(nuice.mpi.exchange._bound)
+    send, received = known[0]
+    pair = MPI.DOUBLE.Create_indexed_block(1, [0, 3]).Create_resized(0, 32).Commit()
+    nuice.mpi.alltoallv(own, [send, [1] * size, pair], [received, [1] * size, pair])
+    pair.Free()
+    assert len(nuice.mpi.exchange._bound) == kept
+    own.Free()
+    assert len(nuice.mpi.exchange._bound) == kept - 3  # goes with its communicator
+
+
+def wait_when_nobody_else_is_in_it(exchange: nuice.mpi.Exchange) -> None:
+    while True:
+        try:
+            exchange.Wait()
+            return
+        except nuice.Error as error:
+            assert "another thread" in str(error)
+
+
+def test_an_exchange_in_two_threads() -> None:
+    """Rank 1 waits for rank 0, which starts when it has heard that nobody else can do so meanwhile."""
+    if size == 1:
+        return
+    with ring(executor="async") as plan:
+        exchange = plan.bind(np.full(10, float(rank)), received := np.zeros(10))
+        if rank == 0:
+            comm.recv(source=1)
+        exchange.Start()
+        if rank == 1:
+            waiting = threading.Thread(target=wait_when_nobody_else_is_in_it, args=(exchange,))
+            waiting.start()
+            while "another thread" not in repr(exchange):
+                time.sleep(0.001)
+            must_fail(nuice.Error, "another thread", exchange.Test)
+            must_fail(nuice.Error, "another thread", exchange.Free)
+            comm.send(None, 0)
+            waiting.join()
+        else:
+            exchange.Wait()
+        assert (received == before).all()
+        exchange.Free()
+
+
+def test_forked() -> None:
+    with ring() as plan, plan.bind(np.full(10, float(rank)), np.zeros(10)) as exchange:
+        exchange.Start()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                must_fail(nuice.Error, "forked", exchange.Test)
+                must_fail(nuice.Error, "forked", plan.Free)
+                sys.excepthook(RuntimeError, RuntimeError("no rank's"), None)  # ends no rank
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+        exchange.Wait()
+
+
 def fail_on_one_rank() -> None:
     if rank == size - 1:
         raise RuntimeError("the sky falls")
     comm.Barrier()
 
 
+def leave_under_way() -> None:
+    """Python is gone, and its arrays with it, when mpi4py ends MPI, which completes what was started."""
+    plan = nuice.mpi.Plan(comm, {after: 1 << 20})
+    plan.bind(np.zeros(1 << 17), np.zeros(1 << 17)).Start()
+    sys.exit()
+
+
+def finalize_too_early() -> None:
+    plan, halo = ring(), nuice.mpi.Halo(comm, [after], owned=[rank])
+    exchange, mine = plan.bind(np.zeros(10), np.zeros(10)), [np.zeros(size), [1] * size, "d"]
+    nuice.mpi.alltoallv(comm, mine, [np.zeros(size), [1] * size, "d"])
+    MPI.Finalize()
+    for call in (
+        lambda: nuice.mpi.Plan(comm, {}),
+        lambda: nuice.mpi.Halo(comm, [], owned=[]),
+        lambda: nuice.mpi.alltoallv(comm, mine, mine),
+        lambda: plan.bind([np.zeros(10), [10], "d"], np.zeros(10)),
+        lambda: plan.follow({after: 8}),
+        lambda: halo.gather(np.zeros(1)),
+        exchange.Start,
+    ):
+        must_fail(nuice.Error, "MPI", call)
+    exchange.Free()
+    halo.Free()
+    plan.Free()
+    print("ok")
+
+
 if __name__ == "__main__":
     chosen = sys.argv[1:] or [name for name in globals() if name.startswith("test_")]
     for name in chosen:
         globals()[name]()
+        if MPI.Is_finalized():
+            sys.exit()
         comm.Barrier()
     if rank == 0:
         print(f"{len(chosen)} passed")
