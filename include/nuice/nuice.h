@@ -101,13 +101,18 @@ NUICE_API int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix*
 NUICE_API int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_matrix* matrix,
                                                 const nuice_schedule* schedule, const char* options,
                                                 nuice_plan** plan);
+/** Collective. A plan for a matrix that has changed, with the options of this one, which stays as it is. ranks, bytes: all of now, as for
+ * nuice_plan_create(). With "planning=distributed scheduler=distributed_coloring" only what has changed is planned (nuice::mpi::Plan::follow(),
+ * nuice/mpi/plan.hpp). followed: free it too. Errors: as nuice_plan_create(); mismatch where ranks follow different plans. */
+NUICE_API int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[],
+                                const int64_t bytes[], nuice_plan** followed);
 /** Not collective. How many ranks this one sends to, as it said, and how many it receives from. */
 NUICE_API int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources);
 /** Not collective. ranks, bytes: room for num_destinations each, or NULL; in the order of nuice_plan_create(). */
 NUICE_API int nuice_plan_destinations(const nuice_plan* plan, int ranks[], int64_t bytes[]);
 /** Not collective. ranks, bytes: room for num_sources each, or NULL; by ascending rank. */
 NUICE_API int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t bytes[]);
-/** Not collective. A figure of the plan, equal on all ranks: hosts, messages, phases, phase_bytes, staged_bytes, bound_phases,
+/** Not collective. A figure of the plan, equal on all ranks: hosts, messages, phases, phase_bytes, staged_bytes, kept (nuice_plan_follow()), bound_phases,
  * bound_bytes, and times in seconds: gather_s, choose_s, schedule_s, check_s, predicted_s.
  * Errors: invalid_argument for another name, with those that there are. */
 NUICE_API int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value);

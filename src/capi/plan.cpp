@@ -30,6 +30,7 @@ constexpr auto figures = std::to_array<Property<Figure>>({
     {"phases", [](const PlanInfo& info) { return static_cast<double>(info.num_phases); }},
     {"phase_bytes", [](const PlanInfo& info) { return static_cast<double>(info.phase_bytes); }},
     {"staged_bytes", [](const PlanInfo& info) { return static_cast<double>(info.staged_bytes); }},
+    {"kept", [](const PlanInfo& info) { return static_cast<double>(info.num_kept); }},
     {"bound_phases", [](const PlanInfo& info) { return static_cast<double>(info.bounds.max_degree); }},
     {"bound_bytes", [](const PlanInfo& info) { return static_cast<double>(info.bounds.max_port_bytes); }},
     {"gather_s", [](const PlanInfo& info) { return info.gather_s; }},
@@ -132,6 +133,17 @@ int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_matrix* matri
                                       const nuice_schedule* schedule, const char* options,
                                       nuice_plan** plan) {
   return nuice_plan_create_from_schedule(comm_of(comm), matrix, schedule, options, plan);
+}
+
+int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[], const int64_t bytes[],
+                      nuice_plan** followed) {
+  return guarded([&] {
+    const nuice::mpi::Plan& held = at(plan, "plan").plan;
+    std::vector<nuice::Partner> row;
+    nuice::mpi::PlanOptions noted;
+    note(noted, [&] { at(followed, "followed"), row = partners_of(num_destinations, ranks, bytes); });
+    *followed = new nuice_plan{held.follow(row, noted.fault), {}};
+  });
 }
 
 int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources) {

@@ -94,7 +94,7 @@ module nuice
 #endif
   end interface
 
-  public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_num_partners, &
+  public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_follow, nuice_plan_num_partners, &
     nuice_plan_destinations, nuice_plan_sources, nuice_plan_figure, nuice_plan_text, nuice_plan_free, &
     nuice_plan_bind, nuice_plan_bind_array, nuice_plan_bind_fields
   public :: nuice_exchange_start, nuice_exchange_test, nuice_exchange_wait, nuice_exchange_next, &
@@ -138,6 +138,20 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(c_plan_create_from_schedule_f(comm, matrix%handle, schedule%handle, c_text(options), &
       plan%handle), stat, errmsg)
+  end subroutine
+
+  !> ranks, bytes: all of now, as for nuice_plan_create. plan stays as it is.
+  subroutine nuice_plan_follow(plan, ranks, bytes, followed, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    integer, intent(in) :: ranks(:)
+    integer(int64), intent(in) :: bytes(:)
+    type(nuice_plan), intent(out) :: followed
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer :: count
+    count = size(ranks)
+    if (size(bytes) /= count) count = -1  ! refused by all ranks
+    call finish(c_plan_follow(plan%handle, count, ranks, bytes, followed%handle), stat, errmsg)
   end subroutine
 
   subroutine nuice_plan_num_partners(plan, num_destinations, num_sources, stat, errmsg)

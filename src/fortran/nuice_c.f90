@@ -33,6 +33,16 @@ module nuice_c
       type(c_ptr), intent(inout) :: plan
       integer(c_int) :: status
     end function
+    function c_plan_follow(plan, num_destinations, ranks, bytes, followed) bind(c, &
+      name="nuice_plan_follow") result(status)
+      import :: c_char, c_double, c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: plan
+      integer(c_int), value :: num_destinations
+      integer(c_int), intent(in), optional :: ranks(*)
+      integer(c_int64_t), intent(in), optional :: bytes(*)
+      type(c_ptr), intent(inout) :: followed
+      integer(c_int) :: status
+    end function
     function c_plan_num_partners(plan, num_destinations, num_sources) bind(c, &
       name="nuice_plan_num_partners") result(status)
       import :: c_char, c_double, c_int, c_int64_t, c_ptr

@@ -16,4 +16,8 @@ namespace nuice::scale {
 std::optional<Violation> check_all(Rank num_ranks, const std::function<PhaseTable(Rank)>& table,
                                    const std::function<void(double)>& on_progress);
 
+/// Of hosts of so many ranks, one behind the other: whether any sends or receives two messages of other hosts in a phase.
+std::optional<Violation> check_ports(Rank num_ranks, Rank ranks_per_host,
+                                     const std::function<PhaseTable(Rank)>& table);
+
 }  // namespace nuice::scale

@@ -11,6 +11,7 @@
 // is a partial permutation, and there are n - 1 of them.
 // Cost: O(m log D + n log n log D) expected, no matter how the messages are spread; 32 bytes per message for
 // matrices that are about regular, at most twice that.
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -64,10 +65,9 @@ std::vector<PhaseId> phases_by_shift(const CommMatrix& matrix) {
   return phase_of;
 }
 
-std::vector<PhaseId> phases_by_decomposition(const CommMatrix& matrix, MessageId degree) {
-  RegularGraph graph(matrix, degree);
+std::vector<PhaseId> phases_by_decomposition(RegularGraph graph, MessageId degree, MessageId num_messages) {
   Decomposition(graph).run(graph.edges(), degree);
-  std::vector<PhaseId> phase_of(matrix.num_messages());
+  std::vector<PhaseId> phase_of(num_messages, 0);
   const std::span<const Edge> edges = graph.edges();
   for (PhaseId phase = 0; phase < degree; ++phase) {
     for (const Edge& edge : edges.subspan(std::size_t{phase} * graph.num_vertices(), graph.num_vertices())) {
@@ -75,6 +75,16 @@ std::vector<PhaseId> phases_by_decomposition(const CommMatrix& matrix, MessageId
     }
   }
   return phase_of;
+}
+
+/// The most messages that a host has for others, or gets from them.
+MessageId most_messages(std::span<const Ends> messages, const Hosts& hosts) {
+  std::vector<MessageId> sent(static_cast<std::size_t>(hosts.num_hosts()), 0);
+  std::vector<MessageId> received(sent);
+  MessageId most = 0;
+  for (const auto& [src, dst, message] : messages)
+    most = std::max({most, ++sent[static_cast<std::size_t>(src)], ++received[static_cast<std::size_t>(dst)]});
+  return most;
 }
 
 }  // namespace
@@ -91,8 +101,22 @@ Schedule make_coloring(const Problem& problem) {
   const bool is_complete_at_a_rank = degree + 1 == static_cast<MessageId>(problem.matrix.num_ranks());
   const std::vector<PhaseId> phase_of = is_complete_at_a_rank
                                             ? phases_by_shift(problem.matrix)
-                                            : phases_by_decomposition(problem.matrix, degree);
+                                            : phases_by_decomposition(RegularGraph(problem.matrix, degree),
+                                                                      degree, problem.matrix.num_messages());
   return Schedule::of_whole_messages(problem.matrix, phase_of, degree);
+}
+
+std::vector<PhaseId> color_hosts(const Problem& problem, const Hosts& hosts) {
+  const CommMatrix& matrix = problem.matrix;
+  std::vector<Ends> between;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id)
+    if (!hosts.same(matrix.src(id), matrix.dst(id)))
+      between.push_back({hosts.host_of(matrix.src(id)), hosts.host_of(matrix.dst(id)), id});
+  if (between.empty()) return std::vector<PhaseId>(matrix.num_messages(), 0);
+  std::ranges::stable_sort(between, {}, &Ends::src);
+  const MessageId degree = most_messages(between, hosts);
+  return phases_by_decomposition(RegularGraph(hosts.num_hosts(), between, degree), degree,
+                                 matrix.num_messages());
 }
 
 }  // namespace nuice::sched

@@ -145,7 +145,8 @@ constexpr std::array built_in{
               .expected_unevenness = 0.7,
               .planning_cost = PlanningCost{.fixed = 1740, .rank = 5.78, .message = 22.7},
               .gathers = true,
-              .tried_with = Paces(Pace::at_once, Pace::phases, Pace::grants)},
+              .tried_with = Paces(Pace::at_once, Pace::phases, Pace::grants),
+              .phases_between_hosts = color_hosts},
     lex,
     alias(lp, "pex", "pairwise exchange: partner i xor k in step k; the same as lp", "001 s.3.2, fig. 2"),
     Scheduler{.name = "rex",
@@ -377,7 +378,8 @@ constexpr std::array built_in{
         .planning_cost = PlanningCost{.message = 1200},
         .gathers = false,
         .tried_with =
-            Paces::none()},  // for planning without a gather; with one, coloring is quicker and shorter
+            Paces::none(),  // for planning without a gather; with one, coloring is quicker and shorter
+        .phases_between_hosts = color_between_hosts},
 };
 
 core::Table<Scheduler>& table() {

@@ -236,6 +236,35 @@ static void test_properties(void) {
   MUST(nuice_plan_free(&plan));
 }
 
+/* A ring, in which rank 0 then sends to all. */
+static void test_follow(void) {
+  int ranks[64];
+  int64_t bytes[64];
+  nuice_plan* plan = NULL;
+  nuice_plan* followed = NULL;
+  double kept = -1, messages = -1;
+  ranks[0] = (my_rank + 1) % num_ranks;
+  bytes[0] = bytes_of(my_rank, ranks[0]);
+  MUST(nuice_plan_create(MPI_COMM_WORLD, 1, ranks, bytes,
+                         "planning=distributed scheduler=distributed_coloring distributed.gather=0", &plan));
+  MUST(nuice_plan_follow(plan, 1, ranks, bytes, &followed));
+  MUST(nuice_plan_figure(followed, "kept", &kept));
+  MUST(nuice_plan_figure(followed, "messages", &messages));
+  CHECK(kept == messages);
+  MUST(nuice_plan_free(&plan));
+  plan = followed;
+  followed = NULL;
+  MUST(nuice_plan_follow(plan, row_of(my_rank, ranks, bytes), ranks, bytes, &followed));
+  exchange_buffers(followed, NUICE_FORWARDS);
+  MUST(nuice_plan_free(&followed));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "ranks cannot have -1 entries",
+            nuice_plan_follow(plan, my_rank == num_ranks - 1 ? -1 : 0, ranks, bytes, &followed));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "followed is NULL",
+            nuice_plan_follow(plan, 0, ranks, bytes, my_rank == num_ranks - 1 ? NULL : &followed));
+  MUST(nuice_plan_free(&plan));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "plan is NULL", nuice_plan_follow(plan, 0, ranks, bytes, &followed));
+}
+
 /* A schedule that was made without MPI, carried out with it. */
 static void test_from_schedule(void) {
   int src[64], dst[64], num = 0;
@@ -325,6 +354,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   test_executors();
   test_properties();
+  test_follow();
   test_from_schedule();
   test_many_plans();
   test_halo();

@@ -164,7 +164,7 @@ contains
   end subroutine
 
   subroutine test_properties()
-    type(nuice_plan) :: plan
+    type(nuice_plan) :: plan, followed
     type(nuice_matrix) :: matrix
     type(nuice_schedule) :: schedule
     integer, allocatable :: ranks(:)
@@ -183,6 +183,10 @@ contains
     call check(phases >= merge(1, 0, num_ranks > 1), 'phases')
     call nuice_plan_text(plan, 'scheduler', text)
     call check(text == 'lp', 'the scheduler')
+    call nuice_plan_follow(plan, [integer ::], [integer(int64) ::], followed)
+    call nuice_plan_num_partners(followed, num_destinations, num_sources)
+    call check(num_destinations == 0 .and. num_sources == 0, 'followed')
+    call nuice_plan_free(followed)
     call nuice_plan_free(plan)
     call nuice_matrix_create(num_ranks, [(r, r = 0, num_ranks - 1)], [(mod(r + 1, num_ranks), r = 0, num_ranks - 1)], &
       [(80_int64, r = 1, num_ranks)], matrix)

@@ -21,11 +21,14 @@ mpi::Plan plan_for(const CommMatrix& matrix, mpi::PlanOptions options, const cha
 constexpr mpi::DistributedOptions never = {.gather_bytes = 0};
 
 void expect_same_plan_by(const char* name, const CommMatrix& matrix, std::uint64_t seed,
-                         const mpi::DistributedOptions& distributed) {
-  SCOPED_TRACE(std::string(name) + ", gathers up to " + std::to_string(distributed.gather_bytes));
-  const mpi::Plan everywhere = plan_for(matrix, {.seed = seed}, name);
+                         const mpi::DistributedOptions& distributed, const std::string& hosts = "auto") {
+  SCOPED_TRACE(std::string(name) + ", gathers up to " + std::to_string(distributed.gather_bytes) +
+               ", hosts " + hosts);
+  const mpi::Plan everywhere = plan_for(matrix, {.seed = seed, .hosts = hosts}, name);
   mpi::Plan local = plan_for(
-      matrix, {.seed = seed, .planning = mpi::Planning::distributed, .distributed = distributed}, name);
+      matrix,
+      {.seed = seed, .hosts = hosts, .planning = mpi::Planning::distributed, .distributed = distributed},
+      name);
   EXPECT_EQ(local.table(), everywhere.table());
   EXPECT_EQ(std::vector<Partner>(local.sources().begin(), local.sources().end()),
             test::column_of(matrix, test::world_rank()));
@@ -63,6 +66,24 @@ TEST(Distributed, IsThePlanOfOneWhoKnowsAll) {
     expect_same_plan(random_density(n, 0.9, {.unit_bytes = 40, .max_units = 32}, seed), seed);
     expect_same_plan(random_regular(n, n / 2, {.unit_bytes = 8, .max_units = 4}, seed), seed);
   }
+}
+
+/// Hosts that are pretended: blocks, all on one, and ranks spread over two.
+TEST(Distributed, PlansHostsFirst) {
+  const Rank n = test::world_size();
+  std::string spread;
+  for (Rank r = 0; r < n; ++r) spread += (r > 0 ? "," : "") + std::to_string((r + 1) % 2);
+  for (const std::string& hosts : {std::string("2"), std::string("3"), std::to_string(n), spread})
+    for (const mpi::DistributedOptions& distributed : {never, mpi::DistributedOptions{}}) {
+      if (n == 1 && hosts == spread) continue;
+      for (const std::uint64_t seed : {0, 1, 2}) {
+        expect_same_plan_by(scheduler, random_density(n, 0.6, {.unit_bytes = 40, .max_units = 1}, seed), seed,
+                            distributed, hosts);
+        expect_same_plan_by(scheduler, random_density(n, 0.9, {.unit_bytes = 40, .max_units = 32}, seed),
+                            seed, distributed, hosts);
+      }
+      expect_same_plan_by(scheduler, CommMatrix::from_messages(n, {}), 1, distributed, hosts);
+    }
 }
 
 TEST(Distributed, TakesMessagesToItselfAndNoMessages) {
@@ -114,7 +135,11 @@ TEST(Distributed, FailsOnAllRanksAlike) {
     test::expect_same_error(ErrorCode::not_applicable,
                             std::string("distributed_coloring, ac, lp, bex, lex, not for ") + other,
                             [&] { plan({}, {.scheduler = other}); });
-  test::expect_same_error(ErrorCode::not_applicable, "hosts", [&] { plan({}, {.hosts = "2"}); });
+  test::expect_same_error(ErrorCode::not_applicable, "hosts with several ranks for the scheduler lp",
+                          [&] { plan({}, {.scheduler = "lp", .hosts = "2"}); });
+  test::expect_same_error(ErrorCode::not_applicable, "combines no messages",
+                          [&] { plan({}, {.hosts = "2", .combine = true}); });
+  test::expect_same_error(ErrorCode::invalid_argument, "hosts \"2x\"", [&] { plan({}, {.hosts = "2x"}); });
   test::expect_same_error(ErrorCode::not_applicable, "depend", [&] { plan({}, {.executor = "depend"}); });
   if (n > 2)  // one that only receivers can see
     test::expect_same_error(ErrorCode::limit, "rank 0 is to receive", [&] {

@@ -105,6 +105,16 @@ def test_at_scale() -> None:
             assert row["to_everywhere"][name] > 0
 
 
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_following() -> None:
+    pytest.importorskip("mpi4py")
+    (row,) = quick("following")
+    assert 0 < row["kept"] < 1
+    assert 2 <= row["phases"] <= 4
+    for key in ("follow_ms", "pairs_ms", "gather_ms", "to_pairs", "to_gather"):
+        assert row[key] > 0
+
+
 def test_level_rules() -> None:
     figures = quick("level_rules")
     assert len(figures) == 28 * 6

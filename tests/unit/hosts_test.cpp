@@ -137,6 +137,35 @@ std::vector<const Scheduler*> without_topology() {
 INSTANTIATE_TEST_SUITE_P(Rows, HostLaw, testing::ValuesIn(without_topology()),
                          [](const auto& row) { return std::string(row.param->name); });
 
+std::size_t most_at_a_port(const CommMatrix& matrix, const Hosts& hosts) {
+  std::vector<std::size_t> sent(static_cast<std::size_t>(hosts.num_hosts()), 0);
+  std::vector<std::size_t> received(sent);
+  std::size_t most = 0;
+  for (const Message& m : matrix.entries())
+    if (!hosts.same(m.src, m.dst))
+      most = std::max({most, ++sent.at(static_cast<std::size_t>(hosts.host_of(m.src))),
+                       ++received.at(static_cast<std::size_t>(hosts.host_of(m.dst)))});
+  return most;
+}
+
+/// Where hosts have different numbers of messages for each other, one behind the other takes as many phases as the most of any pair that
+/// shares one; coloured as edges of a multigraph they need no more than the busiest port.
+TEST(HostSchedule, ColoursMessagesBetweenHosts) {
+  for (const std::uint64_t seed : {1, 2, 3})
+    for (const char* ranks_per_host : {"2", "4", "8"}) {
+      const CommMatrix matrix = random_regular(64, 8, {.unit_bytes = 100}, seed);
+      const Hosts hosts = parse_hosts(ranks_per_host, 64);
+      const std::size_t most = most_at_a_port(matrix, hosts);
+      const Problem problem{.matrix = matrix, .seed = seed};
+      const auto phases = [&](const char* name) {
+        return make_host_schedule(problem, name, hosts).num_phases();
+      };
+      EXPECT_EQ(phases("coloring"), most);
+      EXPECT_LE(phases("distributed_coloring"), most + 2);
+      EXPECT_GT(phases("rs_n"), most + most / 4);
+    }
+}
+
 TEST(HostSchedule, IsAsByHand) {
   // Hosts {0, 1} and {2, 3}. From the first to the second three messages, one after the other; back one; inside one.
   const CommMatrix matrix = test::matrix_of(4, {{0, 2, 10}, {0, 3, 20}, {1, 2, 30}, {3, 0, 40}, {0, 1, 50}});

@@ -40,6 +40,8 @@ struct PlanInfo {
   Rank num_hosts = 0;          ///< That were planned with; as many as ranks without PlanOptions::hosts.
   bool combined = false;       ///< Whether what one host sends another is combined.
   MessageId num_messages = 0;  ///< Of all ranks, those to themselves not counted.
+  MessageId num_kept =
+      0;  ///< Of these, how many Plan::follow() has left in their phases; 0 where all were planned.
   PhaseId num_phases = 0;
   Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer.
   /// The most bytes that one rank keeps for others during an exchange, in memory that bind() takes; 0 if no
@@ -89,7 +91,17 @@ class Plan {
   Plan& operator=(Plan&&) noexcept;
   ~Plan();  ///< Frees what free() would, unless MPI is finalized.
 
-  // What follows throws Error state after free(); functions that bind throw it on all ranks if one of them has freed the plan.
+  /// Collective. A plan for a matrix that has changed, with this one's options. destinations: all of now, as for the constructor.
+  /// This plan and what it has bound stay as they are. One made by distributed_coloring with Planning::distributed, where hosts were not scheduled, passes on what it
+  /// can: partners tell each other changes only, new messages look for phases while the others stay, and what has changed or
+  /// moved is checked. Cost: O(own messages) time, about ten short messages for each change, and one sum over all ranks
+  /// for each of some 15 to 45 rounds; phases may become a twentieth more than the constructor makes, so plan anew now and then.
+  /// Every other plan is made anew, by the same scheduler and executor: `auto` does not choose again.
+  /// Throws Error, the same on all ranks, as the constructor does; mismatch where ranks follow different plans; state where one
+  /// has freed this plan. fault: as PlanOptions::fault.
+  Plan follow(std::span<const Partner> destinations, const Outcome& fault = {}) const;
+
+  // What is below throws Error state after free(); functions that bind throw it on all ranks if one of them has freed the plan.
 
   /// Not collective. As given to the constructor, in the same order, zero bytes and the rank itself included.
   std::span<const Partner> destinations() const;

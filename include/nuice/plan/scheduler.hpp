@@ -11,9 +11,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nuice/core/check.hpp"
 #include "nuice/core/executor.hpp"
+#include "nuice/core/hosts.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/core/topology.hpp"
 
@@ -102,6 +104,11 @@ struct Scheduler {
   Required<Paces> tried_with;
   std::string_view alias_of =
       {};  ///< The row with the same algorithm, under its first name. The adviser tries that one.
+
+  /// For hosts with several ranks, which have a port each (host_schedule.hpp): by message its phase, in none of which a host sends or
+  /// receives two of other hosts. What stays inside a host is not looked at. Without it `make` schedules the hosts' matrix, and what one
+  /// host sends another goes one behind the other.
+  std::vector<PhaseId> (*phases_between_hosts)(const Problem&, const Hosts&) = nullptr;
 
   bool chooses_paths = false;  ///< Its transfers have paths where the network has several.
 

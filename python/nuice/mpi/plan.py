@@ -49,23 +49,36 @@ class Plan:
     ) -> None:
         handle = c_void_p()
         try:
-            pairs = destinations.items() if isinstance(destinations, Mapping) else destinations
-            row = [
-                Partner(whole(rank, "a partner's rank", bits=32), whole(size, "a message's bytes"))
-                for rank, size in pairs
-            ]
+            row = _row_of(destinations)
             text = option_text(options, named)
-            ranks, sizes = ints([p.rank for p in row]), int64s([p.bytes for p in row])
         except Exception:
             # The other ranks must not wait for this one: a number of partners that cannot be is an error of
             # all.
             lib.nuice_plan_create_f(comm.py2f(), -1, None, None, b"", byref(handle))
             raise
-        must(lib.nuice_plan_create_f(comm.py2f(), len(row), ranks, sizes, text, byref(handle)))
-        self._handle = handle.value
-        self._num_ranks = comm.size
-        self.destinations = tuple(row)
-        self.sources = self._partners(lib.nuice_plan_sources)
+        must(lib.nuice_plan_create_f(comm.py2f(), *_row_arguments(row), text, byref(handle)))
+        self._take(handle, comm.size, row)
+
+    def follow(self, destinations: Mapping[int, int] | Iterable[tuple[int, int]]) -> Plan:
+        """Collective. A plan for a matrix that has changed, with the options of this one, which stays as it
+        is. destinations: all of now, as for Plan(). With planning="distributed" and the scheduler
+        "distributed_coloring" only what has changed is planned, and figure("kept") says how many messages
+        have stayed where they were.
+
+        Raises as Plan() does; mismatch where ranks follow different plans.
+        """
+        if self._handle is None:
+            raise Error("the plan was freed", "state")
+        handle = c_void_p()
+        try:
+            row = _row_of(destinations)
+        except Exception:
+            lib.nuice_plan_follow(self._handle, -1, None, None, byref(handle))  # an error of all ranks
+            raise
+        must(lib.nuice_plan_follow(self._handle, *_row_arguments(row), byref(handle)))
+        followed = Plan.__new__(Plan)
+        followed._take(handle, self._num_ranks, row)
+        return followed
 
     def bind(self, send: Any, receive: Any, direction: str = "forwards") -> Exchange:
         """Collective. Makes the exchange of these buffers, which must stay where they are until
@@ -159,6 +172,12 @@ class Plan:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a plan belongs to this process: it cannot be pickled")
 
+    def _take(self, handle: c_void_p, num_ranks: int, row: list[Partner]) -> None:
+        self._handle = handle.value
+        self._num_ranks = num_ranks
+        self.destinations = tuple(row)
+        self.sources = self._partners(lib.nuice_plan_sources)
+
     def _partners(self, call: Any) -> tuple[Partner, ...]:
         count = c_int()
         must(lib.nuice_plan_num_partners(self._handle, byref(c_int()), byref(count)))
@@ -176,6 +195,18 @@ class Plan:
         handle = c_void_p()
         if lib.nuice_plan_bind(self._handle, None, None, 0, byref(handle)) == 0:
             must(lib.nuice_exchange_free(byref(handle)))  # a rank without partners
+
+
+def _row_of(destinations: Mapping[int, int] | Iterable[tuple[int, int]]) -> list[Partner]:
+    pairs = destinations.items() if isinstance(destinations, Mapping) else destinations
+    return [
+        Partner(whole(rank, "a partner's rank", bits=32), whole(size, "a message's bytes"))
+        for rank, size in pairs
+    ]
+
+
+def _row_arguments(row: list[Partner]) -> tuple[Any, ...]:
+    return (len(row), ints([p.rank for p in row]), int64s([p.bytes for p in row]))
 
 
 def _memories(given: Any, partners: tuple[Partner, ...], writable: bool) -> list[Memory]:

@@ -47,8 +47,13 @@ void Plan::State::find_hosts(const PlanOptions& options) {
 }
 
 void Plan::State::find_near_ranks(const PlanOptions& options) {
-  if (options.hosts != auto_name) return;
-  windows.near = ranks_of_this_host(*comm);
+  info.num_hosts = comm->num_ranks();
+  if (options.hosts.empty() || options.hosts == "1") return;
+  if (options.hosts == auto_name) windows.near = ranks_of_this_host(*comm);
+  all_or_none(*comm, [&] {
+    if (options.hosts != auto_name)
+      windows.near = parse_hosts(options.hosts, comm->num_ranks()).ranks_beside(comm->rank());
+  });
   info.num_hosts = windows.near.front() == comm->rank() ? 1 : 0;
   all_reduce(*comm, MPI_IN_PLACE, &info.num_hosts, 1, MPI_INT32_T, MPI_SUM);
   shares_ports = info.num_hosts < comm->num_ranks();

@@ -150,21 +150,33 @@ PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
 void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
                            const PlanOptions& given) {
   become_member(parent, given.watchdog_s);
-  const PlanOptions options = agree_on_options(given);
+  plan_listed(all_destinations, agree_on_options(given), nullptr);
+}
+
+void Plan::State::follow(const State& earlier, std::span<const Partner> all_destinations,
+                         const Outcome& fault) {
+  agree(*comm, fault);
+  info.overridden = earlier.info.overridden;
+  plan_listed(all_destinations, earlier.settled_options, &earlier);
+  for (const Rival& rival : earlier.rivals) rivals.push_back(rival);
+}
+
+void Plan::State::plan_listed(std::span<const Partner> all_destinations, const PlanOptions& options,
+                              const State* earlier) {
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(*comm, [&] {
     check_destinations(*comm, all_destinations);
     destinations = merged(comm->rank(), all_destinations);
   });
   const std::size_t listing_bytes = most_listing_bytes(*comm, all_destinations);
-  plan_merged(options, scheduler);
+  plan_merged(options, scheduler, earlier);
   if (listing_bytes > 0) listing = exchange_listings(*tags, all_destinations, table.sources, listing_bytes);
   agree_on_times();
 }
 
-void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* scheduler) {
+void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* scheduler, const State* earlier) {
   if (options.planning == Planning::distributed) {
-    plan_distributed(options);
+    plan_distributed(options, earlier != nullptr && earlier->palette ? earlier : nullptr);
     return;
   }
   find_hosts(options);
@@ -195,6 +207,15 @@ Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOpt
     : state_(std::make_unique<State>()) {
   state_->join(parent, options.watchdog_s);
   naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
+}
+
+Plan Plan::follow(std::span<const Partner> destinations, const Outcome& fault) const {
+  if (!state_) throw Error(ErrorCode::state, "the plan was moved away");
+  require_running("Plan::follow()");
+  auto state = std::make_unique<State>();
+  state->join_beside(*state_);
+  naming_dead_ranks(*state->comm, [&] { state->follow(*state_, destinations, fault); });
+  return Plan(std::move(state));
 }
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}

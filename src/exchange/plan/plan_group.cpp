@@ -17,7 +17,7 @@ namespace {
 /// What hangs on the user's communicator.
 using Holder = std::shared_ptr<PlanGroup>;
 
-constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none", "halo"};
+constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none", "halo", "follow"};
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.
@@ -32,6 +32,7 @@ std::string words(std::int64_t code) {
   const std::string whose = " of plan " + std::to_string(code / num_calls / 2);
   if (call / 2 == static_cast<std::size_t>(Form::none)) return "the making" + whose;
   if (call / 2 == static_cast<std::size_t>(Form::halo)) return "the making of a halo";
+  if (call / 2 == static_cast<std::size_t>(Form::follow)) return "follow()" + whose;
   return std::string("bind(") + form_names[call / 2] + (call % 2 == 0 ? ")" : ", backwards)") + whose;
 }
 
@@ -81,6 +82,13 @@ std::shared_ptr<TagSpace> PlanGroup::tags_for_plan(MPI_Comm parent, double watch
   const auto [group, tags] = expect_plan(parent, watchdog_s);
   if (tags) return tags;
   return std::make_shared<TagSpace>(TagSpace{duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr)});
+}
+
+std::shared_ptr<TagSpace> PlanGroup::tags_beside(const PendingCall& pending, double watchdog_s) {
+  std::shared_ptr<TagSpace> tags = require_same(pending, watchdog_s);
+  if (!tags) tags = std::make_shared<TagSpace>(TagSpace{duplicate(comm_.get(), watchdog_s, &comm_)});
+  share(tags);
+  return tags;
 }
 
 void PlanGroup::share(const std::shared_ptr<TagSpace>& tags) {

@@ -23,8 +23,8 @@
 
 namespace nuice::mpi {
 
-/// What is bound; none: a plan is made; halo: one of these is made.
-enum class Form { buffers, array, fields, broadcast, none, halo };
+/// What is bound; none: a plan is made; halo: one of these is made; follow: a plan is made from another.
+enum class Form { buffers, array, fields, broadcast, none, halo, follow };
 
 struct BindCall {
   Form form;
@@ -62,6 +62,8 @@ class PlanGroup {
 
   /// Collective. The one that the plans share, or where there is none for this plan a new one, as duplicate_for_plan().
   static std::shared_ptr<TagSpace> tags_for_plan(MPI_Comm parent, double watchdog_s);
+  /// Collective. Likewise, for one that is made from another; throws as require_same().
+  std::shared_ptr<TagSpace> tags_beside(const PendingCall& pending, double watchdog_s);
   /// Collective. As nuice::mpi::duplicate(), after expect_plan(). For a plan that shares none.
   static std::shared_ptr<const Communicator> duplicate_for_plan(MPI_Comm parent, double watchdog_s);
   /// Collective. For a halo, which makes its plans on it. Throws as expect_plan().
@@ -110,6 +112,12 @@ struct Membership {
   /// Collective over parent.
   static Membership of(MPI_Comm parent, const std::shared_ptr<const Communicator>& comm, double watchdog_s) {
     const auto group = PlanGroup::of(parent, *comm);
+    return {.group = group, .number = group->add(), .watchdog_s = watchdog_s};
+  }
+  /// Collective, of a plan that follows this one. Throws Error state where this was freed, mismatch where ranks follow different
+  /// plans or do something else. tags: where the new plan sends from now on.
+  Membership beside(std::shared_ptr<TagSpace>& tags) const {
+    tags = group->tags_beside({number, {Form::follow}, plan_is_freed}, watchdog_s);
     return {.group = group, .number = group->add(), .watchdog_s = watchdog_s};
   }
   void require_same(const BindCall& call) const {

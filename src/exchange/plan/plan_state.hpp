@@ -25,6 +25,7 @@
 #include "nuice/mpi/plan.hpp"
 #include "nuice/plan/advise.hpp"
 #include "nuice/plan/scheduler.hpp"
+#include "schedulers/distributed/palette.hpp"
 
 namespace nuice::mpi {
 
@@ -64,10 +65,11 @@ struct Plan::State {
   std::optional<Listing> listing;     // as the users gave them, where any rank lists one twice
   PhaseTable table;
   PlanInfo info;
-  std::optional<Advice> advice;  // only for the scheduler "auto"
-  PlanOptions settled_options;   // with what "auto" has chosen
-  std::vector<Rival> rivals;     // equal on all ranks; empty where nothing is tried
-  KeepChoice keep_choice;        // of what they show
+  std::optional<Advice> advice;                 // only for the scheduler "auto"
+  PlanOptions settled_options;                  // with what "auto" has chosen
+  std::vector<Rival> rivals;                    // equal on all ranks; empty where nothing is tried
+  KeepChoice keep_choice;                       // of what they show
+  std::optional<distributed::Palette> palette;  // of a plan that was coloured without a matrix: for follow()
   Windows windows;
   Notices notices;      // for executors that wait for them
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
@@ -84,10 +86,21 @@ struct Plan::State {
     member.group->share(tags);
   }
 
+  /// Collective. Both, for a plan that follows another.
+  void join_beside(const State& earlier) {
+    member = earlier.member.beside(tags);
+    comm = tags->comm;
+  }
+
   /// What Plan() does.
   void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& options);
-  /// Collective. The same, once `destinations` is there. scheduler: nullptr for "auto".
-  void plan_merged(const PlanOptions& options, const Scheduler* scheduler);
+  /// What Plan::follow() does.
+  void follow(const State& earlier, std::span<const Partner> all_destinations, const Outcome& fault);
+  /// Collective. Once all agree on the options. earlier: the plan that is followed, or nullptr.
+  void plan_listed(std::span<const Partner> all_destinations, const PlanOptions& options,
+                   const State* earlier);
+  /// Collective. The same, once `destinations` is there.
+  void plan_merged(const PlanOptions& options, const Scheduler* scheduler, const State* earlier);
   /// What Plan::from_table() does.
   void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options);
   /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
@@ -163,11 +176,12 @@ struct Plan::State {
   std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
                                    const PlanOptions& options, Rank begin, Rank end) const;
   /// Collective. As make(), by all ranks together, none of which has the matrix.
-  void plan_distributed(const PlanOptions& options);
+  /// earlier: a plan with a palette to begin from, or nullptr.
+  void plan_distributed(const PlanOptions& options, const State* earlier);
   // Either of these, of plan_distributed().
   bool gathers_after_all(const PlanOptions& options) const;
-  void plan_gathered(PlanOptions options);
-  void plan_in_pairs(const PlanOptions& options);
+  void plan_gathered(PlanOptions options, bool hosts_first);
+  void plan_in_pairs(const PlanOptions& options, const State* earlier, bool hosts_first);
   /// Collective. Checks the table with its partners, and learns what all have together; nothing is gathered.
   void take_distributed(const PlanOptions& options);
   void describe_distributed(const PlanOptions& options, const Facts& facts,

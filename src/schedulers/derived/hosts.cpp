@@ -4,6 +4,9 @@
 // A message between two hosts stands for the ranks' messages between them, one behind the other by (src, dst). A piece of it
 // is then pieces of those: Bundles translates. Straight (make_host_schedule), the pieces of one transfer between hosts
 // become one transfer after the other; combined, they stay one transfer, between the first ranks of the hosts.
+//
+// A row with phases_between_hosts colours the messages themselves, between hosts as vertices: fewer phases where hosts have different
+// numbers of messages for each other.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -12,6 +15,7 @@
 
 #include "nuice/core/error.hpp"
 #include "nuice/plan/host_schedule.hpp"
+#include "schedulers/derived/idle_phases.hpp"
 
 namespace nuice {
 namespace {
@@ -48,44 +52,40 @@ class Bundles {
 /// Transfers of one piece in any number of phases, and when each rank is idle.
 class PhaseList {
  public:
-  explicit PhaseList(Rank num_ranks)
-      : sends_(static_cast<std::size_t>(num_ranks)), receives_(static_cast<std::size_t>(num_ranks)) {}
+  explicit PhaseList(const CommMatrix& matrix) : matrix_(matrix), idle_(matrix.num_ranks()) {}
 
   std::size_t size() const { return phases_.size(); }
-  void add(const CommMatrix& matrix, std::size_t phase, const Piece& piece) {
-    if (phase >= phases_.size()) phases_.resize(phase + 1);
-    phases_[phase].push_back(piece);
-    mark(sends_[static_cast<std::size_t>(matrix.src(piece.message))], phase);
-    mark(receives_[static_cast<std::size_t>(matrix.dst(piece.message))], phase);
+  void add(std::size_t phase, const Piece& piece) {
+    at(phase).push_back(piece);
+    idle_.mark_send(matrix_.src(piece.message), phase);
+    idle_.mark_receive(matrix_.dst(piece.message), phase);
   }
-  std::size_t first_idle(Rank src, Rank dst) const {
-    const Busy& sends = sends_[static_cast<std::size_t>(src)];
-    const Busy& receives = receives_[static_cast<std::size_t>(dst)];
-    std::size_t phase = 0;
-    while (is_marked(sends, phase) || is_marked(receives, phase)) ++phase;
-    return phase;
+  /// Those inside hosts, each where both its ranks are idle first.
+  void deal_inside(const Hosts& hosts) {
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
+      const auto [src, dst, bytes] = matrix_.message(id);
+      if (hosts.same(src, dst)) at(idle_.take_first(src, dst)).push_back({id, 0, bytes});
+    }
   }
-  Schedule schedule(const CommMatrix& matrix) const {
-    Schedule result(matrix.num_ranks());
+  Schedule schedule() const {
+    Schedule result(matrix_.num_ranks());
     for (const std::vector<Piece>& phase : phases_) {
       result.begin_phase();
       for (const Piece& piece : phase)
-        result.add(matrix.src(piece.message), matrix.dst(piece.message), {&piece, 1});
+        result.add(matrix_.src(piece.message), matrix_.dst(piece.message), {&piece, 1});
     }
     return result;
   }
 
  private:
-  using Busy = std::vector<bool>;  // by phase
-  static bool is_marked(const Busy& busy, std::size_t phase) { return phase < busy.size() && busy[phase]; }
-  static void mark(Busy& busy, std::size_t phase) {
-    if (phase >= busy.size()) busy.resize(phase + 1);
-    busy[phase] = true;
+  std::vector<Piece>& at(std::size_t phase) {
+    if (phase >= phases_.size()) phases_.resize(phase + 1);
+    return phases_[phase];
   }
 
+  const CommMatrix& matrix_;
   std::vector<std::vector<Piece>> phases_;
-  std::vector<Busy> sends_;
-  std::vector<Busy> receives_;
+  sched::IdlePhases idle_;
 };
 
 Problem on_hosts(const Problem& problem, const CommMatrix& between) {
@@ -123,26 +123,31 @@ unsigned host_guarantees(const Scheduler& scheduler) {
 }
 
 Schedule make_host_schedule(const Problem& problem, std::string_view name, const Hosts& hosts) {
-  if (!schedules_hosts(find_scheduler(name)) || !hosts.any_shared()) return make_schedule(problem, name);
+  const Scheduler& scheduler = find_scheduler(name);
+  if (!schedules_hosts(scheduler) || !hosts.any_shared()) return make_schedule(problem, name);
   const CommMatrix& matrix = problem.matrix;
+  PhaseList phases(matrix);
+  if (scheduler.phases_between_hosts != nullptr) {
+    const std::vector<PhaseId> phase_of = scheduler.phases_between_hosts(problem, hosts);
+    for (MessageId id = 0; id < matrix.num_messages(); ++id)
+      if (!hosts.same(matrix.src(id), matrix.dst(id))) phases.add(phase_of[id], {id, 0, matrix.bytes(id)});
+    phases.deal_inside(hosts);
+    return phases.schedule();
+  }
   const CommMatrix between = host_matrix(matrix, hosts);
   const Schedule plan = make_schedule(on_hosts(problem, between), name);
   const Bundles bundles(matrix, between, hosts);
-  PhaseList phases(matrix.num_ranks());
   std::vector<Piece> pieces;
   for (PhaseId phase = 0; phase < plan.num_phases(); ++phase) {
     const std::size_t first = phases.size();
     for (const Transfer& transfer : plan.transfers(phase)) {
       pieces.clear();
       for (const Piece& piece : transfer.pieces) bundles.append(piece, pieces);
-      for (std::size_t i = 0; i < pieces.size(); ++i) phases.add(matrix, first + i, pieces[i]);
+      for (std::size_t i = 0; i < pieces.size(); ++i) phases.add(first + i, pieces[i]);
     }
   }
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    const auto [src, dst, bytes] = matrix.message(id);
-    if (hosts.same(src, dst)) phases.add(matrix, phases.first_idle(src, dst), {id, 0, bytes});
-  }
-  return phases.schedule(matrix);
+  phases.deal_inside(hosts);
+  return phases.schedule();
 }
 
 Schedule make_combined_schedule(const Problem& problem, std::string_view name, const Hosts& hosts) {

@@ -7,6 +7,7 @@
 
 #include "nuice/core/bounds.hpp"
 #include "schedulers/distributed/all_ranks.hpp"
+#include "schedulers/distributed/host_edges.hpp"
 #include "schedulers/distributed/table_of.hpp"
 #include "schedulers/rows.hpp"
 
@@ -27,6 +28,26 @@ distributed::Rows rows_of(const CommMatrix& matrix) {
   return rows;
 }
 
+/// By message of `sends` its phase, and how many there are.
+struct Coloured {
+  std::vector<PhaseId> phase_of;
+  PhaseId num_phases;
+};
+
+Coloured coloured(distributed::Rows sends, std::uint64_t seed) {
+  using namespace distributed;
+  Rows receives = transposed(sends);
+  Palette palette(limits_of(sends, receives));
+  AllRanks world(sends, receives, palette, seed);
+  run_rounds(world, palette);
+  std::vector<std::uint8_t> used(palette.size(), 0);
+  for (const Colour colour : sends.colours) used[colour] = 1;
+  const std::vector<PhaseId> numbers = phases_of(used);
+  Coloured result{{}, static_cast<PhaseId>(palette.size())};
+  for (const Colour colour : sends.colours) result.phase_of.push_back(numbers[colour]);
+  return result;
+}
+
 }  // namespace
 
 std::string why_not_distributed_coloring(const Problem& problem) {
@@ -35,18 +56,22 @@ std::string why_not_distributed_coloring(const Problem& problem) {
 }
 
 Schedule make_distributed_coloring(const Problem& problem) {
-  using namespace distributed;
-  Rows sends = rows_of(problem.matrix);
-  Rows receives = transposed(sends);
-  Palette palette(limits_of(sends, receives));
-  AllRanks world(sends, receives, palette, problem.seed);
-  run_rounds(world, palette);
-  std::vector<std::uint8_t> used(palette.size(), 0);
-  for (const Colour colour : sends.colours) used[colour] = 1;
-  const std::vector<PhaseId> numbers = phases_of(used);
-  std::vector<PhaseId> phase_of;
-  for (const Colour colour : sends.colours) phase_of.push_back(numbers[colour]);
-  return Schedule::of_whole_messages(problem.matrix, phase_of, static_cast<PhaseId>(palette.size()));
+  const Coloured made = coloured(rows_of(problem.matrix), problem.seed);
+  return Schedule::of_whole_messages(problem.matrix, made.phase_of, made.num_phases);
+}
+
+std::vector<PhaseId> color_between_hosts(const Problem& problem, const Hosts& hosts) {
+  const CommMatrix& matrix = problem.matrix;
+  const distributed::HostEdges edges =
+      distributed::host_edges(hosts.num_hosts(), matrix.num_messages(), [&](std::uint64_t i) {
+        const auto id = static_cast<MessageId>(i);
+        return distributed::Between{hosts.host_of(matrix.src(id)), hosts.host_of(matrix.dst(id)),
+                                    matrix.bytes(id)};
+      });
+  const Coloured made = coloured(edges.sends, problem.seed);
+  std::vector<PhaseId> phase_of(matrix.num_messages(), 0);
+  for (std::size_t i = 0; i < edges.message.size(); ++i) phase_of[edges.message[i]] = made.phase_of[i];
+  return phase_of;
 }
 
 }  // namespace nuice::sched

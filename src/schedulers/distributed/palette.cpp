@@ -31,6 +31,13 @@ Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
   require_room(limits_.size());
 }
 
+void Palette::keep(std::span<const std::uint8_t> used) {
+  std::size_t kept = 0;
+  for (std::size_t colour = 0; colour < limits_.size(); ++colour)
+    if (used[colour] != 0) limits_[kept++] = limits_[colour];
+  limits_.resize(kept);
+}
+
 bool Palette::needs_more(std::uint64_t unsettled) {
   // With a colour to spare at every rank, so many rounds settle more than a third of what is left (D = 64); with none, holes
   // vanish only where two of them meet, ever more rarely.

@@ -45,6 +45,9 @@ class Palette {
   bool is_flat() const { return limits_.empty() || limits_.front() == limits_.back(); }
   bool allows(std::size_t colour, Bytes bytes) const { return bytes <= limits_[colour]; }
 
+  /// Forgets the colours that no message of any rank has. used: by colour.
+  void keep(std::span<const std::uint8_t> used);
+
   /// After a round, in which so many messages of all ranks were left without a colour: whether they lack colours, not time.
   bool needs_more(std::uint64_t unsettled);
   /// One colour more, or up to 1 in 128 where many messages are without one. unsettled: their sizes; the new limits are spread over

@@ -35,7 +35,7 @@ namespace nuice::distributed {
 /// One rank as a sender or as a receiver. The memory is the world's.
 struct Side {
   Rank self;
-  std::span<const Rank> partners;  ///< Of each message, ascending.
+  std::span<const Rank> partners;  ///< Of each message, ascending; equal ones as both ends have agreed.
   std::span<const Bytes> bytes;    ///< Of each message.
   std::span<Colour> colours;       ///< Of each message; no_colour while it has none.
 };

@@ -30,11 +30,19 @@ std::vector<Vertex> merge_ranks(Rank num_ranks, std::size_t limit, DegreeOf degr
 
 }  // namespace
 
-RegularGraph::RegularGraph(const CommMatrix& matrix, MessageId degree) {
-  const auto sender_of =
-      merge_ranks(matrix.num_ranks(), degree, [&](Rank r) { return matrix.sent_by(r).size(); });
-  const auto receiver_of =
-      merge_ranks(matrix.num_ranks(), degree, [&](Rank r) { return matrix.received_by(r).size(); });
+/// ends_of(i): of the i-th message, by ascending src.
+template <typename EndsOf>
+void RegularGraph::build(Rank num_nodes, std::size_t num_messages, EndsOf&& ends_of, MessageId degree) {
+  const auto index = [](Rank node) { return static_cast<std::size_t>(node); };
+  std::vector<MessageId> sent(index(num_nodes), 0);
+  std::vector<MessageId> received(index(num_nodes), 0);
+  for (std::size_t i = 0; i < num_messages; ++i) {
+    const Ends ends = ends_of(i);
+    ++sent[index(ends.src)];
+    ++received[index(ends.dst)];
+  }
+  const auto sender_of = merge_ranks(num_nodes, degree, [&](Rank node) { return sent[index(node)]; });
+  const auto receiver_of = merge_ranks(num_nodes, degree, [&](Rank node) { return received[index(node)]; });
   num_vertices_ = std::max(sender_of.back(), receiver_of.back()) + 1;
   edges_.resize(std::size_t{num_vertices_} * degree);
   scratch_.resize(edges_.size());
@@ -45,16 +53,15 @@ RegularGraph::RegularGraph(const CommMatrix& matrix, MessageId degree) {
 
   // Messages are ordered by sender already; a sender's fillers follow, to whatever receivers lack edges.
   std::vector<MessageId> lacking(num_vertices_, degree);
-  for (MessageId id = 0; id < matrix.num_messages(); ++id)
-    --lacking[receiver_of[static_cast<std::size_t>(matrix.dst(id))]];
+  for (std::size_t i = 0; i < num_messages; ++i) --lacking[receiver_of[index(ends_of(i).dst)]];
   Vertex receiver = 0;
   std::size_t place = 0;
-  MessageId id = 0;
+  std::size_t next = 0;
   for (Vertex sender = 0; sender < num_vertices_; ++sender) {
     const std::size_t end = place + degree;
-    while (id < matrix.num_messages() && sender_of[static_cast<std::size_t>(matrix.src(id))] == sender) {
-      edges_[place++] = {receiver_of[static_cast<std::size_t>(matrix.dst(id))], id};
-      ++id;
+    for (; next < num_messages && sender_of[index(ends_of(next).src)] == sender; ++next) {
+      const Ends ends = ends_of(next);
+      edges_[place++] = {receiver_of[index(ends.dst)], ends.message};
     }
     for (; place < end; ++place) {
       while (lacking[receiver] == 0) ++receiver;
@@ -62,6 +69,18 @@ RegularGraph::RegularGraph(const CommMatrix& matrix, MessageId degree) {
       edges_[place] = {receiver, Edge::filler};
     }
   }
+}
+
+RegularGraph::RegularGraph(const CommMatrix& matrix, MessageId degree) {
+  const auto ends_of = [&](std::size_t i) {
+    const auto id = static_cast<MessageId>(i);
+    return Ends{matrix.src(id), matrix.dst(id), id};
+  };
+  build(matrix.num_ranks(), matrix.num_messages(), ends_of, degree);
+}
+
+RegularGraph::RegularGraph(Rank num_nodes, std::span<const Ends> messages, MessageId degree) {
+  build(num_nodes, messages.size(), [&](std::size_t i) { return messages[i]; }, degree);
 }
 
 /// Each receiver's edges are paired in the order in which they come; all are, since the degree is even.

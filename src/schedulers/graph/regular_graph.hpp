@@ -27,6 +27,13 @@ struct Edge {
   MessageId message;  // or filler
 };
 
+/// A message between two nodes, which may be hosts: two may have several.
+struct Ends {
+  Rank src;
+  Rank dst;
+  MessageId message;
+};
+
 /// Places are 32 bits wide.
 inline constexpr std::uint64_t most_edges = std::uint64_t{1} << 31;
 
@@ -37,6 +44,8 @@ class RegularGraph {
   /// Requires degree >= the matrix's maximum degree, degree > 0. A proper edge colouring of this graph is one of the
   /// messages, as messages that share a rank share a vertex.
   RegularGraph(const CommMatrix& matrix, MessageId degree);
+  /// The same of messages by ascending src.
+  RegularGraph(Rank num_nodes, std::span<const Ends> messages, MessageId degree);
 
   Vertex num_vertices() const { return num_vertices_; }
   std::span<Edge> edges() { return edges_; }
@@ -51,6 +60,8 @@ class RegularGraph {
   using Place = std::uint32_t;
   static constexpr Place none = std::numeric_limits<Place>::max();
 
+  template <typename EndsOf>
+  void build(Rank num_nodes, std::size_t num_messages, EndsOf&& ends_of, MessageId degree);
   void pair_at_receivers(std::span<const Edge> graph);
   void find_matching(std::span<const Edge> graph, MessageId degree);
   Place walk_to_free_receiver(std::span<const Edge> graph, MessageId degree, Vertex from);

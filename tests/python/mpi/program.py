@@ -70,6 +70,23 @@ def test_every_executor_against_alltoallv() -> None:
     assert num_run >= 5
 
 
+def test_a_plan_that_follows() -> None:
+    options = "planning=distributed scheduler=distributed_coloring distributed.gather=0"
+    with ring(options) as plan:
+        with plan.follow({after: 80}) as same:
+            assert same.figure("kept") == same.figure("messages")
+        wider = {dst: 16 * (rank + 1) for dst in range(size)}
+        with plan.follow(wider) as followed:
+            assert dict(followed.destinations) == wider
+            assert [tuple(p) for p in followed.sources] == [(src, 16 * (src + 1)) for src in range(size)]
+            received = np.zeros(2 * sum(range(1, size + 1)))
+            exchanged(followed, np.full(2 * size * (rank + 1), float(rank)), received)
+            assert (received == np.repeat(np.arange(size), 2 * np.arange(1, size + 1))).all()
+        is_last = rank == size - 1
+        must_fail(nuice.Error, "", plan.follow, {0: 2**70 if is_last else 8})
+    must_fail(nuice.Error, "the plan was freed", plan.follow, {})
+
+
 def test_buffers_of_every_kind() -> None:
     want = np.full(10, float(before))
     mine = np.full(10, float(rank))

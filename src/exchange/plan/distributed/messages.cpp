@@ -27,6 +27,13 @@ Busiest busiest_of(std::int64_t key, const Communicator& comm) {
 
 }  // namespace
 
+Messages messages_of(std::span<const Partner> partners, Rank self) {
+  Messages messages;
+  for (const auto& [rank, bytes] : partners)
+    if (rank != self) messages.add(rank, bytes);
+  return messages;
+}
+
 void all_max(const Communicator& comm, std::span<std::int64_t> values) {
   all_reduce(comm, MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MAX);
 }

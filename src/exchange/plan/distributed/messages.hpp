@@ -13,6 +13,7 @@
 #include "mpi/communicator.hpp"
 #include "nuice/core/bounds.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/phase_table.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
@@ -53,6 +54,9 @@ struct Messages {
     }
   }
 };
+
+/// The messages of a table's partners, but for that of the rank to itself.
+Messages messages_of(std::span<const Partner> partners, Rank self);
 
 /// Collective. The largest of all ranks, each for itself.
 void all_max(const Communicator& comm, std::span<std::int64_t> values);

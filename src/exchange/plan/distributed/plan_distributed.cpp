@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "exchange/plan/distributed/follow.hpp"
+#include "exchange/plan/distributed/hosts_first.hpp"
 #include "exchange/plan/distributed/planners.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
@@ -39,9 +41,9 @@ Messages discover_sources(const Communicator& comm, SparseExchange& sparse, cons
   return receives;
 }
 
-/// Between ranks that have the same table for a message.
+/// Between ranks that have the same table for a message. unchanged: if given, of table.destinations and table.sources.
 void check_with_partners(const Communicator& comm, SparseExchange& sparse, const PhaseTable& table,
-                         unsigned guarantees) {
+                         unsigned guarantees, const std::optional<Unchanged>& unchanged = std::nullopt) {
   const auto require = [](const std::optional<Violation>& violation) {
     if (violation) throw Error(ErrorCode::mismatch, violation->text);
   };
@@ -50,7 +52,8 @@ void check_with_partners(const Communicator& comm, SparseExchange& sparse, const
     require(check_alone(table, guarantees));
     const Claims sent = claims(table, nuice::Direction::send);
     for (std::size_t i = 0; i < table.destinations.size(); ++i)
-      if (!sent.of(i).empty()) box.add(table.destinations[i].rank, bytes_of(sent.of(i)));
+      if (!sent.of(i).empty() && (!unchanged || !unchanged->sends[i]))
+        box.add(table.destinations[i].rank, bytes_of(sent.of(i)));
   });
   std::int64_t most_bytes = 0;
   for (const auto& item : box.items)
@@ -66,7 +69,8 @@ void check_with_partners(const Communicator& comm, SparseExchange& sparse, const
       if (next != inbox.items.end() && next->partner < src) break;
       std::vector<Claim> sent;
       if (next != inbox.items.end() && next->partner == src) sent = values_in<Claim>(inbox.of(*next++));
-      require(compare_claims(src, comm.rank(), sent, expected.of(i)));
+      const bool is_told = !unchanged || !unchanged->receives[i];
+      require(compare_claims(src, comm.rank(), sent, is_told ? expected.of(i) : std::span<const Claim>()));
     }
     if (next != inbox.items.end())
       require(compare_claims(next->partner, comm.rank(), values_in<Claim>(inbox.of(*next)), {}));
@@ -84,25 +88,20 @@ void add_own(std::vector<Partner>& partners, const Partner& own) {
 }
 
 void require_no_matrix_needed(const PlanOptions& options) {
-  const bool names_hosts = !options.hosts.empty() && options.hosts != auto_name && options.hosts != "1";
-  if (names_hosts) refuse_distributed("has no hosts with several ranks");
+  if (options.combine) refuse_distributed("combines no messages");
   if (find_executor(options.executor).pace == Pace::notices)
     refuse_distributed("cannot tell who must wait for whom, which the executor " + options.executor +
                        " needs");
 }
 
 void require_planned_locally(const PlanOptions& options) {
-  if (local_planner(options.scheduler) == nullptr)
+  const LocalPlanner* const planner = local_planner(options.scheduler);
+  if (planner == nullptr)
     refuse_distributed("is for the schedulers " + local_planner_names() + ", not for " + options.scheduler);
+  const bool names_hosts = !options.hosts.empty() && options.hosts != auto_name && options.hosts != "1";
+  if (names_hosts && planner->plan_hosts == nullptr)
+    refuse_distributed("has no hosts with several ranks for the scheduler " + options.scheduler);
   require_no_matrix_needed(options);
-}
-
-/// The messages of a table, but for that of the rank to itself.
-Messages messages_of(std::span<const Partner> partners, Rank self) {
-  Messages messages;
-  for (const auto& [rank, bytes] : partners)
-    if (rank != self) messages.add(rank, bytes);
-  return messages;
 }
 
 /// The largest transfer of each phase, of all ranks.
@@ -131,7 +130,6 @@ std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable&
 void Plan::State::describe_distributed(const PlanOptions& options, const Facts& facts,
                                        const std::vector<Bytes>& largest) {
   describe(options);
-  info.num_hosts = comm->num_ranks();
   info.num_messages = facts.num_messages;
   info.num_phases = static_cast<PhaseId>(largest.size());
   info.phase_bytes = std::accumulate(largest.begin(), largest.end(), Bytes{0});
@@ -162,35 +160,42 @@ bool Plan::State::gathers_after_all(const PlanOptions& options) const {
 }
 
 /// The same plan, from the matrix.
-void Plan::State::plan_gathered(PlanOptions options) {
+void Plan::State::plan_gathered(PlanOptions options, bool hosts_first) {
+  if (hosts_first) find_hosts(options);
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(*comm, destinations);
   info.gather_s = watch.lap();
   options.planning = Planning::everywhere;
   const Problem problem{.matrix = matrix, .seed = options.seed, .phase_cost_bytes = options.phase_cost_bytes};
   make({problem, find_scheduler(options.scheduler), find_executor(options.executor)}, options);
-  info.num_hosts = comm->num_ranks();
+  settled_options.planning = Planning::distributed;  // a plan that follows may be larger
 }
 
-void Plan::State::plan_distributed(const PlanOptions& options) {
+void Plan::State::plan_distributed(const PlanOptions& options, const State* earlier) {
   all_or_none(*comm, [&] { require_planned_locally(options); });
-  if (gathers_after_all(options)) {
-    plan_gathered(options);
-  } else {
-    plan_in_pairs(options);
-  }
   find_near_ranks(options);
+  const bool is_asked = options.hosts == auto_name;
+  const bool ranks_are_scheduled =
+      !shares_ports || (is_asked && (!options.topology.empty() || info.num_hosts == 1));
+  const bool hosts_first = local_planner(options.scheduler)->plan_hosts != nullptr && !ranks_are_scheduled;
+  if (gathers_after_all(options)) {
+    plan_gathered(options, hosts_first);
+  } else {
+    plan_in_pairs(options, earlier, hosts_first);
+  }
   share_windows();
 }
 
-void Plan::State::plan_in_pairs(const PlanOptions& options) {
+void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier, bool hosts_first) {
   StopWatch watch;
   SparseExchange sparse(*comm, tags->next);
   take_tags(tags->comm, tags->next);
 
+  std::optional<Followed> followed;
   Messages sends;
   Bytes own = 0;
   all_or_none(*comm, [&] {
+    if (earlier != nullptr) followed.emplace(earlier->table, *earlier->palette);
     std::vector<Partner> row(destinations);
     std::ranges::sort(row, {}, &Partner::rank);
     for (const auto& [rank, bytes] : row)
@@ -200,15 +205,28 @@ void Plan::State::plan_in_pairs(const PlanOptions& options) {
         sends.add(rank, bytes);
     sends.require_fits(comm->rank(), "send");
   });
-  const Messages receives = discover_sources(*comm, sparse, sends);
+  const Messages receives =
+      followed ? followed->sources(*comm, sparse, sends) : discover_sources(*comm, sparse, sends);
   const Facts facts(*comm, sends, receives);
   info.gather_s = watch.lap();
 
-  LocalPlan plan =
-      local_planner(options.scheduler)->plan({*comm, sparse, sends, receives, facts, options.seed});
+  LocalProblem problem{*comm, sparse, sends, receives, facts, options.seed};
+  if (followed) problem.earlier = followed->colours(sends, receives);
+  const LocalPlanner& planner = *local_planner(options.scheduler);
+  std::optional<HostPlace> place;
+  if (hosts_first) place = place_among_hosts(*comm, windows.near);
+  LocalPlan plan = place ? planner.plan_hosts(problem, *place) : planner.plan(problem);
   table = std::move(plan.table);
+  palette = std::move(plan.palette);
+  std::optional<Unchanged> unchanged;
+  if (followed) {
+    unchanged = followed->unchanged(sends, receives, plan);
+    info.num_kept = unchanged->count_sends(*comm);
+  }
   info.schedule_s = watch.lap();
-  if (options.check) check_with_partners(*comm, sparse, table, find_scheduler(options.scheduler).guarantees);
+  if (options.check)
+    check_with_partners(*comm, sparse, table, find_scheduler(options.scheduler).guarantees, unchanged);
+  if (options.check && place) check_host_ports(*comm, sparse, table, *place);
   info.check_s = options.check ? watch.lap() : 0;
   if (own > 0) {
     add_own(table.destinations, {comm->rank(), own});

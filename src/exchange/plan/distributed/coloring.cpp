@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/plan/distributed/coloring.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "mpi/agree.hpp"
+#include "mpi/collective.hpp"
+#include "schedulers/distributed/rounds.hpp"
+#include "schedulers/distributed/side.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+using namespace distributed;
+
+/// One vertex of a world on MPI.
+class OneRank final : public World {
+ public:
+  OneRank(const LocalProblem& problem, const Vertices& vertices, Side sends, Side receives, Turn turn)
+      : comm_(problem.comm),
+        sparse_(problem.sparse),
+        vertices_(vertices),
+        sides_{sends, receives},
+        turn_(std::move(turn)) {}
+
+  void open() override {
+    outcome_ = attempt(comm_.rank(), [&] { turn_.open(sides_[0], out_); });
+  }
+  std::uint64_t deliver() override {
+    SparseExchange::Box box;
+    SparseExchange::Sums sums{};
+    std::ranges::stable_sort(out_, {},
+                             &Letter::dst);  // those to one vertex stay in order, and are one message
+    for (auto first = out_.begin(); first != out_.end();) {
+      const auto last = std::find_if(first, out_.end(), [&](const Letter& l) { return l.dst != first->dst; });
+      box.add(vertices_.speaker(first->dst), bytes_of(std::span<const Letter>(first, last)));
+      sums[0] += static_cast<std::uint64_t>(
+          std::count_if(first, last, [](const Letter& l) { return !l.is_settled; }));
+      first = last;
+    }
+    out_.clear();
+    unsettled_sizes_ = turn_.unsettled_sizes();
+    sums[1] = outcome_ ? 1 : 0;
+    const SparseExchange::Box& inbox =
+        sparse_.run(std::move(box), sums, vertices_.most_letters * sizeof(Letter));
+    if (sums[1] > 0) agree(comm_, outcome_);
+    in_.clear();
+    for (const auto& item : inbox.items)
+      for (const Letter& letter : values_in<Letter>(inbox.of(item))) in_.push_back(letter);
+    return sums[0];
+  }
+  SizeCounts unsettled_sizes() override {
+    const std::span<std::int64_t> counts = unsettled_sizes_.counts();
+    all_reduce(comm_, MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM);
+    return unsettled_sizes_;
+  }
+  void turn(std::uint32_t round) override {
+    outcome_ = attempt(comm_.rank(), [&] {
+      if (!in_.empty()) turn_.take(sides_[round % 2], in_, round, out_);
+    });
+  }
+  void close(std::uint32_t round) override { Turn::close(sides_[round % 2], in_); }
+
+ private:
+  const Communicator& comm_;
+  SparseExchange& sparse_;
+  const Vertices& vertices_;
+  std::array<Side, 2> sides_;  // senders' turns are the even ones
+  Turn turn_;
+  Outcome outcome_;
+  SizeCounts unsettled_sizes_;  // of the last turn
+  std::vector<Letter> out_;
+  std::vector<Letter> in_;
+};
+
+/// Of a Palette.
+std::vector<Bytes> limits_of(const Communicator& comm, const Messages& sends, const Messages& receives,
+                             MessageId max_degree) {
+  std::vector<Bytes> limits(max_degree, 0);
+  for (const Messages* side : {&sends, &receives}) {
+    std::vector<Bytes> sizes = side->bytes;
+    std::ranges::sort(sizes, std::ranges::greater{});
+    for (std::size_t k = 0; k < sizes.size(); ++k) limits[k] = std::max(limits[k], sizes[k]);
+  }
+  all_max(comm, std::span(limits));
+  return limits;
+}
+
+/// Of a Turn.
+std::vector<Rank> example_of(const LocalProblem& problem, const Vertices& vertices) {
+  std::vector<Rank> distances(static_cast<std::size_t>(problem.facts.most_sends), 0);
+  const Rank busiest = problem.facts.busiest_sender;
+  if (problem.comm.rank() == busiest)
+    distances = distances_of(vertices.self, problem.sends.partners, vertices.count);
+  broadcast(problem.comm, distances.data(), static_cast<int>(distances.size()), MPI_INT32_T, busiest);
+  return distances;
+}
+
+/// What messages may keep of their earlier colours; without an earlier plan nothing.
+std::vector<Colour> first_colours(const Messages& messages, const std::vector<Colour>* earlier,
+                                  const Palette& palette) {
+  if (earlier == nullptr) return std::vector<Colour>(messages.size(), no_colour);
+  std::vector<Colour> colours = *earlier;
+  for (std::size_t i = 0; i < colours.size(); ++i)
+    if (colours[i] != no_colour && !palette.allows(colours[i], messages.bytes[i])) colours[i] = no_colour;
+  return colours;
+}
+
+}  // namespace
+
+Colours find_colours(const LocalProblem& problem, const Vertices& vertices) {
+  const Communicator& comm = problem.comm;
+  const auto& earlier = problem.earlier;
+  Colours found;
+  const std::vector<Bytes> limits =
+      limits_of(comm, problem.sends, problem.receives, problem.facts.bounds.max_degree);
+  all_or_none(comm, [&] {
+    found.palette.emplace(limits, earlier ? earlier->palette : nullptr);
+    found.sends = first_colours(problem.sends, earlier ? &earlier->sends : nullptr, *found.palette);
+    found.receives = first_colours(problem.receives, earlier ? &earlier->receives : nullptr, *found.palette);
+  });
+  const std::vector<Rank> example = example_of(problem, vertices);
+  const Rank self = vertices.self;
+  OneRank world(problem, vertices, {self, problem.sends.partners, problem.sends.bytes, found.sends},
+                {self, problem.receives.partners, problem.receives.bytes, found.receives},
+                Turn(*found.palette, problem.seed, vertices.count, example));
+  run_rounds(world, *found.palette);
+  return found;
+}
+
+}  // namespace nuice::mpi
