@@ -15,6 +15,8 @@ namespace {
 
 /// An executor that only sends all at once does what basic does, which needs no buffers of its own for it.
 constexpr const char* at_once = "async";
+/// After so many exchanges by basic for good, no other unit is expected any more.
+constexpr int settled = 64;
 
 /// One side's partners as PETSc lists them: those of partner i are offsets[i] to offsets[i + 1] - 1 of indices.
 struct Listed {
@@ -79,6 +81,15 @@ UnitPlan& Forest::plan_for(std::int64_t unit_bytes) {
   return *plans_.back();
 }
 
+Route& UnitPlan::route(std::int64_t bytes, nuice_direction direction) {
+  for (const auto& known : routes)
+    if (known->unit_bytes == bytes && known->direction == direction) return *known;
+  routes.push_back(std::make_unique<Route>());
+  routes.back()->unit_bytes = bytes;
+  routes.back()->direction = direction;
+  return *routes.back();
+}
+
 PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& units) const {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
 
@@ -94,7 +105,7 @@ PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& u
 PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_direction direction,
                               UnitPlan& units) {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
-  const char *executor = nullptr, *why = nullptr, *advice = nullptr;
+  const char *executor = nullptr, *why = nullptr, *advice = nullptr, *methods = nullptr;
   double num_messages = 0;
   PetscLogDouble begin_s = 0, end_s = 0;
 
@@ -102,17 +113,20 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   PetscCall(PetscTime(&begin_s));
   PetscCall(set_up(sf));
   PetscCall(make_plan(sf, options, units));
-  PetscCall(add_lane(sf, units, units.unit_bytes, direction));
-  PetscCallNuice(comm, nuice_exchange_text(units.lanes.front()->exchange, "executor", &executor));
-  PetscCallNuice(comm, nuice_exchange_text(units.lanes.front()->exchange, "why", &why));
+  Route& first = units.route(units.unit_bytes, direction);
+  PetscCall(add_lane(sf, units, first));
+  PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "executor", &executor));
+  PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "why", &why));
+  PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "methods", &methods));
   PetscCallNuice(comm, nuice_plan_text(units.plan, "advice", &advice));
   PetscCallNuice(comm, nuice_plan_figure(units.plan, "messages", &num_messages));
   units.executor = executor;
   units.why = *why != '\0' ? why : std::string(advice, std::strcspn(advice, "\n"));
-  const bool is_basics = !options.names_a_way() && units.executor == at_once;
+  const bool tries_others = *methods != '\0';
+  const bool is_basics = !options.names_a_way() && units.executor == at_once && !tries_others;
   if (is_basics || num_messages == 0) {
     units.why = num_messages == 0 ? "no rank needs anything of another" : "all is sent at once: " + units.why;
-    units.lanes.clear();
+    units.routes.clear();
     PetscCallNuice(comm, nuice_plan_free(&units.plan));
   }
   PetscCall(PetscTime(&end_s));
@@ -121,24 +135,45 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Forest::next_lane(PetscSF sf, const Options& options, std::int64_t unit_bytes,
-                                 nuice_direction direction, Lane** lane) {
+PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, std::int64_t unit_bytes,
+                                 nuice_direction direction, Turn* turn) {
   PetscFunctionBegin;
-  *lane = nullptr;
+  *turn = {};
   if (unit_bytes <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   UnitPlan& units = plan_for(unit_bytes);
   ++units.uses;
-  if (units.uses < options.planned_at) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!units.is_decided) PetscCall(decide(sf, options, direction, units));
-  if (units.plan == nullptr) PetscFunctionReturn(PETSC_SUCCESS);
-  for (const auto& known : units.lanes)
-    if (!known->is_busy && known->unit_bytes == unit_bytes && known->direction == direction) {
-      *lane = known.get();
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  PetscCall(add_lane(sf, units, unit_bytes, direction));
-  *lane = units.lanes.back().get();
+  const bool counts = units.is_decided || units.uses >= options.planned_at;
+  if (counts && !units.is_decided) PetscCall(decide(sf, options, direction, units));
+  if (units.plan != nullptr) {
+    turn->route = &units.route(unit_bytes, direction);
+    PetscCall(turn_of(sf, options, units, turn));
+  }
+  const bool is_for_good = counts && (turn->route == nullptr || turn->route->is_basics());
+  num_by_basic_ = is_for_good ? std::min(num_by_basic_ + 1, settled) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On a route with a plan.
+PetscErrorCode Forest::turn_of(PetscSF sf, const Options& options, UnitPlan& units, Turn* turn) const {
+  Route& route = *turn->route;
+  Trial::Step step{Trial::Way::plan};
+
+  PetscFunctionBegin;
+  if (options.compares()) {
+    PetscCall(route.hear());
+    step = route.trial.next();
+  }
+  turn->is_timed = step.is_timed;
+  if (step.way == Trial::Way::plan) PetscCall(idle_lane(sf, units, route, &turn->lane));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool Forest::is_basics(nuice_direction direction) const {
+  return num_by_basic_ == settled && std::ranges::all_of(plans_, [&](const auto& units) {
+           return std::ranges::all_of(units->routes, [&](const auto& route) {
+             return route->direction != direction || route->is_basics();
+           });
+         });
 }
 
 }  // namespace nuice::petsc

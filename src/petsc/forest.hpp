@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What all duplicates of a star forest share: who exchanges with whom, how both sides are packed, the plans for units of a size,
-// and the lanes: a plan bound to buffers, one for each exchange that is under way at a time.
+// which of plan and basic carries out what, and the lanes: a plan bound to buffers, one for each exchange that is under way at a time.
 #pragma once
 
 #include <petsc/private/sfimpl.h>
@@ -14,6 +14,7 @@
 #include "nuice/nuice.h"
 #include "petsc/options.hpp"
 #include "petsc/packing.hpp"
+#include "petsc/trial.hpp"
 
 namespace nuice::petsc {
 
@@ -27,10 +28,8 @@ struct Side {
   Packing packing;
 };
 
-/// Buffers for messages of units with unit_bytes, and the exchange between them.
+/// Buffers for messages, and the exchange between them.
 struct Lane {
-  std::int64_t unit_bytes = 0;
-  nuice_direction direction = NUICE_FORWARDS;  ///< Forwards: from roots to leaves.
   std::vector<std::byte> at_roots, at_leaves;
   nuice_exchange* exchange = nullptr;
   bool is_busy = false;
@@ -39,6 +38,37 @@ struct Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
   ~Lane() { nuice_exchange_free(&exchange); }
+};
+
+/// The exchanges of units with unit_bytes in one direction, once there is a plan for them.
+struct Route {
+  std::int64_t unit_bytes = 0;
+  nuice_direction direction = NUICE_FORWARDS;  ///< Forwards: from roots to leaves.
+  std::vector<std::unique_ptr<Lane>> lanes;
+  Trial trial;
+
+  Route() = default;
+  Route(const Route&) = delete;
+  Route& operator=(const Route&) = delete;
+  /// All ranks have reported what is under way.
+  ~Route() { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
+
+  bool is_basics() const { return trial.is_decided() && trial.kept() == Trial::Way::basic; }
+  /// A timed exchange has ended. Where it was the last of its round, tells the others, without waiting for them.
+  PetscErrorCode add(MPI_Comm comm, Trial::Way way, double elapsed_s);
+  /// Waits for the report that is due, if one is. Collective.
+  PetscErrorCode hear();
+
+ private:
+  std::vector<double> reported_, heard_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Who carries out the next exchange.
+struct Turn {
+  Route* route = nullptr;
+  Lane* lane = nullptr;  ///< Null: basic.
+  bool is_timed = false;
 };
 
 /// The plan for units of about as many bytes: 2^size_class and less than twice as many. It is made for those of the first use.
@@ -50,25 +80,28 @@ struct UnitPlan {
   nuice_plan* plan = nullptr;  ///< Null once decided: exchanges of such units go by basic.
   std::string executor, why;   ///< What carries them out; why it is that, or why basic does.
   double set_up_s = 0;         ///< Of this rank: packing, planning, binding the first lane.
-  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::unique_ptr<Route>> routes;
 
   UnitPlan() = default;
   UnitPlan(const UnitPlan&) = delete;
   UnitPlan& operator=(const UnitPlan&) = delete;
+  Route& route(std::int64_t bytes, nuice_direction direction);
   ~UnitPlan() {
-    lanes.clear();
+    routes.clear();
     nuice_plan_free(&plan);
   }
 };
 
 class Forest {
  public:
-  /// Collective. The lane that the next exchange takes, idle; null: by basic. All ranks get a lane, or none. Costs a plan at use
-  /// options.planned_at with units of a size, a binding where no lane is idle, otherwise next to nothing.
-  PetscErrorCode next_lane(PetscSF sf, const Options& options, std::int64_t unit_bytes,
-                           nuice_direction direction, Lane** lane);
-  /// What -log_view counts of an exchange on a lane.
-  void log_messages(const Lane& lane) const;
+  /// Collective. All ranks get a lane, or none, which is idle. Costs a plan at use options.planned_at with units of a size, a binding
+  /// where no lane is idle, the wait for a report once or twice in a trial, otherwise next to nothing.
+  PetscErrorCode next_turn(PetscSF sf, const Options& options, std::int64_t unit_bytes,
+                           nuice_direction direction, Turn* turn);
+  /// Whether basic carries out all exchanges in this direction for good, and has done so for some time.
+  bool is_basics(nuice_direction direction) const;
+  /// What -log_view counts of an exchange by a plan.
+  void log_messages(const Route& route) const;
   const Packing& at_roots() const { return roots_.packing; }
   const Packing& at_leaves() const { return leaves_.packing; }
   /// From own roots to own leaves.
@@ -80,13 +113,15 @@ class Forest {
   PetscErrorCode set_up(PetscSF sf);
   PetscErrorCode decide(PetscSF sf, const Options& options, nuice_direction direction, UnitPlan& units);
   PetscErrorCode make_plan(PetscSF sf, const Options& options, UnitPlan& units) const;
-  PetscErrorCode add_lane(PetscSF sf, UnitPlan& units, std::int64_t unit_bytes,
-                          nuice_direction direction) const;
+  PetscErrorCode turn_of(PetscSF sf, const Options& options, UnitPlan& units, Turn* turn) const;
+  PetscErrorCode idle_lane(PetscSF sf, const UnitPlan& units, Route& route, Lane** lane) const;
+  PetscErrorCode add_lane(PetscSF sf, const UnitPlan& units, Route& route) const;
 
   Side roots_, leaves_;
   Packing within_;
   bool is_set_up_ = false;
   std::vector<std::unique_ptr<UnitPlan>> plans_;
+  int num_by_basic_ = 0;  ///< The last exchanges, which basic carries out for good; counted up to a limit.
 };
 
 }  // namespace nuice::petsc

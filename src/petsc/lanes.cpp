@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binds plans to buffers.
+// Plans bound to buffers, and what ranks tell each other about them.
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "petsc/forest.hpp"
@@ -23,20 +25,50 @@ struct Messages {
 
 }  // namespace
 
-PetscErrorCode Forest::add_lane(PetscSF sf, UnitPlan& units, std::int64_t unit_bytes,
-                                nuice_direction direction) const {
+PetscErrorCode Route::add(MPI_Comm comm, Trial::Way way, double elapsed_s) {
+  PetscFunctionBegin;
+  if (!trial.add(way, elapsed_s)) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::span<const double> report = trial.report();
+  reported_.assign(report.begin(), report.end());
+  heard_.resize(reported_.size());
+  PetscCallMPI(MPI_Iallreduce(reported_.data(), heard_.data(), static_cast<PetscMPIInt>(heard_.size()),
+                              MPI_DOUBLE, MPI_MAX, comm, &request_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Route::hear() {
+  PetscFunctionBegin;
+  if (!trial.needs_report()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Wait(&request_, MPI_STATUS_IGNORE));
+  trial.learn(heard_);
+  if (is_basics()) std::erase_if(lanes, [](const auto& lane) { return !lane->is_busy; });
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Forest::idle_lane(PetscSF sf, const UnitPlan& units, Route& route, Lane** lane) const {
+  PetscFunctionBegin;
+  const auto idle = std::ranges::find_if(route.lanes, [](const auto& known) { return !known->is_busy; });
+  if (idle != route.lanes.end()) {
+    *lane = idle->get();
+  } else {
+    PetscCall(add_lane(sf, units, route));
+    *lane = route.lanes.back().get();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Forest::add_lane(PetscSF sf, const UnitPlan& units, Route& route) const {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
+  const std::int64_t unit_bytes = route.unit_bytes;
 
   PetscFunctionBegin;
-  units.lanes.push_back(std::make_unique<Lane>());
-  Lane& lane = *units.lanes.back();
-  lane.unit_bytes = unit_bytes;
-  lane.direction = direction;
+  route.lanes.push_back(std::make_unique<Lane>());
+  Lane& lane = *route.lanes.back();
   lane.at_roots.resize(static_cast<std::size_t>(roots_.num_places * unit_bytes));
   lane.at_leaves.resize(static_cast<std::size_t>(leaves_.num_places * unit_bytes));
   Messages from(roots_, unit_bytes), to(leaves_, unit_bytes);
   void *source = lane.at_roots.data(), *target = lane.at_leaves.data();
-  if (direction == NUICE_BACKWARDS) {
+  if (route.direction == NUICE_BACKWARDS) {
     std::swap(from, to);
     std::swap(source, target);
   }
@@ -45,17 +77,17 @@ PetscErrorCode Forest::add_lane(PetscSF sf, UnitPlan& units, std::int64_t unit_b
   const MPI_Datatype type = MPI_BYTE;
   PetscCallNuice(comm, nuice_plan_bind_fields(units.plan, 1, sources, &type, from.counts.data(),
                                               from.offsets.data(), targets, &type, to.counts.data(),
-                                              to.offsets.data(), direction, &lane.exchange));
+                                              to.offsets.data(), route.direction, &lane.exchange));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void Forest::log_messages(const Lane& lane) const {
+void Forest::log_messages(const Route& route) const {
 #if defined(PETSC_USE_LOG)
-  const bool to_leaves = lane.direction == NUICE_FORWARDS;
+  const bool to_leaves = route.direction == NUICE_FORWARDS;
   const Side& from = to_leaves ? roots_ : leaves_;
   const Side& to = to_leaves ? leaves_ : roots_;
   const auto bytes = [&](const Side& side) {
-    return static_cast<PetscLogDouble>(side.num_places * lane.unit_bytes);
+    return static_cast<PetscLogDouble>(side.num_places * route.unit_bytes);
   };
   petsc_isend_ct += static_cast<PetscLogDouble>(from.ranks.size());
   petsc_isend_len += bytes(from);

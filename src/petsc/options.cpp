@@ -47,6 +47,10 @@ PetscErrorCode Options::read(PetscOptionItems* PetscOptionsObject) {
                             "docs/how-to/petsc.md", planned_at, &planned_at, nullptr));
   PetscCheck(planned_at >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-sf_nuice_plan_at %" PetscInt_FMT ": uses are counted from 1", planned_at);
+  PetscBool is_compared = compares() ? PETSC_TRUE : PETSC_FALSE, is_set = PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-sf_nuice_compare", "Time basic beside the plan and keep the faster one",
+                             "docs/how-to/petsc.md", is_compared, &is_compared, &is_set));
+  if (is_set) comparison = is_compared == PETSC_TRUE;
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,6 +4,7 @@
 
 #include <petscsf.h>
 
+#include <optional>
 #include <string>
 
 namespace nuice::petsc {
@@ -15,8 +16,12 @@ struct Options {
   PetscInt planned_at =
       3;  ///< -sf_nuice_plan_at: which use with units of a size makes the plan; those before go by basic.
 
+  /// -sf_nuice_compare: basic is timed beside a plan, and the faster one kept. Where it is not given: unless a way is named.
+  std::optional<bool> comparison;
+
   /// Then an exchange is what was asked for, even where nothing can be gained.
   bool names_a_way() const { return !scheduler.empty() || !executor.empty() || !others.empty(); }
+  bool compares() const { return comparison.value_or(!names_a_way()); }
   /// For nuice_plan_create().
   std::string text() const;
   /// Within PetscObjectOptionsBegin() and PetscOptionsEnd(). Collective.

@@ -39,44 +39,81 @@ PetscErrorCode all_share_memory(MPI_Comm comm, bool* answer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode begin(PetscSF sf, TypeState& state, MPI_Datatype unit, const void* root_data,
-                     const void* leaf_data, nuice_direction direction, Lane** lane) {
+using UnderWay = TypeState::UnderWay;
+
+double now_s(const Turn& turn) { return turn.is_timed ? MPI_Wtime() : 0; }
+
+/// Nothing of ours is under way, and nothing will be: PETSc calls basic from here on.
+void leave_to_basic(PetscSF sf, const TypeState& state, nuice_direction direction) {
+  if (direction == NUICE_FORWARDS) {
+    sf->ops->BcastBegin = state.basic.BcastBegin;
+    sf->ops->BcastEnd = state.basic.BcastEnd;
+  } else {
+    sf->ops->ReduceBegin = state.basic.ReduceBegin;
+    sf->ops->ReduceEnd = state.basic.ReduceEnd;
+  }
+}
+
+PetscErrorCode next_turn(PetscSF sf, TypeState& state, MPI_Datatype unit, nuice_direction direction,
+                         Turn* turn) {
   MPI_Aint low = 0, extent = 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Type_get_extent(unit, &low, &extent));
+  PetscCall(without_exceptions(
+      [&] { return state.forest->next_turn(sf, state.options, extent, direction, turn); }));
+  if (turn->lane != nullptr) turn->lane->is_busy = true;
+  if (state.under_way.empty() && state.forest->is_basics(direction)) leave_to_basic(sf, state, direction);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode start(const Forest& forest, const Turn& turn) {
+  PetscFunctionBegin;
+  PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_start(turn.lane->exchange));
+  forest.log_messages(*turn.route);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// An exchange has begun; one that End needs to know nothing of is basic's alone.
+PetscErrorCode has_begun(TypeState& state, MPI_Datatype unit, const void* root_data, const void* leaf_data,
+                         const Turn& turn, double begin_s) {
+  PetscFunctionBegin;
+  if (turn.lane == nullptr && !turn.is_timed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(without_exceptions([&] {
-    PetscCall(state.forest->next_lane(sf, state.options, extent, direction, lane));
-    if (*lane != nullptr) state.under_way.push_back({unit, root_data, leaf_data, *lane});
+    state.under_way.push_back({unit, root_data, leaf_data, turn, now_s(turn) - begin_s});
     return PETSC_SUCCESS;
   }));
-  if (*lane != nullptr) (*lane)->is_busy = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode start(const Forest& forest, const Lane& lane) {
-  PetscFunctionBegin;
-  PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_start(lane.exchange));
-  forest.log_messages(lane);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The lane on which this has begun; null: it is basic's.
-PetscErrorCode end(TypeState& state, MPI_Datatype unit, const void* root_data, const void* leaf_data,
-                   Lane** lane) {
+/// The exchange that ends, with nothing in it where it is basic's alone.
+PetscErrorCode take(TypeState& state, MPI_Datatype unit, const void* root_data, const void* leaf_data,
+                    UnderWay* exchange) {
   PetscBool is_same = PETSC_FALSE;
 
   PetscFunctionBegin;
-  *lane = nullptr;
+  *exchange = {};
   for (auto it = state.under_way.begin(); it != state.under_way.end(); ++it) {
     if (it->root_data != root_data || it->leaf_data != leaf_data) continue;
     PetscCall(MPIPetsc_Type_compare(unit, it->unit, &is_same));
     if (!is_same) continue;
-    *lane = it->lane;
+    *exchange = *it;
     state.under_way.erase(it);
-    PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_wait((*lane)->exchange));
     break;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode has_ended(PetscSF sf, const UnderWay& exchange, double begin_s) {
+  const Turn& turn = exchange.turn;
+
+  PetscFunctionBegin;
+  if (turn.lane != nullptr) turn.lane->is_busy = false;
+  if (!turn.is_timed) PetscFunctionReturn(PETSC_SUCCESS);
+  const Trial::Way way = turn.lane == nullptr ? Trial::Way::basic : Trial::Way::plan;
+  PetscCall(without_exceptions([&] {
+    return turn.route->add(PetscObjectComm(object(sf)), way, exchange.elapsed_s + now_s(turn) - begin_s);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,72 +122,78 @@ bool on_device(PetscMemType a, PetscMemType b) { return !PetscMemTypeHost(a) || 
 PetscErrorCode bcast_begin(PetscSF sf, MPI_Datatype unit, PetscMemType root_memory, const void* root_data,
                            PetscMemType leaf_memory, void* leaf_data, MPI_Op op) {
   TypeState* state = nullptr;
-  Lane* lane = nullptr;
+  Turn turn;
 
   PetscFunctionBegin;
   PetscCall(state_of(sf, &state));
-  if (!on_device(root_memory, leaf_memory))
-    PetscCall(begin(sf, *state, unit, root_data, leaf_data, NUICE_FORWARDS, &lane));
-  if (lane == nullptr) {
+  if (!on_device(root_memory, leaf_memory)) PetscCall(next_turn(sf, *state, unit, NUICE_FORWARDS, &turn));
+  const double begin_s = now_s(turn);
+  if (turn.lane == nullptr) {
     PetscCall(state->basic.BcastBegin(sf, unit, root_memory, root_data, leaf_memory, leaf_data, op));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    const Forest& forest = *state->forest;
+    PetscCall(forest.at_roots().out_of(unit, root_data, turn.lane->at_roots.data()));
+    PetscCall(start(forest, turn));
+    PetscCall(forest.within().out_of(unit, root_data, leaf_data, op));
   }
-  const Forest& forest = *state->forest;
-  PetscCall(forest.at_roots().out_of(unit, root_data, lane->at_roots.data()));
-  PetscCall(start(forest, *lane));
-  PetscCall(forest.within().out_of(unit, root_data, leaf_data, op));
+  PetscCall(has_begun(*state, unit, root_data, leaf_data, turn, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode bcast_end(PetscSF sf, MPI_Datatype unit, const void* root_data, void* leaf_data, MPI_Op op) {
   TypeState* state = nullptr;
-  Lane* lane = nullptr;
+  UnderWay exchange;
 
   PetscFunctionBegin;
   PetscCall(state_of(sf, &state));
-  PetscCall(end(*state, unit, root_data, leaf_data, &lane));
-  if (lane == nullptr) {
+  PetscCall(take(*state, unit, root_data, leaf_data, &exchange));
+  const double begin_s = now_s(exchange.turn);
+  if (Lane* const lane = exchange.turn.lane; lane == nullptr) {
     PetscCall(state->basic.BcastEnd(sf, unit, root_data, leaf_data, op));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_wait(lane->exchange));
+    PetscCall(state->forest->at_leaves().into(unit, lane->at_leaves.data(), leaf_data, op));
   }
-  PetscCall(state->forest->at_leaves().into(unit, lane->at_leaves.data(), leaf_data, op));
-  lane->is_busy = false;
+  PetscCall(has_ended(sf, exchange, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode reduce_begin(PetscSF sf, MPI_Datatype unit, PetscMemType leaf_memory, const void* leaf_data,
                             PetscMemType root_memory, void* root_data, MPI_Op op) {
   TypeState* state = nullptr;
-  Lane* lane = nullptr;
+  Turn turn;
 
   PetscFunctionBegin;
   PetscCall(state_of(sf, &state));
-  if (!on_device(root_memory, leaf_memory))
-    PetscCall(begin(sf, *state, unit, root_data, leaf_data, NUICE_BACKWARDS, &lane));
-  if (lane == nullptr) {
+  if (!on_device(root_memory, leaf_memory)) PetscCall(next_turn(sf, *state, unit, NUICE_BACKWARDS, &turn));
+  const double begin_s = now_s(turn);
+  if (turn.lane == nullptr) {
     PetscCall(state->basic.ReduceBegin(sf, unit, leaf_memory, leaf_data, root_memory, root_data, op));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    const Forest& forest = *state->forest;
+    PetscCall(forest.at_leaves().out_of(unit, leaf_data, turn.lane->at_leaves.data()));
+    PetscCall(start(forest, turn));
+    PetscCall(forest.within().into(unit, leaf_data, root_data, op));
   }
-  const Forest& forest = *state->forest;
-  PetscCall(forest.at_leaves().out_of(unit, leaf_data, lane->at_leaves.data()));
-  PetscCall(start(forest, *lane));
-  PetscCall(forest.within().into(unit, leaf_data, root_data, op));
+  PetscCall(has_begun(*state, unit, root_data, leaf_data, turn, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode reduce_end(PetscSF sf, MPI_Datatype unit, const void* leaf_data, void* root_data, MPI_Op op) {
   TypeState* state = nullptr;
-  Lane* lane = nullptr;
+  UnderWay exchange;
 
   PetscFunctionBegin;
   PetscCall(state_of(sf, &state));
-  PetscCall(end(*state, unit, root_data, leaf_data, &lane));
-  if (lane == nullptr) {
+  PetscCall(take(*state, unit, root_data, leaf_data, &exchange));
+  const double begin_s = now_s(exchange.turn);
+  if (Lane* const lane = exchange.turn.lane; lane == nullptr) {
     PetscCall(state->basic.ReduceEnd(sf, unit, leaf_data, root_data, op));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_wait(lane->exchange));
+    PetscCall(state->forest->at_roots().into(unit, lane->at_roots.data(), root_data, op));
   }
-  PetscCall(state->forest->at_roots().into(unit, lane->at_roots.data(), root_data, op));
-  lane->is_busy = false;
+  PetscCall(has_ended(sf, exchange, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

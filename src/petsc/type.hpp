@@ -26,9 +26,10 @@ struct TypeState {
     MPI_Datatype unit;
     const void* root_data;
     const void* leaf_data;
-    Lane* lane;
+    Turn turn;
+    double elapsed_s = 0;  ///< Inside Begin and End, where the turn is timed.
   };
-  std::vector<UnderWay> under_way;  ///< Broadcasts and reductions that have begun on a lane.
+  std::vector<UnderWay> under_way;  ///< Broadcasts and reductions that have begun on a lane, or are timed.
 };
 
 /// Not collective. PETSc keeps it with the star forest.

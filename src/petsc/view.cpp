@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <cinttypes>
+#include <cmath>
 
 #include "petsc/status.hpp"
 #include "petsc/type.hpp"
@@ -25,6 +27,30 @@ PetscErrorCode view_plan(MPI_Comm comm, const UnitPlan& units, PetscViewer viewe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What was tried, what it took, and what is kept.
+PetscErrorCode view_route(MPI_Comm comm, const Route& route, double set_up_s, PetscViewer viewer) {
+  const Trial& trial = route.trial;
+  const double plan_s = trial.cost_s(Trial::Way::plan), basic_s = trial.cost_s(Trial::Way::basic);
+  std::array<char, 64> kept{"not decided"};
+  const char* methods = "";
+
+  PetscFunctionBegin;
+  if (route.is_basics())
+    PetscCall(PetscSNPrintf(kept.data(), kept.size(), "basic is kept"));
+  else if (trial.is_decided())
+    PetscCall(PetscSNPrintf(kept.data(), kept.size(), "the plan is kept, set up after %.0f exchanges",
+                            std::ceil(set_up_s / (basic_s - plan_s))));
+  if (trial.num_timed() > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "%s of %" PRId64 " bytes, %d timed of each: basic %.4g ms, plan %.4g ms: %s\n",
+        route.direction == NUICE_FORWARDS ? "broadcasts" : "reductions", route.unit_bytes, trial.num_timed(),
+        1e3 * basic_s, 1e3 * plan_s, kept.data()));
+  if (!route.lanes.empty())
+    PetscCallNuice(comm, nuice_exchange_text(route.lanes.front()->exchange, "methods", &methods));
+  if (*methods != '\0') PetscCall(PetscViewerASCIIPrintf(viewer, "the plan's executors: %s\n", methods));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode view_units(MPI_Comm comm, const UnitPlan& units, PetscViewer viewer) {
   double set_up_s = units.set_up_s;
 
@@ -42,6 +68,7 @@ PetscErrorCode view_units(MPI_Comm comm, const UnitPlan& units, PetscViewer view
   if (units.is_decided) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &set_up_s, 1, MPI_DOUBLE, MPI_MAX, comm));
     PetscCall(PetscViewerASCIIPrintf(viewer, "set up in %.3f ms\n", 1e3 * set_up_s));
+    for (const auto& route : units.routes) PetscCall(view_route(comm, *route, set_up_s, viewer));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,9 +3,12 @@
 // what is left to basic, and what is wrong. tests/petsc/test_petsc.py starts it with all kinds of options.
 //
 //   mpiexec -n N petsc_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...] [-seeds 3] [-rank_1_late SECONDS]
+//     [-trials 160] [-slow_basic SECONDS]
 //
+// -trials: only forests that are used so often, 40 times for trials that are clear, 160 until basic stands in the table of functions.
+// -slow_basic: basic takes so much longer.
 // Prints one line for each case that failed, "all right" otherwise; the exit code is the number of failed cases, up to 99.
-#include <petscsf.h>
+#include <petsc/private/sfimpl.h>
 
 #include <algorithm>
 #include <cstring>
@@ -310,6 +313,86 @@ PetscErrorCode wait_for_rank_1(PetscReal seconds) {
   PetscFunctionReturn(0);
 }
 
+const char* reference = PETSCSFBASIC;
+
+/// A forest and its duplicate, in both directions, one or two under way.
+PetscErrorCode compare_many(const Graph& graph, PetscInt rounds, const std::string& name) {
+  PetscSF ours, basic, copy;
+
+  PetscFunctionBegin;
+  PetscCall(make(graph, "nuice", &ours));
+  PetscCall(make(graph, reference, &basic));
+  PetscCall(PetscSFDuplicate(ours, PETSCSF_DUPLICATE_GRAPH, &copy));
+  const Unit unit = units()[0];
+  for (unsigned round = 0; round < static_cast<unsigned>(rounds); ++round)
+    for (const bool reduces : {false, true}) {
+      std::vector<Data> mine, theirs;
+      for (unsigned k = 0; k <= round % 2; ++k) {
+        mine.emplace_back(graph, unit, 2 * round + k);
+        theirs.push_back(mine.back());
+      }
+      for (std::size_t k = 0; k < mine.size(); ++k)
+        PetscCall(begin(k == 0 ? ours : copy, unit, mine[k], MPI_SUM, reduces));
+      for (std::size_t k = mine.size(); k-- > 0;)
+        PetscCall(end(k == 0 ? ours : copy, unit, mine[k], MPI_SUM, reduces));
+      for (Data& data : theirs) {
+        PetscCall(begin(basic, unit, data, MPI_SUM, reduces));
+        PetscCall(end(basic, unit, data, MPI_SUM, reduces));
+      }
+      PetscCall(expect(mine == theirs, name + ", exchange " + std::to_string(round)));
+    }
+  // What comes later than all of these goes by whatever is in the forest's table by now, units of other sizes too.
+  PetscCall(compare_several(ours, basic, graph, name + ", after trials"));
+  PetscCall(compare_several(copy, basic, graph, name + ", duplicate, after trials"));
+  for (PetscSF* sf : {&ours, &copy, &basic}) PetscCall(PetscSFDestroy(sf));
+  PetscFunctionReturn(0);
+}
+
+PetscReal slow_s = 0;
+PetscErrorCode (*create_basic)(PetscSF) = nullptr;
+_PetscSFOps quick;
+
+PetscErrorCode slow_bcast_end(PetscSF sf, MPI_Datatype unit, const void* roots, void* leaves, MPI_Op op) {
+  PetscFunctionBegin;
+  PetscCall(PetscSleep(slow_s));
+  PetscCall(quick.BcastEnd(sf, unit, roots, leaves, op));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode slow_reduce_end(PetscSF sf, MPI_Datatype unit, const void* leaves, void* roots, MPI_Op op) {
+  PetscFunctionBegin;
+  PetscCall(PetscSleep(slow_s));
+  PetscCall(quick.ReduceEnd(sf, unit, leaves, roots, op));
+  PetscFunctionReturn(0);
+}
+
+/// Basic, which between ranks takes longer.
+PetscErrorCode create_slow_basic(PetscSF sf) {
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(create_basic(sf));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(sf)), &size));
+  if (size == 1) PetscFunctionReturn(0);
+  quick = *sf->ops;
+  sf->ops->BcastEnd = slow_bcast_end;
+  sf->ops->ReduceEnd = slow_reduce_end;
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode make_basic_slow() {
+  PetscSF any;  // the first forest fills PETSc's table of types
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFCreate(PETSC_COMM_SELF, &any));
+  PetscCall(PetscSFDestroy(&any));
+  PetscCall(PetscFunctionListFind(PetscSFList, PETSCSFBASIC, &create_basic));
+  reference = "quick";
+  PetscCall(PetscSFRegister(reference, create_basic));
+  PetscCall(PetscSFRegister(PETSCSFBASIC, create_slow_basic));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode run() {
   const std::vector<std::pair<Kind, std::string>> kinds = {{Kind::scattered, "scattered"},
                                                            {Kind::contiguous, "contiguous"},
@@ -317,8 +400,12 @@ PetscErrorCode run() {
                                                            {Kind::sparse, "with ranks without neighbours"}};
   PetscInt seeds = 1;
   PetscReal late_s = 0;
+  PetscInt trials = 0;
 
   PetscFunctionBegin;
+  PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-slow_basic", &slow_s, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-trials", &trials, nullptr));
+  if (slow_s > 0) PetscCall(make_basic_slow());
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-rank_1_late", &late_s, nullptr));
   if (late_s > 0) {
     PetscCall(wait_for_rank_1(late_s));
@@ -329,6 +416,10 @@ PetscErrorCode run() {
     for (const auto& [kind, name] : kinds) {
       const Graph graph(kind, static_cast<unsigned>(seed));
       PetscSF ours, basic;
+      if (trials > 0) {
+        PetscCall(compare_many(graph, trials, name));
+        continue;
+      }
       PetscCall(make(graph, "nuice", &ours));
       PetscCall(make(graph, "basic", &basic));
       PetscCall(compare_all(ours, basic, graph, name));

@@ -90,6 +90,56 @@ def test_a_view_says_what_was_planned_and_what_was_not():
 
 
 @pytest.fixture(scope="module")
+def slow_plans(tmp_path_factory):
+    """To be preloaded: every exchange by a plan takes 30 ms longer."""
+    folder = tmp_path_factory.mktemp("slow")
+    (folder / "slow.c").write_text(
+        "#include <dlfcn.h>\n#include <unistd.h>\n"
+        "int nuice_exchange_wait(void* exchange) {\n"
+        '  void* nuice = dlopen("libnuice.so.1", RTLD_LAZY | RTLD_NOLOAD);\n'
+        "  usleep(30000);\n"
+        '  return ((int (*)(void*))dlsym(nuice, "nuice_exchange_wait"))(exchange);\n}\n'
+    )
+    command = ["cc", "-shared", "-fPIC", folder / "slow.c", "-o", folder / "slow.so"]
+    subprocess.run(command, check=True)
+    return folder / "slow.so"
+
+
+@pytest.mark.parametrize("kept", ["the plan", "basic"])
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=SLOW), pytest.param(7, marks=SLOW)])
+def test_the_faster_of_basic_and_plan_is_kept(slow_plans, kept, ranks):
+    words = ["-sf_view", "-sf_nuice_scheduler", "coloring", "-sf_nuice_compare", "-sf_nuice_plan_at", "1"]
+    if kept == "basic":  # so often that it stands in the table of functions afterwards
+        slow = {"LD_PRELOAD": str(slow_plans)}
+        printed = said(ranks, OWN_TEST, *LOAD, *words, "-trials", "160", environment=slow)
+    else:
+        printed = said(ranks, OWN_TEST, *LOAD, *words, "-trials", "40", "-slow_basic", "0.03")
+    assert "all right" in printed
+    tried = re.findall(r"(broadcasts|reductions) of 8 bytes, (4|12) timed of each: (.*)", printed)
+    assert len(tried) >= 6, printed  # both directions of three forests
+    for _, _, words in tried:
+        took = re.fullmatch(r"basic (\S+) ms, plan (\S+) ms: (the plan|basic) is kept(.*)", words)
+        assert took, words
+        assert took[3] == kept
+        assert (float(took[1]) > float(took[2])) == (kept == "the plan")
+        assert bool(re.fullmatch(r", set up after \d+ exchanges", took[4])) == (kept == "the plan")
+
+
+def test_results_are_right_while_basic_and_plan_take_turns():
+    words = ["-trials", "160", "-sf_view", "-sf_nuice_executor", "phased", "-sf_nuice_compare"]
+    printed = said(3, OWN_TEST, *LOAD, *words)
+    assert "all right" in printed
+    assert "timed of each" in printed
+
+
+def test_whoever_names_a_way_gets_it_untried():
+    printed = said(2, OWN_TEST, *LOAD, "-trials", "40", *shlex.split(WAYS["barrier"]), "-sf_view")
+    assert "all right" in printed
+    assert "executor barrier" in printed
+    assert "timed of each" not in printed
+
+
+@pytest.fixture(scope="module")
 def example(tmp_path_factory):
     """Compiles one of PETSc's examples: example("vec/is/sf/tests/ex4")."""
     folder = tmp_path_factory.mktemp("petsc")
@@ -110,7 +160,8 @@ def example(tmp_path_factory):
 
 def compared(printed):
     """Without what tells the types apart, and times."""
-    words = r"^\s*(type: |scatter type |nuice |units of |scheduler |set up in |why: |by basic: |MultiSF sort)"
+    words = r"^\s*(type: |scatter type |nuice |units of |scheduler |set up in |why: |by basic: |MultiSF sort"
+    words += r"|broadcasts of |reductions of |the plan's )"
     return [line for line in printed.splitlines() if not re.match(words, line) and "sec" not in line]
 
 

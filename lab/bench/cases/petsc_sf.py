@@ -3,11 +3,12 @@
 
 Exchanges (PetscSFBcastBegin and End) of the patterns of the case network, on the test network and on shared
 memory, and whole solutions: conjugate gradients with Jacobi, a 3-D Poisson problem, 16 right-hand sides at
-once. Everything is Debian's PETSc and Open MPI; `make petsc` builds the library. What setting up took more
-than basic's is counted in exchanges: after so many it has paid off. Every payload is verified, and solutions
-are compared bit for bit.
+once, of which PETSc's log says what exchanges and reductions take. Everything is Debian's PETSc and Open MPI;
+`make petsc` builds the library. -sf_view says whether the plan or basic is kept, and after how many exchanges
+the plan has paid for its set-up. Every payload is verified, and solutions are compared bit for bit.
 """
 
+import re
 import tempfile
 from itertools import product
 from pathlib import Path
@@ -18,6 +19,10 @@ from kit.patterns import airfoil_of_volume, uniform
 from kit.peers import OPTIONS, build_peers, write_pattern
 
 TYPES = ["basic", "neighbor", "nuice"]
+USED = r"units of \d+ bytes, (\d+) exchanges: (planned|by basic)"
+TRIED = (
+    r"timed of each: (.*): (basic is kept|the plan is kept|not decided)(?:, set up after (\d+) exchanges)?"
+)
 BOXES = {2: (2, 1, 1), 4: (2, 2, 1), 8: (2, 2, 2), 16: (4, 2, 2)}
 
 
@@ -41,25 +46,47 @@ def patterns(ranks, quick):
     if quick:
         return
     yield "airfoil 9428", airfoil_of_volume(9428, ranks, multiple=8)
-    yield "as HPCG, 16^3 a rank", box_halo(ranks, 16)
+    yield "27-point stencil, 16^3 a rank", box_halo(ranks, 16)
     yield f"d={degree}, 1 KiB", uniform(ranks, 8, 1024)
 
 
 def run(options, where, program, *words):
     """What one start printed, an object per type."""
     library = Path(options.build).absolute() / "src" / "petsc" / "libnuice_petsc.so"
-    settings = {"PETSC_OPTIONS": f"-dll_append {library}"}
+    # Without what earlier runs have found, perhaps beside other load.
+    settings = {"PETSC_OPTIONS": f"-dll_append {library} -sf_view", "NUICE_WISDOM": ""}
     how = {"mpiexec": options.mpiexec, "timeout_s": 580, "settings": settings}
-    records = objects(where.run([program, *words, *TYPES], **how).stdout)
-    return {record["type"]: record for record in records}
+    printed = where.run([program, *words, *TYPES], **how).stdout
+    by_type = {record["type"]: record for record in objects(printed)}
+    by_type["nuice"] |= view_of(printed)
+    return by_type
+
+
+def view_of(printed):
+    """Of the units that were used most often: what -sf_view says carries out their exchanges, what a trial
+    took, and after how many exchanges the plan has paid for its set-up; None where basic is kept."""
+    units = sorted(re.finditer(USED, printed), key=lambda found: int(found[1]))
+    if not units or units[-1][2] == "by basic":
+        return {"kept": "basic", "tried": None, "pays_after": None}
+    tried = re.search(TRIED, printed[units[-1].end() :])
+    if not tried:
+        return {"kept": "plan", "tried": None, "pays_after": None}
+    return {
+        "kept": tried[2].removeprefix("the "),
+        "tried": tried[1],
+        "pays_after": tried[3] and int(tried[3]),
+    }
 
 
 def compared(name, where, by_type, key):
-    """One figure: medians by type, and how many times as fast as the others nuice is."""
+    """One figure: medians by type, how many times as fast as the others nuice is by these, and what it takes
+    of basic's time in the same turn (median of the ratios)."""
     ours = by_type["nuice"][key]
     kind = where.name if where.settings else "none"
     figure = {"case": name, "network": kind, "ranks": where.ranks, "what": key.partition("_")[0]}
     figure |= {f"{kind}_s": record[key] for kind, record in by_type.items()}
+    figure |= {key: by_type["nuice"][key] for key in ("kept", "tried", "pays_after")}
+    figure["ratio"] = by_type["nuice"]["ratio_to_first"]
     return figure | {f"over_{kind}": by_type[kind][key] / ours for kind in TYPES if kind != "nuice"}
 
 
@@ -72,10 +99,7 @@ def exchanges(options, where, program, folder):
         figure = compared(name, where, by_type, "exchange_seconds_median")
         figure |= {f"{kind}_p95_s": record["exchange_seconds_p95"] for kind, record in by_type.items()}
         figure["right"] = all(record["verified"] for record in by_type.values())
-        more_s = by_type["nuice"]["set_up_seconds"] - by_type["basic"]["set_up_seconds"]
-        saved_s = figure["basic_s"] - figure["nuice_s"]
-        figure["set_up_s"] = more_s
-        figure["pays_after"] = max(0, round(more_s / saved_s)) if saved_s > 0.1 * figure["basic_s"] else None
+        figure["set_up_s"] = by_type["nuice"]["set_up_seconds"] - by_type["basic"]["set_up_seconds"]
         yield figure
 
 
@@ -89,7 +113,13 @@ def solves(options, where, program):
         figure = compared(name, where, by_type, "solve_seconds_median")
         iterations = {record["iterations"] for record in by_type.values()}
         figure["right"] = len(iterations) == 1 and not any(r["difference"] for r in by_type.values())
-        yield figure | {"iterations": iterations.pop(), "set_up_s": None, "pays_after": None}
+        for kind, record in by_type.items():
+            for part in ("exchanges", "reductions"):
+                figure[f"{kind}_{part}_share"] = (
+                    record[f"{part}_seconds_median"] / record["solve_seconds_median"]
+                )
+        figure["over_basic_without_exchanges"] = 1 / (1 - figure["basic_exchanges_share"])
+        yield figure | {"iterations": iterations.pop()}
 
 
 def rows(options):
@@ -108,10 +138,15 @@ def rows(options):
 
 
 def pays(row):
-    """Empty for a solution."""
-    if row["set_up_s"] is None:
+    return "no gain" if row["kept"] == "basic" else str(row["pays_after"] or "?")
+
+
+def parts(row):
+    """And how many times as fast it would be if exchanges took no time and reductions what they take now."""
+    if "over_basic_without_exchanges" not in row:
         return ""
-    return "no gain" if row["pays_after"] is None else str(row["pays_after"])
+    shares = f"{row['basic_exchanges_share']:.0%}, {row['basic_reductions_share']:.0%}"
+    return f"{shares}; {row['over_basic_without_exchanges']:.2f} without exchanges"
 
 
 CASE = Case(
@@ -133,6 +168,8 @@ CASE = Case(
         "case",
         *(f"{kind} ms = {kind}_s*1e3 .4g" for kind in TYPES),
         "/ basic = over_basic .2f | / neighbor = over_neighbor .2f",
+        "nuice / basic in turns = ratio .3f | kept",
+        Column("exchanges and reductions of basic's solve", parts),
         Column("pays after", pays),
         Column("", lambda row: "" if row["right"] else "WRONG"),
     ),

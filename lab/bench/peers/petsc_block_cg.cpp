@@ -5,7 +5,9 @@
 //   mpiexec -n N petsc_block_cg POINTS SIDES RTOL REPS TYPE ...
 //
 // POINTS a direction of the grid, SIDES right-hand sides. The solutions of all types are timed in turns. Prints one JSON object per
-// type: iterations, the median seconds of a solution, and by how much it differs from that of the first type.
+// type: iterations, the median seconds of a solution, its ratio to that of the first type in the same turn (median), what is spent
+// in exchanges and in reductions (PETSc's own log; mean over the ranks, median over the solutions), and by how much the solution
+// differs from that of the first type.
 #include <petscdmda.h>
 
 #include <cstdlib>
@@ -14,9 +16,16 @@
 #include <vector>
 
 #include "kit/timing.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "petsc.hpp"
 
+/// The numbers of its log's events, which PETSc exports; it does not find all of them by name.
+PETSC_EXTERN PetscLogEvent VEC_ScatterBegin, VEC_ScatterEnd, VEC_TDot, VEC_Norm;
+
 namespace {
+
+constexpr PetscInt num_warm =
+    160;  // exchanges after which nuice knows whether basic is faster, and is out of its way if it is
 
 /// The seven-point Laplacian on a grid in boxes.
 Mat laplacian(PetscInt points) {
@@ -57,6 +66,30 @@ PetscErrorCode divide_by_diagonal(PC, Vec x, Vec y) {
   PetscFunctionReturn(0);
 }
 
+/// What PETSc has logged of this rank until now, in seconds.
+double logged_s(const std::vector<PetscLogEvent>& events) {
+  double sum_s = 0;
+  for (const PetscLogEvent event : events) {
+    PetscEventPerfInfo info;
+    must(PetscLogEventGetPerfInfo(0, event, &info));
+    sum_s += info.time;
+  }
+  return sum_s;
+}
+
+double mean_over_ranks(double value) {
+  double sum = 0;
+  MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return sum / nuice::mpi::world_size();
+}
+
+struct Part {
+  std::vector<PetscLogEvent> events;
+  std::vector<double> seconds{};  // of every solution
+
+  void add(double since_s) { seconds.push_back(mean_over_ranks(logged_s(events) - since_s)); }
+};
+
 class Solver {
  public:
   Solver(Mat laplacian, PetscInt sides, double rtol, const std::string& type) : type_(type) {
@@ -70,8 +103,10 @@ class Solver {
     PC preconditioner;
     solver_ = make_conjugate_gradients(matrix_, PCSHELL, rtol, preconditioner);
     must(PCShellSetApply(preconditioner, divide_by_diagonal));
-    solve();
-    must(KSPGetIterationNumber(solver_, &iterations_));
+    for (PetscInt done = 0; done < num_warm; done += iterations_) {
+      solve();
+      must(KSPGetIterationNumber(solver_, &iterations_));
+    }
   }
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
@@ -85,21 +120,28 @@ class Solver {
   void solve() { must(KSPSolve(solver_, b_, x)); }
 
   void time() {
+    const double exchanges_s = logged_s(exchanges_.events), reductions_s = logged_s(reductions_.events);
     seconds_.push_back(nuice::kit::time_batch([this] { solve(); }));
+    exchanges_.add(exchanges_s);
+    reductions_.add(reductions_s);
   }
 
-  void print(Vec right) {
+  void print(const Solver& first) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < seconds_.size(); ++i) ratios.push_back(seconds_[i] / first.seconds_[i]);
     Vec difference;
     PetscReal norm;
     must(VecDuplicate(x, &difference));
-    must(VecWAXPY(difference, -1, x, right));
+    must(VecWAXPY(difference, -1, x, first.x));
     must(VecNorm(difference, NORM_INFINITY, &norm));
     must(VecDestroy(&difference));
     must(PetscPrintf(PETSC_COMM_WORLD,
                      "{\"type\": \"%s\", \"iterations\": %d, \"solve_seconds_median\": %.9g, "
-                     "\"difference\": %.9g}\n",
+                     "\"ratio_to_first\": %.9g, \"exchanges_seconds_median\": %.9g, "
+                     "\"reductions_seconds_median\": %.9g, \"difference\": %.9g}\n",
                      type_.c_str(), static_cast<int>(iterations_), nuice::kit::median(seconds_),
-                     static_cast<double>(norm)));
+                     nuice::kit::median(ratios), nuice::kit::median(exchanges_.seconds),
+                     nuice::kit::median(reductions_.seconds), static_cast<double>(norm)));
   }
 
   Vec x = nullptr;
@@ -111,6 +153,8 @@ class Solver {
   KSP solver_ = nullptr;
   PetscInt iterations_ = 0;
   std::vector<double> seconds_;
+  Part exchanges_{{VEC_ScatterBegin, VEC_ScatterEnd}};
+  Part reductions_{{VEC_TDot, VEC_Norm}};
 };
 
 void run(int argc, char** argv) {
@@ -119,7 +163,7 @@ void run(int argc, char** argv) {
   for (int i = 5; i < argc; ++i)
     solvers.push_back(std::make_unique<Solver>(matrix, std::atoi(argv[2]), std::atof(argv[3]), argv[i]));
   nuice::kit::in_turns(std::atoi(argv[4]), solvers.size(), [&](int, std::size_t i) { solvers[i]->time(); });
-  for (const auto& solver : solvers) solver->print(solvers.front()->x);
+  for (const auto& solver : solvers) solver->print(*solvers.front());
   solvers.clear();
   must(MatDestroy(&matrix));
 }
@@ -130,6 +174,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc < 6) MPI_Abort(MPI_COMM_WORLD, 2);
   PetscCall(PetscInitializeNoArguments());
+  PetscCall(PetscLogDefaultBegin());
   run(argc, argv);
   PetscCall(PetscFinalize());
   MPI_Finalize();
