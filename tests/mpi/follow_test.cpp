@@ -152,6 +152,25 @@ TEST(Follow, GathersNoMoreOnceAMatrixHasGrown) {
   expect_right(plan, sizes);
 }
 
+TEST(Follow, IsWatchedAsThePlanBefore) {
+  const std::vector<Partner> row = {{(test::world_rank() + 1) % test::world_size(), 40}};
+  mpi::PlanOptions options = in_pairs;
+  options.watchdog_s = 30;
+  mpi::Plan first(MPI_COMM_WORLD, row, options);
+  test::BoundPlan bound(first);  // which keeps its communicator
+  bound.exchange.start();
+  for (int i = 0; i < 3; ++i) {
+    mpi::Plan second = first.follow(row);
+    EXPECT_EQ(second.table(), first.table());
+    test::BoundPlan again(second);
+    again.exchange.start();
+    again.exchange.wait();
+    again.expect_received(0);
+  }
+  bound.exchange.wait();
+  bound.expect_received(0);
+}
+
 TEST(Follow, TakesMessagesToItselfAndPartnersListedTwice) {
   const Rank n = test::world_size();
   const Rank me = test::world_rank();
