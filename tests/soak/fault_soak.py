@@ -151,16 +151,18 @@ class Episode:
         )
         if self.errors():
             self.seen["tcp"] = self.connections()
+            self.seen["stacks"] = {r: _stack(pid) for r, pid in self.pids().items() if r not in self.errors()}
             raise RuntimeError(f"not outlived: {self.faults[-1]}: {self.errors()}")
 
     def connections(self) -> dict[str, list[str]]:
-        """Those whose last segment was not answered, by host: TCP sends it again ever more seldom."""
+        """Those with bytes that were not sent, answered or read, by host. "backoff": TCP sends again ever
+        more seldom."""
         up = network.current(os.environ["NUICE_TESTBED"])
         found = {}
         for host in up.hosts:
             command = ["ip", "netns", "exec", up.host(host), "ss", "-tinOH", "state", "established"]
             said = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout
-            found[str(host)] = [line for line in said.splitlines() if "backoff:" in line]
+            found[str(host)] = [line for line in said.splitlines() if line.split()[:2] != ["0", "0"]]
         return found
 
     def wait_for_end(self, survivors: set[int]) -> None:
