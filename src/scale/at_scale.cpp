@@ -230,19 +230,20 @@ ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on
   if (!(problem.changed >= 0 && problem.changed <= 1))
     throw Error(ErrorCode::invalid_argument, "share of changed messages: between 0 and 1");
   if (problem.ranks_per_host < 1) throw Error(ErrorCode::invalid_argument, "ranks of a host: at least 1");
-  if (problem.ranks_per_host > 1 && problem.changed > 0)
+  const Rank ranks_per_host = std::min(problem.ranks_per_host, std::max(problem.num_ranks, Rank{1}));
+  if (ranks_per_host > 1 && problem.changed > 0)
     throw Error(ErrorCode::invalid_argument,
                 "changed messages: with several ranks on a host nothing is followed");
   if (on_progress) on_progress("drawing the matrix", 0);
   Planner planner(make_rows(problem.pattern, problem.sizes, problem.num_ranks, problem.degree, problem.seed),
-                  problem.ranks_per_host, problem.seed, on_progress);
+                  ranks_per_host, problem.seed, on_progress);
   const std::vector<Bytes> limits = planner.limits();
   ScaleReport report{.num_ranks = problem.num_ranks,
                      .num_messages = planner.num_messages(),
                      .max_degree = static_cast<std::uint32_t>(limits.size()),
                      .whole_message_bytes = std::accumulate(limits.begin(), limits.end(), Bytes{0}),
                      .max_rank_degree = planner.max_rank_degree(),
-                     .ranks_per_host = problem.ranks_per_host};
+                     .ranks_per_host = ranks_per_host};
   report.plan = planner.run("planning");
   if (problem.changed > 0) {
     report.num_changed = planner.change(problem.changed);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "nuice/nuice.hpp"
@@ -221,14 +222,15 @@ TEST(AtScale, ReportsWhatItDid) {
 
 TEST(AtScale, SchedulesHostsFirst) {
   for (const char* sizes : {"equal", "uniform"})
-    for (const Rank per_host : {3, 8, 1000}) {
+    for (const Rank per_host : {3, 8, 1000, std::numeric_limits<Rank>::max()}) {
       SCOPED_TRACE(std::string(sizes) + ", " + std::to_string(per_host) + " ranks a host");
       const ScaleReport report = plan_at_scale(
           {.num_ranks = 500, .degree = 10, .sizes = sizes, .seed = 3, .ranks_per_host = per_host});
       EXPECT_TRUE(report.plan.verified) << report.plan.violation;
       EXPECT_EQ(report.max_rank_degree, 10);
       EXPECT_GE(report.plan.num_phases, report.max_degree);
-      if (per_host == 1000) {
+      if (per_host >= 500) {
+        EXPECT_EQ(report.ranks_per_host, 500);
         EXPECT_EQ(report.max_degree, 0);  // nothing leaves the host
         EXPECT_LE(report.plan.num_phases, 20);
       } else {

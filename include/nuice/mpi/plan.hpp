@@ -96,7 +96,8 @@ class Plan {
   /// can: partners tell each other changes only, new messages look for phases while the others stay, and what has changed or
   /// moved is checked. Cost: O(own messages) time, about ten short messages for each change, and one sum over all ranks
   /// for each of some 15 to 45 rounds; phases may become a twentieth more than the constructor makes, so plan anew now and then.
-  /// Every other plan is made anew, by the same scheduler and executor: `auto` does not choose again.
+  /// Every other plan is made anew, by the same scheduler and executor: `auto` does not choose again, and for from_table() it is the scheduler
+  /// that its options name.
   /// Throws Error, the same on all ranks, as the constructor does; mismatch where ranks follow different plans; state where one
   /// has freed this plan. fault: as PlanOptions::fault.
   Plan follow(std::span<const Partner> destinations, const Outcome& fault = {}) const;
