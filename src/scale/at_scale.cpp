@@ -102,7 +102,12 @@ class Planner {
   std::uint64_t num_messages() const { return ranks_.size(); }
   std::vector<Bytes> limits() { return limits_of(edges(), receives_); }
   std::uint32_t max_rank_degree() const {
-    return static_cast<std::uint32_t>(limits_of(ranks_, transposed(ranks_)).size());
+    std::vector<std::size_t> received(static_cast<std::size_t>(ranks_.num_ranks()), 0);
+    for (const Rank dst : ranks_.partners) ++received[static_cast<std::size_t>(dst)];
+    std::size_t most = 0;
+    for (Rank rank = 0; rank < ranks_.num_ranks(); ++rank)
+      most = std::max({most, ranks_.degree(rank), received[static_cast<std::size_t>(rank)]});
+    return static_cast<std::uint32_t>(most);
   }
   std::uint64_t memory_per_rank_bytes() const { return memory_; }
 

@@ -5,7 +5,7 @@
 //   const Schedule combined = make_combined_schedule(problem, "ac", hosts);
 //
 // Both make the matrix of hosts, have the scheduler schedule that, and put the ranks' messages in the place of the
-// hosts'. In every phase a host sends to at most one host and receives from at most one: find_host_contention() (hosts.hpp)
+// hosts'; but make_host_schedule() asks rows that have phases_between_hosts (scheduler.hpp) for the phases themselves. In every phase a host sends to at most one host and receives from at most one: find_host_contention() (hosts.hpp)
 // is the law.
 #pragma once
 
