@@ -50,6 +50,7 @@ def test_unequal_sizes() -> None:
         assert rows["rs_nh"]["bytes_of_bound"] < rows["rs_n"]["bytes_of_bound"]
 
 
+@pytest.mark.long
 def test_fit_machines() -> None:
     """The shipped machine has the values that the fit finds."""
     done = run("fit_machines", "--json", "--check", "--no-leave-one-out", "--seeds", "5")
@@ -80,6 +81,7 @@ def test_planning_costs() -> None:
     assert all(any(f["coefficients"].values()) and 0 < f["lowest"] <= f["highest"] for f in figures)
 
 
+@pytest.mark.long
 def test_coloring() -> None:
     figures = quick("coloring")
     matrices = [f for f in figures if "matrix" in f]

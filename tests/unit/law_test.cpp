@@ -59,84 +59,39 @@ std::string text_of(const CommMatrix& matrix, const Schedule& schedule) {
   return out.str();
 }
 
-TEST_P(Law, DeliversAndKeepsItsGuarantees) {
-  for_every_schedule(test::all_matrices(),
-                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
-                       const auto violation = find_violation(matrix, schedule);
-                       ASSERT_FALSE(violation) << violation->text;
-                     });
+void agrees_with_a_second_judge(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees) {
+  SCOPED_TRACE("a second judge");
+  if (lower_bounds(matrix).total_bytes > 100'000) return;
+  ASSERT_EQ(test::follow_every_byte(matrix, schedule), "");
+  if ((guarantees & one_port) != 0) {
+    ASSERT_FALSE(test::has_node_contention(schedule));
+  }
 }
 
-TEST_P(Law, HoldsForSizesThatDifferMuch) {
-  for_every_schedule(test::sized_matrices(),
-                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
-                       const auto violation = find_violation(matrix, schedule);
-                       ASSERT_FALSE(violation) << violation->text;
-                     });
+void stays_within_the_bounds(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees) {
+  SCOPED_TRACE("bounds");
+  if ((guarantees & one_port) == 0) return;
+  const Bounds bounds = lower_bounds(matrix);
+  // Each byte passes its source's port and its destination's, forwarded or not.
+  ASSERT_GE(phase_bytes(schedule), bounds.max_port_bytes);
+  if (schedule.num_transfers() == matrix.num_messages()) {  // none is split
+    ASSERT_GE(phase_bytes(schedule), whole_message_bytes(matrix));
+  }
+  // A forwarded transfer carries several messages, so a rank may need fewer than it has.
+  if ((guarantees & direct) == 0) return;
+  ASSERT_GE(schedule.num_phases(), bounds.max_degree);
+  if ((guarantees & fewest_phases) != 0) {
+    ASSERT_EQ(schedule.num_phases(), bounds.max_degree);
+  }
+  if ((guarantees & fewest_bytes) != 0) {
+    ASSERT_EQ(phase_bytes(schedule), bounds.max_port_bytes);
+  }
 }
 
-TEST_P(Law, AgreesWithASecondJudge) {
-  for_every_schedule(test::all_matrices(),
-                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
-                       if (lower_bounds(matrix).total_bytes > 100'000) return;
-                       ASSERT_EQ(test::follow_every_byte(matrix, schedule), "");
-                       if ((scheduler().guarantees & one_port) != 0) {
-                         ASSERT_FALSE(test::has_node_contention(schedule));
-                       }
-                     });
-}
-
-TEST_P(Law, StaysWithinTheBounds) {
-  for_every_schedule(test::all_matrices(),
-                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
-                       if ((scheduler().guarantees & one_port) == 0) return;
-                       const Bounds bounds = lower_bounds(matrix);
-                       // Each byte passes its source's port and its destination's, forwarded or not.
-                       ASSERT_GE(phase_bytes(schedule), bounds.max_port_bytes);
-                       if (schedule.num_transfers() == matrix.num_messages()) {  // none is split
-                         ASSERT_GE(phase_bytes(schedule), whole_message_bytes(matrix));
-                       }
-                       // A forwarded transfer carries several messages, so a rank may need fewer than it has.
-                       if ((scheduler().guarantees & direct) == 0) return;
-                       ASSERT_GE(schedule.num_phases(), bounds.max_degree);
-                       if ((scheduler().guarantees & fewest_phases) != 0) {
-                         ASSERT_EQ(schedule.num_phases(), bounds.max_degree);
-                       }
-                       if ((scheduler().guarantees & fewest_bytes) != 0) {
-                         ASSERT_EQ(phase_bytes(schedule), bounds.max_port_bytes);
-                       }
-                     });
-}
-
-TEST_P(Law, NoPhaseIsEmpty) {
-  for_every_schedule(test::all_matrices(), [](const CommMatrix&, std::uint64_t, const Schedule& schedule) {
-    for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
-      ASSERT_GT(schedule.transfers(phase).size(), 0U);
-  });
-}
-
-TEST_P(Law, SameProblemSameBytes) {
-  for_every_schedule(
-      test::all_matrices(), [this](const CommMatrix& matrix, std::uint64_t seed, const Schedule& schedule) {
-        const CommMatrix copy = matrix;
-        ASSERT_EQ(text_of(matrix, schedule), text_of(copy, scheduler().make(problem_for(copy, seed))));
-      });
-}
-
-TEST_P(Law, OrderOfEntriesDoesNotMatter) {
-  for_every_schedule(test::random_matrices(),
-                     [this](const CommMatrix& matrix, std::uint64_t seed, const Schedule& schedule) {
-                       std::vector<Message> entries = matrix.entries();
-                       Random(99).shuffle(std::span(entries));
-                       const CommMatrix shuffled = CommMatrix::from_messages(matrix.num_ranks(), entries);
-                       ASSERT_EQ(schedule, scheduler().make(problem_for(shuffled, seed)));
-                     });
-}
-
-TEST_P(Law, SeedMattersOnlyWhereItSaysSo) {
-  const CommMatrix matrix = random_regular(64, 16, {}, 3);
-  const bool differs = scheduler().make(problem_for(matrix, 1)) != scheduler().make(problem_for(matrix, 2));
-  EXPECT_EQ(differs, scheduler().randomized);
+void no_phase_is_empty(const Schedule& schedule) {
+  SCOPED_TRACE("empty phases");
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
+    ASSERT_GT(schedule.transfers(phase).size(), 0U);
 }
 
 using Line = std::tuple<PhaseId, Rank, Rank, Rank, Rank, Bytes, Bytes>;  // phase, hop, message, offset, bytes
@@ -155,41 +110,81 @@ std::vector<Line> sorted(std::vector<Line> lines) {
 }
 
 /// Whether the slices of all ranks hold exactly the schedule's transfers, seen from both ends.
-TEST_P(Law, SlicesReassembleToTheSchedule) {
+void slices_reassemble(const CommMatrix& matrix, const Schedule& schedule) {
+  SCOPED_TRACE("slices");
+  std::vector<Line> whole;
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    for (const Transfer& transfer : schedule.transfers(phase)) {
+      for (const Piece& piece : transfer.pieces) {
+        whole.emplace_back(phase, transfer.src, transfer.dst, matrix.src(piece.message),
+                           matrix.dst(piece.message), piece.offset, piece.bytes);
+      }
+    }
+  }
+  std::vector<Line> sends;
+  std::vector<Line> receives;
+  const std::vector<PhaseTable> tables = slice_all(matrix, schedule);
+  for (const PhaseTable& table : tables) {
+    // slice() reads the whole schedule: beyond a few ranks every seventh is enough.
+    if (table.num_ranks <= 8 || table.rank % 7 == 0) {
+      ASSERT_EQ(table, slice(matrix, schedule, table.rank));
+    }
+    for (const PhaseEntry& entry : table.entries) {
+      if (entry.send_partner != no_rank) {
+        const Part send{table.rank, entry.send_partner, entry.send_offset, entry.send_bytes};
+        add_lines(sends, table, entry.phase, send, entry.send_parts);
+      }
+      if (entry.recv_partner != no_rank) {
+        const Part receive{entry.recv_partner, table.rank, entry.recv_offset, entry.recv_bytes};
+        add_lines(receives, table, entry.phase, receive, entry.recv_parts);
+      }
+    }
+  }
+  whole = sorted(std::move(whole));
+  ASSERT_EQ(sorted(std::move(sends)), whole);
+  ASSERT_EQ(sorted(std::move(receives)), whole);
+}
+
+/// Each schedule is made once for all of these laws, and once more for the last.
+TEST_P(Law, AllHoldOnEveryMatrix) {
   for_every_schedule(
-      test::all_matrices(), [](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
-        std::vector<Line> whole;
-        for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
-          for (const Transfer& transfer : schedule.transfers(phase)) {
-            for (const Piece& piece : transfer.pieces) {
-              whole.emplace_back(phase, transfer.src, transfer.dst, matrix.src(piece.message),
-                                 matrix.dst(piece.message), piece.offset, piece.bytes);
-            }
-          }
-        }
-        std::vector<Line> sends;
-        std::vector<Line> receives;
-        const std::vector<PhaseTable> tables = slice_all(matrix, schedule);
-        for (const PhaseTable& table : tables) {
-          // slice() reads the whole schedule: beyond a few ranks every seventh is enough.
-          if (table.num_ranks <= 8 || table.rank % 7 == 0) {
-            ASSERT_EQ(table, slice(matrix, schedule, table.rank));
-          }
-          for (const PhaseEntry& entry : table.entries) {
-            if (entry.send_partner != no_rank) {
-              const Part send{table.rank, entry.send_partner, entry.send_offset, entry.send_bytes};
-              add_lines(sends, table, entry.phase, send, entry.send_parts);
-            }
-            if (entry.recv_partner != no_rank) {
-              const Part receive{entry.recv_partner, table.rank, entry.recv_offset, entry.recv_bytes};
-              add_lines(receives, table, entry.phase, receive, entry.recv_parts);
-            }
-          }
-        }
-        whole = sorted(std::move(whole));
-        ASSERT_EQ(sorted(std::move(sends)), whole);
-        ASSERT_EQ(sorted(std::move(receives)), whole);
+      test::all_matrices(), [this](const CommMatrix& matrix, std::uint64_t seed, const Schedule& schedule) {
+        const auto violation = find_violation(matrix, schedule);
+        ASSERT_FALSE(violation) << violation->text;
+        ASSERT_NO_FATAL_FAILURE(agrees_with_a_second_judge(matrix, schedule, scheduler().guarantees));
+        ASSERT_NO_FATAL_FAILURE(stays_within_the_bounds(matrix, schedule, scheduler().guarantees));
+        ASSERT_NO_FATAL_FAILURE(no_phase_is_empty(schedule));
+        ASSERT_NO_FATAL_FAILURE(slices_reassemble(matrix, schedule));
+        const std::string text = text_of(matrix, schedule);
+        std::istringstream in(text);
+        ASSERT_EQ(read_schedule(in, "x.plan", matrix).schedule, schedule);
+        const CommMatrix copy = matrix;
+        ASSERT_EQ(text, text_of(copy, scheduler().make(problem_for(copy, seed)))) << "made twice";
       });
+}
+
+TEST_P(Law, HoldsForSizesThatDifferMuch) {
+  for_every_schedule(test::sized_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t, const Schedule& schedule) {
+                       const auto violation = find_violation(matrix, schedule);
+                       ASSERT_FALSE(violation) << violation->text;
+                     });
+}
+
+TEST_P(Law, OrderOfEntriesDoesNotMatter) {
+  for_every_schedule(test::random_matrices(),
+                     [this](const CommMatrix& matrix, std::uint64_t seed, const Schedule& schedule) {
+                       std::vector<Message> entries = matrix.entries();
+                       Random(99).shuffle(std::span(entries));
+                       const CommMatrix shuffled = CommMatrix::from_messages(matrix.num_ranks(), entries);
+                       ASSERT_EQ(schedule, scheduler().make(problem_for(shuffled, seed)));
+                     });
+}
+
+TEST_P(Law, SeedMattersOnlyWhereItSaysSo) {
+  const CommMatrix matrix = random_regular(64, 16, {}, 3);
+  const bool differs = scheduler().make(problem_for(matrix, 1)) != scheduler().make(problem_for(matrix, 2));
+  EXPECT_EQ(differs, scheduler().randomized);
 }
 
 std::vector<std::string_view> scheduler_names() {

@@ -29,8 +29,9 @@ ScheduleRecord record_of(const CommMatrix& matrix, const Scheduler& scheduler, s
           topology != nullptr ? topology->name() : ""};
 }
 
+/// law_test.cpp reads schedules of random matrices too.
 TEST(ScheduleText, ReadsWhatItWrites) {
-  for (const auto& [name, matrix] : test::all_matrices()) {
+  for (const auto& [name, matrix] : test::extreme_matrices()) {
     for (const Scheduler& scheduler : schedulers()) {
       const ScheduleRecord record = record_of(matrix, scheduler, 3);
       const ScheduleRecord again = read(write(record, matrix), matrix);
