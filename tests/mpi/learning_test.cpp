@@ -126,6 +126,7 @@ std::set<std::string> methods_of(const mpi::Exchange& exchange) {
 
 TEST(Learning, TriesAScheduleThatForwardsWhereSmallMessagesAreMany) {
   if (world_size() < 4) GTEST_SKIP() << "needs four ranks";
+  const bool is_tried = world_size() != 5;  // on five ranks it sends 15 messages in the place of 20
   mpi::Plan plan = plan_for(small_messages(20), trying("1"));
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 60; ++round) {
@@ -134,7 +135,7 @@ TEST(Learning, TriesAScheduleThatForwardsWhereSmallMessagesAreMany) {
     finish(bound.exchange, round);
     bound.expect_received(round);
   }
-  EXPECT_TRUE(methods_of(bound.exchange).contains("bruck_kport:phased"));
+  EXPECT_EQ(methods_of(bound.exchange).contains("bruck_kport:phased"), is_tried);
   expect_same_on_all_ranks(bound.exchange.info().scheduler);
 
   test::Blocks send = test::payload_to_send(world_rank(), plan.sources());
@@ -147,7 +148,7 @@ TEST(Learning, TriesAScheduleThatForwardsWhereSmallMessagesAreMany) {
     back.wait();
     EXPECT_EQ(receive, test::payload_expected(world_rank(), plan.destinations()));
   }
-  EXPECT_TRUE(methods_of(back).contains("bruck_kport:phased"));
+  EXPECT_EQ(methods_of(back).contains("bruck_kport:phased"), is_tried);
 }
 
 /// Of three times as many bytes to every second rank: no rank in between could keep them without knowing.
