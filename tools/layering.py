@@ -109,6 +109,7 @@ HEADERS = {
         "am/coalescer",
         "am/endpoint",
         "am/handler",
+        "am/host_relay",
         "am/level_sync",
         "am/loopback",
         "am/port",

@@ -11,6 +11,7 @@
 #include "nuice/am/drs.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/am/handler.hpp"
+#include "nuice/am/host_relay.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/loopback.hpp"
 #include "nuice/am/port.hpp"

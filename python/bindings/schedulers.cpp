@@ -7,26 +7,35 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <optional>
 
 #include "bindings.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/plan/host_schedule.hpp"
 #include "nuice/plan/rows.hpp"
 #include "nuice/plan/scheduler.hpp"
 
 namespace nuice::python {
 namespace {
 
+bool forwards(const Scheduler& scheduler) { return (scheduler.guarantees & direct) == 0; }
+
 /// The clock runs around `make` alone: what it costs to plan, without looking the row up or crossing
 /// languages.
 std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::string& name, std::uint64_t seed,
-                                       Bytes phase_cost_bytes, const Topology* topology, bool prefer_pairs) {
+                                       Bytes phase_cost_bytes, const Topology* topology, bool prefer_pairs,
+                                       const std::string& hosts) {
   const Scheduler& scheduler = find_scheduler(name);
   const Problem problem{matrix, seed, phase_cost_bytes, topology, prefer_pairs};
   if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
     throw Error(ErrorCode::not_applicable, name + ": " + reason);
   }
+  const std::optional<Hosts> shared =
+      hosts.empty() ? std::nullopt : std::optional(parse_hosts(hosts, matrix.num_ranks()));
   const auto begin = std::chrono::steady_clock::now();
-  Schedule schedule = scheduler.make(problem);
+  Schedule schedule = !shared               ? scheduler.make(problem)
+                      : forwards(scheduler) ? make_combined_schedule(problem, name, *shared)
+                                            : make_host_schedule(problem, name, *shared);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   return {std::move(schedule), seconds.count()};
 }
@@ -54,6 +63,10 @@ void register_schedulers(nb::module_& module) {
       .def_prop_ro(
           "gathers", [](const Scheduler& s) { return *s.gathers; },
           "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
+      .def_prop_ro(
+          "guarantees_on_hosts",
+          [](const Scheduler& s) { return guarantee_list(forwards(s) ? 0 : host_guarantees(s)); },
+          "What its schedules for hosts with several ranks keep.")
       .def_ro("chooses_paths", &Scheduler::chooses_paths,
               "Whether its transfers have paths where the network has several.")
       .def(
@@ -78,11 +91,13 @@ void register_schedulers(nb::module_& module) {
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
       nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),
-      nb::arg("prefer_pairs") = false, without_gil(),
+      nb::arg("prefer_pairs") = false, nb::arg("hosts") = "", without_gil(),
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
       "phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it. Rows that "
       "promise\n"
-      "link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
+      "link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs. hosts says which ranks "
+      "share "
+      "one, as parse_hosts().\n"
       "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "am/endpoint_core.hpp"
+#include "nuice/am/host_relay.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::am {
@@ -17,12 +18,17 @@ CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t i
       buffers_(static_cast<std::size_t>(endpoint.num_ranks())),
       id_(id),
       item_bytes_(item_bytes),
-      capacity_(options.buffer_bytes / item_bytes * item_bytes),
+      buffer_bytes_(options.buffer_bytes),
+      relay_(options.relay),
       max_age_(static_cast<std::int64_t>(options.max_age_us * 1e3)),
       last_flush_(Clock::now()) {
   const EndpointCore::Entry entry(core_);
   if (!core_.sealed_) throw Error(ErrorCode::state, "a Coalescer was made before seal()");
-  if (capacity_ == 0 || options.buffer_bytes > endpoint.max_message_bytes())
+  if (relay_ != nullptr && &relay_->endpoint_ != &endpoint)
+    throw Error(ErrorCode::invalid_argument, "a Coalescer has the HostRelay of another endpoint");
+  bool holds_an_item = options.buffer_bytes <= endpoint.max_message_bytes();
+  for (Rank dst = 0; dst < core_.num_ranks_; ++dst) holds_an_item = holds_an_item && capacity(dst) > 0;
+  if (!holds_an_item)
     throw Error(ErrorCode::invalid_argument, "a buffer of " + std::to_string(options.buffer_bytes) +
                                                  " bytes for items of " + std::to_string(item_bytes) +
                                                  "; messages have at most " +
@@ -30,14 +36,37 @@ CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t i
   core_.coalescers_.push_back(this);
 }
 
+/// Bytes of whole items for dst. What goes to a host in one message is all that its ranks may have, and its head.
+std::size_t CoalescerBase::capacity(Rank dst) const {
+  if (relay_ == nullptr || !relay_->relays(dst)) return buffer_bytes_ / item_bytes_ * item_bytes_;
+  const std::size_t ranks = relay_->ranks_beside(dst).size();
+  const std::size_t head = sizeof(HostRelay::Batches) + ranks * sizeof(std::uint32_t);
+  return buffer_bytes_ < head ? 0 : (buffer_bytes_ - head) / ranks / item_bytes_ * item_bytes_;
+}
+
+/// The rank that a message with items for dst is sent to.
+Rank CoalescerBase::goes_to(Rank dst) const {
+  return relay_ != nullptr && relay_->relays(dst) ? relay_->dealer(dst) : dst;
+}
+
+bool CoalescerBase::is_empty(Rank dst) const {
+  const Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
+  return buffer.next == buffer.memory.get();
+}
+
 CoalescerBase::~CoalescerBase() {
   const EndpointCore::Entry entry(core_);
   std::erase(core_.coalescers_, this);
 }
 
+void CoalescerBase::send(Rank dst) {
+  relay_ != nullptr && relay_->relays(dst) ? send_to_host(dst) : send_alone(dst);
+}
+
 // Swapped out before it is sent: sending may poll, and a handler may push to the same rank. What a handler throws then
 // comes out when all is in order again.
-void CoalescerBase::send(Rank dst, Buffer& buffer) {
+void CoalescerBase::send_alone(Rank dst) {
+  Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
   std::unique_ptr<std::byte[]> full = std::move(buffer.memory);
   const auto bytes = static_cast<std::size_t>(buffer.next - full.get());
   buffer = {};
@@ -45,9 +74,32 @@ void CoalescerBase::send(Rank dst, Buffer& buffer) {
   error.of([&] { core_.post(dst, {.handler = id_, .kind = Kind::batch}, full.get(), bytes, {}); });
   if (buffer.memory == nullptr) {  // else a handler began a new one
     buffer.next = full.get();
-    buffer.end = full.get() + capacity_;
+    buffer.end = full.get() + capacity(dst);
     buffer.memory = std::move(full);
   }
+  error.rethrow();
+}
+
+/// All that waits for the ranks of a host, as one message. Its buffers are empty before it is sent, for the same reason.
+void CoalescerBase::send_to_host(Rank dst) {
+  const std::span<const Rank> ranks = relay_->ranks_beside(dst);
+  std::vector<std::byte> parcel = std::move(parcel_);
+  parcel.resize(ranks.size() * sizeof(std::uint32_t));
+  std::size_t place = 0;
+  for (const Rank rank : ranks) {
+    Buffer& buffer = buffers_[static_cast<std::size_t>(rank)];
+    const auto bytes = static_cast<std::uint32_t>(buffer.next - buffer.memory.get());
+    std::memcpy(parcel.data() + place++ * sizeof(bytes), &bytes, sizeof(bytes));
+    parcel.insert(parcel.end(), buffer.memory.get(), buffer.memory.get() + bytes);
+    buffer.next = buffer.memory.get();
+  }
+  const HostRelay::Batches batches{id_};
+  FirstError error;
+  error.of([&] {
+    core_.post(relay_->dealer(dst), {.handler = relay_->handler_.id, .kind = Kind::message}, &batches,
+               sizeof(batches), parcel);
+  });
+  parcel_ = std::move(parcel);
   error.rethrow();
 }
 
@@ -60,11 +112,11 @@ void CoalescerBase::push_slowly(Rank dst, const void* item) {
   FirstError error;
   while (buffer.next == buffer.end) {
     if (buffer.memory != nullptr) {
-      error.of([&] { send(dst, buffer); });
+      error.of([&] { send(dst); });
     } else {
-      buffer.memory = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+      buffer.memory = std::make_unique_for_overwrite<std::byte[]>(capacity(dst));
       buffer.next = buffer.memory.get();
-      buffer.end = buffer.next + capacity_;
+      buffer.end = buffer.next + capacity(dst);
     }
   }
   std::memcpy(buffer.next, item, item_bytes_);
@@ -74,8 +126,10 @@ void CoalescerBase::push_slowly(Rank dst, const void* item) {
 
 void CoalescerBase::flush(Rank dst) {
   const EndpointCore::Entry entry(core_);
-  Buffer& buffer = buffers_.at(static_cast<std::size_t>(dst));
-  if (buffer.next != buffer.memory.get()) send(dst, buffer);
+  if (static_cast<std::size_t>(dst) >= buffers_.size())
+    throw Error(ErrorCode::invalid_argument,
+                "flush to rank " + std::to_string(dst) + " of " + std::to_string(core_.num_ranks_));
+  if (!is_empty(dst)) send(dst);
 }
 
 void CoalescerBase::flush() {
@@ -93,7 +147,7 @@ void CoalescerBase::flush_if_old() {
   if (now - last_flush_ < max_age_) return;
   last_flush_ = now;
   for (Rank dst = 0; dst < core_.num_ranks_; ++dst)
-    if (!core_.must_stay_behind(dst)) flush(dst);
+    if (!core_.must_stay_behind(goes_to(dst))) flush(dst);
 }
 
 }  // namespace nuice::am

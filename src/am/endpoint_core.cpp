@@ -213,6 +213,13 @@ void EndpointCore::throw_later(std::exception_ptr error) {
   if (!guards_.error) guards_.error = std::move(error);
 }
 
+void EndpointCore::run_batch(Rank src, std::uint16_t handler, Tail items) {
+  if (handler >= rows_.size() || rows_[handler].is_call || src < 0 || src >= num_ranks_)
+    reject(src, {.handler = handler, .kind = Kind::batch});
+  Context context(endpoint_, src);
+  rows_[handler].run_batch(rows_[handler].function, context, items.data(), items.size());
+}
+
 void EndpointCore::reject(Rank src, Header header) const {
   const std::string of = "a message from rank " + std::to_string(src) + " to rank " + std::to_string(rank_) +
                          " names handler " + std::to_string(header.handler);

@@ -213,6 +213,8 @@ class EndpointCore {
 
   // --- Receiving and waiting ---
   [[gnu::always_inline]] void deliver(Rank src, Header header, const std::byte* payload);
+  /// Items that came over another rank: in a handler, as if src had sent them.
+  void run_batch(Rank src, std::uint16_t handler, Tail items);
   bool takes_in_signal(Header header) const;
   void bulk_arrived(std::uint64_t cookie);
   void reject(Rank src, Header header) const;

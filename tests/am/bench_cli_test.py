@@ -31,6 +31,7 @@ class CommandLine(unittest.TestCase):
         patterns = {row["pattern"] for row in rows}
         small = {"pingpong", "flood", "roundtrip", "twoway", "coalesced"}
         others = {"block", "shift", "polling", "computing", "fanin", "collective", "alltoall"}
+        others |= {"histogram", "index-gather"}
         self.assertEqual(patterns, small | others)
         methods = {row["method"] for row in rows if row["pattern"] == "flood"}
         self.assertLessEqual({"am:mpi", "am:shm", "mpi:ring", "mpi:isend"}, methods)

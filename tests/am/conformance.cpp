@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nuice/am/coalescer.hpp"
+#include "nuice/am/host_relay.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/core/error.hpp"
@@ -493,8 +494,8 @@ void nobody_leaves_early(const MakeTransport& make, int effort) {
 
 // --- Coalescing and levels ------------------------------------------------------------------------------------------
 
-void coalescing(const MakeTransport& make, int effort) {
-  Endpoint ep(make());
+/// Every item once, in order for each source, with echoes to who pushed it.
+void coalesce(Endpoint& ep, const am::HostRelay* relay, int effort) {
   std::uint64_t sum = 0;
   std::vector<std::uint64_t> last(as_index(ep.num_ranks()), 0);
   am::Coalescer<Word>* echoes = nullptr;
@@ -509,8 +510,8 @@ void coalescing(const MakeTransport& make, int effort) {
     echoes->push(c.source(), Word{1});
   });
   ep.seal();
-  am::Coalescer<Word> items(ep, add, {.buffer_bytes = 200});
-  am::Coalescer<Word> back(ep, echo, {.buffer_bytes = 64});
+  am::Coalescer<Word> items(ep, add, {.buffer_bytes = 200, .relay = relay});
+  am::Coalescer<Word> back(ep, echo, {.buffer_bytes = 64, .relay = relay});
   echoes = &back;
   const auto count = static_cast<std::uint64_t>(300 * effort);
   for (std::uint64_t i = 1; i <= count; ++i)
@@ -518,17 +519,49 @@ void coalescing(const MakeTransport& make, int effort) {
   ep.quiesce();
   EXPECT_EQ(sum, as_index(ep.num_ranks()) * (count * (count + 1) / 2));
   EXPECT_EQ(echoed, as_index(ep.num_ranks()) * count);
-  EXPECT_LT(ep.stats().sent, 2 * as_index(ep.num_ranks()) * count / 5);
+  EXPECT_LT(ep.stats().sent, 2 * as_index(ep.num_ranks()) * count / (relay != nullptr ? 1 : 5));
   EXPECT_EQ(error_of([&] { items.push(ep.num_ranks(), Word{}); })->code(), ErrorCode::invalid_argument);
   EXPECT_THROW(am::Coalescer<Word>(ep, add, {.buffer_bytes = 4}), Error);
+}
+
+void coalescing(const MakeTransport& make, int effort) {
+  Endpoint ep(make());
+  coalesce(ep, nullptr, effort);
+}
+
+// Ranks dealt round two hosts: neighbours in number are on different ones, and with an odd number the hosts are unequal.
+void coalescing_in_two_hops(const MakeTransport& make, int effort) {
+  Endpoint ep(make());
+  std::vector<Rank> host_of;
+  for (Rank rank = 0; rank < ep.num_ranks(); ++rank) host_of.push_back(rank % 2);
+  const am::HostRelay relay(ep, Hosts(host_of));
+  for (Rank dst = 0; dst < ep.num_ranks(); ++dst) {
+    EXPECT_EQ(relay.relays(dst), dst % 2 != ep.rank() % 2);
+    EXPECT_EQ(relay.dealer(dst) % 2, dst % 2);
+  }
+  coalesce(ep, &relay, effort);
+}
+
+void relays_that_cannot_be(const MakeTransport& make, int /*effort*/) {
+  Endpoint ep(make());
+  EXPECT_EQ(error_of([&] { const am::HostRelay wrong(ep, parse_hosts("2", ep.num_ranks() + 1)); })->code(),
+            ErrorCode::invalid_argument);
+  // Hosts that differ between ranks.
+  const am::HostRelay torn(ep, parse_hosts(ep.rank() == 1 ? "1" : "2", ep.num_ranks()));
+  const auto error = error_of([&] { ep.seal(); });
+  EXPECT_EQ(error.has_value(), ep.num_ranks() > 1);
+  if (error) {
+    EXPECT_EQ(error->code(), ErrorCode::mismatch);
+  }
 }
 
 void coalesced_items_leave_by_age(const MakeTransport& make, int /*effort*/) {
   Endpoint ep(make());
   std::uint64_t handled = 0;
   const auto add = ep.on<Word>("add", [&](Context&, const Word&) { ++handled; });
+  const am::HostRelay relay(ep, parse_hosts("2", ep.num_ranks()));  // some near, some over a dealer
   ep.seal();
-  am::Coalescer<Word> items(ep, add, {.buffer_bytes = 200, .max_age_us = 50});
+  am::Coalescer<Word> items(ep, add, {.buffer_bytes = 200, .max_age_us = 50, .relay = &relay});
   items.push((ep.rank() + 1) % ep.num_ranks(), Word{1});
   ep.poll_until([&] { return handled == 1; });
   ep.quiesce();
@@ -582,6 +615,8 @@ constexpr ConformanceCase cases[] = {
     {"MessagesThatMakeMessages", messages_that_make_messages},
     {"NobodyLeavesEarly", nobody_leaves_early},
     {"Coalescing", coalescing},
+    {"CoalescingInTwoHops", coalescing_in_two_hops},
+    {"RelaysThatCannotBe", relays_that_cannot_be},
     {"CoalescedItemsLeaveByAge", coalesced_items_leave_by_age},
     {"LevelsWithNeighbours", levels_with_neighbours},
 };

@@ -109,6 +109,98 @@ TEST(Learning, TriesSeveralMethodsAndTellsWhatTheyTook) {
   EXPECT_EQ(info.methods.front().name, order + ":" + plan.info().executor);
 }
 
+/// Everybody to everybody, in sizes that differ a little.
+CommMatrix small_messages(Bytes bytes) {
+  std::vector<Message> messages;
+  for (Rank src = 0; src < world_size(); ++src)
+    for (Rank dst = 0; dst < world_size(); ++dst)
+      if (src != dst) messages.push_back({src, dst, bytes + src});
+  return CommMatrix::from_messages(world_size(), messages);
+}
+
+std::set<std::string> methods_of(const mpi::Exchange& exchange) {
+  std::set<std::string> names;
+  for (const mpi::MethodTrial& method : exchange.info().methods) names.insert(method.name);
+  return names;
+}
+
+TEST(Learning, TriesAScheduleThatForwardsWhereSmallMessagesAreMany) {
+  if (world_size() < 4) GTEST_SKIP() << "needs four ranks";
+  const bool is_tried = world_size() != 5;  // on five ranks it sends 15 messages in the place of 20
+  mpi::Plan plan = plan_for(small_messages(20), trying("1"));
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 60; ++round) {
+    bound.refill(round);
+    bound.exchange.start();
+    finish(bound.exchange, round);
+    bound.expect_received(round);
+  }
+  EXPECT_EQ(methods_of(bound.exchange).contains("bruck_kport:phased"), is_tried);
+  expect_same_on_all_ranks(bound.exchange.info().scheduler);
+
+  test::Blocks send = test::payload_to_send(world_rank(), plan.sources());
+  test::Blocks receive = test::poisoned(plan.destinations());
+  mpi::Exchange back =
+      plan.bind(test::send_buffers(send), test::receive_buffers(receive), mpi::Direction::backwards);
+  for (int round = 0; round < 20; ++round) {
+    for (auto& block : receive) std::ranges::fill(block, test::poison);
+    back.start();
+    back.wait();
+    EXPECT_EQ(receive, test::payload_expected(world_rank(), plan.destinations()));
+  }
+  EXPECT_EQ(methods_of(back).contains("bruck_kport:phased"), is_tried);
+}
+
+/// Of three times as many bytes to every second rank: no rank in between could keep them without knowing.
+TEST(Learning, TriesNoForwardingOfFields) {
+  if (world_size() < 4) GTEST_SKIP() << "needs four ranks";
+  mpi::Plan plan = plan_for(small_messages(24), trying("1"));
+  const auto times = [](Rank src, Rank dst) { return (src + dst) % 2 == 0 ? 1 : 3; };
+  std::vector<std::int64_t> send_counts, send_offsets, receive_counts, receive_offsets;
+  std::int64_t num_sent = 0, num_received = 0;
+  for (const Partner& to : plan.destinations()) {
+    send_offsets.push_back(num_sent);
+    send_counts.push_back(8 * times(world_rank(), to.rank));
+    num_sent += send_counts.back();
+  }
+  for (const Partner& from : plan.sources()) {
+    receive_offsets.push_back(num_received);
+    receive_counts.push_back(8 * times(from.rank, world_rank()));
+    num_received += receive_counts.back();
+  }
+  std::vector<std::int32_t> sent(static_cast<std::size_t>(num_sent), world_rank());
+  std::vector<std::int32_t> received(static_cast<std::size_t>(num_received));
+  const mpi::SendField from{sent.data(), MPI_INT32_T, send_counts, send_offsets};
+  const mpi::ReceiveField into{received.data(), MPI_INT32_T, receive_counts, receive_offsets};
+  mpi::Exchange exchange = plan.bind(std::span(&from, 1), std::span(&into, 1));
+  for (int round = 0; round < 12; ++round) {
+    std::ranges::fill(received, -1);
+    exchange.start();
+    exchange.wait();
+    for (std::size_t i = 0; i < receive_counts.size(); ++i)
+      for (std::int64_t k = 0; k < receive_counts[i]; ++k)
+        ASSERT_EQ(received[static_cast<std::size_t>(receive_offsets[i] + k)], plan.sources()[i].rank);
+  }
+  EXPECT_FALSE(methods_of(exchange).contains("bruck_kport:phased"));
+}
+
+TEST(Learning, TriesNoForwardingOfLargeMessagesNorOnHostsThatShareAPort) {
+  if (world_size() < 4) GTEST_SKIP() << "needs four ranks";
+  mpi::PlanOptions two_on_each = trying("2");
+  for (const auto& [matrix, options] :
+       {std::pair(small_messages(600), trying("1")), std::pair(small_messages(20), two_on_each)}) {
+    mpi::Plan plan = plan_for(matrix, options);
+    test::BoundPlan bound(plan);
+    for (unsigned round = 0; round < 12; ++round) {
+      bound.refill(round);
+      bound.exchange.start();
+      bound.exchange.wait();
+      bound.expect_received(round);
+    }
+    EXPECT_FALSE(methods_of(bound.exchange).contains("bruck_kport:phased"));
+  }
+}
+
 TEST(Learning, KeepsToWhatIsPredictedWhereItMayNotLearn) {
   mpi::PlanOptions options = trying("1");
   options.automatic.learn = false;

@@ -21,9 +21,13 @@
 
 namespace nuice::am {
 
+class HostRelay;
+
 struct CoalescerOptions {
   std::size_t buffer_bytes = 4096;  ///< For each destination that is used; at most max_message_bytes().
   double max_age_us = 0;            ///< 0: no limit.
+  /// Items for other hosts take two hops (host_relay.hpp): buffer_bytes then is for all ranks of a host together.
+  const HostRelay* relay = nullptr;
 };
 
 /// What does not depend on the type of the items.
@@ -53,10 +57,17 @@ class CoalescerBase {
  private:
   friend class EndpointCore;
   void flush_if_old();
-  void send(Rank dst, Buffer& buffer);
+  void send(Rank dst);
+  void send_alone(Rank dst);
+  void send_to_host(Rank dst);
+  Rank goes_to(Rank dst) const;
+  bool is_empty(Rank dst) const;
+  std::size_t capacity(Rank dst) const;
   std::uint16_t id_;
   std::size_t item_bytes_;
-  std::size_t capacity_;  // whole items
+  std::size_t buffer_bytes_;
+  const HostRelay* relay_;
+  std::vector<std::byte> parcel_;  // what goes to a host, while it is put together
   std::chrono::nanoseconds max_age_;
   std::chrono::steady_clock::time_point last_flush_;
 };
@@ -65,8 +76,8 @@ class CoalescerBase {
 template <Argument A>
 class Coalescer : public CoalescerBase {
  public:
-  /// Throws Error invalid_argument unless buffer_bytes holds an item and is at most max_message_bytes(), state before
-  /// seal().
+  /// Throws Error invalid_argument unless buffer_bytes holds an item and is at most max_message_bytes(), with a relay an item
+  /// and 4 bytes for each rank of the largest host and 2 bytes more; state before seal().
   Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
       : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
     static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");

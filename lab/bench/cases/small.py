@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small messages on a network with contention: several ranks on a host, and one (docs/how-to/testbed.md).
 
-Every method in the same run, in turns, every byte verified. For each case, once with one exchange between
-two barriers and once with ten: milliseconds an exchange, over the best of MPI's own ways; how many messages
-the network has to carry by themselves, and combined.
+MPI's own ways, published ones that forward, and ours. Every method in the same run, in turns, every byte
+verified. For each case, once with one exchange between two barriers and once with ten: milliseconds an
+exchange, over the best of MPI's own ways; how many messages the network has to carry by themselves, and
+combined.
 """
 
 from kit import MEDIAN, Case, Column, Table, place
 from kit.patterns import everybody, uniform
 
 PEERS = ["alltoallv", "neighbor", "isend"]
-COMBINED = ["ac", "ac@combine", "ac@combine=true+combine.leaders=1", "auto"]
+PUBLISHED = ["two_phase_bruck", "tuna_flat", "tuna_hosts"]  # in bare MPI, sizes ahead of every round
+COMBINED = ["ac", "ac@combine", "ac@combine=true+combine.leaders=1", "tuna:phased", "auto"]
 FORWARDED = ["ac", "rex", "bruck", "bruck_kport", "auto"]
 
 
 def patterns(ranks, per_host):
     """(name, matrix)."""
-    for size in (100,) if per_host == 1 else (16, 128):
+    for size in (16, 100) if per_host == 1 else (16, 128):
         yield f"everybody, {size} B", everybody(ranks, size)
     if per_host > 1:
         yield "d=8, 1 KiB", uniform(ranks, 8, 1024)
@@ -32,7 +34,7 @@ def across(matrix, per_host):
 def measure(where, options):
     """One row per method, of all cases."""
     per_host = where.settings["ranks_per_host"]
-    methods = [*PEERS, *(COMBINED if per_host > 1 else FORWARDED)]
+    methods = [*PEERS, *PUBLISHED, *(COMBINED if per_host > 1 else FORWARDED)]
     how = {"program": options.bench, "timeout_s": 300}
     for name, matrix in patterns(where.ranks, per_host):
         messages, pairs = across(matrix, per_host)

@@ -177,6 +177,42 @@ std::vector<Group> Workshop::fan_in() {
   return groups;
 }
 
+// Buffers of 8 KiB, and those of bale's default length (1,024 items) for the peer that goes in rounds.
+std::vector<Group> Workshop::tables(bool gathers) {
+  constexpr std::size_t places = 1000;
+  constexpr std::size_t buffer = 8192;
+  const Hosts hosts = hosts_of_world();
+  if (tables_.empty())
+    for (const std::string& transport : options_.transports) {
+      const am::mpi::Options connect{.transport = transport, .max_message_bytes = max_message_bytes};
+      tables_["am:" + transport] = std::make_unique<AmTables>(connect, false);
+      if (hosts.any_shared() && hosts.num_hosts() > 1)
+        tables_["am:" + transport + " two hops"] = std::make_unique<AmTables>(connect, true);
+    }
+  std::vector<Group> groups;
+  for (const std::size_t usual : {1000U, 10000U, 100000U}) {
+    const auto updates = static_cast<std::size_t>(operations(static_cast<double>(usual)));
+    std::unique_ptr<TableCase>& data = table_cases_[updates];
+    if (!data) data = std::make_unique<TableCase>(places, updates);
+    std::unique_ptr<MpiTables>& peer = mpi_tables_[updates];
+    if (!peer) peer = std::make_unique<MpiTables>(*data);
+    Group& group = groups.emplace_back(
+        Group{gathers ? "index-gather" : "histogram", 4, std::to_string(updates) + " of each rank", {}});
+    for (auto& [name, side] : tables_)
+      group.methods.push_back({name, [side = side.get(), data = data.get(), gathers] {
+                                 return gathers ? side->index_gather(*data, buffer)
+                                                : side->histogram(*data, buffer);
+                               }});
+    for (const bool rounds : {false, true})
+      group.methods.push_back({rounds ? "mpi:rounds" : "mpi:alltoallv", [peer = peer.get(), gathers, rounds] {
+                                 const std::size_t bytes = rounds ? std::size_t{4096} : SIZE_MAX;
+                                 return gathers ? peer->index_gather_in_rounds(bytes)
+                                                : peer->histogram_in_rounds(bytes);
+                               }});
+  }
+  return groups;
+}
+
 /// One of active messages alone.
 Group Workshop::alone(const std::string& pattern, std::size_t bytes, const std::string& detail, double usual,
                       double (AmSide::*run)(int)) {
@@ -192,6 +228,7 @@ std::vector<Group> Workshop::groups(const std::string& name) {
   if (name == "polling") return polling();
   if (name == "computing") return computing();
   if (name == "fanin") return fan_in();
+  if (name == "histogram" || name == "index-gather") return tables(name == "index-gather");
   if (name == "collective")
     return {alone(name, 0, "quiesce", 500, &AmSide::quiesce),
             alone(name, 0, "finish_level", 500, &AmSide::level),

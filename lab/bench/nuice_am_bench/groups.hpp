@@ -11,6 +11,7 @@
 #include "nuice_am_bench/harness.hpp"
 #include "nuice_am_bench/mpi_peers.hpp"
 #include "nuice_am_bench/options.hpp"
+#include "nuice_am_bench/tables.hpp"
 #include "nuice_am_bench/ucx_peer.hpp"
 
 namespace nuice::am_bench {
@@ -37,6 +38,7 @@ class Workshop {
   std::vector<Group> polling();
   std::vector<Group> computing();
   std::vector<Group> fan_in();
+  std::vector<Group> tables(bool gathers);
   Group alone(const std::string& pattern, std::size_t bytes, const std::string& detail, double usual,
               double (AmSide::*run)(int));
 
@@ -47,6 +49,9 @@ class Workshop {
   std::map<std::string, std::unique_ptr<AmSide>> am_;
   std::vector<std::unique_ptr<AmSide>> by_poll_every_;  // the first transport with other values of F
   std::vector<int> poll_every_;
+  std::map<std::string, std::unique_ptr<AmTables>> tables_;        // by method
+  std::map<std::size_t, std::unique_ptr<TableCase>> table_cases_;  // by updates
+  std::map<std::size_t, std::unique_ptr<MpiTables>> mpi_tables_;   // likewise
 };
 
 }  // namespace nuice::am_bench

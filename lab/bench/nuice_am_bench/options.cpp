@@ -6,15 +6,17 @@
 namespace nuice::am_bench {
 
 void add_options(kit::App& app, Options& options) {
-  options.groups = {"pingpong", "flood",   "roundtrip", "twoway", "coalesced",  "block",
-                    "shift",    "polling", "computing", "fanin",  "collective", "alltoall"};
+  options.groups = {"pingpong",   "flood",    "roundtrip", "twoway",      "coalesced",
+                    "block",      "shift",    "polling",   "computing",   "fanin",
+                    "collective", "alltoall", "histogram", "index-gather"};
   options.transports = am::mpi::transports();
   kit::add(
       app, "--groups", options.groups,
       "what to measure, separated by commas; by default everything:\n"
       "pingpong, flood (one way), roundtrip (flood with replies), twoway (flood), coalesced (8-byte items),\n"
       "block (002 fig. 14 and puts), shift (figs 17, 18), polling (fig. 16: F), computing (fig. 15),\n"
-      "fanin (004 table 2), collective (quiesce, level, empty poll), alltoall (flood of all ranks)",
+      "fanin (004 table 2), collective (quiesce, level, empty poll), alltoall (flood of all ranks),\n"
+      "histogram, index-gather (bale: 4-byte updates and reads of a table on all ranks, coalesced)",
       kit::one_of(options.groups));
   kit::add(app, "--transports", options.transports, "of nuice, separated by commas",
            kit::one_of(options.transports));

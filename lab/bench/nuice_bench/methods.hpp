@@ -62,9 +62,12 @@ std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& optio
 /// MPI's own, of this build.
 std::vector<std::string> peer_names(bool is_broadcast);
 
-/// One of them, for make_method(). NBX and PetscSF (only where NUICE_BENCH_PETSC is defined) for make_peer().
+/// One of them, for make_method(). NBX, published ways that forward, and PetscSF (only where NUICE_BENCH_PETSC is defined) for make_peer().
 std::unique_ptr<Method> make_peer(const std::string& name, Payload& payload);
 std::unique_ptr<Method> make_consensus(Payload& payload);
+std::unique_ptr<Method> make_two_phase_bruck(Payload& payload);
+std::unique_ptr<Method> make_tuna_flat(Payload& payload);
+std::unique_ptr<Method> make_tuna_on_hosts(Payload& payload);
 std::unique_ptr<Method> make_petsc(Payload& payload);
 
 /// A broadcast, planned or MPI's own, for make_method().

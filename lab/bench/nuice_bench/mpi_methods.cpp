@@ -236,6 +236,9 @@ constexpr auto peers = std::to_array<Row>({
     {"isend", make<IsendMethod>},
     {"persistent", make<PersistentMethod>},
     {"nbx", make_consensus},
+    {"two_phase_bruck", make_two_phase_bruck},
+    {"tuna_flat", make_tuna_flat},
+    {"tuna_hosts", make_tuna_on_hosts},
 #ifdef NUICE_BENCH_PETSC
     {"petscsf", make_petsc},
 #endif

@@ -139,8 +139,9 @@ void add_method_options(kit::App& app, Options& options, Words& words) {
            "pairwise, "
            "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
            "4), isend, "
-           "persistent, nbx (receivers do not know their senders), which are MPI's own, petscsf (if built "
-           "with PETSc), "
+           "persistent, nbx (receivers do not know their senders), which are MPI's own, two_phase_bruck, "
+           "tuna_flat, "
+           "tuna_hosts (published, they forward, in bare MPI), petscsf (if built with PETSc), "
            "and scheduling on the fly: drs_n, drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, "
            "drs_n:list:TRANSPORT (mpi, shm); by default " +
                joined(matrix_methods, ",") +

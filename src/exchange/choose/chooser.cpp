@@ -32,6 +32,8 @@ constexpr double planning_doubt = 5;
 /// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
 /// rank of a host.
 constexpr std::int64_t least_combined = 2;
+/// Of a matrix with more messages no schedule that forwards is made to be tried: it has a piece for every hop of every message.
+constexpr std::size_t most_forwarded = 65536;
 /// What was seen in fewer blocks of exchanges is not kept as wisdom.
 constexpr int least_blocks_for_wisdom = 2;
 
@@ -126,6 +128,7 @@ class Plan::State::Chooser {
 
   void run() {
     settle_combining();
+    state_.loses_nothing = picked_.is_named && picked_.machine.lossless;
     if (!follow_wisdom()) {
       all_or_none(comm_, [&] {
         if (!has_matrix()) return;
@@ -153,8 +156,10 @@ class Plan::State::Chooser {
       const PlanOptions& chosen = state_.settled_options;
       PlanOptions options = PlanOptions::parse(options_.text(), PlanOptions::parse(row.tried_with, chosen));
       const bool differs = options.text() != PlanOptions::parse(options_.text(), chosen).text();
-      state_.rivals.push_back({row, std::move(options), differs ? std::string(row.tried_with) : ""});
+      state_.rivals.push_back(
+          {row, std::move(options), differs ? std::string(row.tried_with) : "", state_.info.scheduler, {}});
     }
+    add_rivals_that_forward();
     if (comm_.rank() == 0) keep_what_is_learnt();
   }
 
@@ -178,6 +183,31 @@ class Plan::State::Chooser {
     if (options_.planning == Planning::root) share_advice(comm_, advice_);
   }
 
+  /// Collective. Small messages, many of them, between hosts with a rank each: schedules that send few larger ones in their place.
+  void add_rivals_that_forward() {
+    if (state_.shares_ports || options_.planning != Planning::everywhere || state_.info.scheduler.empty())
+      return;
+    if (matrix_.num_messages() > most_forwarded || !is_small()) return;
+    const Executor& executor = *std::ranges::find(executors(), Pace::phases, &Executor::pace);
+    const Problem problem{.matrix = matrix_, .seed = options_.seed};
+    for (const Scheduler& row : schedulers()) {
+      if (!row.is_tried_for_small) continue;
+      std::optional<Schedule> schedule;
+      all_or_none(comm_, [&] {
+        schedule = make_schedule(problem, row.name);
+        if (schedule->num_transfers() * 3 > matrix_.num_messages() * 2) return;  // not even a third fewer
+        if (options_.check) state_.require_correct_for(problem, *schedule, row);
+        state_.rivals.push_back({executor, state_.settled_options, "", std::string(row.name),
+                                 slice(matrix_, *schedule, comm_.rank())});
+      });
+    }
+  }
+  bool is_small() const {
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id)
+      if (matrix_.bytes(id) > options_.combining.largest_bytes) return false;
+    return true;
+  }
+
   /// On rank 0: a choice that the exchanges have found is wisdom, unless it was the choice before.
   void keep_what_is_learnt() {
     const std::string path = wisdom_path(options_);
@@ -185,7 +215,11 @@ class Plan::State::Chooser {
     const auto as_before = state_.info.scheduler + ":" + state_.info.executor;
     const auto entry =
         WisdomEntry{.key = key_, .scheduler = {}, .executor = {}, .predicted_s = state_.info.predicted_s};
-    state_.keep_choice = [path, as_before, entry](const BoundMethod& best, double mean_s, int blocks) {
+    const std::string scheduler = state_.info.scheduler;
+    state_.keep_choice = [path, scheduler, as_before, entry](const BoundMethod& best, double mean_s,
+                                                             int blocks) {
+      if (best.scheduler != scheduler)
+        return;  // a plan that begins with a rival's schedule would not try its own
       const bool is_new = best.scheduler + ":" + best.executor != as_before;
       if (!is_new || !best.options.empty() || blocks < least_blocks_for_wisdom) return;
       WisdomEntry found = entry;

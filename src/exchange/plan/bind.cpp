@@ -33,6 +33,10 @@ std::vector<SelfCopy> self_copies(const PhaseTable& table, const BufferLayout& l
   return copies;
 }
 
+Direction direction_of(bool is_backwards) {
+  return is_backwards ? Direction::backwards : Direction::forwards;
+}
+
 RunSettings with_options(RunSettings settings, const PlanOptions& options) {
   settings.max_sends = options.async.max_sends;
   settings.phases_in_flight = options.phased.in_flight;
@@ -70,7 +74,8 @@ Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
   const int tag = tags->next;
   take_tags(tags->comm, tags->next);
   comm = tags->comm;
-  const Bytes window = std::min(settled_options.credit.window_bytes, default_window_bytes);
+  const Bytes said = settled_options.credit.window_bytes;
+  const Bytes window = said == max_bytes && !loses_nothing ? default_window_bytes : said;
   return combine(between, tag, {group, settled_options.combining.largest_bytes, window}, way, layout);
 }
 
@@ -84,34 +89,42 @@ std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
   return taken;
 }
 
-BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest, const Layout& layout,
-                                   const RunSettings& settings,
+BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
+                                   const Layout& layout, const RunSettings& settings,
                                    const std::vector<TagSpace>& tags_of_rivals) const {
   const auto bind_to = [&](Arrivals& arrivals) {
     return find_runnable_executor(info.executor).bind({comm, rest, layout, arrivals, tags->next, settings});
   };
   if (rivals.empty()) return bind_to(exchange.arrivals);
   std::vector<BoundMethod> methods;
-  const auto add = [&](const Executor& executor, const std::string& options, const auto& bind) {
-    auto arrivals = std::make_unique<Arrivals>(exchange.arrivals.for_same_sources());
-    BoundRun bound = bind(*arrivals);
-    if (bound.executor != executor.name) return;  // it would do as another one
-    methods.push_back({.scheduler = info.scheduler,
+  const auto add = [&](const std::string& scheduler, const std::string& options,
+                       std::unique_ptr<Arrivals> arrivals, BoundRun bound) {
+    methods.push_back({.scheduler = scheduler,
                        .executor = std::string(bound.executor),
                        .options = options,
-                       .finds_pace = executor.pace == Pace::grants,
+                       .finds_pace = find_executor(bound.executor).pace == Pace::grants,
                        .arrivals = std::move(arrivals),
                        .run = std::move(bound.run)});
   };
-  add(find_executor(info.executor), "", bind_to);
-  if (methods.empty()) return bind_to(exchange.arrivals);
+  const auto new_arrivals = [&] { return std::make_unique<Arrivals>(exchange.arrivals.for_same_sources()); };
+  const bool is_backwards = call.direction == Direction::backwards;
+  auto of_first = new_arrivals();
+  BoundRun first = bind_to(*of_first);
+  // Where the executor does as another one there is nothing to choose among executors.
+  const bool is_itself = first.executor == info.executor;
+  add(info.scheduler, "", std::move(of_first), std::move(first));
   for (std::size_t i = 0; i < rivals.size(); ++i) {
     const Rival& rival = rivals[i];
-    add(rival.executor, rival.differs_in, [&](Arrivals& arrivals) {
-      return find_runnable_executor(rival.executor.name)
-          .bind({tags_of_rivals[i].comm, rest, layout, arrivals, tags_of_rivals[i].next,
-                 with_options(settings, rival.options)});
-    });
+    // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear.
+    if (rival.table ? call.form == Form::fields : !is_itself) continue;
+    auto arrivals = new_arrivals();
+    const PhaseTable reverse = rival.table && is_backwards ? reversed(*rival.table) : PhaseTable();
+    const PhaseTable& way = !rival.table ? rest : is_backwards ? reverse : *rival.table;
+    BoundRun bound = find_runnable_executor(rival.executor.name)
+                         .bind({tags_of_rivals[i].comm, way, layout, *arrivals, tags_of_rivals[i].next,
+                                with_options(settings, rival.options)});
+    if (bound.executor == rival.executor.name)
+      add(rival.scheduler, rival.differs_in, std::move(arrivals), std::move(bound));
   }
   if (methods.size() == 1) return bind_to(exchange.arrivals);
   const TagSpace& of_reports = tags_of_rivals.back();
@@ -120,13 +133,14 @@ BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& 
           info.executor};
 }
 
-void Plan::State::set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
-                          const RunSettings& settings, const std::vector<TagSpace>& tags_of_rivals) const {
+void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
+                          Combined combined, const RunSettings& settings,
+                          const std::vector<TagSpace>& tags_of_rivals) const {
   const bool is_combined = combined.parts.has_value();
   const PhaseTable& rest = is_combined ? combined.rest : way.table;
   BoundRun bound{nullptr, info.executor};
   if (!is_combined || combined.has_rest)
-    bound = bind_methods(exchange, rest, layout, settings, tags_of_rivals);
+    bound = bind_methods(exchange, rest, call, layout, settings, tags_of_rivals);
   exchange.run = std::move(bound.run);
   if (is_combined)
     exchange.run = std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), exchange.arrivals,
@@ -168,8 +182,8 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     set_sources(exchange->arrivals, way.receive_from, receive);
     exchange->self = self_copies(way.table, *layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, *layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards),
-            tags_of_rivals);
+    set_run(*exchange, way, {Form::buffers, direction_of(is_backwards)}, *layout, std::move(combined),
+            settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }
@@ -192,8 +206,8 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
                                    std::vector<std::span<std::byte>>(way.receive_from.size()));
     exchange->self_message = make_self_message(way.table, layout);
     const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, layout, std::move(combined), settings_for(is_backwards, most_bytes, backwards),
-            tags_of_rivals);
+    set_run(*exchange, way, {Form::fields, direction_of(is_backwards)}, layout, std::move(combined),
+            settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }

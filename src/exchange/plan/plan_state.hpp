@@ -53,6 +53,8 @@ struct Rival {
   const Executor& executor;
   PlanOptions options;
   std::string differs_in;  ///< From the plan's options, as people write them.
+  std::string scheduler;
+  std::optional<PhaseTable> table;  ///< None: the plan's.
 };
 
 struct Plan::State {
@@ -74,6 +76,7 @@ struct Plan::State {
   Notices notices;      // for executors that wait for them
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
+  bool loses_nothing = false;              // the machine that the user has named is lossless
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -117,11 +120,13 @@ struct Plan::State {
   Combined combined_for(const Way& way, const Layout& layout);
   /// Collective. Of every rival, and then of their reports.
   std::vector<TagSpace> take_tags_of_rivals();
-  void set_run(Exchange::State& exchange, const Way& way, const Layout& layout, Combined combined,
-               const RunSettings& settings, const std::vector<TagSpace>& tags_of_rivals) const;
+  void set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
+               Combined combined, const RunSettings& settings,
+               const std::vector<TagSpace>& tags_of_rivals) const;
   /// Not collective. By the plan's executor, or by all that are tried.
-  BoundRun bind_methods(Exchange::State& exchange, const PhaseTable& rest, const Layout& layout,
-                        const RunSettings& settings, const std::vector<TagSpace>& tags_of_rivals) const;
+  BoundRun bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
+                        const Layout& layout, const RunSettings& settings,
+                        const std::vector<TagSpace>& tags_of_rivals) const;
   Exchange finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
     return listing ? listing->destinations : destinations;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two cases of bale (Berry et al., "bale": histogram and index-gather), by active messages and by bare MPI.
+//
+//   histogram      every rank adds 1 to places of a table that lies on all ranks, drawn at random
+//   index-gather   every rank reads such places
+//
+// A place is an offset of 4 bytes at its rank, a value has 4 bytes. Peers: all at once (count, MPI_Alltoall of the counts,
+// MPI_Alltoallv; index-gather answers by another MPI_Alltoallv in the same order), and in rounds of buffers (bale's exstack:
+// buffers are filled until one is full, then all ranks exchange theirs).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "nuice/am/coalescer.hpp"
+#include "nuice/am/endpoint.hpp"
+#include "nuice/am/host_relay.hpp"
+#include "nuice/mpi/am.hpp"
+
+namespace nuice::am_bench {
+
+/// This rank's part of the table, and what it asks for: the same for all methods.
+struct TableCase {
+  std::vector<std::uint32_t> table;
+  std::vector<Rank> owners;            // by update
+  std::vector<std::uint32_t> offsets;  // likewise
+
+  /// places: of each rank; updates: so many of each rank.
+  TableCase(std::size_t places, std::size_t updates);
+  /// What was drawn anew by rank and number, as every rank can say: for index-gather.
+  static std::uint32_t value_at(Rank rank, std::uint32_t offset) {
+    return static_cast<std::uint32_t>(rank) * 2654435761U + offset * 40503U;
+  }
+};
+
+/// By active messages.
+class AmTables {
+ public:
+  /// Collective. two_hops: over ranks of the other host (am::HostRelay).
+  AmTables(const am::mpi::Options& options, bool two_hops);
+  // Collective, seconds of one update of a rank. Throw Error mismatch if the result is wrong.
+  double histogram(TableCase& data, std::size_t buffer_bytes);
+  double index_gather(TableCase& data, std::size_t buffer_bytes);
+
+ private:
+  struct At {
+    std::uint32_t offset;
+  };
+  struct Value {
+    std::uint32_t value;
+  };
+  am::CoalescerOptions buffers(std::size_t bytes) const {
+    return {.buffer_bytes = bytes, .relay = relay_.get()};
+  }
+
+  am::Endpoint ep_;
+  TableCase* data_ = nullptr;  // of the running case
+  std::unique_ptr<am::HostRelay> relay_;
+  am::Handler<At> add_, ask_;
+  am::Handler<Value> answer_;
+  am::Coalescer<Value>* answers_ = nullptr;          // while index-gather runs
+  std::vector<std::vector<std::uint32_t>> waiting_;  // by rank: for which updates, in order
+  std::vector<std::size_t> answered_;                // by rank
+  std::vector<std::uint32_t> found_;                 // by update
+};
+
+/// By bare MPI.
+class MpiTables {
+ public:
+  explicit MpiTables(TableCase& data);
+  /// buffer_bytes: for each rank; SIZE_MAX: all at once.
+  double histogram_in_rounds(std::size_t buffer_bytes);
+  double index_gather_in_rounds(std::size_t buffer_bytes);
+
+ private:
+  struct Buckets {
+    std::vector<int> counts, begins;
+    explicit Buckets(std::size_t ranks) : counts(ranks), begins(ranks) {}
+    std::size_t place();
+  };
+  /// Sorts updates [from, to) by owner and sends their offsets; returns how many came.
+  std::size_t exchange_offsets(std::size_t from, std::size_t to);
+  void answer(std::size_t num_in, std::size_t from, std::size_t to);
+  template <typename Step>
+  void in_rounds(std::size_t per_buffer, Step&& step);
+
+  TableCase& data_;
+  Buckets out_, in_;
+  std::vector<std::uint32_t> sorted_, order_, came_, values_, answers_, found_;
+};
+
+/// Ranks that can share memory are a host. Collective.
+Hosts hosts_of_world();
+
+/// Whether a table holds what all ranks together have added.
+void check_histogram(const TableCase& data);
+void check_gathered(const TableCase& data, const std::vector<std::uint32_t>& found);
+
+}  // namespace nuice::am_bench
