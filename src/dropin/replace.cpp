@@ -45,6 +45,13 @@ namespace {
 
 Bytes size_of(const Item& item) { return item.count == 0 ? 0 : item.count * mpi::size_of(item.type); }
 
+double bytes_of_others(const std::vector<Item>& items, Rank me) {
+  double bytes = 0;
+  for (const Item& item : items)
+    if (item.rank != me) bytes += static_cast<double>(size_of(item));
+  return bytes;
+}
+
 double number_from(const char* name, double otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtod(text, nullptr);
@@ -174,11 +181,13 @@ Replacer::Step Replacer::next_step(Place& place) const {
   return place.turns.next(place.engine != nullptr);
 }
 
-MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners) const {
+MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
+                                    double bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
   place.word = {wants, has_had_neighbour_shadow_ ? 1.0 : 0.0, num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
                 are_hosts_pretended_ ? static_cast<double>(place.rank) : host_,
-                static_cast<double>(partners)};
+                static_cast<double>(partners), static_cast<double>(experience_.load()),
+                bytes};
   place.words.resize(static_cast<std::size_t>(place.num_ranks));
   constexpr int numbers = sizeof(Word) / sizeof(double);
   must(PMPI_Iallgather(&place.word, numbers, MPI_DOUBLE, place.words.data(), numbers, MPI_DOUBLE, comm,
@@ -188,7 +197,8 @@ MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, s
 }
 
 Replacer::Answer Replacer::all_told(Place& place) const {
-  Answer answer{.all_may = true};
+  using enum Turns::Experience;
+  Answer answer{.all_may = true, .experience = ours};
   place.near.clear();
   for (Rank each = 0; each < place.num_ranks; ++each) {
     const Word& word = place.words[static_cast<std::size_t>(each)];
@@ -196,6 +206,11 @@ Replacer::Answer Replacer::all_told(Place& place) const {
     answer.any_has_one = answer.any_has_one || word.has_one != 0;
     answer.all_may = answer.all_may && word.is_full == 0;
     answer.most_partners = std::max(answer.most_partners, static_cast<Rank>(word.partners));
+    answer.most_bytes = std::max(answer.most_bytes, word.bytes);
+    // One that has seen MPI faster is enough; trusted is what all have seen.
+    const bool has_seen_mpi = word.experience == static_cast<double>(mpi);
+    const bool has_seen_us = word.experience == static_cast<double>(ours);
+    if (has_seen_mpi || (answer.experience == ours && !has_seen_us)) answer.experience = has_seen_mpi ? mpi : none;
     if (word.host == place.word.host) place.near.push_back(each);
   }
   // On one host messages cross no port.
@@ -210,7 +225,8 @@ MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& ite
   if (what == Beside::ask) {  // has any rank a message that would be granted?
     Bytes longest = 0;
     for (const Item& item : items.out) longest = std::max(longest, size_of(item));
-    return begin_to_tell(place, comm, may_gain(place, longest, false) ? 1 : 0, 0);
+    return begin_to_tell(place, comm, may_gain(place, longest, false) ? 1 : 0, 0,
+                         bytes_of_others(items.in, place.rank));
   }
   if (what == Beside::make_shadow) must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
   if (what == Beside::compare) {
@@ -227,12 +243,13 @@ void Replacer::end_beside(Place& place, MPI_Request request, Beside what) {
   wait(request);
   if (what == Beside::ask) {
     const Answer answer = all_told(place);
-    place.turns.answer(answer.any_wants && answer.all_may);
+    place.turns.answer(answer.any_wants && answer.all_may, answer.most_bytes, answer.experience);
   }
   if (what == Beside::make_shadow) start_engine(place);
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
     if (place.turns.prefers_mpi()) ++num_preferred_;
+    experience_ = place.turns.prefers_mpi() ? Turns::Experience::mpi : Turns::Experience::ours;
   }
 }
 
@@ -284,10 +301,7 @@ void Replacer::start_engine(Place& place) {
 }
 
 void Replacer::add(Place& place, bool is_ours, const Items& items, double seconds) {
-  double bytes = 0;
-  for (const Item& item : items.out)
-    if (item.rank != place.rank) bytes += static_cast<double>(size_of(item));
-  place.turns.add(is_ours, bytes, seconds);
+  place.turns.add(is_ours, bytes_of_others(items.out, place.rank), seconds);
 }
 
 int Replacer::exchange(Place& place, const Items& items, bool is_timed) {

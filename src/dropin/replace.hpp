@@ -68,10 +68,12 @@ class Replacer {
       if (step.way == Way::mpi && !step.is_timed && step.beside == Beside::nothing) return leave(mpi);
       const Items all = items();
       if (is_forced_ && !place->engine && !get_shadow(*place, comm, all)) return leave(mpi);
+      const bool is_shadow_first = step.way == Way::replace && step.beside == Beside::make_shadow;
       MPI_Request beside = begin_beside(*place, comm, all, step.beside);
+      if (is_shadow_first) end_beside(*place, beside, step.beside);
       const int code = step.way == Way::replace ? replace(call, *place, all, step.is_timed, mpi)
                                                 : time_mpi(*place, all, step.is_timed, mpi);
-      if (step.beside != Beside::nothing) end_beside(*place, beside, step.beside);
+      if (step.beside != Beside::nothing && !is_shadow_first) end_beside(*place, beside, step.beside);
       return code;
     });
   }
@@ -103,6 +105,8 @@ class Replacer {
     double is_full = 0;  // has as many as it may
     double host = 0;
     double partners = 0;
+    double experience = 0;
+    double bytes = 0;  // that come to it in this call
   };
   /// What is known of a communicator. Equal on all its ranks but for what was measured.
   struct Place {
@@ -128,6 +132,8 @@ class Replacer {
     bool any_has_one = false;
     bool all_may = false;
     Rank most_partners = 0;
+    Turns::Experience experience = Turns::Experience::none;
+    double most_bytes = 0;
   };
 
   /// What MPI delivers for the same input, to be held against what we do (NUICE_DROPIN=check).
@@ -200,7 +206,8 @@ class Replacer {
   void end_beside(Place& place, MPI_Request request, Beside what);
   /// At once. Whether it may be had.
   bool get_shadow(Place& place, MPI_Comm comm, const Items& items);
-  MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners) const;
+  MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
+                            double bytes = 0) const;
   Answer all_told(Place& place) const;
   void start_engine(Place& place);
   int exchange(Place& place, const Items& items, bool is_timed);
@@ -220,6 +227,7 @@ class Replacer {
   bool tells_ = false;
   double host_ = 0;  // its number: a hash that a double can hold
   std::atomic<std::int64_t> num_shadows_ = 0;
+  std::atomic<Turns::Experience> experience_ = Turns::Experience::none;  // the last one
   std::atomic<bool> repeats_neighbour_calls_ = false;
   std::atomic<bool> has_had_neighbour_shadow_ = false;
   // For NUICE_DROPIN_VERBOSE.

@@ -4,7 +4,7 @@
 //
 // usage: exchanges_program ROUNDS [mismatch|soak|turns]
 //
-// turns: so many calls of MPI_Alltoallv on one communicator, by an MPI whose MPI_Alltoallv takes SLOW_MPI_MS longer, and whose
+// turns: so many calls of MPI_Alltoallv on one communicator (TWO: and on another), by an MPI whose MPI_Alltoallv takes SLOW_MPI_MS longer, and whose
 // MPI_Isend, which only what stands in for it calls, takes SLOW_US_MS longer.
 #include <dlfcn.h>
 #include <mpi.h>
@@ -343,8 +343,13 @@ void turns(int calls) {
   int n = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   Draws draws{n};
-  for (int call = 0; call < calls; ++call)
-    vectors(MPI_COMM_WORLD, draws, std::getenv("SHORT") != nullptr ? 300 : 9000);
+  const int most = std::getenv("SHORT") != nullptr ? 300 : std::getenv("LARGE") != nullptr ? 120'000 : 9000;
+  for (int call = 0; call < calls; ++call) vectors(MPI_COMM_WORLD, draws, most);
+  if (std::getenv("TWO") == nullptr) return;
+  MPI_Comm other = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  for (int call = 0; call < calls; ++call) vectors(other, draws, most);
+  MPI_Comm_free(&other);
 }
 
 /// Both ends of one message have other counts: an error, as MPI has it.

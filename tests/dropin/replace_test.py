@@ -66,12 +66,26 @@ class Replace(unittest.TestCase):
         return counts(done)
 
     def test_slow_calls_of_mpi_are_replaced(self):
-        # Calls 1 to 4 and 7 by MPI. Far ahead then: no other trial before call 112.
-        self.assertEqual(self.turns(SLOW_MPI_MS="20"), (43, 5))
+        # Calls 1 and 2 by MPI. Far ahead then: no other trial before call 80.
+        self.assertEqual(self.turns(SLOW_MPI_MS="20"), (46, 2))
 
     def test_what_is_faster_by_mpi_is_left_to_mpi(self):
-        # Calls 5 and 6 by us. Far behind: no other trial before call 112.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (2, 46))
+        # Calls 3 to 5 by us, and 20 and 21. Beaten again: no other trial before call 352.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (5, 43))
+
+    def test_large_exchanges_are_replaced_from_call_2_on(self):
+        # Calls 1 and 16 by MPI. Far ahead then: no other trial before call 272.
+        self.assertEqual(self.turns(SLOW_MPI_MS="60", LARGE="1"), (46, 2))
+
+    def test_large_exchanges_that_mpi_does_faster_are_left_to_it(self):
+        # Calls 2 to 15 and 17 by us; beaten for the first time, the next trial is at call 68.
+        self.assertEqual(self.turns(SLOW_US_MS="5", SLOW_MPI_MS="1", LARGE="1"), (15, 33))
+
+    def test_what_was_faster_holds_for_the_next_communicator(self):
+        # Of the first one calls 1 and 2 by MPI, of the second call 1: its shadow is made before call 2. And MPI's first turn there is call 16.
+        self.assertEqual(self.turns(SLOW_MPI_MS="20", TWO="1"), (46 + 46, 2 + 2))
+        # By MPI then: of the second one calls 10 to 12 are ours, as it is asked at call 8, and 48.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="1"), (5 + 4, 43 + 44))
 
     def test_turns_in_any_order_over_twenty_communicators(self):
         done = run(4, "300", "soak", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", NUICE_DROPIN_UNASKED="50")

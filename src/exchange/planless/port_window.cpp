@@ -9,7 +9,7 @@ namespace nuice::mpi {
 namespace {
 
 constexpr Bytes least_at_first = 2 * exchange::least_window_bytes;
-constexpr Bytes chunks_in_window = 8;
+constexpr Bytes chunks_in_window = 4;
 constexpr double window_over_bdp = 2;
 constexpr Bytes windows_that_tell_the_rate =
     4;  // what came before this rank looked counts for a fourth at most
