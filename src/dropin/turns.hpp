@@ -9,9 +9,16 @@
 //                call, or at sixteen times where we were far ahead; we at four times, and at sixteen times once we were beaten again. MPI wins where we
 //                are not clearly faster.
 //
-// Trusted from the start, where the shadow is made before call 2, which is ours already, and MPI has its first turn at call 16: large exchanges, and
-// communicators all of whose ranks have last seen us faster, on whatever communicator. Where any has last seen MPI faster, none is trusted, and it is
-// asked at call 8 for the first time that counts. (heFFTe calls six communicators in turn, each of them six times.)
+// Trusted are large exchanges, and communicators all of whose ranks have last seen us faster, on whatever communicator:
+//
+//   call 1       as above, and timed; after it the shadow is made
+//   calls 2, 3   by us, the second one timed
+//   call 4       by us; beside it all are told the rates. Were we far ahead, MPI has its next turn at call 64, else at call 16. It is that turn which
+//                decides, as MPI's first call made connections.
+//
+// Where any rank has last seen MPI faster, none is trusted, and it is asked at call 8 for the first time that counts. A communicator of the same ranks
+// in the same order as one that is trusted, or on which we were faster, shares its shadow and is ours from its first call on; MPI has its first turn at
+// call 16, or 64 where we were faster. (heFFTe calls six communicators in turn, each of them six times.)
 //
 // What all are told goes beside an exchange, never alone: behind an exchange that has filled the queues, the few small packets of a reduction are lost
 // like others, and nothing follows that would show it before a timeout (60 calls of 16 ranks, 8 KiB for each other: 1.4 times as long with seven
@@ -42,7 +49,7 @@ class Turns {
     double seconds = 0;
   };
 
-  /// Of the next call. can_replace: there is a shadow. Where a call is ours and makes the shadow, that comes first.
+  /// Of the next call. can_replace: there is a shadow.
   Step next(bool can_replace);
   /// What all have answered, experience for all of them. most_bytes: that come to a rank.
   void answer(bool is_wanted, double most_bytes, Experience experience);
@@ -52,7 +59,12 @@ class Turns {
   const Rate& by_us() const { return by_us_; }
   /// From sums over all ranks, which so choose alike.
   void decide(const Rate& by_mpi, const Rate& by_us);
+  Experience experience() const { return experience_; }
   bool prefers_mpi() const { return prefers_mpi_; }
+  /// To be ours before it is decided.
+  bool is_trusted() const { return is_trusted_; }
+  /// There is a shadow already, on which we are expected, or known, to be faster.
+  void share(bool is_known);
 
  private:
   Step next_of_ours();
@@ -64,6 +76,7 @@ class Turns {
   bool is_trusted_ = false;
   bool is_decided_ = false;
   bool prefers_mpi_ = false;
+  Experience experience_ = Experience::none;
   Rate by_mpi_;
   Rate by_us_;
 };
