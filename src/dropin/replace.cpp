@@ -230,9 +230,12 @@ Replacer::Step Replacer::next_step(Place& place) const {
 MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
                                     double bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  place.word = {wants, has_had_neighbour_shadow_ ? 1.0 : 0.0, num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
+  place.word = {wants,
+                has_had_neighbour_shadow_ ? 1.0 : 0.0,
+                num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
                 are_hosts_pretended_ ? static_cast<double>(place.rank) : host_,
-                static_cast<double>(partners), static_cast<double>(experience_.load()),
+                static_cast<double>(partners),
+                static_cast<double>(experience_.load()),
                 bytes};
   place.words.resize(static_cast<std::size_t>(place.num_ranks));
   constexpr int numbers = sizeof(Word) / sizeof(double);
@@ -256,7 +259,8 @@ Replacer::Answer Replacer::all_told(Place& place) const {
     // One that has seen MPI faster is enough; trusted is what all have seen.
     const bool has_seen_mpi = word.experience == static_cast<double>(mpi);
     const bool has_seen_us = word.experience == static_cast<double>(ours);
-    if (has_seen_mpi || (answer.experience == ours && !has_seen_us)) answer.experience = has_seen_mpi ? mpi : none;
+    if (has_seen_mpi || (answer.experience == ours && !has_seen_us))
+      answer.experience = has_seen_mpi ? mpi : none;
     if (word.host == place.word.host) place.near.push_back(each);
   }
   // On one host messages cross no port.
@@ -335,8 +339,7 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
     place->most_neighbours = answer.most_partners;
     has_had_neighbour_shadow_ = true;
     wait(begin_to_tell(*place, made, 1, 0));
-    if (all_told(*place).all_may)
-      make_shadow(*place, made);
+    if (all_told(*place).all_may) make_shadow(*place, made);
     return MPI_SUCCESS;
   });
 }

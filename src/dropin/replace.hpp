@@ -238,7 +238,7 @@ class Replacer {
   double host_ = 0;  // its number: a hash that a double can hold
   std::atomic<std::int64_t> num_shadows_ = 0;
   bool shares_ = false;
-  std::map<std::vector<int>, std::shared_ptr<Engine>> shared_;  // by the ranks in MPI_COMM_WORLD
+  std::map<std::vector<int>, std::shared_ptr<Engine>> shared_;           // by the ranks in MPI_COMM_WORLD
   std::atomic<Turns::Experience> experience_ = Turns::Experience::none;  // the last one
   std::atomic<bool> repeats_neighbour_calls_ = false;
   std::atomic<bool> has_had_neighbour_shadow_ = false;

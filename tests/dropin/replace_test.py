@@ -96,7 +96,7 @@ class Replace(unittest.TestCase):
         self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="1"), (5 + 4, 43 + 44))
 
     def test_neighbours_of_a_communicator_that_was_given_a_shadow_later(self):
-        # The third made of MPI_COMM_WORLD: its neighbours were not asked for. Calls 3 to 12 of MPI_Alltoallv are ours.
+        # The third one: its neighbours were not looked at. Calls 3 to 12 of MPI_Alltoallv are ours.
         done = run(3, "12", "ring", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", SLOW_MPI_MS="20")
         self.expect_right(done, 10, 2 + 12)
 
@@ -116,7 +116,8 @@ class Replace(unittest.TestCase):
         done = run(4, "6", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_MAX_COMMS="1")
         self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
         replaced, left = counts(done)
-        self.assertEqual((replaced, left), (120, 168))  # MPI_COMM_WORLD, the first of them, and its duplicates
+        # MPI_COMM_WORLD, the first of them, and its duplicates, which share its shadow.
+        self.assertEqual((replaced, left), (120, 168))
 
     def test_calls_in_any_order_over_twenty_communicators(self):
         done = run(4, "200", "soak", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_UNASKED="500")

@@ -2,8 +2,8 @@
 """What `nuice run` gains programs that nobody has changed: with and without it, in turns, on a test network.
 
 unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's, with
-Debian's Open MPI, which `make bench-programs` installs, and with --heffte DIR heFFTe, built from the sources there;
-or with --program whatever you name: whole runs, and the time that the program itself gives.
+Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFTe, built from its sources; or
+with --program whatever you name: whole runs, and the time that the program itself gives.
 Whether both print the same results is checked in every pair. Medians over the rounds, and with over without.
 """
 
