@@ -8,6 +8,7 @@
 namespace nuice::dropin {
 namespace {
 
+constexpr std::int64_t calls_before_shadow = 3;
 constexpr std::int64_t calls_of_ours = 2;  // before it is decided, the last one timed
 constexpr std::int64_t asked_again = 8;    // times the number of the call
 constexpr std::int64_t first_turn_if_expected = 16;
@@ -26,6 +27,7 @@ Turns::Step Turns::next(bool can_replace) {
     const bool asks = calls_ == next_ask_;
     return {Way::mpi, asks, asks ? Beside::ask : Beside::nothing};
   }
+  if (calls_ <= calls_before_shadow) return {Way::mpi};
   next_trial_ = calls_ + calls_of_ours + 1;
   return {Way::mpi, true, Beside::make_shadow};
 }

@@ -3,9 +3,10 @@
 //
 //   call 1       by MPI, which makes its connections; beside it all are asked whether they have long messages. If nobody has: asked again at
 //                call 8, 64, ...
-//   call 2       by MPI, timed; beside it the shadow communicator is made
-//   calls 3, 4   by us, the second one timed
-//   call 5       by us; beside it all are told how many bytes a second either has moved. The winner goes on. MPI has its turn again at twice that
+//   calls 2, 3   by MPI
+//   call 4       by MPI, timed; beside it the shadow communicator is made
+//   calls 5, 6   by us, the second one timed
+//   call 7       by us; beside it all are told how many bytes a second either has moved. The winner goes on. MPI has its turn again at twice that
 //                call, or at sixteen times where we were far ahead; we at four times, and at sixteen times once we were beaten again. MPI wins where we
 //                are not clearly faster.
 //
