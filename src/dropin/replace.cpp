@@ -236,7 +236,8 @@ MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, s
                 are_hosts_pretended_ ? static_cast<double>(place.rank) : host_,
                 static_cast<double>(partners),
                 static_cast<double>(experience_.load()),
-                bytes};
+                bytes,
+                shares_ ? 1.0 : 0.0};
   place.words.resize(static_cast<std::size_t>(place.num_ranks));
   constexpr int numbers = sizeof(Word) / sizeof(double);
   must(PMPI_Iallgather(&place.word, numbers, MPI_DOUBLE, place.words.data(), numbers, MPI_DOUBLE, comm,
@@ -256,6 +257,7 @@ Replacer::Answer Replacer::all_told(Place& place) const {
     answer.all_may = answer.all_may && word.is_full == 0;
     answer.most_partners = std::max(answer.most_partners, static_cast<Rank>(word.partners));
     answer.most_bytes = std::max(answer.most_bytes, word.bytes);
+    if (word.shares == 0) place.group.clear();  // each rank may have asked for another level of threads
     // One that has seen MPI faster is enough; trusted is what all have seen.
     const bool has_seen_mpi = word.experience == static_cast<double>(mpi);
     const bool has_seen_us = word.experience == static_cast<double>(ours);

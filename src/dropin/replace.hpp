@@ -110,6 +110,7 @@ class Replacer {
     double partners = 0;
     double experience = 0;
     double bytes = 0;  // that come to it in this call
+    double shares = 0;
   };
   /// What is known of a communicator. Equal on all its ranks but for what was measured.
   struct Place {
