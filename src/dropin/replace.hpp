@@ -12,6 +12,9 @@
 // blocking neighbour collectives on one communicator: programs that set up make many for a call or two. Asked is for the first, second, fourth, ... made
 // of one communicator, and from then on for every one.
 //
+// Communicators of the same ranks in the same order share a shadow: their blocking calls come in one order on all ranks, as anything else may
+// deadlock. Not where the program's threads may call MPI at once, as these may take turns otherwise on each rank; and no neighbourhoods.
+//
 // Nothing is communicated before that, and a call costs one look-up where it is left to MPI.
 #pragma once
 
@@ -22,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,6 +68,7 @@ class Replacer {
     return guarded(call, comm, [&] {
       Place* const place = place_of(comm);
       if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes, false))) return leave(mpi);
+      if (shares_ && !place->has_looked_for_shared) look_for_shared(*place, comm);
       const Step step = next_step(*place);
       if (step.way == Way::mpi && !step.is_timed && step.beside == Beside::nothing) return leave(mpi);
       const Items all = items();
@@ -71,7 +76,7 @@ class Replacer {
       MPI_Request beside = begin_beside(*place, comm, all, step.beside);
       const int code = step.way == Way::replace ? replace(call, *place, all, step.is_timed, mpi)
                                                 : time_mpi(*place, all, step.is_timed, mpi);
-      if (step.beside != Beside::nothing) end_beside(*place, beside, step.beside);
+      if (step.beside != Beside::nothing) end_beside(*place, comm, beside, step.beside);
       return code;
     });
   }
@@ -83,7 +88,7 @@ class Replacer {
       Place* const place = place_of(comm);
       if (place == nullptr) return leave(mpi);
       if (++place->neighbour_calls == calls_that_repeat) repeats_neighbour_calls_ = true;
-      if (!place->engine) return leave(mpi);
+      if (!place->engine || place->most_neighbours == 0) return leave(mpi);
       if (block_bytes >= 0 && !may_gain(*place, block_bytes, true)) return leave(mpi);
       return replace(call, *place, items(place->neighbours), false, mpi);
     });
@@ -103,18 +108,23 @@ class Replacer {
     double is_full = 0;  // has as many as it may
     double host = 0;
     double partners = 0;
+    double experience = 0;
+    double bytes = 0;  // that come to it in this call
+    double shares = 0;
   };
   /// What is known of a communicator. Equal on all its ranks but for what was measured.
   struct Place {
     bool stays_with_mpi = false;  // for good
     Turns turns;
-    MPI_Comm shadow{};
+    MPI_Comm shadow{};  // being made
     int rank = 0;
     int num_ranks = 0;
     std::vector<Rank> near;          // this host's ranks
-    std::unique_ptr<Engine> engine;  // none: no shadow yet
+    std::shared_ptr<Engine> engine;  // none: no shadow yet
+    bool has_looked_for_shared = false;
+    std::vector<int> group;  // its ranks in MPI_COMM_WORLD, if it shares
     Neighbours neighbours;
-    Rank most_neighbours = 0;             // of a rank
+    Rank most_neighbours = 0;             // of a rank; 0: its neighbours were not looked at
     std::int64_t num_neighbourhoods = 0;  // made of it
     bool has_repeated_calls = false;      // of these, or of others, on some rank
     std::int64_t neighbour_calls = 0;     // of its own, on this rank
@@ -128,6 +138,8 @@ class Replacer {
     bool any_has_one = false;
     bool all_may = false;
     Rank most_partners = 0;
+    Turns::Experience experience = Turns::Experience::none;
+    double most_bytes = 0;
   };
 
   /// What MPI delivers for the same input, to be held against what we do (NUICE_DROPIN=check).
@@ -197,10 +209,16 @@ class Replacer {
   bool may_gain(const Place& place, Bytes message, bool are_neighbours) const;
   Step next_step(Place& place) const;
   MPI_Request begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what);
-  void end_beside(Place& place, MPI_Request request, Beside what);
+  void end_beside(Place& place, MPI_Comm comm, MPI_Request request, Beside what);
+  void make_shadow(Place& place, MPI_Comm comm);
+  /// Where there is one for the same ranks, on which we are expected to be faster; or in any case. Whether it has one now.
+  bool share_shadow(Place& place, bool in_any_case);
+  /// In the communicator's first call that all its ranks make.
+  void look_for_shared(Place& place, MPI_Comm comm);
   /// At once. Whether it may be had.
   bool get_shadow(Place& place, MPI_Comm comm, const Items& items);
-  MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners) const;
+  MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
+                            double bytes = 0) const;
   Answer all_told(Place& place) const;
   void start_engine(Place& place);
   int exchange(Place& place, const Items& items, bool is_timed);
@@ -220,6 +238,9 @@ class Replacer {
   bool tells_ = false;
   double host_ = 0;  // its number: a hash that a double can hold
   std::atomic<std::int64_t> num_shadows_ = 0;
+  bool shares_ = false;
+  std::map<std::vector<int>, std::shared_ptr<Engine>> shared_;           // by the ranks in MPI_COMM_WORLD
+  std::atomic<Turns::Experience> experience_ = Turns::Experience::none;  // the last one
   std::atomic<bool> repeats_neighbour_calls_ = false;
   std::atomic<bool> has_had_neighbour_shadow_ = false;
   // For NUICE_DROPIN_VERBOSE.

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which calls of a communicator MPI does, and which we do.
 //
-//   call 1       by MPI, which makes its connections
-//   call 2       by MPI, timed
-//   call 3       by MPI, timed; beside it all are asked whether they have long messages. If nobody has: asked again at call 24, 192, ...
-//   call 4       by MPI; beside it the shadow communicator is made
+//   call 1       by MPI, which makes its connections; beside it all are asked whether they have long messages. If nobody has: asked again at
+//                call 8, 64, ...
+//   calls 2, 3   by MPI
+//   call 4       by MPI, timed; beside it the shadow communicator is made
 //   calls 5, 6   by us, the second one timed
-//   call 7       by MPI; beside it all are told how many bytes a second either has moved. The winner goes on; MPI has its turn
-//                again at twice that call, we at four times, and who was far behind at sixteen times. MPI wins where we are not clearly faster.
+//   call 7       by us; beside it all are told how many bytes a second either has moved. The winner goes on. MPI has its turn again at twice that
+//                call, or at sixteen times where we were far ahead; we at four times, and at sixteen times once we were beaten again. MPI wins where we
+//                are not clearly faster.
+//
+// Trusted are large exchanges, and communicators all of whose ranks have last seen us faster, on whatever communicator:
+//
+//   call 1       as above, and timed; after it the shadow is made
+//   calls 2, 3   by us, the second one timed
+//   call 4       by us; beside it all are told the rates. Were we far ahead, MPI has its next turn at call 64, else at call 16. It is that turn which
+//                decides, as MPI's first call made connections.
+//
+// Where any rank has last seen MPI faster, none is trusted, and it is asked at call 8 for the first time that counts. A communicator of the same ranks
+// in the same order as one that is trusted, or on which we were faster, shares its shadow and is ours from its first call on; MPI has its first turn at
+// call 16, or 64 where we were faster. (heFFTe calls six communicators in turn, each of them six times.)
 //
 // What all are told goes beside an exchange, never alone: behind an exchange that has filled the queues, the few small packets of a reduction are lost
 // like others, and nothing follows that would show it before a timeout (60 calls of 16 ranks, 8 KiB for each other: 1.4 times as long with seven
@@ -25,6 +37,8 @@ class Turns {
  public:
   enum class Way : std::uint8_t { mpi, replace };
   enum class Beside : std::uint8_t { nothing, ask, make_shadow, compare };
+  /// Who was faster where it was tried.
+  enum class Experience : std::uint8_t { none, mpi, ours };
   struct Step {
     Way way;
     bool is_timed = false;
@@ -38,25 +52,32 @@ class Turns {
 
   /// Of the next call. can_replace: there is a shadow.
   Step next(bool can_replace);
-  /// What all have answered.
-  void answer(bool is_wanted);
+  /// What all have answered, experience for all of them. most_bytes: that come to a rank.
+  void answer(bool is_wanted, double most_bytes, Experience experience);
   /// A timed call.
   void add(bool is_ours, double bytes, double seconds);
   const Rate& by_mpi() const { return by_mpi_; }
   const Rate& by_us() const { return by_us_; }
   /// From sums over all ranks, which so choose alike.
   void decide(const Rate& by_mpi, const Rate& by_us);
+  Experience experience() const { return experience_; }
   bool prefers_mpi() const { return prefers_mpi_; }
+  /// To be ours before it is decided.
+  bool is_trusted() const { return is_trusted_; }
+  /// There is a shadow already, on which we are expected, or known, to be faster.
+  void share(bool is_known);
 
  private:
   Step next_of_ours();
 
   std::int64_t calls_ = 0;
-  std::int64_t next_ask_ = 3;    // a call
+  std::int64_t next_ask_ = 1;    // a call
   std::int64_t next_trial_ = 0;  // likewise; 0: none was set
   bool is_wanted_ = false;
+  bool is_trusted_ = false;
   bool is_decided_ = false;
   bool prefers_mpi_ = false;
+  Experience experience_ = Experience::none;
   Rate by_mpi_;
   Rate by_us_;
 };

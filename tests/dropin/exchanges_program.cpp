@@ -2,9 +2,9 @@
 // A program that knows nothing of NUICE: blocking all-to-alls of every kind with what they may be given, for check mode, which holds
 // every result against MPI's own (replace_test.py). Prints "all right" if its own checks hold, too.
 //
-// usage: exchanges_program ROUNDS [mismatch|soak|turns]
+// usage: exchanges_program ROUNDS [mismatch|soak|turns|ring]
 //
-// turns: so many calls of MPI_Alltoallv on one communicator, by an MPI whose MPI_Alltoallv takes SLOW_MPI_MS longer, and whose
+// turns: so many calls of MPI_Alltoallv on one communicator (TWO: and on another; -1: of the same ranks the other way round), by an MPI whose MPI_Alltoallv takes SLOW_MPI_MS longer, and whose
 // MPI_Isend, which only what stands in for it calls, takes SLOW_US_MS longer.
 #include <dlfcn.h>
 #include <mpi.h>
@@ -343,8 +343,38 @@ void turns(int calls) {
   int n = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   Draws draws{n};
-  for (int call = 0; call < calls; ++call)
-    vectors(MPI_COMM_WORLD, draws, std::getenv("SHORT") != nullptr ? 300 : 9000);
+  const int most = std::getenv("SHORT") != nullptr ? 300 : std::getenv("LARGE") != nullptr ? 120'000 : 9000;
+  for (int call = 0; call < calls; ++call) vectors(MPI_COMM_WORLD, draws, most);
+  if (std::getenv("TWO") == nullptr) return;
+  MPI_Comm other = MPI_COMM_NULL;
+  int me = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, std::atoi(std::getenv("TWO")) * me, &other);
+  for (int call = 0; call < calls; ++call) vectors(other, draws, most);
+  MPI_Comm_free(&other);
+}
+
+/// On the third communicator with a ring of neighbours.
+void third_ring(int calls) {
+  int n = 0;
+  int me = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  const int before = (me + n - 1) % n;
+  const int after = (me + 1) % n;
+  MPI_Comm rings[3];
+  for (MPI_Comm& ring : rings)
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &after, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &ring);
+  Draws draws{n};
+  for (int call = 0; call < calls; ++call) vectors(rings[2], draws, 9000);
+  for (int call = 0; call < calls; ++call) {
+    const std::vector<int> data(5000, me * calls + call);
+    std::vector<int> came(data.size(), -1);
+    MPI_Neighbor_alltoall(data.data(), 5000, MPI_INT, came.data(), 5000, MPI_INT, rings[2]);
+    require(came == std::vector<int>(came.size(), before * calls + call), "MPI_Neighbor_alltoall");
+  }
+  for (MPI_Comm& ring : rings) MPI_Comm_free(&ring);
 }
 
 /// Both ends of one message have other counts: an error, as MPI has it.
@@ -374,6 +404,7 @@ int main(int argc, char** argv) {
   const auto is = [&](const char* name) { return argc > 2 && std::strcmp(argv[2], name) == 0; };
   if (is("soak")) soak(rounds);
   if (is("turns")) turns(rounds);
+  if (is("ring")) third_ring(rounds);
   for (int round = 0; round < rounds && argc < 3; ++round) {
     MPI_Comm part = MPI_COMM_WORLD;  // communicators come and go
     if (round % 3 == 1) MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &part);

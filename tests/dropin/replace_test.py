@@ -66,12 +66,39 @@ class Replace(unittest.TestCase):
         return counts(done)
 
     def test_slow_calls_of_mpi_are_replaced(self):
-        # Calls 1 to 4 and 7 by MPI. Far ahead then: no other trial before call 112.
-        self.assertEqual(self.turns(SLOW_MPI_MS="20"), (43, 5))
+        # Calls 1 to 4 by MPI. Far ahead then: no other trial before call 112.
+        self.assertEqual(self.turns(SLOW_MPI_MS="20"), (44, 4))
 
     def test_what_is_faster_by_mpi_is_left_to_mpi(self):
-        # Calls 5 and 6 by us. Far behind: no other trial before call 112.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (2, 46))
+        # Calls 5 to 7 by us, and 28 and 29. Beaten again: no other trial before call 480.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (5, 43))
+
+    def test_large_exchanges_are_replaced_from_call_2_on(self):
+        # Call 1 by MPI, which takes more than half as long again: its first turn is call 64.
+        self.assertEqual(self.turns(SLOW_MPI_MS="90", LARGE="1"), (47, 1))
+
+    def test_large_exchanges_that_mpi_does_faster_are_left_to_it(self):
+        # Calls 2 to 15 and 17 by us; beaten for the first time, the next trial is at call 68.
+        self.assertEqual(self.turns(SLOW_US_MS="5", SLOW_MPI_MS="1", LARGE="1"), (15, 33))
+
+    def test_what_was_faster_is_shared_by_communicators_of_the_same_ranks(self):
+        # Of the first one calls 1 to 4 by MPI; of the second none, as MPI's first turn is call 64.
+        self.assertEqual(self.turns(SLOW_MPI_MS="20", TWO="1"), (44 + 48, 4))
+
+    def test_what_was_faster_holds_for_other_communicators(self):
+        # Of the second one, whose ranks are in another order, call 1 by MPI.
+        self.assertEqual(self.turns(SLOW_MPI_MS="20", TWO="-1"), (44 + 47, 4 + 1))
+
+    def test_what_mpi_did_faster_holds_for_other_communicators(self):
+        # Of the second one calls 10 to 12 are ours, as it is asked at call 8, and 48.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="-1"), (5 + 4, 43 + 44))
+        # Where it has the same ranks, its shadow is there: calls 10 to 12 again.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="1"), (5 + 4, 43 + 44))
+
+    def test_neighbours_of_a_communicator_that_was_given_a_shadow_later(self):
+        # The third one: its neighbours were not looked at. Calls 5 to 12 of MPI_Alltoallv are ours.
+        done = run(3, "12", "ring", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", SLOW_MPI_MS="20")
+        self.expect_right(done, 8, 4 + 12)
 
     def test_turns_in_any_order_over_twenty_communicators(self):
         done = run(4, "300", "soak", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", NUICE_DROPIN_UNASKED="50")
@@ -89,7 +116,8 @@ class Replace(unittest.TestCase):
         done = run(4, "6", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_MAX_COMMS="1")
         self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
         replaced, left = counts(done)
-        self.assertEqual((replaced, left), (60, 228))  # MPI_COMM_WORLD, the first of them, in two rounds
+        # MPI_COMM_WORLD, the first of them, and its duplicates, which share its shadow.
+        self.assertEqual((replaced, left), (120, 168))
 
     def test_calls_in_any_order_over_twenty_communicators(self):
         done = run(4, "200", "soak", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_UNASKED="500")

@@ -2,7 +2,8 @@
 """What `nuice run` gains programs that nobody has changed: with and without it, in turns, on a test network.
 
 unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's, with
-Debian's Open MPI, which `make bench-programs` installs; or with --program whatever you name: whole runs.
+Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFTe, built from its sources; or
+with --program whatever you name: whole runs, and the time that the program itself gives.
 Whether both print the same results is checked in every pair. Medians over the rounds, and with over without.
 """
 
@@ -38,6 +39,7 @@ from nuice.cli.recording import find_library
 
 BENCH = ROOT / "lab" / "bench"
 INPUTS = BENCH / "programs"
+HEFFTE = ROOT / "build" / "heffte"
 PSEUDOPOTENTIAL = Path("/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz")
 MPIEXEC = "/usr/bin/mpiexec.openmpi"
 CASES = ["changing", "turns", "8:65536", "15:32768", "15:1024", "15:512"]
@@ -81,8 +83,23 @@ def partition(folder, points=40):
     return ["dgpart", "16", str(graph), str(folder / "parts.map"), "-vm"]
 
 
+def transform(reshape):
+    """heFFTe's own benchmark: a warm-up and five times there and back."""
+    program = HEFFTE / "benchmarks" / "speed3d_r2c"
+    return lambda folder: [program, "fftw", "double", "128", "128", "128", "-a2av", reshape]
+
+
+def build_heffte(sources):
+    """With Debian's FFTW and Open MPI."""
+    settings = dict(CMAKE_BUILD_TYPE="Release", Heffte_ENABLE_FFTW="ON", BUILD_SHARED_LIBS="ON")
+    settings |= dict(MPI_CXX_COMPILER="/usr/bin/mpicxx.openmpi", MPIEXEC_EXECUTABLE=MPIEXEC)
+    call(["cmake", "-S", sources, "-B", HEFFTE, *(f"-D{k}={v}" for k, v in settings.items())])
+    call(["cmake", "--build", HEFFTE, "-j2", "--target", "speed3d_r2c"])
+
+
 class Program(NamedTuple):
-    """What starts it in a folder of its own; results: a regular expression for what must be printed alike."""
+    """What starts it in a folder of its own; results: a regular expression for what must be printed alike.
+    own_s: one for the time that it prints, in seconds."""
 
     words: Callable[[Path], list[str]]
     exchanges: str
@@ -90,14 +107,19 @@ class Program(NamedTuple):
     needs: str = ""
     repeats: bool = True  # two runs print the same
     mpiexec: str = MPIEXEC
+    own_s: str = ""
 
 
+OF_HEFFTE = ["slabs", "pencils"]
+TRANSFORMS = {"results": r"^Max error: .*$", "own_s": r"Time per run: (\S+)"}
 PROGRAMS = {
     "lammps": Program(lammps, "Alltoallv: pppm of 32,768 ions", r"^ +\d+ +-?[\d.]+ +-.*$", "lmp"),
     "spectral": Program(spectral, "Alltoallw: mpi4py-fft, 64^3", r"^energy .*$", MPIEXEC),
     "silicon": Program(silicon, "Alltoall, small: Quantum ESPRESSO", r"^! +total energy.*$", "pw.x"),
     "poisson": Program(poisson, "Ineighbor_alltoallv: DOLFINx", r"Solution norm.*$", "dolfinx-scaling-test"),
     "partition": Program(partition, "never the same: PT-Scotch", r"^M\t.*$", "dgpart", repeats=False),
+    "slabs": Program(transform("-slabs"), "Alltoallv: heFFTe, 128^3, slabs", **TRANSFORMS),
+    "pencils": Program(transform("-pencils"), "Alltoallv: heFFTe, 128^3, pencils", **TRANSFORMS),
 }
 
 
@@ -105,11 +127,17 @@ def chosen(options, folder: Path) -> dict[str, Program]:
     if options.program:
         words = shlex.split(options.program)
         return {options.program: Program(lambda _: words, "", mpiexec=options.mpiexec)}
-    for name in options.programs:
-        if shutil.which(PROGRAMS[name].needs) is None:
+    names = list(options.programs)
+    if options.heffte:
+        build_heffte(Path(options.heffte).resolve())
+        names += OF_HEFFTE if not set(names) & set(OF_HEFFTE) else []
+    for name in names:
+        if name in OF_HEFFTE and not options.heffte:
+            raise CannotRun(f"{name} is heFFTe: --heffte DIR with its sources")
+        if PROGRAMS[name].needs and shutil.which(PROGRAMS[name].needs) is None:
             raise CannotRun(f"{name} needs {PROGRAMS[name].needs}: make bench-programs installs it")
-    if options.programs:
-        return {name: PROGRAMS[name] for name in options.programs}
+    if names:
+        return {name: PROGRAMS[name] for name in names}
     built = folder / "all_to_all"
     call([find_program("mpicxx"), "-std=c++20", "-O2", BENCH / "unchanged" / "all_to_all.cpp", "-o", built])
     return {
@@ -129,7 +157,12 @@ def start(where: Place, program: Program, words: list, mode: str) -> dict:
     if found == []:
         raise Failed(f"{words[0]} printed no result like {program.results}:\n{done.stdout[-2000:]}")
     said = re.search(r"milliseconds (\S+)", done.stdout)
-    return {"seconds": float(said[1]) / 1e3 if said else elapsed, "results": found}
+    own = re.search(program.own_s, done.stdout) if program.own_s else None
+    return {
+        "seconds": float(said[1]) / 1e3 if said else elapsed,
+        "own_s": float(own[1]) if own else None,
+        "results": found,
+    }
 
 
 def measure(where: Place, program: Program, rounds: int, mode: str, folder: Path) -> dict:
@@ -145,6 +178,9 @@ def measure(where: Place, program: Program, rounds: int, mode: str, folder: Path
         "without_s": middle(off, "seconds"),
         "with_s": middle(on, "seconds"),
         "with_over_without": median_ratio((b["seconds"] for b in on), (a["seconds"] for a in off)),
+        "own_with_over_without": median_ratio((b["own_s"] for b in on), (a["own_s"] for a in off))
+        if program.own_s
+        else None,
         "same_results": is_equal if program.repeats and program.results else None,
     }
 
@@ -161,6 +197,10 @@ def rows(options) -> Iterator[dict]:
                     yield {"program": name, "exchanges": program.exchanges} | row
 
 
+def own_gain(ratio):
+    return f"{1 / ratio:.2f}" if ratio else "-"
+
+
 CASE = Case(
     rows,
     needs=["mpi", "testbed"],
@@ -172,6 +212,7 @@ CASE = Case(
         rounds=5,
         programs=([], f"instead of all_to_all, some of {', '.join(PROGRAMS)}", tuple(PROGRAMS)),
         check=(False, "every exchange by MPI too, compared"),
+        heffte=("", "sources of heFFTe, which are built with Debian's FFTW: slabs, pencils"),
         program=("", 'another program, such as "lmp -in bench.in"'),
         mpiexec="",
         one_host=False,
@@ -183,6 +224,7 @@ CASE = Case(
         "network | hosts | program | exchanges | without, s = without_s .3f | with, s = with_s .3f",
         "with / without = with_over_without .3f",
         Column("x", lambda row: 1 / row["with_over_without"], ".2f"),
+        Column("x by its own clock", lambda row: own_gain(row["own_with_over_without"])),
         Column("same results", lambda row: {True: "yes", False: "NO", None: "-"}[row["same_results"]]),
         LOAD,
     ),
