@@ -197,9 +197,9 @@ int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
   const std::unique_ptr<Place> place(static_cast<Place*>(value));
   auto& all = *static_cast<Replacer*>(extra);
   if (!place->engine) return MPI_SUCCESS;
-  constexpr long here_and_in_the_map = 2;
-  if (place->engine.use_count() > here_and_in_the_map) return MPI_SUCCESS;
-  if (!place->group.empty()) all.shared_.erase(place->group);
+  // One that others may share stays: each rank may free its communicators at another time (garbage collectors do), and all must
+  // find the same.
+  if (!place->group.empty()) return MPI_SUCCESS;
   MPI_Comm shadow = place->engine->shadow;
   place->engine.reset();
   --all.num_shadows_;

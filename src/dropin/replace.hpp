@@ -13,7 +13,8 @@
 // of one communicator, and from then on for every one.
 //
 // Communicators of the same ranks in the same order share a shadow: their blocking calls come in one order on all ranks, as anything else may
-// deadlock. Not where the program's threads may call MPI at once, as these may take turns otherwise on each rank; and no neighbourhoods.
+// deadlock. Not where the program's threads may call MPI at once, as these may take turns otherwise on each rank; and no neighbourhoods. It stays until
+// the program ends, lest ranks that free communicators at different times disagree about who has one.
 //
 // Nothing is communicated before that, and a call costs one look-up where it is left to MPI.
 #pragma once

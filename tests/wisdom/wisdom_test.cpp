@@ -283,6 +283,8 @@ TEST_F(WisdomTest, ThePlaceComesFromTheEnvironment) {
   // Only here, where one test runs in this process.
   ASSERT_EQ(setenv("NUICE_WISDOM", "/x/w", 1), 0);
   EXPECT_EQ(default_wisdom_path(), "/x/w");
+  ASSERT_EQ(setenv("NUICE_WISDOM", "none", 1), 0);
+  EXPECT_EQ(default_wisdom_path(), "");
   ASSERT_EQ(setenv("NUICE_WISDOM", "", 1), 0);
   EXPECT_EQ(default_wisdom_path(), "");
   ASSERT_EQ(unsetenv("NUICE_WISDOM"), 0);

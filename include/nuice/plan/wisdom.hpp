@@ -74,7 +74,7 @@ WisdomFile read_wisdom(const std::string& path);
 std::string add_wisdom(const std::string& path, std::span<const WisdomEntry> entries);
 
 /// $NUICE_WISDOM; without it $XDG_CACHE_HOME/nuice/wisdom; without that ~/.cache/nuice/wisdom. Empty if NUICE_WISDOM is
-/// set and empty, or there is no home: no wisdom.
+/// set and empty or `none`, or there is no home: no wisdom.
 std::string default_wisdom_path();
 
 }  // namespace nuice

@@ -47,7 +47,10 @@ const WisdomEntry* WisdomFile::find(const WisdomKey& key) const {
 }
 
 std::string default_wisdom_path() {
-  if (std::getenv("NUICE_WISDOM") != nullptr) return environment("NUICE_WISDOM");
+  if (std::getenv("NUICE_WISDOM") != nullptr) {
+    const std::string path = environment("NUICE_WISDOM");
+    return path == "none" ? std::string() : path;
+  }
   if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + "/nuice/wisdom";
   if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/nuice/wisdom";
   return {};
