@@ -124,6 +124,21 @@ std::set<std::string> methods_of(const mpi::Exchange& exchange) {
   return names;
 }
 
+/// Twenty exchanges the other way, every byte compared.
+std::set<std::string> methods_tried_backwards(mpi::Plan& plan) {
+  test::Blocks send = test::payload_to_send(world_rank(), plan.sources());
+  test::Blocks receive = test::poisoned(plan.destinations());
+  mpi::Exchange exchange =
+      plan.bind(test::send_buffers(send), test::receive_buffers(receive), mpi::Direction::backwards);
+  for (int round = 0; round < 20; ++round) {
+    for (auto& block : receive) std::ranges::fill(block, test::poison);
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(receive, test::payload_expected(world_rank(), plan.destinations()));
+  }
+  return methods_of(exchange);
+}
+
 TEST(Learning, TriesAScheduleThatForwardsWhereSmallMessagesAreMany) {
   if (world_size() < 4) GTEST_SKIP() << "needs four ranks";
   const bool is_tried = world_size() != 5;  // on five ranks it sends 15 messages in the place of 20
@@ -138,17 +153,7 @@ TEST(Learning, TriesAScheduleThatForwardsWhereSmallMessagesAreMany) {
   EXPECT_EQ(methods_of(bound.exchange).contains("bruck_kport:phased"), is_tried);
   expect_same_on_all_ranks(bound.exchange.info().scheduler);
 
-  test::Blocks send = test::payload_to_send(world_rank(), plan.sources());
-  test::Blocks receive = test::poisoned(plan.destinations());
-  mpi::Exchange back =
-      plan.bind(test::send_buffers(send), test::receive_buffers(receive), mpi::Direction::backwards);
-  for (int round = 0; round < 20; ++round) {
-    for (auto& block : receive) std::ranges::fill(block, test::poison);
-    back.start();
-    back.wait();
-    EXPECT_EQ(receive, test::payload_expected(world_rank(), plan.destinations()));
-  }
-  EXPECT_EQ(methods_of(back).contains("bruck_kport:phased"), is_tried);
+  EXPECT_EQ(methods_tried_backwards(plan).contains("bruck_kport:phased"), is_tried);
 }
 
 /// Of three times as many bytes to every second rank: no rank in between could keep them without knowing.
@@ -238,17 +243,7 @@ TEST(Learning, SeveralExchangesUnderWay) {
 
 TEST(Learning, Backwards) {
   mpi::Plan plan = plan_for(some_matrix(3'000), trying("1"));
-  const Rank me = world_rank();
-  test::Blocks send = test::payload_to_send(me, plan.sources());
-  test::Blocks receive = test::poisoned(plan.destinations());
-  mpi::Exchange exchange =
-      plan.bind(test::send_buffers(send), test::receive_buffers(receive), mpi::Direction::backwards);
-  for (int round = 0; round < 20; ++round) {
-    for (auto& block : receive) std::ranges::fill(block, test::poison);
-    exchange.start();
-    exchange.wait();
-    EXPECT_EQ(receive, test::payload_expected(me, plan.destinations()));
-  }
+  methods_tried_backwards(plan);
 }
 
 TEST(Learning, FreedWhileReportsAreUnderWay) {

@@ -58,6 +58,15 @@ inline CommMatrix one_to_all(Rank num_ranks, Rank from) {
   return matrix_of(num_ranks, messages);
 }
 
+/// But to itself.
+inline CommMatrix everybody_to_everybody(Rank num_ranks, Bytes bytes) {
+  std::vector<Message> messages;
+  for (Rank src = 0; src < num_ranks; ++src)
+    for (Rank dst = 0; dst < num_ranks; ++dst)
+      if (src != dst) messages.push_back({src, dst, bytes});
+  return matrix_of(num_ranks, messages);
+}
+
 /// Matrices with messages to itself, empty rows and columns, and every number of ranks from 0 to 9.
 inline std::vector<NamedMatrix> extreme_matrices() {
   std::vector<NamedMatrix> all = {

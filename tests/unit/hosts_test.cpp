@@ -189,14 +189,6 @@ TEST(HostSchedule, IsAsByHand) {
             "0: 0>1(50) 1>0(30) 3>2(40)\n1: 0>2(60) 2>0(40)\n2: 2>3(20)\n");
 }
 
-CommMatrix everybody_to_everybody(Rank n, Bytes bytes) {
-  std::vector<Message> entries;
-  for (Rank src = 0; src < n; ++src)
-    for (Rank dst = 0; dst < n; ++dst)
-      if (src != dst) entries.push_back({src, dst, bytes});
-  return CommMatrix::from_messages(n, entries);
-}
-
 /// Transfers inside hosts and between them.
 std::pair<std::size_t, std::size_t> near_and_far(const Schedule& schedule, const Hosts& hosts) {
   std::pair<std::size_t, std::size_t> found{0, 0};
@@ -207,7 +199,7 @@ std::pair<std::size_t, std::size_t> near_and_far(const Schedule& schedule, const
 }
 
 TEST(Tuna, GoesInsideTheHostFirstAndThenFromPlaceToPlace) {
-  const CommMatrix matrix = everybody_to_everybody(32, 100);
+  const CommMatrix matrix = test::everybody_to_everybody(32, 100);
   for (const Hosts& hosts : {parse_hosts("4", 32), Hosts([] {
                                std::vector<Rank> dealt;
                                for (Rank rank = 0; rank < 32; ++rank) dealt.push_back(rank % 8);
@@ -230,7 +222,7 @@ TEST(Tuna, GoesInsideTheHostFirstAndThenFromPlaceToPlace) {
 }
 
 TEST(Tuna, TakesHostsOfUnequalSizeForNone) {
-  const CommMatrix matrix = everybody_to_everybody(7, 100);
+  const CommMatrix matrix = test::everybody_to_everybody(7, 100);
   const Problem problem{.matrix = matrix};
   EXPECT_TRUE(make_combined_schedule(problem, "tuna", parse_hosts("2", 7)) == make_schedule(problem, "tuna"));
 }

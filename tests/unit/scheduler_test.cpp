@@ -192,17 +192,9 @@ TEST(Coloring, NeedsTheDegreeForSkewedMatrices) {
   }
 }
 
-CommMatrix all_to_all(Rank n, Bytes bytes) {
-  std::vector<Message> entries;
-  for (Rank src = 0; src < n; ++src)
-    for (Rank dst = 0; dst < n; ++dst)
-      if (src != dst) entries.push_back({src, dst, bytes});
-  return CommMatrix::from_messages(n, entries);
-}
-
 /// log2 n phases for any n where phases are dear, no forwarding where they cost nothing.
 void expect_radix_suits(Rank n) {
-  const CommMatrix matrix = all_to_all(n, 8);
+  const CommMatrix matrix = test::everybody_to_everybody(n, 8);
   const Schedule few = make_schedule(matrix, "bruck", 0, 1 << 20);
   EXPECT_EQ(few.num_phases(), static_cast<PhaseId>(std::bit_width(static_cast<std::uint32_t>(n - 1))));
   const Schedule straight = make_schedule(matrix, "bruck", 0, 0);
