@@ -74,6 +74,18 @@ TEST(MethodControl, SlowOnesAreTriedOnce) {
   EXPECT_TRUE(control.is_settled());
 }
 
+/// The others were out after the first block; that it has become much faster since brings nobody back.
+TEST(MethodControl, APaceThatIsFoundIsNoOtherNetwork) {
+  MethodControl control({true, false, false});
+  const Course course = run(control, 400, [](std::size_t method, std::int64_t n) {
+    if (method != 0) return 0.27;
+    return n <= 2 ? 0.09 : 0.045;
+  });
+  EXPECT_EQ(control.best(), 0U);
+  EXPECT_EQ(std::ranges::count(course.methods, 1U), 1);
+  EXPECT_EQ(std::ranges::count(course.methods, 2U), 1);
+}
+
 /// 0.3 s at first, 0.1 s after a dozen exchanges of its own.
 TEST(MethodControl, WaitsForOneThatFindsItsPace) {
   for (const bool is_chosen : {true, false}) {

@@ -142,6 +142,7 @@ void MethodControl::drop_losers() {
 void MethodControl::watch() {
   const Method& now = methods_[best_];
   const double last_s = now.times_s[(now.blocks - 1) % Method::most];
+  if (now.finds_pace) settled_s_ = std::min(settled_s_, last_s);  // it has found a better one since
   const bool is_off = last_s > slower_by_far * settled_s_ || last_s < faster_by_far * settled_s_;
   strikes_ = is_off ? strikes_ + 1 : 0;
   if (strikes_ < blocks_in_a_row) return;
