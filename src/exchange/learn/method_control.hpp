@@ -78,6 +78,7 @@ class MethodControl {
 
     void add(double mean_s) { times_s[blocks++ % most] = mean_s; }
     double cost_s() const;
+    double last_s() const { return blocks == 0 ? 0 : times_s[(blocks - 1) % most]; }
   };
 
   void place_block();
