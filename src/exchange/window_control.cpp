@@ -42,7 +42,7 @@ constexpr double more_in_a_report = 0.01;
 constexpr double price_of_losses = 1.25;  // a window without may take so much longer
 
 // Drift and tails.
-constexpr double much_slower = 1.25;
+constexpr double much_slower = 1.125;  // a search costs a few exchanges that are hardly slower
 constexpr double much_faster = 0.8;
 constexpr int patience = 2;
 constexpr double tail = 1.05;  // the mean with all slow exchanges, over what the level below usually takes
