@@ -205,7 +205,7 @@ bench-peers: build/python/.installed
 HEFFTE_SRC ?=
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition \
+	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition,sparse \
 	  $(if $(HEFFTE_SRC),--heffte $(HEFFTE_SRC))
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
