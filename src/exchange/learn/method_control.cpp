@@ -19,7 +19,7 @@ constexpr int most_runs = 256;
 /// By then what finds its pace has had some dozen exchanges.
 constexpr int blocks_to_find_pace = 3;
 /// One that is so much worse is out: in the first block, which has a single exchange of each, unless the best has still to find its
-/// pace, and in any later turn of its own (it may have done well once, by what the method before it had left); and in the mean, later.
+/// pace, and in any later turn of its own (it may have done well once, by what the method before it had left); later, with its usual cost.
 constexpr double much_worse = 1.5;
 constexpr double worse = 1.15;
 /// The best gives way to one that takes so much less.
