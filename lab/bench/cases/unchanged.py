@@ -13,6 +13,7 @@ import gzip
 import re
 import shlex
 import shutil
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -41,7 +42,7 @@ BENCH = ROOT / "lab" / "bench"
 INPUTS = BENCH / "programs"
 HEFFTE = ROOT / "build" / "heffte"
 PSEUDOPOTENTIAL = Path("/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz")
-SUPERLU = Path("/usr/lib/x86_64-linux-gnu/superlu-dist/tests/EXAMPLE")
+SUPERLU = Path(f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}/superlu-dist/tests/EXAMPLE")
 MPIEXEC = "/usr/bin/mpiexec.openmpi"
 CASES = ["changing", "turns", "8:65536", "15:32768", "15:1024", "15:512"]
 CASES += ["grid:65536", "grid:4096", "grid:1024"]
