@@ -112,7 +112,7 @@ TEST(MethodControl, WaitsForOneThatFindsItsPace) {
   }
 }
 
-/// 0.08 s for its first four in a row, 0.12 s from then on; the other always 0.1 s. What it lost early comes back only later.
+/// 0.08 s for its first four in a row, 0.12 s from then on; the other always 0.1 s.
 TEST(MethodControl, OneThatDoesWellOnlyAtFirstIsLeftAgain) {
   MethodControl control({true, false});
   int in_a_row = 0;

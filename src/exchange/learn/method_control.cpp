@@ -19,7 +19,7 @@ constexpr int most_runs = 256;
 /// By then what finds its pace has had some dozen exchanges.
 constexpr int blocks_to_find_pace = 3;
 /// One that is so much worse is out: in the first block, which has a single exchange of each, unless the best has still to find its
-/// pace, and in any later turn of its own (it may have done well once, by what the method before it had left); later, with its usual cost.
+/// pace; and by any later turn, as it may have done well once by what the method before it had left. `worse`: by its usual cost, later.
 constexpr double much_worse = 1.5;
 constexpr double worse = 1.15;
 /// The best gives way to one that takes so much less.
@@ -130,8 +130,7 @@ void MethodControl::drop_losers() {
   for (std::size_t i = 0; i < methods_.size(); ++i) {
     Method& method = methods_[i];
     const bool may_improve = method.finds_pace && is_early;
-    const bool is_far_off =
-        blocks_ > 1 && method.is_in && method.last_s() > much_worse * methods_[best_].cost_s();
+    const bool is_far_off = blocks_ > 1 && method.last_s() > much_worse * methods_[best_].cost_s();
     const bool is_worse = is_clear && !may_improve && (method.cost_s() > limit || is_far_off);
     const bool is_out = i != best_ && (is_worse || blocks_ >= most_blocks);
     method.is_in = method.is_in && !is_out;
