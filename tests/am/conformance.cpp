@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
