@@ -74,6 +74,7 @@ def test_advise() -> None:
         assert "summary_of" in f or f["mode"] == "as shipped" or f["mode"].startswith(f["decided_by"])
 
 
+@pytest.mark.long
 def test_planning_costs() -> None:
     """The coefficients can be fitted again: one row for every scheduler that is no other's second name."""
     figures = quick("planning_costs", "--repeat", "1")
@@ -276,6 +277,7 @@ def test_bytes_measures_every_one_port_scheduler() -> None:
         assert min(f["bytes_to_bound"] for f in rows.values()) >= 1
 
 
+@pytest.mark.long
 def test_packets() -> None:
     figures = quick("packets")
     assert {f["part"] for f in figures} == {"orders", "paths", "drops", "speed"}

@@ -323,7 +323,7 @@ def test_presets_are_those_of_the_documentation():
 
 
 @needs_network
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchanges_on_the_network_are_measured():
     command = [sys.executable, str(FOLDER.parent / "run.py"), "network", "--quick", "--json"]
@@ -337,7 +337,7 @@ def test_exchanges_on_the_network_are_measured():
 
 
 @needs_network
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_exchanges_outlive_a_slow_port_a_stopped_host_and_a_switch_that_fails(hosts, tmp_path):
     """Every byte of every repetition is verified, by nuice-bench itself."""
