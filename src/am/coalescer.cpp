@@ -54,6 +54,10 @@ bool CoalescerBase::is_empty(Rank dst) const {
   return buffer.next == buffer.memory.get();
 }
 
+bool CoalescerBase::has_items() const {
+  return std::ranges::any_of(buffers_, [](const Buffer& b) { return b.next != b.memory.get(); });
+}
+
 CoalescerBase::~CoalescerBase() {
   const EndpointCore::Entry entry(core_);
   std::erase(core_.coalescers_, this);

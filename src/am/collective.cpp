@@ -108,6 +108,7 @@ void EndpointCore::barrier() {
 std::exception_ptr EndpointCore::try_quiesce() {
   const Entry entry(*this);
   must_not_be_in_handler("quiesce");
+  if (council_ != nullptr) return quiesce_in(*council_);
   std::array<std::int64_t, 2> before = {-1, -2};
   FirstError error;
   for (;;) {
@@ -120,6 +121,48 @@ std::exception_ptr EndpointCore::try_quiesce() {
     before = all;
   }
   reduce_into(ReduceOp::sum, {}, {}, false);
+  return error.get();
+}
+
+bool EndpointCore::has_nothing_left() const {
+  return num_deferred_ == 0 && !(kept_ && kept_->used != 0) &&
+         std::ranges::none_of(coalescers_, [](const CoalescerBase* c) { return c->has_items(); });
+}
+
+// Who follows an order to go on sends as a handler would: without waiting, as the ranks of another host may take nothing in until
+// this one has said how much it sends.
+std::exception_ptr EndpointCore::quiesce_in(Council& council) {
+  FirstError error;
+  error.add(flush_coalescers());
+  throw_failure();
+  begin_wait();
+  council.enter(sent_, handled_);
+  for (;;) {
+    council.lead();
+    const Council::Order order = council.order();
+    if (order.kind == Council::Kind::done) {
+      council.leave(order);
+      break;
+    }
+    if (order.kind == Council::Kind::question) {
+      if (!council.has_answered(order)) {
+        council.publish(sent_, handled_);
+        council.answer(order, has_nothing_left());
+      }
+      noting_failure([this] { transport_->keep_moving(); });
+      idle();
+      continue;
+    }
+    if (!council.has_followed(order)) {
+      const Flag sending(in_progress_);
+      error.add(flush_coalescers());
+      council.publish(sent_, handled_);
+      council.follow(order);
+    }
+    error.of([this] { progress_or_idle(); });
+    council.publish(sent_, handled_);
+  }
+  empty_polls_ = 0;
   return error.get();
 }
 
