@@ -11,6 +11,9 @@
 namespace nuice::am {
 namespace {
 
+/// What MPI has of this rank must go on, if the others wait for it.
+constexpr double most_asleep_s = 0.0005;
+
 void throw_if(const std::exception_ptr& error) {
   if (error) std::rethrow_exception(error);
 }
@@ -137,6 +140,7 @@ std::exception_ptr EndpointCore::quiesce_in(Council& council) {
   throw_failure();
   begin_wait();
   council.enter(sent_, handled_);
+  lose_patience();
   for (;;) {
     council.lead();
     const Council::Order order = council.order();
@@ -150,7 +154,11 @@ std::exception_ptr EndpointCore::quiesce_in(Council& council) {
         council.answer(order, has_nothing_left());
       }
       noting_failure([this] { transport_->keep_moving(); });
-      idle();
+      if (council.sleep_after(order, most_asleep_s)) {
+        look_for_failures(true);
+      } else {
+        idle();
+      }
       continue;
     }
     if (!council.has_followed(order)) {
@@ -160,6 +168,7 @@ std::exception_ptr EndpointCore::quiesce_in(Council& council) {
       council.follow(order);
     }
     error.of([this] { progress_or_idle(); });
+    lose_patience();
     council.publish(sent_, handled_);
   }
   empty_polls_ = 0;

@@ -160,6 +160,11 @@ void EndpointCore::progress_or_idle() {
   }
 }
 
+/// Nothing is to be done on this rank until others have had a core.
+void EndpointCore::lose_patience() {
+  if (transport_->oversubscribed()) empty_polls_ = patience_oversubscribed;
+}
+
 void EndpointCore::idle() {
   if (++empty_polls_ > (transport_->oversubscribed() ? patience_oversubscribed : patience)) {
     transport_->yield();

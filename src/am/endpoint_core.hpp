@@ -235,6 +235,7 @@ class EndpointCore {
   int take_in();            // of that, what arrives
   void progress_or_idle();  // one step of a waiting loop
   void idle();              // nothing was found to do
+  void lose_patience();
   template <typename Done>
   void wait_until(Done&& done);  // errors of handlers are thrown at the end, as what waits must be completed
   void age_coalescers();

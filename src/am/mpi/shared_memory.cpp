@@ -106,6 +106,7 @@ std::unique_ptr<Council> SharedMemory::make_council(std::size_t tally_at) const 
   seats.host_of = host_->host_of;
   seats.own_host = host_->host_of[static_cast<std::size_t>(rank())];
   seats.num_hosts = host_->num_hosts;
+  seats.may_sleep = host_->oversubscribed;
   if (host_->me == 0) seats.sums = std::make_unique<SumsOfLeaders>(host_->leaders);
   return std::make_unique<Council>(std::move(seats));
 }

@@ -74,6 +74,17 @@ void Council::take_step() {
 void Council::give(Kind kind) {
   ++number_;
   tally(0).order.store(4 * number_ + static_cast<std::uint64_t>(kind), std::memory_order_release);
+  if (!seats_.may_sleep) return;
+  for (std::size_t place = 1; place < seats_.tallies.size(); ++place) tally(place).bell.ring();
+}
+
+bool Council::sleep_after(Order question, double seconds) {
+  if (!seats_.may_sleep || seats_.place == 0) return false;
+  Bell& bell = tally(seats_.place).bell;
+  bell.announce();
+  if (order().number == question.number) bell.sleep(seconds);
+  bell.withdraw();
+  return true;
 }
 
 void Council::go_on(bool owes_wave) {

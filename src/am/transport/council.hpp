@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "am/transport/ring.hpp"
+#include "core/support/bell.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::am {
@@ -40,8 +41,9 @@ class Council {
     std::atomic<std::uint64_t> sent_here;  ///< To its own host, itself included.
     std::atomic<std::uint64_t> handled_here;
     std::atomic<std::uint64_t> handled_from_afar;
-    alignas(cache_line_bytes)
-        std::atomic<std::uint64_t> order;  ///< Of the first rank: four times its number, plus Kind.
+    /// Of the first rank of the host: four times its number, plus Kind.
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> order;
+    alignas(cache_line_bytes) Bell bell;  ///< Rung with every order.
   };
   static constexpr std::size_t bytes_of(std::size_t num_hosts) {
     const std::size_t bytes = sizeof(Tally) + num_hosts * sizeof(std::atomic<std::uint64_t>);
@@ -65,6 +67,7 @@ class Council {
     std::vector<std::uint32_t> host_of;  ///< By rank, 0 to hosts - 1.
     std::uint32_t own_host = 0;
     std::size_t num_hosts = 1;
+    bool may_sleep = false;      ///< Ranks outnumber cores.
     std::unique_ptr<Sums> sums;  ///< Of the first rank, where there are several hosts.
   };
   explicit Council(Seats seats);
@@ -117,6 +120,8 @@ class Council {
   bool has_followed(Order go) const { return followed_ >= go.number; }
   bool has_answered(Order question) const { return answered_ >= question.number; }
   void leave(Order done) { last_done_ = done.number; }
+  /// Leaves the core to those that have work, until the next order comes or `seconds` are over. False: not now.
+  bool sleep_after(Order question, double seconds);
   /// The first rank takes the next step, if it can.
   void lead() {
     if (seats_.place == 0) take_step();
