@@ -11,6 +11,9 @@ namespace {
 
 constexpr int levels_to_a_doubling = 2;
 constexpr Bytes chunks_in_window = 8;
+// Of a small window a chunk is a quarter: every chunk costs a grant, headers and a packet that is not full. Up to four packets, with MPI's header.
+constexpr Bytes chunks_in_small_window = 4;
+constexpr Bytes enough_for_a_chunk = 4 * segment_bytes - 64;
 constexpr Bytes chunks_in_least_window = 3;  // of ranks that share a host's
 
 // Start-up. With little on its way the least delay is that of an empty queue.
@@ -39,7 +42,7 @@ constexpr double more_in_a_report = 0.01;
 constexpr double price_of_losses = 1.25;  // a window without may take so much longer
 
 // Drift and tails.
-constexpr double much_slower = 1.25;
+constexpr double much_slower = 1.125;  // a search costs a few exchanges that are hardly slower
 constexpr double much_faster = 0.8;
 constexpr int patience = 2;
 constexpr double tail = 1.05;  // the mean with all slow exchanges, over what the level below usually takes
@@ -106,8 +109,10 @@ Bytes WindowControl::first_window_bytes() const {
 Bytes WindowControl::chunk_at(int level) const {
   const Bytes window = window_at(level, bounds_.share);
   if (window == max_bytes) return bounds_.chunk_bytes;
-  if (bounds_.adapts)
-    return std::min(bounds_.chunk_bytes, std::max(window / chunks_in_window, segment_bytes));
+  if (bounds_.adapts) {
+    const Bytes of_small = std::min(window / chunks_in_small_window, enough_for_a_chunk);
+    return std::min(bounds_.chunk_bytes, std::max({window / chunks_in_window, of_small, segment_bytes}));
+  }
   const Bytes of_share = std::max(window / chunks_in_least_window, segment_bytes);
   return bounds_.share < 1 ? std::min(bounds_.chunk_bytes, of_share) : bounds_.chunk_bytes;
 }

@@ -74,6 +74,18 @@ TEST(MethodControl, SlowOnesAreTriedOnce) {
   EXPECT_TRUE(control.is_settled());
 }
 
+/// The others were out after the first block; that it has become much faster since brings nobody back.
+TEST(MethodControl, APaceThatIsFoundIsNoOtherNetwork) {
+  MethodControl control({true, false, false});
+  const Course course = run(control, 400, [](std::size_t method, std::int64_t n) {
+    if (method != 0) return 0.27;
+    return n <= 2 ? 0.09 : 0.045;
+  });
+  EXPECT_EQ(control.best(), 0U);
+  EXPECT_EQ(std::ranges::count(course.methods, 1U), 1);
+  EXPECT_EQ(std::ranges::count(course.methods, 2U), 1);
+}
+
 /// 0.3 s at first, 0.1 s after a dozen exchanges of its own.
 TEST(MethodControl, WaitsForOneThatFindsItsPace) {
   for (const bool is_chosen : {true, false}) {
@@ -86,6 +98,31 @@ TEST(MethodControl, WaitsForOneThatFindsItsPace) {
     });
     EXPECT_EQ(control.best(), paced);
   }
+}
+
+/// 0.08 s for its first four in a row, 0.12 s from then on; the other always 0.1 s. What it lost early comes back only later.
+TEST(MethodControl, OneThatDoesWellOnlyAtFirstIsLeftAgain) {
+  MethodControl control({true, false});
+  int in_a_row = 0;
+  const Course course = run(control, 400, [&](std::size_t method, std::int64_t) {
+    in_a_row = method == 1 ? in_a_row + 1 : 0;
+    if (method == 0) return 0.1;
+    return in_a_row <= 4 ? 0.08 : 0.12;
+  });
+  EXPECT_EQ(control.best(), 0U);
+  EXPECT_EQ(course.methods.back(), 0U);
+  EXPECT_LT(std::ranges::count(course.methods, 1U), 40);
+}
+
+/// The worst exchange between two blocks is not held against it.
+TEST(MethodControl, OneSlowExchangeInUseIsNoReason) {
+  MethodControl control({false, false});
+  int own = 0;
+  run(control, 400, [&](std::size_t method, std::int64_t) {
+    if (method == 0) return 0.1;
+    return ++own == 8 ? 5.0 : 0.08;
+  });
+  EXPECT_EQ(control.best(), 1U);
 }
 
 TEST(MethodControl, NoticesAnotherNetwork) {

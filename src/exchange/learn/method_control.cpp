@@ -10,6 +10,8 @@ namespace nuice::exchange {
 namespace {
 
 constexpr std::int64_t most_between_blocks = 256;
+/// After a change the next block comes so soon.
+constexpr std::int64_t most_after_a_change = 15;
 /// A method's turn lasts about so long: one exchange of a few microseconds says nothing where ranks wait for cores.
 constexpr double turn_s = 5e-3;
 constexpr int least_runs = 2;
@@ -41,8 +43,10 @@ double MethodControl::Method::cost_s() const {
   for (std::size_t i = 0; i < known; ++i) sorted[i] = times_s[(blocks - 1 - i) % most];
   std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
   const std::size_t counted = known - (known + 1) / 3;
-  return std::accumulate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(counted), 0.0) /
-         static_cast<double>(counted);
+  const double mean_s =
+      std::accumulate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(counted), 0.0) /
+      static_cast<double>(counted);
+  return std::max(mean_s, used_s);
 }
 
 MethodControl::MethodControl(std::vector<bool> finds_pace)
@@ -62,8 +66,9 @@ void MethodControl::place_block() {
 
 void MethodControl::begin() {
   ++exchange_;
-  const bool is_first_of_turn = is_in_block() && (exchange_ - block_begin_) % runs_ == 0;
-  is_timed_ = is_in_block() && (runs_ == 1 || !is_first_of_turn);
+  const bool is_first_of_turn = (exchange_ - block_begin_) % runs_ == 0;
+  const bool is_in_use = blocks_ > 0 && !is_reported_ && !is_settled();
+  is_timed_ = is_in_block() ? runs_ == 1 || !is_first_of_turn : is_in_use;
 }
 
 std::size_t MethodControl::method() const {
@@ -74,6 +79,7 @@ std::size_t MethodControl::method() const {
 void MethodControl::add(double elapsed_s) {
   Method& method_now = methods_[method()];
   method_now.sum_s += elapsed_s;
+  method_now.worst_s = std::max(method_now.worst_s, elapsed_s);
   ++method_now.count;
 }
 
@@ -81,8 +87,11 @@ bool MethodControl::finish() {
   if (exchange_ != block_end_) return false;
   for (std::size_t i = 0; i < methods_.size(); ++i) {
     Method& method = methods_[i];
-    report_[i] = method.count == 0 ? 0 : std::max(method.sum_s / method.count, 1e-9);
-    method.sum_s = 0;
+    const bool leaves_out_worst = !is_settled() && i == best_ && method.count > 2;
+    const int counted = method.count - (leaves_out_worst ? 1 : 0);
+    const double sum_s = method.sum_s - (leaves_out_worst ? method.worst_s : 0);
+    report_[i] = counted == 0 ? 0 : std::max(sum_s / counted, 1e-9);
+    method.sum_s = method.worst_s = 0;
     method.count = 0;
   }
   is_reported_ = true;
@@ -94,12 +103,15 @@ void MethodControl::learn(std::span<const double> of_all) {
   ++blocks_;
   for (std::size_t i = 0; i < methods_.size(); ++i)
     if (of_all[i] > 0) methods_[i].add(of_all[i]);
+  if (!methods_[best_].finds_pace) methods_[best_].used_s = of_all[best_];
   const std::size_t before = best_;
   is_settled() ? watch() : drop_losers();
-  if (best_ != before) best_since_ = block_end_ + report_lag;
+  const bool is_new = best_ != before;
+  if (is_new) best_since_ = block_end_ + report_lag;
   runs_ =
       std::clamp(static_cast<int>(std::lround(turn_s / std::max(settled_s_, 1e-9))), least_runs, most_runs);
-  block_begin_ = block_end_ + std::clamp(block_end_, report_lag + 1, most_between_blocks);
+  const std::int64_t most = is_new ? most_after_a_change : most_between_blocks;
+  block_begin_ = block_end_ + std::clamp(block_end_, report_lag + 1, most);
   place_block();
 }
 
@@ -130,6 +142,7 @@ void MethodControl::drop_losers() {
 void MethodControl::watch() {
   const Method& now = methods_[best_];
   const double last_s = now.times_s[(now.blocks - 1) % Method::most];
+  if (now.finds_pace) settled_s_ = std::min(settled_s_, last_s);  // it has found a better one since
   const bool is_off = last_s > slower_by_far * settled_s_ || last_s < faster_by_far * settled_s_;
   strikes_ = is_off ? strikes_ + 1 : 0;
   if (strikes_ < blocks_in_a_row) return;

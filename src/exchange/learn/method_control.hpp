@@ -9,6 +9,8 @@
 //                has come as a rule; so all ranks go on alike
 //   afterwards   the cheapest is used. One that is clearly worse is out. The next block begins when there have been twice as many
 //                exchanges, and no more than 256 later
+//   in use       from a report to the next block it is timed too, as long as another is in: it costs no less than what it takes then. (One that loses
+//                packets does well for a few exchanges after one that loses none.) After a change the next block comes soon
 //   in the end   one is left. Its time is still looked at in a block of its own; when it is much slower or faster in two of them
 //                running (another job on the network), all are in again
 //
@@ -70,7 +72,9 @@ class MethodControl {
     std::array<double, most> times_s{};
     // of the running block, on this rank
     double sum_s = 0;
+    double worst_s = 0;
     int count = 0;
+    double used_s = 0;  // what it took when it was last in use, unless it finds its pace; 0: never was
 
     void add(double mean_s) { times_s[blocks++ % most] = mean_s; }
     double cost_s() const;
