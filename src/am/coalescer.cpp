@@ -54,11 +54,6 @@ bool CoalescerBase::is_empty(Rank dst) const {
   return buffer.next == buffer.memory.get();
 }
 
-/// The ranks behind this one first, so that not all ranks send to the same one at a time.
-Rank CoalescerBase::in_turn(Rank step) const {
-  return static_cast<Rank>((static_cast<std::int64_t>(core_.rank_) + step) % core_.num_ranks_);
-}
-
 bool CoalescerBase::has_items() const {
   return std::ranges::any_of(buffers_, [](const Buffer& b) { return b.next != b.memory.get(); });
 }
@@ -144,7 +139,7 @@ void CoalescerBase::flush(Rank dst) {
 void CoalescerBase::flush() {
   const EndpointCore::Entry entry(core_);
   FirstError error;
-  for (Rank step = 1; step <= core_.num_ranks_; ++step) error.of([&] { flush(in_turn(step)); });
+  for (Rank dst = 0; dst < core_.num_ranks_; ++dst) error.of([&] { flush(dst); });
   error.rethrow();
 }
 
@@ -155,8 +150,8 @@ void CoalescerBase::flush_if_old() {
   const auto now = Clock::now();
   if (now - last_flush_ < max_age_) return;
   last_flush_ = now;
-  for (Rank step = 1; step <= core_.num_ranks_; ++step)
-    if (const Rank dst = in_turn(step); !core_.must_stay_behind(goes_to(dst))) flush(dst);
+  for (Rank dst = 0; dst < core_.num_ranks_; ++dst)
+    if (!core_.must_stay_behind(goes_to(dst))) flush(dst);
 }
 
 }  // namespace nuice::am

@@ -58,7 +58,6 @@ class CoalescerBase {
   friend class EndpointCore;
   void flush_if_old();
   bool has_items() const;
-  Rank in_turn(Rank step) const;
   void send(Rank dst);
   void send_alone(Rank dst);
   void send_to_host(Rank dst);
