@@ -119,6 +119,7 @@ test-mpi: build
 
 # Gives way to everything else. With nice alone it does not: a rank that waits yields, and what else there is to do then takes a whole time
 # slice for every message (beside what compiled, mpi_exchange_test_3 took 83 s, 11 s alone; beside these tests, lee_test 111 s, 7 s alone).
+# Limits of these tests are long, as they may wait for all others.
 GIVES_WAY := $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice)
 test-unit: $(SETUP_STAMP)
 	cmake --preset asan $(WITH_MPI) >/dev/null && $(GIVES_WAY) cmake --build --preset asan
@@ -205,7 +206,7 @@ bench-peers: build/python/.installed
 HEFFTE_SRC ?=
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition \
+	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition,sparse \
 	  $(if $(HEFFTE_SRC),--heffte $(HEFFTE_SRC))
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')

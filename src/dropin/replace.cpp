@@ -230,46 +230,52 @@ Replacer::Step Replacer::next_step(Place& place) const {
 MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
                                     double bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  place.word = {wants,
-                has_had_neighbour_shadow_ ? 1.0 : 0.0,
-                num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
-                are_hosts_pretended_ ? static_cast<double>(place.rank) : host_,
-                static_cast<double>(partners),
-                static_cast<double>(experience_.load()),
-                bytes,
-                shares_ ? 1.0 : 0.0};
-  place.words.resize(static_cast<std::size_t>(place.num_ranks));
+  const double host = host_of(place);
+  const Turns::Experience seen = experience_;
+  place.word = {.wants = wants,
+                .has_one = has_had_neighbour_shadow_ ? 1.0 : 0.0,
+                .is_full = num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
+                .host = host,
+                .minus_host = -host,
+                .partners = static_cast<double>(partners),
+                .has_seen_mpi = seen == Turns::Experience::mpi ? 1.0 : 0.0,
+                .has_not_seen_us = seen != Turns::Experience::ours ? 1.0 : 0.0,
+                .bytes = bytes,
+                .keeps = shares_ ? 0.0 : 1.0};
   constexpr int numbers = sizeof(Word) / sizeof(double);
-  must(PMPI_Iallgather(&place.word, numbers, MPI_DOUBLE, place.words.data(), numbers, MPI_DOUBLE, comm,
-                       &request),
-       "MPI_Iallgather");
+  must(PMPI_Iallreduce(MPI_IN_PLACE, &place.word, numbers, MPI_DOUBLE, MPI_MAX, comm, &request),
+       "MPI_Iallreduce");
   return request;
 }
 
-Replacer::Answer Replacer::all_told(Place& place) const {
+Replacer::Answer Replacer::all_told(Place& place) {
   using enum Turns::Experience;
-  Answer answer{.all_may = true, .experience = ours};
-  place.near.clear();
-  for (Rank each = 0; each < place.num_ranks; ++each) {
-    const Word& word = place.words[static_cast<std::size_t>(each)];
-    answer.any_wants = answer.any_wants || word.wants != 0;
-    answer.any_has_one = answer.any_has_one || word.has_one != 0;
-    answer.all_may = answer.all_may && word.is_full == 0;
-    answer.most_partners = std::max(answer.most_partners, static_cast<Rank>(word.partners));
-    answer.most_bytes = std::max(answer.most_bytes, word.bytes);
-    if (word.shares == 0) place.group.clear();  // each rank may have asked for another level of threads
-    // One that has seen MPI faster is enough; trusted is what all have seen.
-    const bool has_seen_mpi = word.experience == static_cast<double>(mpi);
-    const bool has_seen_us = word.experience == static_cast<double>(ours);
-    if (has_seen_mpi || (answer.experience == ours && !has_seen_us))
-      answer.experience = has_seen_mpi ? mpi : none;
-    if (word.host == place.word.host) place.near.push_back(each);
-  }
+  const Word& word = place.word;
   // On one host messages cross no port.
-  answer.all_may = answer.all_may && static_cast<int>(place.near.size()) < place.num_ranks;
+  const bool spans_hosts = word.host != -word.minus_host;
+  const Answer answer{.any_wants = word.wants != 0,
+                      .any_has_one = word.has_one != 0,
+                      .all_may = word.is_full == 0 && spans_hosts,
+                      .most_partners = static_cast<Rank>(word.partners),
+                      // One that has seen MPI faster is enough; trusted is what all have seen.
+                      .experience = word.has_seen_mpi != 0      ? mpi
+                                    : word.has_not_seen_us != 0 ? none
+                                                                : ours,
+                      .most_bytes = word.bytes};
+  if (word.keeps != 0) place.group.clear();  // each rank may have asked for another level of threads
   if (!answer.all_may && !place.engine) place.stays_with_mpi = true;
-  place.words = {};
   return answer;
+}
+
+double Replacer::host_of(const Place& place) const {
+  return are_hosts_pretended_ ? static_cast<double>(place.rank) : host_;
+}
+
+void Replacer::find_near(Place& place) const {
+  place.near.clear();
+  for (Rank each = 0; each < place.num_ranks; ++each)
+    if (place.hosts[static_cast<std::size_t>(each)] == host_of(place)) place.near.push_back(each);
+  place.hosts = {};
 }
 
 MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what) {
@@ -280,8 +286,14 @@ MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& ite
     return begin_to_tell(place, comm, may_gain(place, longest, false) ? 1 : 0, 0,
                          bytes_of_others(items.in, place.rank));
   }
-  if (what == Beside::make_shadow && !share_shadow(place, true))
+  if (what == Beside::make_shadow && !share_shadow(place, true)) {
+    place.hosts.assign(static_cast<std::size_t>(place.num_ranks), 0);
+    place.hosts[static_cast<std::size_t>(place.rank)] = host_of(place);
+    must(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DOUBLE, place.hosts.data(), 1, MPI_DOUBLE, comm,
+                         &place.telling_hosts),
+         "MPI_Iallgather");
     must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
+  }
   if (what == Beside::compare) {
     const auto& [mpi_bytes, mpi_s] = place.turns.by_mpi();
     const auto& [our_bytes, our_s] = place.turns.by_us();
@@ -305,7 +317,10 @@ void Replacer::end_beside(Place& place, MPI_Comm comm, MPI_Request request, Besi
     make_shadow(place, comm);
     place.engine->is_expected_faster = true;
   }
-  if (what == Beside::make_shadow && !place.engine) start_engine(place);
+  if (what == Beside::make_shadow && !place.engine) {
+    wait(place.telling_hosts);
+    start_engine(place);
+  }
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
     if (place.turns.prefers_mpi()) ++num_preferred_;
@@ -348,6 +363,7 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
 
 void Replacer::start_engine(Place& place) {
   must(PMPI_Comm_set_errhandler(place.shadow, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  find_near(place);
   const double share = 1.0 / static_cast<double>(place.near.size());
   const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(place.num_ranks - 1);
   constexpr int numbers = 16000;  // of tags every MPI has 2^15

@@ -102,16 +102,19 @@ class Replacer {
   using Way = Turns::Way;
   using Beside = Turns::Beside;
   using Step = Turns::Step;
-  /// What a rank tells the others of its communicator.
+  /// What a rank tells the others of its communicator. All learn the greatest of each, in a message or two a rank: in an all-to-all of short
+  /// blocks a question of one message to everybody costs as much as the call.
   struct Word {
     double wants = 0;    // a shadow
     double has_one = 0;  // of a neighbourhood, now or before
     double is_full = 0;  // has as many as it may
     double host = 0;
+    double minus_host = 0;
     double partners = 0;
-    double experience = 0;
+    double has_seen_mpi = 0;  // faster than us, where it was tried last
+    double has_not_seen_us = 0;
     double bytes = 0;  // that come to it in this call
-    double shares = 0;
+    double keeps = 0;  // does not share shadows
   };
   /// What is known of a communicator. Equal on all its ranks but for what was measured.
   struct Place {
@@ -131,8 +134,9 @@ class Replacer {
     std::int64_t neighbour_calls = 0;     // of its own, on this rank
     // Told beside a call.
     Word word;
-    std::vector<Word> words;
     std::array<double, 4> rates{};
+    std::vector<double> hosts;  // of all ranks
+    MPI_Request telling_hosts{};
   };
   struct Answer {
     bool any_wants = false;
@@ -220,7 +224,10 @@ class Replacer {
   bool get_shadow(Place& place, MPI_Comm comm, const Items& items);
   MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
                             double bytes = 0) const;
-  Answer all_told(Place& place) const;
+  static Answer all_told(Place& place);
+  double host_of(const Place& place) const;
+  /// Those of this host, from what all have told beside the making of the shadow.
+  void find_near(Place& place) const;
   void start_engine(Place& place);
   int exchange(Place& place, const Items& items, bool is_timed);
   void carry_out(Place& place, const Items& items) const;

@@ -12,6 +12,7 @@ namespace {
 constexpr int levels_to_a_doubling = 2;
 constexpr Bytes chunks_in_window = 8;
 // Of a small window a chunk is a quarter: every chunk costs a grant, headers and a packet that is not full. Up to four packets, with MPI's header.
+// Not at start-up: what is granted then would be a single chunk, and a late sender that has it would hold up all others.
 constexpr Bytes chunks_in_small_window = 4;
 constexpr Bytes enough_for_a_chunk = 4 * segment_bytes - 64;
 constexpr Bytes chunks_in_least_window = 3;  // of ranks that share a host's
@@ -110,7 +111,7 @@ Bytes WindowControl::chunk_at(int level) const {
   const Bytes window = window_at(level, bounds_.share);
   if (window == max_bytes) return bounds_.chunk_bytes;
   if (bounds_.adapts) {
-    const Bytes of_small = std::min(window / chunks_in_small_window, enough_for_a_chunk);
+    const Bytes of_small = starts_up_ ? 0 : std::min(window / chunks_in_small_window, enough_for_a_chunk);
     return std::min(bounds_.chunk_bytes, std::max({window / chunks_in_window, of_small, segment_bytes}));
   }
   const Bytes of_share = std::max(window / chunks_in_least_window, segment_bytes);

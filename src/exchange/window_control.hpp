@@ -3,7 +3,8 @@
 // simulation in tests/support/port_simulation.hpp run this very code.
 //
 // Windows stand on a ladder of levels, two to a doubling: least_window_bytes * 2^(level / 2), up to the level that holds all
-// that any rank receives, where nothing is asked for any more. A chunk is an eighth of the window; of a small one a quarter, up to 5.6 KiB.
+// that any rank receives, where nothing is asked for any more. A chunk is an eighth of the window; after start-up, of a small
+// one, a quarter, up to 5.6 KiB.
 //
 //   within the first exchanges, by this rank   as BBR starts: every window's worth of arrivals is a round. While a round's rate
 //                is a quarter above the best before, and no bytes wait in a queue (the least delay of the round from asking to

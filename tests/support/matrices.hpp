@@ -94,7 +94,7 @@ inline std::vector<NamedMatrix> random_matrices() {
   std::vector<NamedMatrix> all;
   for (const Rank n : {2, 3, 5, 8, 13, 16, 31, 64, 65, 100}) {
     for (const double density : {0.05, 0.25, 0.75}) {
-      for (std::uint64_t seed = 0; seed < (n < 64 ? 3U : 1U); ++seed) {  // most of the time is theirs
+      for (std::uint64_t seed = 0; seed < (n < 64 ? 3U : 1U); ++seed) {  // large ones take most of the time
         all.push_back({"density " + std::to_string(density) + " of " + std::to_string(n) + ", seed " +
                            std::to_string(seed),
                        random_density(n, density, {.unit_bytes = 3, .max_units = 32}, seed)});

@@ -74,6 +74,18 @@ TEST(MethodControl, SlowOnesAreTriedOnce) {
   EXPECT_TRUE(control.is_settled());
 }
 
+/// As well as the best in the first block, three times as slow in its next turn: that is its last.
+TEST(MethodControl, OneGoodExchangeDoesNotKeepABadMethod) {
+  MethodControl control({true, false});
+  int own = 0;
+  const Course course = run(control, 400, [&](std::size_t method, std::int64_t) {
+    if (method == 0) return 0.1;
+    return ++own == 1 ? 0.1 : 0.3;
+  });
+  EXPECT_EQ(control.best(), 0U);
+  EXPECT_EQ(std::ranges::count(course.methods, 1U), 3);
+}
+
 /// The others were out after the first block; that it has become much faster since brings nobody back.
 TEST(MethodControl, APaceThatIsFoundIsNoOtherNetwork) {
   MethodControl control({true, false, false});
@@ -100,7 +112,7 @@ TEST(MethodControl, WaitsForOneThatFindsItsPace) {
   }
 }
 
-/// 0.08 s for its first four in a row, 0.12 s from then on; the other always 0.1 s. What it lost early comes back only later.
+/// 0.08 s for its first four in a row, 0.12 s from then on; the other always 0.1 s.
 TEST(MethodControl, OneThatDoesWellOnlyAtFirstIsLeftAgain) {
   MethodControl control({true, false});
   int in_a_row = 0;

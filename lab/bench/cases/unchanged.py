@@ -13,6 +13,7 @@ import gzip
 import re
 import shlex
 import shutil
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -41,6 +42,7 @@ BENCH = ROOT / "lab" / "bench"
 INPUTS = BENCH / "programs"
 HEFFTE = ROOT / "build" / "heffte"
 PSEUDOPOTENTIAL = Path("/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz")
+SUPERLU = Path(f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}/superlu-dist/tests/EXAMPLE")
 MPIEXEC = "/usr/bin/mpiexec.openmpi"
 CASES = ["changing", "turns", "8:65536", "15:32768", "15:1024", "15:512"]
 CASES += ["grid:65536", "grid:4096", "grid:1024"]
@@ -83,6 +85,11 @@ def partition(folder, points=40):
     return ["dgpart", "16", str(graph), str(folder / "parts.map"), "-vm"]
 
 
+def sparse(folder):
+    """SuperLU_DIST's own example, as Debian ships it: one system of 4,960 unknowns, factored and solved."""
+    return [SUPERLU / "pddrive", "-r", "4", "-c", "4", SUPERLU / "big.rua"]
+
+
 def transform(reshape):
     """heFFTe's own benchmark: a warm-up and five times there and back."""
     program = HEFFTE / "benchmarks" / "speed3d_r2c"
@@ -118,6 +125,7 @@ PROGRAMS = {
     "silicon": Program(silicon, "Alltoall, small: Quantum ESPRESSO", r"^! +total energy.*$", "pw.x"),
     "poisson": Program(poisson, "Ineighbor_alltoallv: DOLFINx", r"Solution norm.*$", "dolfinx-scaling-test"),
     "partition": Program(partition, "never the same: PT-Scotch", r"^M\t.*$", "dgpart", repeats=False),
+    "sparse": Program(sparse, "never the same: SuperLU_DIST", r"^.*Sol +0:.*$", str(SUPERLU / "pddrive")),
     "slabs": Program(transform("-slabs"), "Alltoallv: heFFTe, 128^3, slabs", **TRANSFORMS),
     "pencils": Program(transform("-pencils"), "Alltoallv: heFFTe, 128^3, pencils", **TRANSFORMS),
 }

@@ -19,7 +19,7 @@ constexpr int most_runs = 256;
 /// By then what finds its pace has had some dozen exchanges.
 constexpr int blocks_to_find_pace = 3;
 /// One that is so much worse is out: in the first block, which has a single exchange of each, unless the best has still to find its
-/// pace; and later.
+/// pace; and by any later turn, as it may have done well once by what the method before it had left. `worse`: by its usual cost, later.
 constexpr double much_worse = 1.5;
 constexpr double worse = 1.15;
 /// The best gives way to one that takes so much less.
@@ -130,8 +130,9 @@ void MethodControl::drop_losers() {
   for (std::size_t i = 0; i < methods_.size(); ++i) {
     Method& method = methods_[i];
     const bool may_improve = method.finds_pace && is_early;
-    const bool is_out =
-        i != best_ && ((is_clear && !may_improve && method.cost_s() > limit) || blocks_ >= most_blocks);
+    const bool is_far_off = blocks_ > 1 && method.last_s() > much_worse * methods_[best_].cost_s();
+    const bool is_worse = is_clear && !may_improve && (method.cost_s() > limit || is_far_off);
+    const bool is_out = i != best_ && (is_worse || blocks_ >= most_blocks);
     method.is_in = method.is_in && !is_out;
     num_in_ += method.is_in ? 1 : 0;
   }
@@ -141,7 +142,7 @@ void MethodControl::drop_losers() {
 /// Is it still what was settled on?
 void MethodControl::watch() {
   const Method& now = methods_[best_];
-  const double last_s = now.times_s[(now.blocks - 1) % Method::most];
+  const double last_s = now.last_s();
   if (now.finds_pace) settled_s_ = std::min(settled_s_, last_s);  // it has found a better one since
   const bool is_off = last_s > slower_by_far * settled_s_ || last_s < faster_by_far * settled_s_;
   strikes_ = is_off ? strikes_ + 1 : 0;

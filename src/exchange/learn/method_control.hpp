@@ -9,8 +9,9 @@
 //                has come as a rule; so all ranks go on alike
 //   afterwards   the cheapest is used. One that is clearly worse is out. The next block begins when there have been twice as many
 //                exchanges, and no more than 256 later
-//   in use       from a report to the next block it is timed too, as long as another is in: it costs no less than what it takes then. (One that loses
-//                packets does well for a few exchanges after one that loses none.) After a change the next block comes soon
+//   in use       from a report to the next block it is timed too, as long as another is in. One that does not find its own pace costs
+//                no less than what it takes then: it may lose packets, and do well for a few exchanges after one that loses none.
+//                After a change the next block comes soon
 //   in the end   one is left. Its time is still looked at in a block of its own; when it is much slower or faster in two of them
 //                running (another job on the network), all are in again
 //
@@ -78,6 +79,7 @@ class MethodControl {
 
     void add(double mean_s) { times_s[blocks++ % most] = mean_s; }
     double cost_s() const;
+    double last_s() const { return blocks == 0 ? 0 : times_s[(blocks - 1) % most]; }
   };
 
   void place_block();
