@@ -4,11 +4,12 @@
 #   nuice_mpi_test(NAME FILES file... RANKS n... [MORE_RANKS n...] [LINKS target...] [TIMEOUT seconds] [LABELS label...])
 #       a GoogleTest program (tests/mpi/main.cpp is its main) as NAME, and tests NAME_n; those of MORE_RANKS only in make test-all
 #   nuice_mpi_environment(TEST...)
-#       what mpiexec needs to run as root and with more ranks than cores
+#       what mpiexec needs to run as root and with more ranks than cores. For ctest they count as one processor: what starts ranks again and
+#       again mostly waits for mpiexec. A test that measures sets RUN_SERIAL
 #   nuice_loads_this_build(TARGET)
 #       a program that is linked with libnuice.so takes that of this build, also by hand under mpiexec
 #
-# Ranks share the cores of one small machine, so no two of these tests run at the same time.
+# A NAME_n counts as n processors, so on a small machine nothing runs beside one with as many ranks as that has cores.
 include(${PROJECT_SOURCE_DIR}/cmake/NuiceMpi.cmake)
 find_package(GTest REQUIRED)
 
@@ -25,7 +26,6 @@ function(nuice_mpi_environment)
     set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT
       OMPI_MCA_memory=^patcher LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
   endif()
-  set_tests_properties(${ARGN} PROPERTIES RUN_SERIAL TRUE)
 endfunction()
 
 # Open MPI's mpiexec puts the folder of its libraries into LD_LIBRARY_PATH, where an older libnuice may be installed. It is searched before a
@@ -48,7 +48,7 @@ function(nuice_mpi_test name)
   foreach(ranks IN LISTS arg_RANKS arg_MORE_RANKS)
     set(test ${name}_${ranks})
     add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)
-    set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}")
+    set_tests_properties(${test} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}")
     nuice_mpi_environment(${test})
     if(ranks IN_LIST arg_MORE_RANKS)
       set_property(TEST ${test} APPEND PROPERTY LABELS slow)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from . import _core
 from ._core import Advice, CommMatrix, Machine
+from .matrix import require_matrix
 
 
 def advise(
@@ -34,6 +35,7 @@ def advise(
     Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is
     applicable.
     """
+    require_matrix(matrix)
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
     return _core.advise_on(
         matrix, target, reuse, list(candidates or []), seed, predict_by=predict_by, budget_s=budget_s

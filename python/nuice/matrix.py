@@ -6,12 +6,15 @@ A size is never rounded: an entry that is negative, fractional, not finite or ab
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _core
 from ._core import MAX_BYTES, CommMatrix
 from .errors import Error
 
@@ -52,6 +55,7 @@ def from_scipy(array: Any) -> CommMatrix:
 
 def to_scipy(matrix: CommMatrix) -> coo_array:
     """An int64 scipy.sparse.coo_array sorted by (row, column), messages of ranks to themselves included."""
+    require_matrix(matrix)
     from scipy.sparse import coo_array
 
     src, dst, size = matrix.entries()
@@ -60,6 +64,7 @@ def to_scipy(matrix: CommMatrix) -> coo_array:
 
 def to_dense(matrix: CommMatrix) -> NDArray[np.int64]:
     """An int64 array of num_ranks x num_ranks."""
+    require_matrix(matrix)
     src, dst, size = matrix.entries()
     dense = np.zeros((matrix.num_ranks, matrix.num_ranks), dtype=np.int64)
     dense[src, dst] = size
@@ -77,6 +82,35 @@ def require_matrix(given: Any) -> None:
     else:
         hint = "nuice.from_dense(...)"
     raise Error(f"a CommMatrix is needed, this is a {_kind(given)}: make one by {hint}")
+
+
+def _asks_for_matrix(function: Callable[..., Any], position: int = 0) -> Callable[..., Any]:
+    """The function of the library, which first asks what require_matrix() asks of the argument `matrix`."""
+
+    @functools.wraps(function)
+    def asking(*args: Any, **named: Any) -> Any:
+        if len(args) > position:
+            require_matrix(args[position])
+        elif "matrix" in named:
+            require_matrix(named["matrix"])
+        return function(*args, **named)
+
+    return asking
+
+
+check = _asks_for_matrix(_core.check)
+link_bound_s = _asks_for_matrix(_core.link_bound_s)
+link_bounds = _asks_for_matrix(_core.link_bounds)
+load_schedule = _asks_for_matrix(_core.load_schedule, 1)
+lower_bounds = _asks_for_matrix(_core.lower_bounds)
+make_schedule = _asks_for_matrix(_core.make_schedule)
+planning_cost_s = _asks_for_matrix(_core.planning_cost_s)
+port_bound_s = _asks_for_matrix(_core.port_bound_s)
+save_matrix_market = _asks_for_matrix(_core.save_matrix_market, 1)
+save_schedule = _asks_for_matrix(_core.save_schedule, 2)
+slice = _asks_for_matrix(_core.slice)
+slice_all = _asks_for_matrix(_core.slice_all)
+whole_message_bytes = _asks_for_matrix(_core.whole_message_bytes)
 
 
 def _kind(value: Any) -> str:

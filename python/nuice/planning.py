@@ -210,6 +210,7 @@ def load_plan(path: str | PathLike[str], matrix: CommMatrix, topology: Topology 
     A file that claims link_free names its network. With a topology the plan must be link_free on that one,
     whatever the file says.
     """
+    require_matrix(matrix)
     record = _core.load_schedule(path, matrix)
     guarantees = tuple(record.guarantees)
     network = _network(topology or record.topology or None, matrix)

@@ -18,6 +18,7 @@ from typing import Any
 from . import _core
 from ._core import CommMatrix, Machine, PacketRun, Schedule, Simulation
 from .errors import Error
+from .matrix import require_matrix
 from .planning import Plan, plan
 
 DRS_N = "drs_n"
@@ -27,7 +28,7 @@ EARLY_BYTES = 16384  # of drs_n:early
 
 def simulate(
     matrix: CommMatrix,
-    schedule: Schedule,
+    schedule: Schedule | Plan,
     machine: Machine | str,
     executor: str = "phased",
     *,
@@ -39,7 +40,10 @@ def simulate(
     The same arguments give the same result. Raises nuice.Error for an unknown machine or executor, a bad
     machine file, a topology smaller than the matrix, or ranks that would wait for each other for ever.
     """
-    return _core.simulate_schedule(matrix, schedule, _machine(machine), executor, blocking_sends, timeline)
+    require_matrix(matrix)
+    return _core.simulate_schedule(
+        matrix, _schedule(schedule), _machine(machine), executor, blocking_sends, timeline
+    )
 
 
 def simulate_drs_n(
@@ -58,6 +62,7 @@ def simulate_drs_n(
     "list" (beyond the paper): a busy receiver notes who asks and grants the next when it is free, or when
     at most early_bytes are still to come.
     """
+    require_matrix(matrix)
     return _core.simulate_drs_n_on(
         matrix, _machine(machine), seed, retry_delay_s, timeline, when_busy, early_bytes
     )
@@ -65,7 +70,7 @@ def simulate_drs_n(
 
 def simulate_packets(
     matrix: CommMatrix,
-    schedule: Schedule,
+    schedule: Schedule | Plan,
     machine: Machine | str,
     executor: str = "phased",
     *,
@@ -82,9 +87,14 @@ def simulate_packets(
     Transfers with a path of their own take that one.
     Raises nuice.Error as simulate(), and for machines of circuits or half-duplex ports.
     """
+    require_matrix(matrix)
     return _core.simulate_packets_on(
-        matrix, schedule, _machine(machine), executor, queueing, routing, **numbers
+        matrix, _schedule(schedule), _machine(machine), executor, queueing, routing, **numbers
     )
+
+
+def _schedule(given: Schedule | Plan) -> Schedule:
+    return given.schedule if isinstance(given, Plan) else given
 
 
 def _machine(machine: Machine | str) -> Machine:
@@ -146,6 +156,7 @@ def predict(
     executor "auto": schedules of one phase run `async`; others `pairwise` on machines whose ports gain by
     exchanges (duplex "paired"), `phased` elsewhere.
     """
+    require_matrix(matrix)
     target = _machine(machine)
     if executor != "auto":
         _core.find_executor(executor)  # an unknown name stops us before any work
@@ -207,6 +218,7 @@ def predict_packets(
 ) -> list[PacketPrediction]:
     """As predict(), by simulate_packets(). executor "auto": `async` for one phase, `depend` where the
     schedule has what it needs (direct, one_port), else `phased`."""
+    require_matrix(matrix)
     target = _machine(machine)
     if executor != "auto":
         _core.find_executor(executor)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from . import _core
 from ._core import CommMatrix
 from .errors import Error
+from .matrix import require_matrix
 from .planning import Plan, plan
 
 # kpbs is asked with a phase that costs so many times alpha / beta: its points are spread along the frontier.
@@ -48,6 +49,7 @@ def frontier(matrix: CommMatrix, alpha_s: float, beta_s_per_byte: float, seed: i
     Raises nuice.Error for a negative or not finite cost, two that are both 0, or a matrix without messages.
     Cost: that of all the plans.
     """
+    require_matrix(matrix)
     if not (0 <= alpha_s < float("inf") and 0 <= beta_s_per_byte < float("inf")):
         raise Error(
             f"alpha {alpha_s} s and beta {beta_s_per_byte} s per byte must be finite and not negative"

@@ -11,7 +11,7 @@
 namespace nuice::am {
 namespace {
 
-/// What MPI has of this rank must go on, if the others wait for it.
+/// Messages may come yet, and what MPI has of this rank must go on.
 constexpr double most_asleep_s = 0.0005;
 
 void throw_if(const std::exception_ptr& error) {
@@ -111,7 +111,7 @@ void EndpointCore::barrier() {
 std::exception_ptr EndpointCore::try_quiesce() {
   const Entry entry(*this);
   must_not_be_in_handler("quiesce");
-  if (council_ != nullptr) return quiesce_in(*council_);
+  if (detector_ != nullptr) return quiesce_by(*detector_);
   std::array<std::int64_t, 2> before = {-1, -2};
   FirstError error;
   for (;;) {
@@ -132,44 +132,50 @@ bool EndpointCore::has_nothing_left() const {
          std::ranges::none_of(coalescers_, [](const CoalescerBase* c) { return c->has_items(); });
 }
 
-// Who follows an order to go on sends as a handler would: without waiting, as the ranks of another host may take nothing in until
-// this one has said how much it sends.
-std::exception_ptr EndpointCore::quiesce_in(Council& council) {
+void EndpointCore::sleep_or_idle(TerminationDetector& detector, TerminationDetector::Order order) {
+  if (detector.sleep_after(order, most_asleep_s)) {
+    look_for_failures(true);
+  } else {
+    idle();
+  }
+}
+
+// Who follows an order to go on sends as a handler would, without waiting: others of its host wait for it.
+std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   FirstError error;
   error.add(flush_coalescers());
   throw_failure();
   begin_wait();
-  council.enter(sent_, handled_);
-  lose_patience();
+  detector.enter(sent_, handled_);
   for (;;) {
-    council.lead();
-    const Council::Order order = council.order();
-    if (order.kind == Council::Kind::done) {
-      council.leave(order);
+    detector.lead();
+    const TerminationDetector::Order order = detector.order();
+    if (order.kind == TerminationDetector::Kind::done) {
+      detector.leave(order);
       break;
     }
-    if (order.kind == Council::Kind::question) {
-      if (!council.has_answered(order)) {
-        council.publish(sent_, handled_);
-        council.answer(order, has_nothing_left());
+    if (order.kind == TerminationDetector::Kind::question) {
+      if (!detector.has_answered(order)) {
+        detector.publish(sent_, handled_);
+        detector.answer(order, has_nothing_left());
       }
-      noting_failure([this] { transport_->keep_moving(); });
-      if (council.sleep_after(order, most_asleep_s)) {
-        look_for_failures(true);
-      } else {
-        idle();
-      }
+      sleep_or_idle(detector, order);
       continue;
     }
-    if (!council.has_followed(order)) {
+    if (!detector.has_followed(order)) {
       const Flag sending(in_progress_);
       error.add(flush_coalescers());
-      council.publish(sent_, handled_);
-      council.follow(order);
+      detector.publish(sent_, handled_);
+      detector.follow(order);
     }
-    error.of([this] { progress_or_idle(); });
-    lose_patience();
-    council.publish(sent_, handled_);
+    if (order.kind == TerminationDetector::Kind::wait) {
+      const std::uint64_t before = handled_;
+      error.of([this] { progress(); });
+      if (handled_ == before) sleep_or_idle(detector, order);
+    } else {
+      error.of([this] { progress_or_idle(); });
+    }
+    detector.publish(sent_, handled_);
   }
   empty_polls_ = 0;
   return error.get();

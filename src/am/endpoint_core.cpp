@@ -29,7 +29,7 @@ EndpointCore::EndpointCore(Endpoint& endpoint, std::unique_ptr<Transport> transp
                            const EndpointOptions& options)
     : endpoint_(endpoint),
       transport_(std::move(transport)),
-      council_(transport_->council()),
+      detector_(transport_->termination_detector()),
       rank_(transport_->rank()),
       num_ranks_(transport_->num_ranks()),
       max_message_bytes_(transport_->max_message_bytes()),
@@ -158,11 +158,6 @@ void EndpointCore::progress_or_idle() {
   } else {
     idle();
   }
-}
-
-/// Nothing is to be done on this rank until others have had a core.
-void EndpointCore::lose_patience() {
-  if (transport_->oversubscribed()) empty_polls_ = patience_oversubscribed;
 }
 
 void EndpointCore::idle() {

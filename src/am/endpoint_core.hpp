@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "am/first_error.hpp"
-#include "am/transport/council.hpp"
 #include "am/transport/ring.hpp"
+#include "am/transport/termination.hpp"
 #include "core/support/watchdog.hpp"
 #include "nuice/am/endpoint.hpp"
 
@@ -200,7 +200,8 @@ class EndpointCore {
   std::exception_ptr try_reduce(ReduceOp op, std::span<const std::int64_t> values,
                                 std::span<std::int64_t> result);
   std::exception_ptr try_quiesce();
-  std::exception_ptr quiesce_in(Council& council);
+  std::exception_ptr quiesce_by(TerminationDetector& detector);
+  void sleep_or_idle(TerminationDetector& detector, TerminationDetector::Order order);
   bool has_nothing_left() const;  // to send
   std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                  std::span<std::int64_t> result, bool polling);
@@ -235,7 +236,6 @@ class EndpointCore {
   int take_in();            // of that, what arrives
   void progress_or_idle();  // one step of a waiting loop
   void idle();              // nothing was found to do
-  void lose_patience();
   template <typename Done>
   void wait_until(Done&& done);  // errors of handlers are thrown at the end, as what waits must be completed
   void age_coalescers();
@@ -283,7 +283,7 @@ class EndpointCore {
 
   Endpoint& endpoint_;  // for Context
   std::unique_ptr<Transport> transport_;
-  Council* council_;
+  TerminationDetector* detector_;
   Rank rank_;
   Rank num_ranks_;
   std::size_t max_message_bytes_;
@@ -351,7 +351,7 @@ inline void EndpointCore::count_send() {
 }
 
 inline void EndpointCore::count_send_to(Rank dst) {
-  if (council_ != nullptr) council_->note_send(dst);
+  if (detector_ != nullptr) detector_->note_send(dst);
   count_send();
 }
 

@@ -271,7 +271,7 @@ TEST(Learning, ARankThatDoesNotComeIsAnError) {
   const bool is_late = world_rank() == world_size() - 1;
   bool has_failed = false;
   for (unsigned round = 0; round < 9 && !has_failed; ++round) {
-    if (is_late && round == 4) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    if (is_late && round == 4) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     try {
       bound->exchange.start();
       bound->exchange.wait();

@@ -434,6 +434,7 @@ def test_a_name_that_is_not_utf8_is_told_as_json(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["error"]["code"] == "io"
 
 
+@pytest.mark.long  # waits ten seconds for a writer
 def test_a_pipe_that_nobody_writes_to_is_an_error(nuice_command, matrix_file: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     refused = nuice_command("compare", "a.mtx", "--topology", "file:pipe", timeout_s=40)

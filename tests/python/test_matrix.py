@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -177,3 +180,66 @@ def test_generators_keep_their_promises() -> None:
     assert nuice.random_density(30, 1.0).num_messages == 30 * 29
     quarter = nuice.random_density(100, 0.25, seed=1)
     assert abs(quarter.num_messages / 9900 - 0.25) < 0.03  # seven standard deviations
+
+
+def with_dense_array(name: str, folder: Path) -> None:
+    """Calls the function of this name with a dense array in the place of the matrix."""
+    dense = np.ones((4, 4))
+    matrix = nuice.random_regular(4, 2)
+    schedule, _ = nuice.make_schedule(matrix, "coloring")
+    record = nuice.plan(matrix, "coloring")
+    values = {
+        "path": folder / "x",
+        "schedule": schedule,
+        "machine": nuice.find_machine("cm5-32"),
+        "topology": nuice.make_topology("hypercube:2"),
+        "record": record,
+        "scheduler": "coloring",
+        "rank": 0,
+        "alpha_s": 1.0,
+        "beta_s_per_byte": 1.0,
+    }
+    before = {
+        "save_matrix_market": ["path"],
+        "save_schedule": ["path", "record"],
+        "load_schedule": ["path"],
+        "load_plan": ["path"],
+    }
+    after = {
+        "check": ["schedule"],
+        "link_bound_s": ["machine"],
+        "link_bounds": ["topology"],
+        "make_schedule": ["scheduler"],
+        "planning_cost_s": ["scheduler"],
+        "port_bound_s": ["machine"],
+        "slice": ["schedule", "rank"],
+        "slice_all": ["schedule"],
+        "simulate": ["schedule", "machine"],
+        "simulate_packets": ["schedule", "machine"],
+        "simulate_drs_n": ["machine"],
+        "predict": ["machine"],
+        "predict_packets": ["machine"],
+        "advise": ["machine"],
+        "frontier": ["alpha_s", "beta_s_per_byte"],
+    }
+    words = [values[word] for word in before.get(name, [])]
+    more = [values[word] for word in after.get(name, [])]
+    getattr(nuice, name)(*words, dense, *more)
+
+
+def takes_a_matrix(name: str) -> bool:
+    function = getattr(nuice, name)
+    if isinstance(function, type) or not callable(function):
+        return False
+    if function.__module__.endswith("_core") or hasattr(function, "__wrapped__"):
+        return "matrix: nuice" in (function.__doc__ or "").splitlines()[0]
+    return "matrix" in inspect.signature(function).parameters
+
+
+@pytest.mark.parametrize("name", sorted(filter(takes_a_matrix, nuice.__all__)))
+def test_every_function_says_how_to_make_a_matrix(name: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        nuice.Error, match="a CommMatrix is needed, this is a ndarray: make one by nuice.from_dense"
+    ):
+        with_dense_array(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -191,12 +191,6 @@ int PointToPoint::poll(Inbox& inbox, int limit) {
   return handled;
 }
 
-// It does not take the message in, but lets MPI work.
-void PointToPoint::keep_moving() {
-  int arrived = 0;
-  must(MPI_Request_get_status(receives_[head_], &arrived, MPI_STATUS_IGNORE), "MPI_Request_get_status");
-}
-
 std::size_t PointToPoint::bulk_min_bytes() const { return bulk_min; }
 
 std::uint64_t PointToPoint::start_bulk_send(Rank dst, std::span<const std::byte> data) {

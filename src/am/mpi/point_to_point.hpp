@@ -74,7 +74,6 @@ class PointToPoint : public Transport {
     reduction_.start(comm_.get(), op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return reduction_.test(result); }
-  void keep_moving() override;
   std::vector<Rank> dead_ranks() override { return deaths_.ranks(); }
   bool is_orphan() const override { return deaths_.is_orphan(); }
 

@@ -4,7 +4,7 @@
 // not allow that.
 //
 // Every rank owns one segment: its doorbell, then for each rank of the host a control line, the block that it offers, its
-// counts (council.hpp), then the rings.
+// counts (termination.hpp), then the rings.
 #pragma once
 
 #include <mpi.h>
@@ -15,9 +15,9 @@
 
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
-#include "am/transport/council.hpp"
 #include "am/transport/direct_copy.hpp"
 #include "am/transport/ring.hpp"
+#include "am/transport/termination.hpp"
 #include "nuice/am/transport.hpp"
 #include "nuice/mpi/am.hpp"
 
@@ -50,10 +50,7 @@ class SharedMemory : public Transport {
     remote_->start_reduce(op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return remote_->test_reduce(result); }
-  Council* council() override { return council_.get(); }
-  void keep_moving() override {
-    if (has_remote_ranks_) remote_->keep_moving();
-  }
+  TerminationDetector* termination_detector() override { return detector_.get(); }
   std::vector<Rank> dead_ranks() override { return remote_->dead_ranks(); }
   bool is_orphan() const override { return remote_->is_orphan(); }
 
@@ -79,13 +76,13 @@ class SharedMemory : public Transport {
   bool can_read_all(const std::vector<std::uint64_t>& words) const;
   int common_ancestor() const;
   std::byte* segment(int host_rank) const;
-  std::unique_ptr<Council> make_council(std::size_t tally_at) const;
+  std::unique_ptr<TerminationDetector> make_detector(std::size_t counts_at) const;
 
   std::unique_ptr<Host> host_;
   std::unique_ptr<Transport> remote_;
   std::size_t ring_bytes_;
   std::size_t max_message_bytes_;
-  std::unique_ptr<Council> council_;
+  std::unique_ptr<TerminationDetector> detector_;
   MPI_Win window_ = MPI_WIN_NULL;
   Doorbell* bell_ = nullptr;
   int signal_ = 0;

@@ -57,11 +57,7 @@ class ChaosTransport : public Transport {
     inner_->start_reduce(op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return inner_->test_reduce(result); }
-  Council* council() override { return inner_->council(); }
-  void keep_moving() override {
-    for (Rank dst = 0; dst < num_ranks(); ++dst) release(dst);
-    inner_->keep_moving();
-  }
+  TerminationDetector* termination_detector() override { return inner_->termination_detector(); }
   std::vector<Rank> dead_ranks() override { return inner_->dead_ranks(); }
   bool is_orphan() const override { return inner_->is_orphan(); }
 

@@ -41,7 +41,9 @@ class Hub {
         controls_(num_ * num_),
         words_(num_ * num_ * options.ring_bytes / sizeof(std::uint64_t), 0),
         bells_(num_),
-        tallies_(options.ranks_per_host > 0 ? num_ * Council::bytes_of(num_hosts()) / cache_line_bytes : 0),
+        tallies_(options.ranks_per_host > 0
+                     ? num_ * TerminationDetector::bytes_of(num_hosts()) / cache_line_bytes
+                     : 0),
         wake_(num_),
         live_(num_, true),
         random_(options.seed) {}
@@ -57,9 +59,9 @@ class Hub {
     return static_cast<std::uint32_t>(rank / options_.ranks_per_host);
   }
   std::size_t num_hosts() const { return host_of(options_.num_ranks - 1) + std::size_t{1}; }
-  std::byte* tally(Rank rank) {
+  std::byte* counts_of(Rank rank) {
     return reinterpret_cast<std::byte*>(tallies_.data()) +
-           static_cast<std::size_t>(rank) * Council::bytes_of(num_hosts());
+           static_cast<std::size_t>(rank) * TerminationDetector::bytes_of(num_hosts());
   }
 
   /// Waits for the first turn.
@@ -196,7 +198,7 @@ class Hub {
   std::array<Sum, 2> sums_;
 };
 
-class SumsOfHub : public Council::Sums {
+class SumsOfHub : public TerminationDetector::Sums {
  public:
   explicit SumsOfHub(Hub& hub) : hub_(hub) {}
   void start(std::span<std::int64_t> values) override {
@@ -219,7 +221,7 @@ class LoopbackTransport : public Transport {
       to_.emplace_back(hub.control(rank, other), hub.data(rank, other), capacity, hub.bell(other));
       from_.emplace_back(hub.control(other, rank), hub.data(other, rank), capacity);
     }
-    if (hub.options().ranks_per_host > 0) make_council();
+    if (hub.options().ranks_per_host > 0) make_detector();
   }
 
   std::string name() const override { return "loopback"; }
@@ -239,7 +241,8 @@ class LoopbackTransport : public Transport {
   int poll(Inbox& inbox, int limit) override {
     int handled = 0;
     for (Rank src = 0; src < num_ranks(); ++src) {
-      const Council::FromAfar counting(shares_host(src) ? nullptr : council_.get(), inbox.core().handled_);
+      const TerminationDetector::FromAfar counting(shares_host(src) ? nullptr : detector_.get(),
+                                                   inbox.core().handled_);
       handled += from_[static_cast<std::size_t>(src)].poll(
           limit,
           [&](Header header, const std::byte* payload) { inbox.core().deliver(src, header, payload); });
@@ -263,7 +266,7 @@ class LoopbackTransport : public Transport {
     hub_.start_reduce(++reductions_, op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return hub_.test_reduce(reductions_, result); }
-  Council* council() override { return council_.get(); }
+  TerminationDetector* termination_detector() override { return detector_.get(); }
 
   bool arm_doorbell(int signal) override {
     if (!hub_.options().concurrent || !allow_doorbells()) return false;
@@ -286,23 +289,23 @@ class LoopbackTransport : public Transport {
   bool shares_host(Rank other) const {
     return hub_.options().ranks_per_host == 0 || hub_.host_of(other) == hub_.host_of(rank_);
   }
-  void make_council() {
-    Council::Seats seats;
-    seats.own_host = hub_.host_of(rank_);
+  void make_detector() {
+    TerminationDetector::Setup setup;
+    setup.own_host = hub_.host_of(rank_);
     for (Rank rank = 0; rank < num_ranks(); ++rank) {
-      seats.host_of.push_back(hub_.host_of(rank));
-      if (hub_.host_of(rank) != seats.own_host) continue;
-      if (rank == rank_) seats.place = seats.tallies.size();
-      seats.tallies.push_back(hub_.tally(rank));
+      setup.host_of.push_back(hub_.host_of(rank));
+      if (hub_.host_of(rank) != setup.own_host) continue;
+      if (rank == rank_) setup.place = setup.counts.size();
+      setup.counts.push_back(hub_.counts_of(rank));
     }
-    seats.num_hosts = hub_.num_hosts();
-    if (seats.place == 0) seats.sums = std::make_unique<SumsOfHub>(hub_);
-    council_ = std::make_unique<Council>(std::move(seats));
+    setup.num_hosts = hub_.num_hosts();
+    if (setup.place == 0) setup.sums = std::make_unique<SumsOfHub>(hub_);
+    detector_ = std::make_unique<TerminationDetector>(std::move(setup));
   }
 
   Hub& hub_;
   Rank rank_;
-  std::unique_ptr<Council> council_;
+  std::unique_ptr<TerminationDetector> detector_;
   std::vector<RingProducer> to_;
   std::vector<RingConsumer> from_;
   std::uint64_t reductions_ = 0;

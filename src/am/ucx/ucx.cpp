@@ -178,9 +178,6 @@ class UcxTransport : public Transport {
     if (inbox_ == nullptr) ucp_worker_progress(worker_);
     return false;
   }
-  void keep_moving() override {
-    if (inbox_ == nullptr) ucp_worker_progress(worker_);
-  }
   std::vector<Rank> dead_ranks() override { return rendezvous_->dead_ranks(); }
   bool is_orphan() const override { return rendezvous_->is_orphan(); }
 

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How the ranks of a host find out together that no message is under way: by counts in memory that they share, and between
-// hosts by one rank of each. EndpointCore::quiesce_in() is the loop that every rank goes through.
+// hosts by one rank of each. EndpointCore::quiesce_by() is the loop that every rank goes through.
 //
 // The first rank of a host leads. Its orders are numbered, and all ranks of the host follow the newest:
 //
 //   go        send what waits in coalescers, say so (ready), take messages in, and say how many
-//   question  take nothing in any more, and answer whether anything is left to send
+//   wait      take messages in; likely there are none
+//   question  take nothing in, and answer whether anything is left to send
 //   done      leave
 //
 // On one host: once as many messages are handled as were sent, the question. If nobody has anything left, the counts do not change
 // any more; if they still agree, all is done.
 //
 // Between hosts, in waves: each adds up how many messages its ranks have sent to every other host. So a host knows how many must
-// come, and asks its ranks when they have. Where nothing is left, it waits for the next wave without taking anything in (dry), else
-// its ranks send what they have, and it takes part at once. A wave to which all came dry, and before which no host has sent anything
-// since the last, is the final one. Suppose a message were sent after its host had come to that wave. The first such answers
-// another, which was not handled by then; but that one was sent before, so it was counted in the wave before, and waited for.
-// As dry ranks take nothing in, whoever leaves may send at once: it is handled after the others' quiesce().
+// come, and asks its ranks when they have. Where nothing is left, it waits for the next wave (dry), else its ranks send what they
+// have, and it takes part at once. A wave to which all came dry, and before which no host has sent anything since the last, is the
+// final one. Suppose a message were sent after its host had come to that wave. The first such answers another, which was not handled
+// by then; but that one was sent before, so it was counted in the wave before, and waited for.
+//
+// Messages are taken in during a wave: another host may need room for what it still sends to all. Only when nothing can come but what
+// ranks send after their quiesce(), they are asked once more to take nothing in, and the hosts wait for each other. So whoever leaves
+// may send at once: it is handled after the others' quiesce().
 #pragma once
 
 #include <atomic>
@@ -32,10 +36,10 @@
 
 namespace nuice::am {
 
-class Council {
+class TerminationDetector {
  public:
   /// What a rank says. In memory that its host shares; all zero at first. Behind it a word for every host: messages to its ranks.
-  struct Tally {
+  struct Counts {
     alignas(cache_line_bytes) std::atomic<std::uint64_t> ready;  ///< The newest go that it has followed.
     std::atomic<std::uint64_t> answer;     ///< Twice the newest question, plus 1 where nothing is left.
     std::atomic<std::uint64_t> sent_here;  ///< To its own host, itself included.
@@ -46,7 +50,7 @@ class Council {
     alignas(cache_line_bytes) Bell bell;  ///< Rung with every order.
   };
   static constexpr std::size_t bytes_of(std::size_t num_hosts) {
-    const std::size_t bytes = sizeof(Tally) + num_hosts * sizeof(std::atomic<std::uint64_t>);
+    const std::size_t bytes = sizeof(Counts) + num_hosts * sizeof(std::atomic<std::uint64_t>);
     return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
   }
 
@@ -61,8 +65,8 @@ class Council {
     virtual bool test() = 0;
   };
 
-  struct Seats {
-    std::vector<std::byte*> tallies;     ///< By place on this host: bytes_of(hosts) each.
+  struct Setup {
+    std::vector<std::byte*> counts;      ///< By place on this host: bytes_of(hosts) each.
     std::size_t place = 0;               ///< This rank's.
     std::vector<std::uint32_t> host_of;  ///< By rank, 0 to hosts - 1.
     std::uint32_t own_host = 0;
@@ -70,42 +74,42 @@ class Council {
     bool may_sleep = false;      ///< Ranks outnumber cores.
     std::unique_ptr<Sums> sums;  ///< Of the first rank, where there are several hosts.
   };
-  explicit Council(Seats seats);
+  explicit TerminationDetector(Setup setup);
 
   // --- Counting, at all times ---
   void note_send(Rank dst) {
-    const std::uint32_t host = seats_.host_of[static_cast<std::size_t>(dst)];
-    if (host == seats_.own_host) return;
+    const std::uint32_t host = setup_.host_of[static_cast<std::size_t>(dst)];
+    if (host == setup_.own_host) return;
     ++sent_to_host_[host];
     ++sent_afar_;
   }
   /// During a poll for messages of other hosts: counts what it handles, whatever it throws.
   class FromAfar {
    public:
-    FromAfar(Council* council, const std::uint64_t& handled)
-        : council_(council), handled_(handled), before_(handled) {
-      if (council_ != nullptr) council_->looks_afar_ = true;
+    FromAfar(TerminationDetector* detector, const std::uint64_t& handled)
+        : detector_(detector), handled_(handled), before_(handled) {
+      if (detector_ != nullptr) detector_->looks_afar_ = true;
     }
     FromAfar(const FromAfar&) = delete;
     FromAfar& operator=(const FromAfar&) = delete;
     ~FromAfar() {
-      if (council_ == nullptr) return;
-      council_->handled_from_afar_ += handled_ - before_;
-      council_->looks_afar_ = false;
+      if (detector_ == nullptr) return;
+      detector_->handled_from_afar_ += handled_ - before_;
+      detector_->looks_afar_ = false;
     }
 
    private:
-    Council* council_;
+    TerminationDetector* detector_;
     const std::uint64_t& handled_;
     std::uint64_t before_;
   };
   /// Bulk data of this host may come the same way.
   void note_bulk_from(Rank src) {
-    if (looks_afar_ && seats_.host_of[static_cast<std::size_t>(src)] == seats_.own_host) --handled_from_afar_;
+    if (looks_afar_ && setup_.host_of[static_cast<std::size_t>(src)] == setup_.own_host) --handled_from_afar_;
   }
 
   // --- One quiesce(), from enter() to done ---
-  enum class Kind : std::uint8_t { go, question, done };
+  enum class Kind : std::uint8_t { go, wait, question, done };
   struct Order {
     std::uint64_t number;
     Kind kind;
@@ -124,25 +128,26 @@ class Council {
   bool sleep_after(Order question, double seconds);
   /// The first rank takes the next step, if it can.
   void lead() {
-    if (seats_.place == 0) take_step();
+    if (setup_.place == 0) take_step();
   }
 
  private:
-  enum class State : std::uint8_t { gathering, summing, settling, asking };
-  Tally& tally(std::size_t place) const { return *reinterpret_cast<Tally*>(seats_.tallies[place]); }
+  enum class State : std::uint8_t { gathering, summing, settling, asking, closing, leaving };
+  Counts& counts_of(std::size_t place) const { return *reinterpret_cast<Counts*>(setup_.counts[place]); }
   std::atomic<std::uint64_t>* sent_from(std::size_t place) const {
-    return reinterpret_cast<std::atomic<std::uint64_t>*>(seats_.tallies[place] + sizeof(Tally));
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(setup_.counts[place] + sizeof(Counts));
   }
   void take_step();
   void give(Kind kind);
   void go_on(bool owes_wave);
   bool all_are_ready() const;
   bool is_settled() const;
+  bool all_have_answered() const;
   void count_answers();
   void start_wave(bool is_dry);
   void end_wave();
 
-  Seats seats_;
+  Setup setup_;
   std::vector<std::uint64_t> sent_to_host_;
   std::uint64_t sent_afar_ = 0;
   std::uint64_t handled_from_afar_ = 0;
