@@ -54,6 +54,10 @@ bool CoalescerBase::is_empty(Rank dst) const {
   return buffer.next == buffer.memory.get();
 }
 
+bool CoalescerBase::has_items() const {
+  return std::ranges::any_of(buffers_, [](const Buffer& b) { return b.next != b.memory.get(); });
+}
+
 CoalescerBase::~CoalescerBase() {
   const EndpointCore::Entry entry(core_);
   std::erase(core_.coalescers_, this);
@@ -135,8 +139,15 @@ void CoalescerBase::flush(Rank dst) {
 void CoalescerBase::flush() {
   const EndpointCore::Entry entry(core_);
   FirstError error;
-  for (Rank dst = 0; dst < core_.num_ranks_; ++dst) error.of([&] { flush(dst); });
+  for (Rank distance = 1; distance <= core_.num_ranks_; ++distance)
+    error.of([&] { flush(at_distance(distance)); });
   error.rethrow();
+}
+
+// Every rank begins behind itself: if all began with rank 0, its host's port would overflow first, and then the next one's.
+Rank CoalescerBase::at_distance(Rank distance) const {
+  const auto there = static_cast<std::int64_t>(core_.rank_) + distance;
+  return static_cast<Rank>(there % core_.num_ranks_);
 }
 
 // Everything leaves once per max_age, so nothing waits longer; but where messages wait for room, items stay here until
@@ -146,8 +157,10 @@ void CoalescerBase::flush_if_old() {
   const auto now = Clock::now();
   if (now - last_flush_ < max_age_) return;
   last_flush_ = now;
-  for (Rank dst = 0; dst < core_.num_ranks_; ++dst)
+  for (Rank distance = 1; distance <= core_.num_ranks_; ++distance) {
+    const Rank dst = at_distance(distance);
     if (!core_.must_stay_behind(goes_to(dst))) flush(dst);
+  }
 }
 
 }  // namespace nuice::am

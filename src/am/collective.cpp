@@ -11,6 +11,9 @@
 namespace nuice::am {
 namespace {
 
+/// Messages may come yet, and what MPI has of this rank must go on.
+constexpr double most_asleep_s = 0.0005;
+
 void throw_if(const std::exception_ptr& error) {
   if (error) std::rethrow_exception(error);
 }
@@ -108,6 +111,7 @@ void EndpointCore::barrier() {
 std::exception_ptr EndpointCore::try_quiesce() {
   const Entry entry(*this);
   must_not_be_in_handler("quiesce");
+  if (detector_ != nullptr) return quiesce_by(*detector_);
   std::array<std::int64_t, 2> before = {-1, -2};
   FirstError error;
   for (;;) {
@@ -120,6 +124,60 @@ std::exception_ptr EndpointCore::try_quiesce() {
     before = all;
   }
   reduce_into(ReduceOp::sum, {}, {}, false);
+  return error.get();
+}
+
+bool EndpointCore::has_nothing_left() const {
+  return num_deferred_ == 0 && !(kept_ && kept_->used != 0) &&
+         std::ranges::none_of(coalescers_, [](const CoalescerBase* c) { return c->has_items(); });
+}
+
+void EndpointCore::sleep_or_idle(TerminationDetector& detector, TerminationDetector::Order order) {
+  if (detector.sleep_after(order, most_asleep_s)) {
+    look_for_failures(true);
+  } else {
+    idle();
+  }
+}
+
+// Who follows an order to go on sends as a handler would, without waiting: others of its host wait for it.
+std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
+  FirstError error;
+  error.add(flush_coalescers());
+  throw_failure();
+  begin_wait();
+  detector.enter(sent_, handled_);
+  for (;;) {
+    detector.lead();
+    const TerminationDetector::Order order = detector.order();
+    if (order.kind == TerminationDetector::Kind::done) {
+      detector.leave(order);
+      break;
+    }
+    if (order.kind == TerminationDetector::Kind::question) {
+      if (!detector.has_answered(order)) {
+        detector.publish(sent_, handled_);
+        detector.answer(order, has_nothing_left());
+      }
+      sleep_or_idle(detector, order);
+      continue;
+    }
+    if (!detector.has_followed(order)) {
+      const Flag sending(in_progress_);
+      error.add(flush_coalescers());
+      detector.publish(sent_, handled_);
+      detector.follow(order);
+    }
+    if (order.kind == TerminationDetector::Kind::wait) {
+      const std::uint64_t before = handled_;
+      error.of([this] { progress(); });
+      if (handled_ == before) sleep_or_idle(detector, order);
+    } else {
+      error.of([this] { progress_or_idle(); });
+    }
+    detector.publish(sent_, handled_);
+  }
+  empty_polls_ = 0;
   return error.get();
 }
 

@@ -29,6 +29,7 @@ EndpointCore::EndpointCore(Endpoint& endpoint, std::unique_ptr<Transport> transp
                            const EndpointOptions& options)
     : endpoint_(endpoint),
       transport_(std::move(transport)),
+      detector_(transport_->termination_detector()),
       rank_(transport_->rank()),
       num_ranks_(transport_->num_ranks()),
       max_message_bytes_(transport_->max_message_bytes()),
@@ -96,7 +97,7 @@ void EndpointCore::post_outside(Rank dst, Header header, std::span<const std::by
   if (to < rings_.size() && rings_[to] == nullptr && num_deferred_ == 0 && !guarded_ &&
       a.size() + tail.size() <= max_message_bytes_ &&
       noting_failure([&] { return transport_->try_send(dst, header, a, tail); })) [[likely]] {
-    count_send();
+    count_send_to(dst);
   } else {
     post_slowly(dst, header, a, tail);
   }
@@ -114,7 +115,7 @@ void EndpointCore::post_slowly(Rank dst, Header header, std::span<const std::byt
       error.of([&] { wait_until(possible); });
     }
   }
-  error.of([&] { count_send(); });
+  error.of([&] { count_send_to(dst); });
   error.rethrow();
 }
 
@@ -131,12 +132,7 @@ void EndpointCore::send_deferred() {
 }
 
 int EndpointCore::take_in() {
-  struct Running {
-    bool& flag;
-    explicit Running(bool& f) : flag(f) { flag = true; }
-    ~Running() { flag = false; }
-  };
-  const Running running(in_progress_);
+  const Flag running(in_progress_);
   int handled = noting_failure([this] { return transport_->poll(inbox_, options_.poll_limit); });
   handled += self_.consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
     deliver(rank_, header, payload);

@@ -19,6 +19,7 @@
 
 #include "am/first_error.hpp"
 #include "am/transport/ring.hpp"
+#include "am/transport/termination.hpp"
 #include "core/support/watchdog.hpp"
 #include "nuice/am/endpoint.hpp"
 
@@ -58,6 +59,15 @@ class EndpointCore {
 
    private:
     EndpointCore& core_;
+  };
+
+  /// True during its life.
+  struct Flag {
+    bool& flag;
+    explicit Flag(bool& f) : flag(f) { flag = true; }
+    Flag(const Flag&) = delete;
+    Flag& operator=(const Flag&) = delete;
+    ~Flag() { flag = false; }
   };
 
   struct Message {
@@ -190,6 +200,9 @@ class EndpointCore {
   std::exception_ptr try_reduce(ReduceOp op, std::span<const std::int64_t> values,
                                 std::span<std::int64_t> result);
   std::exception_ptr try_quiesce();
+  std::exception_ptr quiesce_by(TerminationDetector& detector);
+  void sleep_or_idle(TerminationDetector& detector, TerminationDetector::Order order);
+  bool has_nothing_left() const;  // to send
   std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                  std::span<std::int64_t> result, bool polling);
   std::exception_ptr flush_coalescers();
@@ -200,6 +213,7 @@ class EndpointCore {
   // --- Sending ---
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
   void count_send();
+  void count_send_to(Rank dst);  // which may be of another host
   /// By the transport, where that finds room; post_slowly where not.
   void post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
@@ -269,6 +283,7 @@ class EndpointCore {
 
   Endpoint& endpoint_;  // for Context
   std::unique_ptr<Transport> transport_;
+  TerminationDetector* detector_;
   Rank rank_;
   Rank num_ranks_;
   std::size_t max_message_bytes_;
@@ -333,6 +348,11 @@ inline void EndpointCore::count_send() {
     sends_to_poll_ = poll_period_;
     if (!in_progress_) progress();
   }
+}
+
+inline void EndpointCore::count_send_to(Rank dst) {
+  if (detector_ != nullptr) detector_->note_send(dst);
+  count_send();
 }
 
 inline void EndpointCore::post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail) {

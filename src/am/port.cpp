@@ -78,6 +78,7 @@ void EndpointCore::put(const PortRef& port, Bytes offset, std::span<const std::b
     throw_failure();
     const std::uint64_t key = noting_failure([&] { return transport_->start_bulk_send(port.rank, data); });
     const BulkHead bulk{head, static_cast<Bytes>(data.size()), key};
+    if (detector_ != nullptr) detector_->note_send(port.rank);
     ++sent_;  // the data counts as a message of its own, so that quiesce() waits for it
     error.of([&] { post(port.rank, internal_header(InternalHandler::bulk_put), &bulk, sizeof bulk, {}); });
     error.of([&] { wait_until([&] { return noting_failure([&] { return transport_->bulk_sent(key); }); }); });
@@ -188,6 +189,7 @@ void EndpointCore::bulk_arrived(std::uint64_t cookie) {
   Ports& ports = ports_;
   const auto found = ports.incoming.find(cookie);
   const Ports::Incoming incoming = std::move(found->second);
+  if (detector_ != nullptr) detector_->note_bulk_from(incoming.src);
   ports.incoming.erase(found);
   if (!incoming.discarded.empty()) return;
   ports.slots[incoming.port]->incoming -= incoming.bytes;

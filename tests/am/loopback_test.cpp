@@ -20,24 +20,26 @@
 namespace nuice::test {
 namespace {
 
-enum class Mode { in_turn, chaos, concurrent };
+enum class Mode { in_turn, chaos, concurrent, hosts, chaos_on_hosts, concurrent_hosts };
 
 class Loopback : public testing::TestWithParam<std::tuple<Mode, ConformanceCase, Rank>> {};
 
 TEST_P(Loopback, Conforms) {
   const auto& [mode, test, num_ranks] = GetParam();
+  const bool concurrent = mode == Mode::concurrent || mode == Mode::concurrent_hosts;
+  const bool chaos = mode == Mode::chaos || mode == Mode::chaos_on_hosts;
   for (const std::uint64_t seed : {1U, 2U}) {
+    // One host, or several with two ranks (the last with one where their number is odd).
+    const Rank a_host = seed == 1 ? 2 : num_ranks;
     const am::LoopbackOptions options{.num_ranks = num_ranks,
-                                      .concurrent = mode == Mode::concurrent,
+                                      .concurrent = concurrent,
                                       .seed = seed,
+                                      .ranks_per_host = mode >= Mode::hosts ? a_host : 0,
                                       .ring_bytes = seed == 1 ? std::size_t{1} << 15 : std::size_t{1} << 10};
     const auto program = [&](std::unique_ptr<am::Transport> transport) {
       test.run(
-          [&] {
-            return mode == Mode::chaos ? am::with_chaos(std::move(transport), {.seed = seed})
-                                       : std::move(transport);
-          },
-          mode == Mode::concurrent ? 4 : 1);
+          [&] { return chaos ? am::with_chaos(std::move(transport), {.seed = seed}) : std::move(transport); },
+          concurrent ? 4 : 1);
     };
     am::run_loopback(options, program);
   }
@@ -45,7 +47,7 @@ TEST_P(Loopback, Conforms) {
 
 std::string name_of(const testing::TestParamInfo<Loopback::ParamType>& param) {
   const auto& [mode, test, num_ranks] = param.param;
-  const std::string modes[] = {"InTurn", "Chaos", "Concurrent"};
+  const std::string modes[] = {"InTurn", "Chaos", "Concurrent", "Hosts", "ChaosOnHosts", "ConcurrentHosts"};
   return modes[static_cast<int>(mode)] + test.name + "On" + std::to_string(num_ranks);
 }
 
@@ -60,6 +62,17 @@ INSTANTIATE_TEST_SUITE_P(Chaos, Loopback,
 INSTANTIATE_TEST_SUITE_P(Concurrent, Loopback,
                          testing::Combine(testing::Values(Mode::concurrent), all_cases,
                                           testing::Values(2, 4)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Hosts, Loopback,
+                         testing::Combine(testing::Values(Mode::hosts), all_cases, testing::Values(1, 2, 5)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(ChaosOnHosts, Loopback,
+                         testing::Combine(testing::Values(Mode::chaos_on_hosts), all_cases,
+                                          testing::Values(5)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(ConcurrentHosts, Loopback,
+                         testing::Combine(testing::Values(Mode::concurrent_hosts), all_cases,
+                                          testing::Values(4)),
                          name_of);
 
 struct Said {

@@ -9,6 +9,8 @@
 #include <tuple>
 
 #include "am/conformance.hpp"
+#include "nuice/am/coalescer.hpp"
+#include "nuice/am/host_relay.hpp"
 #include "nuice/am/loopback.hpp"
 #include "nuice/am/progress.hpp"
 #include "nuice/core/error.hpp"
@@ -124,6 +126,24 @@ TEST(InterruptsBetweenProcesses, AreRefusedByMpi) {
   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD, {.transport = "mpi"}));
   EXPECT_THROW(am::Interruptible interrupts(ep), Error);
   EXPECT_THROW(am::ProgressThread thread(ep), Error);  // MPI_Init gives MPI_THREAD_SINGLE
+}
+
+TEST(HostRelay, OfAnotherEndpointIsRefused) {
+  am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));
+  am::Endpoint other(am::mpi::connect(MPI_COMM_WORLD));
+  const auto tell = ep.on<Told>("tell", [](am::Context&, const Told&) {});
+  const am::HostRelay relay(other, parse_hosts("2", ep.num_ranks()));
+  ep.seal();
+  other.seal();
+  try {
+    const am::Coalescer<Told> items(ep, tell, {.relay = &relay});
+    ADD_FAILURE() << "was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string_view(error.what()).find("another endpoint"), std::string_view::npos);
+  }
+  ep.quiesce();
+  other.quiesce();
 }
 
 TEST(Connect, BestUsesSharedMemoryWhereItCan) {

@@ -57,6 +57,8 @@ class CoalescerBase {
  private:
   friend class EndpointCore;
   void flush_if_old();
+  bool has_items() const;
+  Rank at_distance(Rank distance) const;
   void send(Rank dst);
   void send_alone(Rank dst);
   void send_to_host(Rank dst);

@@ -19,6 +19,7 @@ namespace nuice::am {
 
 class RingProducer;
 class EndpointCore;
+class TerminationDetector;
 
 /// What the payload of a message is for. Never 0: the rings use that for "nothing here yet".
 enum class Kind : std::uint8_t {
@@ -111,6 +112,9 @@ class Transport {
   static constexpr std::size_t max_reduced = 8;
   virtual void start_reduce(ReduceOp op, std::span<const std::int64_t> values) = 0;
   virtual bool test_reduce(std::span<std::int64_t> result) = 0;
+
+  /// What quiesce() goes by, where ranks of a host share memory (src/am/transport/termination.hpp); null: reductions. The same on all ranks.
+  virtual TerminationDetector* termination_detector() { return nullptr; }
 
   /// Whether another thread may make these calls, one at a time (ProgressThread).
   virtual bool allows_threads() const { return false; }

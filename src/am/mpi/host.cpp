@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
 namespace nuice::am::mpi {
 
 Host::Host(const Communicator& parent) {
@@ -14,6 +16,17 @@ Host::Host(const Communicator& parent) {
   ranks.resize(static_cast<std::size_t>(size));
   const Rank mine = parent.rank();
   must(MPI_Allgather(&mine, 1, MPI_INT32_T, ranks.data(), 1, MPI_INT32_T, comm), "MPI_Allgather");
+
+  std::vector<Rank> first_of(static_cast<std::size_t>(parent.num_ranks()));
+  must(MPI_Allgather(ranks.data(), 1, MPI_INT32_T, first_of.data(), 1, MPI_INT32_T, parent.get()),
+       "MPI_Allgather");
+  std::vector<Rank> firsts = first_of;
+  std::ranges::sort(firsts);
+  firsts.erase(std::ranges::unique(firsts).begin(), firsts.end());
+  num_hosts = firsts.size();
+  for (const Rank first : first_of)
+    host_of.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(firsts, first) - firsts.begin()));
+  must(MPI_Comm_split(parent.get(), me == 0 ? 0 : MPI_UNDEFINED, parent.rank(), &leaders), "MPI_Comm_split");
 
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -34,7 +47,9 @@ Host::Host(const Communicator& parent) {
 }
 
 Host::~Host() {
-  if (!is_finalized() && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  if (is_finalized()) return;
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  if (leaders != MPI_COMM_NULL) MPI_Comm_free(&leaders);
 }
 
 }  // namespace nuice::am::mpi

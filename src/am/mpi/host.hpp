@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct Host {
   ~Host();
 
   MPI_Comm comm = MPI_COMM_NULL;     // the ranks of this host
+  MPI_Comm leaders = MPI_COMM_NULL;  // the first rank of each host; null elsewhere
+  std::vector<std::uint32_t>
+      host_of;  // by rank in the parent: position of its host's first rank among the leaders
+  std::size_t num_hosts = 0;
   std::vector<Rank> ranks;           // their ranks in the parent, by rank in comm
   Rank me = 0;                       // this rank in comm
   bool oversubscribed = false;       // more ranks than cores that they may run on

@@ -25,6 +25,28 @@ constexpr std::uint64_t copied_directly = std::uint64_t{1} << 63;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
+/// Above, quiesce() goes by reductions: a wave of its counts has a word for every host.
+constexpr std::size_t max_hosts_counted = 1024;
+
+class SumsOfLeaders : public TerminationDetector::Sums {
+ public:
+  explicit SumsOfLeaders(MPI_Comm leaders) : leaders_(leaders) {}
+  void start(std::span<std::int64_t> values) override {
+    must(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM,
+                        leaders_, &request_),
+         "MPI_Iallreduce");
+  }
+  bool test() override {
+    int done = 0;
+    must(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  }
+
+ private:
+  MPI_Comm leaders_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
 }  // namespace
 
 SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
@@ -38,7 +60,8 @@ SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
   const std::size_t peers = host_->ranks.size();
   const std::size_t controls_at = sizeof(Doorbell);
   const std::size_t handover_at = round_up(controls_at + peers * sizeof(RingControl), cache_line_bytes);
-  const std::size_t rings_at = handover_at + sizeof(Handover);
+  const std::size_t counts_at = round_up(handover_at + sizeof(Handover), cache_line_bytes);
+  const std::size_t rings_at = counts_at + TerminationDetector::bytes_of(host_->num_hosts);
   const std::size_t bytes = rings_at + peers * ring_bytes_ + cache_line_bytes;
   MPI_Info info = MPI_INFO_NULL;
   must(MPI_Info_create(&info), "MPI_Info_create");
@@ -66,12 +89,26 @@ SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
     sources_.push_back(
         {host_->ranks[peer], RingConsumer(from, own + rings_at + peer * ring_bytes_, ring_bytes_)});
   }
+  if (host_->num_hosts <= max_hosts_counted) detector_ = make_detector(counts_at);
   bell_ = reinterpret_cast<Doorbell*>(segment(host_->me));
   handovers_.assign(to_rank_.size(), nullptr);
   if (options.copy_blocks) find_processes();
   for (std::size_t peer = 0; peer < peers && !processes_.empty(); ++peer)
     handovers_[static_cast<std::size_t>(host_->ranks[peer])] =
         reinterpret_cast<Handover*>(segment(static_cast<int>(peer)) + handover_at);
+}
+
+std::unique_ptr<TerminationDetector> SharedMemory::make_detector(std::size_t counts_at) const {
+  TerminationDetector::Setup setup;
+  for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
+    setup.counts.push_back(segment(static_cast<int>(peer)) + counts_at);
+  setup.place = static_cast<std::size_t>(host_->me);
+  setup.host_of = host_->host_of;
+  setup.own_host = host_->host_of[static_cast<std::size_t>(rank())];
+  setup.num_hosts = host_->num_hosts;
+  setup.may_sleep = host_->oversubscribed;
+  if (host_->me == 0) setup.sums = std::make_unique<SumsOfLeaders>(host_->leaders);
+  return std::make_unique<TerminationDetector>(std::move(setup));
 }
 
 /// Collective over the host. words: process, address and what is there, by rank of the host.
@@ -197,7 +234,10 @@ int SharedMemory::poll_blocks(Inbox& inbox) {
 int SharedMemory::poll(Inbox& inbox, int limit) {
   int handled = poll_rings(inbox, limit);
   if (!blocks_.empty()) handled += poll_blocks(inbox);
-  if (has_remote_ranks_ || remote_->bulk_pending()) handled += remote_->poll(inbox, limit);
+  if (has_remote_ranks_ || remote_->bulk_pending()) {
+    const TerminationDetector::FromAfar counting(detector_.get(), inbox.core().handled_);
+    handled += remote_->poll(inbox, limit);
+  }
   return handled;
 }
 

@@ -3,8 +3,8 @@
 // the other's (direct_copy.hpp); another transport to other hosts, for reductions, and for bulk data where the system does
 // not allow that.
 //
-// Every rank owns one segment: its doorbell, then for each rank of the host a control line, the block that it offers, then
-// the rings.
+// Every rank owns one segment: its doorbell, then for each rank of the host a control line, the block that it offers, its
+// counts (termination.hpp), then the rings.
 #pragma once
 
 #include <mpi.h>
@@ -17,6 +17,7 @@
 #include "am/mpi/host.hpp"
 #include "am/transport/direct_copy.hpp"
 #include "am/transport/ring.hpp"
+#include "am/transport/termination.hpp"
 #include "nuice/am/transport.hpp"
 #include "nuice/mpi/am.hpp"
 
@@ -49,6 +50,7 @@ class SharedMemory : public Transport {
     remote_->start_reduce(op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return remote_->test_reduce(result); }
+  TerminationDetector* termination_detector() override { return detector_.get(); }
   std::vector<Rank> dead_ranks() override { return remote_->dead_ranks(); }
   bool is_orphan() const override { return remote_->is_orphan(); }
 
@@ -74,11 +76,13 @@ class SharedMemory : public Transport {
   bool can_read_all(const std::vector<std::uint64_t>& words) const;
   int common_ancestor() const;
   std::byte* segment(int host_rank) const;
+  std::unique_ptr<TerminationDetector> make_detector(std::size_t counts_at) const;
 
   std::unique_ptr<Host> host_;
   std::unique_ptr<Transport> remote_;
   std::size_t ring_bytes_;
   std::size_t max_message_bytes_;
+  std::unique_ptr<TerminationDetector> detector_;
   MPI_Win window_ = MPI_WIN_NULL;
   Doorbell* bell_ = nullptr;
   int signal_ = 0;

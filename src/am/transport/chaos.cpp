@@ -57,6 +57,7 @@ class ChaosTransport : public Transport {
     inner_->start_reduce(op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return inner_->test_reduce(result); }
+  TerminationDetector* termination_detector() override { return inner_->termination_detector(); }
   std::vector<Rank> dead_ranks() override { return inner_->dead_ranks(); }
   bool is_orphan() const override { return inner_->is_orphan(); }
 

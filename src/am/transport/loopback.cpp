@@ -7,6 +7,7 @@
 #include <array>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ class Hub {
         controls_(num_ * num_),
         words_(num_ * num_ * options.ring_bytes / sizeof(std::uint64_t), 0),
         bells_(num_),
+        tallies_(options.ranks_per_host > 0
+                     ? num_ * TerminationDetector::bytes_of(num_hosts()) / cache_line_bytes
+                     : 0),
         wake_(num_),
         live_(num_, true),
         random_(options.seed) {}
@@ -50,6 +54,15 @@ class Hub {
     return reinterpret_cast<std::byte*>(words_.data()) + pair(src, dst) * options_.ring_bytes;
   }
   Doorbell* bell(Rank rank) { return &bells_[static_cast<std::size_t>(rank)]; }
+
+  std::uint32_t host_of(Rank rank) const {
+    return static_cast<std::uint32_t>(rank / options_.ranks_per_host);
+  }
+  std::size_t num_hosts() const { return host_of(options_.num_ranks - 1) + std::size_t{1}; }
+  std::byte* counts_of(Rank rank) {
+    return reinterpret_cast<std::byte*>(tallies_.data()) +
+           static_cast<std::size_t>(rank) * TerminationDetector::bytes_of(num_hosts());
+  }
 
   /// Waits for the first turn.
   void begin(Rank rank) {
@@ -119,7 +132,31 @@ class Hub {
     return true;
   }
 
+  /// Of the hosts' first ranks. As above.
+  void start_sum(std::uint64_t number, std::span<const std::int64_t> values) {
+    const std::scoped_lock lock(reduce_mutex_);
+    note_event();
+    Sum& sum = sums_[number % 2];
+    if (sum.arrived == num_hosts()) sum.arrived = 0;
+    if (sum.arrived++ == 0) sum.values.assign(values.size(), 0);
+    for (std::size_t i = 0; i < values.size(); ++i) sum.values[i] += values[i];
+  }
+  bool test_sum(std::uint64_t number, std::span<std::int64_t> result) {
+    const std::scoped_lock lock(reduce_mutex_);
+    const Sum& sum = sums_[number % 2];
+    if (sum.arrived != num_hosts()) return false;
+    std::ranges::copy(sum.values, result.begin());
+    return true;
+  }
+
  private:
+  struct alignas(cache_line_bytes) Line {
+    std::array<std::byte, cache_line_bytes> bytes{};
+  };
+  struct Sum {
+    std::vector<std::int64_t> values;
+    std::size_t arrived = 0;
+  };
   std::size_t pair(Rank src, Rank dst) const {
     return static_cast<std::size_t>(src) * num_ + static_cast<std::size_t>(dst);
   }
@@ -147,6 +184,7 @@ class Hub {
   std::vector<RingControl> controls_;
   std::vector<std::uint64_t> words_;
   std::vector<Doorbell> bells_;
+  std::vector<Line> tallies_;
   std::mutex mutex_;
   std::vector<std::condition_variable> wake_;
   std::vector<bool> live_;
@@ -157,6 +195,22 @@ class Hub {
   Random random_;
   std::mutex reduce_mutex_;
   std::array<Reduction, 2> reductions_;
+  std::array<Sum, 2> sums_;
+};
+
+class SumsOfHub : public TerminationDetector::Sums {
+ public:
+  explicit SumsOfHub(Hub& hub) : hub_(hub) {}
+  void start(std::span<std::int64_t> values) override {
+    values_ = values;
+    hub_.start_sum(++number_, values);
+  }
+  bool test() override { return hub_.test_sum(number_, values_); }
+
+ private:
+  Hub& hub_;
+  std::uint64_t number_ = 0;
+  std::span<std::int64_t> values_;
 };
 
 class LoopbackTransport : public Transport {
@@ -167,6 +221,7 @@ class LoopbackTransport : public Transport {
       to_.emplace_back(hub.control(rank, other), hub.data(rank, other), capacity, hub.bell(other));
       from_.emplace_back(hub.control(other, rank), hub.data(other, rank), capacity);
     }
+    if (hub.options().ranks_per_host > 0) make_detector();
   }
 
   std::string name() const override { return "loopback"; }
@@ -185,10 +240,13 @@ class LoopbackTransport : public Transport {
 
   int poll(Inbox& inbox, int limit) override {
     int handled = 0;
-    for (Rank src = 0; src < num_ranks(); ++src)
+    for (Rank src = 0; src < num_ranks(); ++src) {
+      const TerminationDetector::FromAfar counting(shares_host(src) ? nullptr : detector_.get(),
+                                                   inbox.core().handled_);
       handled += from_[static_cast<std::size_t>(src)].poll(
           limit,
           [&](Header header, const std::byte* payload) { inbox.core().deliver(src, header, payload); });
+    }
     if (handled == 0) {
       hub_.pass(rank_, true);
     } else {
@@ -198,7 +256,7 @@ class LoopbackTransport : public Transport {
   }
 
   RingProducer* ring_to(Rank dst) override {
-    return hub_.options().concurrent ? &to_[static_cast<std::size_t>(dst)] : nullptr;
+    return hub_.options().concurrent && shares_host(dst) ? &to_[static_cast<std::size_t>(dst)] : nullptr;
   }
   bool oversubscribed() const override { return true; }
   void yield() override { hub_.pass(rank_, true); }
@@ -208,6 +266,7 @@ class LoopbackTransport : public Transport {
     hub_.start_reduce(++reductions_, op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return hub_.test_reduce(reductions_, result); }
+  TerminationDetector* termination_detector() override { return detector_.get(); }
 
   bool arm_doorbell(int signal) override {
     if (!hub_.options().concurrent || !allow_doorbells()) return false;
@@ -227,8 +286,26 @@ class LoopbackTransport : public Transport {
   }
 
  private:
+  bool shares_host(Rank other) const {
+    return hub_.options().ranks_per_host == 0 || hub_.host_of(other) == hub_.host_of(rank_);
+  }
+  void make_detector() {
+    TerminationDetector::Setup setup;
+    setup.own_host = hub_.host_of(rank_);
+    for (Rank rank = 0; rank < num_ranks(); ++rank) {
+      setup.host_of.push_back(hub_.host_of(rank));
+      if (hub_.host_of(rank) != setup.own_host) continue;
+      if (rank == rank_) setup.place = setup.counts.size();
+      setup.counts.push_back(hub_.counts_of(rank));
+    }
+    setup.num_hosts = hub_.num_hosts();
+    if (setup.place == 0) setup.sums = std::make_unique<SumsOfHub>(hub_);
+    detector_ = std::make_unique<TerminationDetector>(std::move(setup));
+  }
+
   Hub& hub_;
   Rank rank_;
+  std::unique_ptr<TerminationDetector> detector_;
   std::vector<RingProducer> to_;
   std::vector<RingConsumer> from_;
   std::uint64_t reductions_ = 0;
@@ -239,6 +316,9 @@ void check(const LoopbackOptions& options) {
   if (options.num_ranks < 1)
     throw Error(ErrorCode::invalid_argument,
                 "loop-back needs at least one rank, not " + std::to_string(options.num_ranks));
+  if (options.ranks_per_host < 0)
+    throw Error(ErrorCode::invalid_argument,
+                "ranks_per_host is " + std::to_string(options.ranks_per_host) + ", not 0 or more");
   if (options.ring_bytes < 1024 || !std::has_single_bit(options.ring_bytes))
     throw Error(ErrorCode::invalid_argument,
                 "ring_bytes must be a power of two from 1024, not " + std::to_string(options.ring_bytes));

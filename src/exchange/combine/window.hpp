@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "mpi/host/bell.hpp"
+#include "core/support/bell.hpp"
 
 namespace nuice::mpi {
 

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace nuice::mpi {
+namespace nuice {
 
 /// All zero to begin with.
 class Bell {
@@ -27,4 +27,4 @@ class Bell {
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-}  // namespace nuice::mpi
+}  // namespace nuice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/host/bell.hpp"
+#include "core/support/bell.hpp"
 
 #ifdef __linux__
 #include <linux/futex.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #endif
 
-namespace nuice::mpi {
+namespace nuice {
 
 /// The fences: either the ringer sees that somebody sleeps, or the sleeper sees what was made ready.
 void Bell::announce() {
@@ -42,4 +42,4 @@ void Bell::sleep(double seconds) { std::this_thread::sleep_for(std::chrono::dura
 
 #endif
 
-}  // namespace nuice::mpi
+}  // namespace nuice
