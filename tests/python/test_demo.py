@@ -83,14 +83,14 @@ def test_two_of_its_methods_between_hosts(monkeypatch: pytest.MonkeyPatch, tmp_p
         pytest.skip("no test network here")
     monkeypatch.setattr(demo_network, "METHODS", ("isend", "auto"))
     monkeypatch.setattr(demo_network, "LEARNING", 2)
-    pairs = [(src, dst, 20_000) for src in range(4) for dst in range(4) if src != dst]
+    pairs = [(src, dst, 100_000) for src in range(4) for dst in range(4) if src != dst]
     found = demo_network.exchange_on_hosts(nuice.CommMatrix.from_messages(4, pairs), 3, tmp_path)
     assert found["verified"] is True
     assert found["best_mpi"] == "isend"
     assert [len(method["times_s"]) for method in found["methods"]] == [3, 3]
     assert all(0 < method["busiest_port_share"] <= 1 for method in found["methods"])
     assert json.loads((tmp_path / "network.json").read_text())["bound_s"] == pytest.approx(
-        60_000 / demo_network.RATE_BYTES_PER_S
+        300_000 / demo_network.RATE_BYTES_PER_S
     )
 
 
