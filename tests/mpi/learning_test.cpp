@@ -56,6 +56,8 @@ void expect_same_on_all_ranks(const std::string& text) {
 
 TEST(Learning, DeliversWhateverIsTried) {
   for (const char* const hosts : {"auto", "1"}) {
+    if (world_size() == 8 && std::string_view(hosts) == "auto")
+      continue;  // seconds, and the same on fewer ranks
     for (const Bytes unit : {Bytes{100}, Bytes{9'000}}) {
       SCOPED_TRACE(std::string(hosts) + ", " + std::to_string(unit));
       mpi::Plan plan = plan_for(some_matrix(unit), trying(hosts));
