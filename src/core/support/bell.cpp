@@ -14,17 +14,12 @@
 
 namespace nuice {
 
-/// The fences: either the ringer sees that somebody sleeps, or the sleeper sees what was made ready.
-void Bell::announce() {
-  is_asleep_.store(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
+/// Both exchange, so one comes first: either the ringer sees that somebody sleeps, or the sleeper sees what was made ready.
+void Bell::announce() { is_asleep_.exchange(1, std::memory_order_acq_rel); }
 
 #ifdef __linux__
 
 void Bell::ring() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (is_asleep_.load(std::memory_order_relaxed) == 0) return;
   if (is_asleep_.exchange(0, std::memory_order_acq_rel) == 0) return;
   (void)syscall(SYS_futex, &is_asleep_, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
