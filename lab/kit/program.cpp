@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kit/program.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -27,6 +28,8 @@ void write(std::FILE* file, const std::string& text) {
 }  // namespace
 
 int run(int argc, char** argv, App& app, const std::function<int()>& body, int threads) {
+  // At the end Open MPI 5.0 writes to the sockets of other hosts (mca_btl_tcp_endpoint_close), which may be closed by then.
+  std::signal(SIGPIPE, SIG_IGN);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads, &provided);
   int exit_code = success;
@@ -44,6 +47,10 @@ int run(int argc, char** argv, App& app, const std::function<int()>& body, int t
     abort_all(argc, argv, app, here.error);
   } catch (...) {
     abort_all(argc, argv, app, current_error(mpi::world_rank()));
+  }
+  if (mpi::world_rank() == 0 && std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "%s: what it printed could not be written\n", app.name().c_str());
+    exit_code = failure;
   }
   MPI_Finalize();
   return exit_code;

@@ -18,7 +18,8 @@ namespace nuice::kit {
 
 /// What main() returns: starts MPI, parses the command line, runs body(), ends MPI. The exit code, the same on all ranks, is
 /// that of body, 0 for --help, or that of reply_to(). An Error or Failure must be the same on all ranks; whatever else is
-/// thrown, by OnlyHere for one, ends all ranks with 1, as the others may wait for this one.
+/// thrown, by OnlyHere for one, ends all ranks with 1, as the others may wait for this one. On rank 0 it is 1 too where stdout
+/// could not be written. Ignores SIGPIPE.
 int run(int argc, char** argv, App& app, const std::function<int()>& body, int threads = MPI_THREAD_SINGLE);
 
 /// An Error that only this rank has.

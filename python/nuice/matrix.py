@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import coo_array
 
 MAX_RANKS = 2**31 - 1
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def from_dense(array: ArrayLike) -> CommMatrix:
@@ -84,7 +85,7 @@ def require_matrix(given: Any) -> None:
     raise Error(f"a CommMatrix is needed, this is a {_kind(given)}: make one by {hint}")
 
 
-def _asks_for_matrix(function: Callable[..., Any], position: int = 0) -> Callable[..., Any]:
+def _asks_for_matrix(function: Function, position: int = 0) -> Function:
     """The function of the library, which first asks what require_matrix() asks of the argument `matrix`."""
 
     @functools.wraps(function)
@@ -95,7 +96,7 @@ def _asks_for_matrix(function: Callable[..., Any], position: int = 0) -> Callabl
             require_matrix(named["matrix"])
         return function(*args, **named)
 
-    return asking
+    return cast(Function, asking)
 
 
 check = _asks_for_matrix(_core.check)

@@ -5,6 +5,7 @@ Usage: bench_cli_test.py CLASS NUICE_BENCH MPIEXEC...   (MPIEXEC ends with the o
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -148,6 +149,15 @@ class CommandLine(Bench):
             lines = self.lines(ranks, "--matrix", matrix, "--reps", "2")
             self.assertEqual(len(lines), 6)
             self.assertTrue(all(line["verified"] for line in lines))
+
+    def test_nobody_reads_what_it_prints(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        with open(write_end, "w") as pipe:
+            alone = [BENCH, "--broadcast", "1", "--schedulers", "bcast", "--reps", "1"]
+            done = subprocess.run(alone, stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, "a message and no signal")
+        self.assertIn("nuice-bench: what it printed could not be written", done.stderr)
 
     def test_wrong_number_of_ranks(self):
         text = "is a matrix for 4 ranks, but 3 were started: use mpiexec -n 4"

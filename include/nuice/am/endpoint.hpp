@@ -170,8 +170,8 @@ class Endpoint {
   /// Collective. Makes progress until no rank has anything to send and every message has been handled, those that
   /// handlers sent and those in coalescers included. A message that another rank sends after its quiesce() is not
   /// handled inside this one. Where ranks of a host share memory they count there, and the first ranks of hosts add up in two
-  /// waves or more (src/am/transport/termination.hpp). Else four counters (Mattern, Distributed Computing 2, 1987): sums of sent and
-  /// handled that two reductions in a row find equal, and a barrier.
+  /// waves or more and wait for each other (src/am/transport/termination.hpp). Else four counters (Mattern, Distributed
+  /// Computing 2, 1987): sums of sent and handled that two reductions in a row find equal, and a barrier.
   void quiesce();
   /// Collective. Makes progress until the reduction is there. values: at most 8, equally many on all ranks.
   std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);

@@ -87,11 +87,11 @@ void TerminationDetector::give(Kind kind) {
   for (std::size_t place = 1; place < setup_.counts.size(); ++place) counts_of(place).bell.ring();
 }
 
-bool TerminationDetector::sleep_after(Order question, double seconds) {
+bool TerminationDetector::sleep_after(Order newest, double seconds) {
   if (!setup_.may_sleep || setup_.place == 0) return false;
   Bell& bell = counts_of(setup_.place).bell;
   bell.announce();
-  if (order().number == question.number) bell.sleep(seconds);
+  if (order().number == newest.number) bell.sleep(seconds);
   bell.withdraw();
   return true;
 }

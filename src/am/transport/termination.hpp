@@ -125,7 +125,7 @@ class TerminationDetector {
   bool has_answered(Order question) const { return answered_ >= question.number; }
   void leave(Order done) { last_done_ = done.number; }
   /// Leaves the core to those that have work, until the next order comes or `seconds` are over. False: not now.
-  bool sleep_after(Order question, double seconds);
+  bool sleep_after(Order newest, double seconds);
   /// The first rank takes the next step, if it can.
   void lead() {
     if (setup_.place == 0) take_step();
