@@ -129,13 +129,14 @@ test-python: build
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m 'not long' tests/python lab/papers/tests
 
 test-installed-petsc: build
-	if pkg-config --exists PETSc; then $(MAKE) petsc && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
+	if pkg-config --exists PETSc; then $(MAKE) petsc PETSC_WERROR=ON && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
 
 # Debian's PETSc is linked with Debian's MPI: nuice is built with it too, apart from the rest. Another PETSc: PKG_CONFIG_PATH and PETSC_MPI_BIN.
 PETSC_MPI_BIN ?= /usr/bin
+PETSC_WERROR ?= OFF
 petsc: $(SETUP_STAMP)
 	@mkdir -p build
-	cmake -S . -B build/petsc -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_PETSC=ON \
+	cmake -S . -B build/petsc -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_PETSC=ON -DNUICE_WERROR=$(PETSC_WERROR) \
 	  -DMPI_CXX_COMPILER=$(PETSC_MPI_BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(PETSC_MPI_BIN)/mpiexec >build/petsc.log
 	cmake --build build/petsc --target nuice_petsc petsc_sf_test
 
@@ -167,7 +168,7 @@ test-all: test build/release/.tests
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	cmake --preset asan-mpi $(WITH_MPI) >/dev/null && cmake --build --preset asan-mpi
-	ctest --preset asan-mpi --output-on-failure --label-regex mpi --label-exclude slow
+	ctest --preset asan-mpi --output-on-failure --label-regex 'mpi|unit' --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
 	$(MAKE) model
