@@ -177,6 +177,55 @@ TEST(LoopbackCoalescer, FlushByAgeNeverWaits) {
   });
 }
 
+/// Notes to whom messages and batches go.
+class Noting : public am::Transport {
+ public:
+  Noting(std::unique_ptr<am::Transport> inner, std::vector<Rank>& noted)
+      : inner_(std::move(inner)), noted_(noted) {}
+  std::string name() const override { return inner_->name(); }
+  Rank rank() const override { return inner_->rank(); }
+  Rank num_ranks() const override { return inner_->num_ranks(); }
+  std::size_t max_message_bytes() const override { return inner_->max_message_bytes(); }
+  bool try_send(Rank dst, am::Header header, std::span<const std::byte> a,
+                std::span<const std::byte> b) override {
+    const bool taken = inner_->try_send(dst, header, a, b);
+    if (taken && header.kind != am::Kind::internal) noted_.push_back(dst);
+    return taken;
+  }
+  int poll(am::Inbox& inbox, int limit) override { return inner_->poll(inbox, limit); }
+  void start_reduce(am::ReduceOp op, std::span<const std::int64_t> values) override {
+    inner_->start_reduce(op, values);
+  }
+  bool test_reduce(std::span<std::int64_t> result) override { return inner_->test_reduce(result); }
+  void yield() override { inner_->yield(); }  // whose turn it is
+
+ private:
+  std::unique_ptr<am::Transport> inner_;
+  std::vector<Rank>& noted_;
+};
+
+// If all ranks began with rank 0, its host's port would overflow first, and then the next one's.
+TEST(LoopbackCoalescer, AFlushBeginsBehindItsOwnRank) {
+  am::run_loopback({.num_ranks = 5}, [](auto transport) {
+    std::vector<Rank> noted;
+    am::Endpoint ep(std::make_unique<Noting>(std::move(transport), noted));
+    const auto take = ep.on<Said>("take", [](am::Context&, const Said&) {});
+    ep.seal();
+    std::vector<Rank> expected;
+    for (Rank distance = 1; distance < ep.num_ranks(); ++distance)
+      expected.push_back((ep.rank() + distance) % ep.num_ranks());
+    am::Coalescer<Said> items(ep, take, {.buffer_bytes = 240});
+    for (const bool by_quiesce : {false, true}) {
+      noted.clear();
+      for (Rank dst = 0; dst < ep.num_ranks(); ++dst) items.push(dst, Said{});
+      EXPECT_TRUE(noted.empty());
+      if (!by_quiesce) items.flush();
+      ep.quiesce();
+      EXPECT_EQ(noted, expected);
+    }
+  });
+}
+
 /// In which order rank 0 heard from the others.
 std::string history(std::uint64_t seed) {
   std::string text;

@@ -208,10 +208,17 @@ TEST(Learning, TriesNoForwardingOfLargeMessagesNorOnHostsThatShareAPort) {
   }
 }
 
-TEST(Learning, KeepsToWhatIsPredictedWhereItMayNotLearn) {
+/// Of a network of which nothing is known predictions are those of some lossless one, which it need not be.
+TEST(Learning, KeepsToGrantsWhereItMayNotLearn) {
   mpi::PlanOptions options = trying("1");
   options.automatic.learn = false;
+  setenv("XDG_CONFIG_HOME", "/nowhere", 1);  // where a calibrated machine may lie
   mpi::Plan plan = plan_for(some_matrix(9'000), options);
+  unsetenv("XDG_CONFIG_HOME");
+  if (world_size() > 1) {
+    EXPECT_EQ(plan.info().executor, "credit");
+    EXPECT_FALSE(find_scheduler(plan.info().scheduler).needs_topology());
+  }
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 12; ++round) {
     bound.refill(round);

@@ -4,7 +4,8 @@
 
   fault_soak.py --minutes 60 --seed 1 --log soak.jsonl          as root; needs `make`
 
-An episode is a network of 4 to 6 hosts, one rank on each running fault_soak_program, and faults by the seed:
+An episode is a network of 4 to 6 hosts, one rank on each running fault_soak_program, and faults by the seed
+(with --ranks-per-host 2: of 2 or 3 hosts, where ranks share memory too):
 
   slow      a port at a tenth of its speed for some seconds     must be outlived, every byte right
   pause     a rank stopped (SIGSTOP) for some seconds           likewise
@@ -58,9 +59,11 @@ def switch(is_up: bool) -> None:
 class Episode:
     """One start of the program; what its ranks said, by the time it is over."""
 
-    def __init__(self, seed: int, folder: Path, seconds: float) -> None:
+    def __init__(self, seed: int, folder: Path, seconds: float, ranks_per_host: int) -> None:
         self.draw = random.Random(seed)
-        self.hosts = self.draw.choice((4, 5, 6))
+        self.hosts = max(2, self.draw.choice((4, 5, 6)) // ranks_per_host)
+        self.ranks_per_host = ranks_per_host
+        self.ranks = self.hosts * ranks_per_host
         self.seconds = seconds
         self.seed = seed
         self.output = folder / "launcher"
@@ -93,7 +96,7 @@ class Episode:
         words = ["run", "--mpiexec", str(self.launcher), "--timeout", str(longest + 30), *program]
         with open(self.output, "w") as output:
             self.process = subprocess.Popen([*TESTBED, *words], stdout=output, stderr=subprocess.STDOUT)
-        self.wait_for(lambda: len(self.pids()) == self.hosts, 40, "the program did not start")
+        self.wait_for(lambda: len(self.pids()) == self.ranks, 40, "the program did not start")
 
     def lines(self) -> list[str]:
         files = [*sorted(self.said.iterdir()), self.output]
@@ -120,17 +123,19 @@ class Episode:
             time.sleep(0.05)
 
     def passing_fault(self, kind: str) -> None:
-        host = self.draw.randrange(self.hosts)
+        rank = self.draw.randrange(self.ranks)
+        host = rank // self.ranks_per_host  # as the test network places them
         seconds = round(self.draw.uniform(0.3, 3), 1)
-        self.faults.append(f"{kind} host {host + 1} for {seconds} s")
+        who = f"rank {rank}" if kind == "pause" else f"host {host + 1}"
+        self.faults.append(f"{kind} {who} for {seconds} s")
         begin, end = {
             "slow": (
                 lambda: testbed("port", str(host + 1), "5mbit"),
                 lambda: testbed("port", str(host + 1), "50mbit"),
             ),
             "pause": (
-                lambda: os.kill(self.pids()[host], signal.SIGSTOP),
-                lambda: os.kill(self.pids()[host], signal.SIGCONT),
+                lambda: os.kill(self.pids()[rank], signal.SIGSTOP),
+                lambda: os.kill(self.pids()[rank], signal.SIGCONT),
             ),
             "switch": (lambda: switch(False), lambda: switch(True)),
         }[kind]
@@ -186,9 +191,9 @@ class Episode:
         return f"crash, {signals}: {error}" if signals else str(error)
 
     def fatal_fault(self, kind: str) -> dict[str, float]:
-        victim = self.draw.randrange(self.hosts)
+        victim = self.draw.randrange(self.ranks)
         self.faults.append(kind if kind == "cut" else f"{kind} rank {victim}")
-        survivors = set(range(self.hosts)) - (set() if kind == "cut" else {victim})
+        survivors = set(range(self.ranks)) - (set() if kind == "cut" else {victim})
         pids = self.pids()
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)
         if kind == "cut":
@@ -210,7 +215,8 @@ class Episode:
         }
 
     def run(self) -> dict:
-        testbed("up", "--preset", "fast", "--hosts", str(self.hosts))
+        shape = ["--hosts", str(self.hosts), "--ranks-per-host", str(self.ranks_per_host)]
+        testbed("up", "--preset", "fast", *shape)
         try:
             self.start()
             end = time.monotonic() + self.seconds * 0.6
@@ -248,10 +254,10 @@ def _stack(pid: int) -> list[str]:
     return [line for line in done.stdout.splitlines() if line.startswith("#")]
 
 
-def run_episode(seed: int, seconds: float) -> dict:
+def run_episode(seed: int, seconds: float, ranks_per_host: int) -> dict:
     with tempfile.TemporaryDirectory() as folder:
-        episode = Episode(seed, Path(folder), seconds)
-        entry = {"seed": seed, "hosts": episode.hosts}
+        episode = Episode(seed, Path(folder), seconds, ranks_per_host)
+        entry = {"seed": seed, "hosts": episode.hosts, "ranks_per_host": ranks_per_host}
         try:
             entry |= episode.run() | {"survived": True}
         except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
@@ -286,6 +292,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60, help="how long in all (60)")
     parser.add_argument("--seed", type=int, default=1, help="of the first episode; the next has one more (1)")
     parser.add_argument("--episode", type=float, default=30, metavar="S", help="seconds of one episode (30)")
+    parser.add_argument("--ranks-per-host", type=int, default=1, metavar="R", help="1")
     parser.add_argument("--replay", type=int, metavar="SEED", help="that episode only")
     parser.add_argument("--log", type=Path, help="a line of JSON per episode is added here")
     asked = parser.parse_args()
@@ -295,7 +302,7 @@ def main() -> int:
     entries: list[dict] = []
     seed = asked.seed if asked.replay is None else asked.replay
     while not entries or (asked.replay is None and time.monotonic() < end):
-        entries.append(run_episode(seed, asked.episode))
+        entries.append(run_episode(seed, asked.episode, asked.ranks_per_host))
         print(json.dumps(entries[-1]), flush=True)
         if asked.log:
             with asked.log.open("a") as log:

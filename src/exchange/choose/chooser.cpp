@@ -49,15 +49,23 @@ bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
   return tries_on(picked, options) && options.credit.adapt;
 }
 
+/// Whether grants have to find the pace, as nothing is known of the network: where exchanges try methods, and where they may not and
+/// predictions would be those of some other network.
+bool finds_pace_on(const PickedMachine& picked, const PlanOptions& options) {
+  if (learns_on(picked, options)) return true;
+  return picked.is_nominal && !picked.is_one_host && !options.automatic.measure && options.credit.adapt &&
+         options.executor == auto_name;
+}
+
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
 /// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot, and those that forward only by relays. The
 /// adviser then sees hosts: not what combining saves, and not that all ranks of a host send at once where nothing holds them back,
 /// so that a short queue gets more senders than it counts.
 ///
-/// Where exchanges are to learn, what is predicted of executors does not count: an exchange of little is sent as by async, and one
+/// Where grants find the pace, what is predicted of executors does not count: an exchange of little is sent as by async, and one
 /// of more finds its pace.
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
-                                        bool for_hosts, bool learns) {
+                                        bool for_hosts, bool finds_pace) {
   const Machine& machine = picked.machine;
   const bool is_free = options.executor == auto_name;
   const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
@@ -72,9 +80,9 @@ std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanO
     if (for_hosts && is_free && executor.pace == Pace::at_once && machine.queue_senders > 0) continue;
     if (!executor.carries_out(scheduler.guarantees)) continue;
     const bool has_order = (scheduler.guarantees & one_port) != 0;
-    if (learns && (executor.pace != Pace::grants || !has_order)) continue;
+    if (finds_pace && (executor.pace != Pace::grants || !has_order)) continue;
     // The links of a machine that nobody has named are anybody's guess, and an order that avoids them gives up others.
-    if (learns && scheduler.needs_topology() && options.topology.empty()) continue;
+    if (finds_pace && scheduler.needs_topology() && options.topology.empty()) continue;
     const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
     if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
   }
@@ -259,7 +267,7 @@ class Plan::State::Chooser {
     all_or_none(comm_, [&] {
       advice_options_ = {
           .reuse = options_.automatic.reuse,
-          .candidates = candidates_for(picked_, options_, for_hosts_, learns_on(picked_, options_)),
+          .candidates = candidates_for(picked_, options_, for_hosts_, finds_pace_on(picked_, options_)),
           .seed = options_.seed,
           .chunk_bytes = std::min(options_.credit.chunk_bytes, default_chunk_bytes),
           .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};

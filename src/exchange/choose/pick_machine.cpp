@@ -29,6 +29,7 @@ struct Found {
   std::string text;
   std::string sentence;
   int is_named = 0;
+  int is_nominal = 0;
 };
 
 /// By the name of a shipped one or a file.
@@ -60,8 +61,10 @@ Found look_for(const PlanOptions& options, bool one_host) {
     why = saved + text.data();
   }
   const std::string name = one_host ? "shared-memory" : "fattree-ib";
-  return by_name(name, "No machine was named, and " + why + ": with the nominal numbers of " + name +
-                           " the choice may be wrong; nuice-calibrate --save measures yours.");
+  Found found = by_name(name, "No machine was named, and " + why + ": with the nominal numbers of " + name +
+                                  " the choice may be wrong; nuice-calibrate --save measures yours.");
+  found.is_nominal = 1;
+  return found;
 }
 
 /// Collective. Whether all ranks share their memory.
@@ -93,10 +96,14 @@ PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options)
   all_or_none(comm, [&] {
     if (comm.rank() == 0) found = look_for(options, one_host);
   });
-  share_from_rank_0(comm, found.name, found.text, found.sentence, found.is_named);
+  share_from_rank_0(comm, found.name, found.text, found.sentence, found.is_named, found.is_nominal);
   PickedMachine picked;
   all_or_none(comm, [&] {
-    picked = {parse_machine(found.text, found.name), found.sentence, found.is_named != 0, one_host};
+    picked = {.machine = parse_machine(found.text, found.name),
+              .sentence = found.sentence,
+              .is_named = found.is_named != 0,
+              .is_nominal = found.is_nominal != 0,
+              .is_one_host = one_host};
     fit(picked, comm, options);
   });
   return picked;

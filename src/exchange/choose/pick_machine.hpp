@@ -13,8 +13,9 @@ namespace nuice::mpi {
 /// A machine, the same on all ranks, and where it is from.
 struct PickedMachine {
   Machine machine;
-  std::string sentence;   // "The machine is shared-memory, shipped with nuice: ..."
-  bool is_named = false;  // by the program or the environment, who want its predictions
+  std::string sentence;     // "The machine is shared-memory, shipped with nuice: ..."
+  bool is_named = false;    // by the program or the environment, who want its predictions
+  bool is_nominal = false;  // nobody has named or calibrated one
   bool is_one_host =
       false;  // all ranks share memory; only looked at where no machine is named in the options
 };

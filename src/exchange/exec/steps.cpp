@@ -109,7 +109,9 @@ bool Steps::advance(bool block) {
 bool Steps::are_all_done(bool block) {
   const int count = static_cast<int>(both_.size());
   int done = 1;
-  if (block) {
+  if (block && count == 1) {  // of an exchange of 8 bytes one way, MPI_Waitall takes 5 ns more
+    must(MPI_Wait(both_.data(), MPI_STATUS_IGNORE), "MPI_Wait");
+  } else if (block) {
     must(MPI_Waitall(count, both_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   } else {
     must(MPI_Testall(count, both_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
