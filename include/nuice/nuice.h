@@ -60,11 +60,17 @@ typedef enum nuice_status {
   NUICE_ERR_TIMEOUT = 9   /**< Nothing moved for longer than the option watchdog allows. */
 } nuice_status;
 
+/* clang-format off */
 /** Which way the messages of a plan go. */
-typedef enum nuice_direction {
+typedef enum nuice_direction
+#ifdef __cplusplus
+    : int /* holds whatever C passes, so that it can be refused */
+#endif
+{
   NUICE_FORWARDS = 0, /**< From the ranks that gave destinations to those. */
   NUICE_BACKWARDS = 1 /**< From the receivers to the senders: send to sources, receive from destinations. */
 } nuice_direction;
+/* clang-format on */
 
 /** Bytes of a buffer of which nobody says how large it is: it is not checked. */
 #define NUICE_ANY_ROOM ((int64_t)-1)
