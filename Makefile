@@ -171,6 +171,7 @@ test-all: test build/release/.tests
 	ctest --preset asan-mpi --output-on-failure --label-regex 'mpi|unit' --label-exclude slow
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
+	$(BIN)/python tests/soak/fault_soak.py --minutes $$(( $(SOAK_MINUTES) / 4 + 1 )) --ranks-per-host 2 --log build/fault-soak.jsonl
 	$(MAKE) model
 	$(MAKE) docs
 
