@@ -34,7 +34,7 @@ LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 
 # Where a rank has died, the launcher may lose the last lines of others that end: each appends its own.
 TO_FILES = '"$0" "$@" >>"$SAID/out" 2>>"$SAID/err"'
-# Where several end at once it ends the last of them, which then has said nothing (Open MPI 5.0.11): so it hears of
+# Where several end at once it ends the last, which then has said nothing (Open MPI 5.0.11): so it hears of
 # none that soon.
 HEARD_LATE = f"{TO_FILES}; sleep 1"
 
