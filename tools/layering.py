@@ -61,6 +61,7 @@ ALLOWED = {
 SAME = {
     "exchange/choose": "exchange/plan",
     "exchange/combine": "exchange/exec",
+    "exchange/shared_memory": "exchange/exec",
     "exchange/credit": "exchange/exec",
     "exchange/learn": "exchange/exec",
     "exchange/planless": "exchange/exec",

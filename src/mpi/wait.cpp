@@ -117,6 +117,11 @@ void Watch::look() {
     time_out(comm_, roll, quiet_.seconds(), call_);
 }
 
+void let_mpi_go_on(const Communicator& comm, int tag) {
+  int flag = 0;
+  must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
 void must_naming(const Communicator& comm, int code, const char* call) {
   try {
     must(code, call);

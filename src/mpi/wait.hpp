@@ -27,6 +27,10 @@ class Patience {
   unsigned tests_ = 0;
 };
 
+/// Of a rank that waits in memory: others may wait for a message of the program's that only this rank's MPI can send on. No message has
+/// this tag of comm.
+void let_mpi_go_on(const Communicator& comm, int tag);
+
 /// A loop of tests on comm, as in wait(), whose end depends on other ranks.
 class Watch {
  public:

@@ -11,7 +11,8 @@
 //            halo     it dies somewhere while halos are made one after the other, in each case a millisecond later
 //            late     it dies, and rank 3 begins its exchange when the others have already given theirs up and taken their
 //                     memory back, which must stay as it is then
-//   EXECUTOR by its name; combined: messages between hosts of two ranks are combined
+//   EXECUTOR by its name; combined: messages between hosts of two ranks are combined;
+//   memory: they go through memory that all ranks share
 //   PATTERN  all      everybody sends to everybody
 //            ring     rank r to rank r + 1 only: rank 3 has no message with the victim
 //
@@ -136,6 +137,12 @@ class Rank {
               .combine = true,
               .watchdog_s = what_.watchdog_s,
               .combining = {.largest_bytes = bytes}};
+    if (what_.executor == "memory")
+      return {.scheduler = "ac",
+              .executor = "async",
+              .shared_memory = true,
+              .watchdog_s = what_.watchdog_s,
+              .sharing = {.largest_bytes = bytes}};
     return {.scheduler = "coloring", .executor = what_.executor, .watchdog_s = what_.watchdog_s};
   }
 

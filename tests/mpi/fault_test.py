@@ -33,7 +33,9 @@ def run(cases, *launcher_options):
 
 class Faults(unittest.TestCase):
     def test_a_rank_that_stops_and_goes_on(self):
-        done, said = run(["pause/credit/all/20", "pause/phased/all/20", "pause/combined/all/20"])
+        done, said = run(
+            ["pause/credit/all/20", "pause/phased/all/20", "pause/combined/all/20", "pause/memory/all/20"]
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for case, heard in said.items():
             self.assertEqual(heard, {rank: "done" for rank in range(RANKS)}, case)
@@ -41,6 +43,7 @@ class Faults(unittest.TestCase):
     def test_the_watchdog_leads_to_the_rank_at_fault(self):
         cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/barrier/all/2", "freeze/credit/all/2"]
         cases += ["freeze/depend/all/2", "freeze/combined/all/2", "freeze/combined/ring/2"]
+        cases += ["freeze/memory/all/2", "freeze/memory/ring/2"]
         options = []
         if IS_OPENMPI_5:  # with that option it does not end all ranks when one dies
             options = ["--continuous"]
@@ -79,6 +82,7 @@ class Faults(unittest.TestCase):
             *("plan/phased/all/0", "bind/barrier/all/0", "bind/credit/all/0"),
             *("late/phased/all/0", "late/credit/all/0"),
             *("kill/combined/all/0", "kill/combined/ring/0", "bind/combined/all/0"),
+            *("kill/memory/all/0", "kill/memory/ring/0", "bind/memory/all/0"),
         ]
         self.expect_death_named(cases)
 

@@ -27,25 +27,39 @@ struct Case {
   mpi::Planning planning = mpi::Planning::everywhere;
   mpi::CombineOptions combining = {};
   double watchdog_s = 0;
+  Bytes in_memory = -1;  // bytes of a message that stays in memory, at most; -1: none does
 };
 
 const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {{"coloring", "credit"},
-                                        {"birkhoff", "credit"},
-                                        {"ac", "async"},
-                                        {"rs_n", "phased", false, mpi::Planning::root},
-                                        {"coloring", "barrier"},
-                                        {"ac", "async", true},
-                                        {"ac", "phased", true, mpi::Planning::root, {1, 0}},
-                                        {"coloring", "credit", true, mpi::Planning::everywhere, {4000, 2}},
-                                        {"ac", "async", true, mpi::Planning::everywhere, {100'000, 1}},
-                                        {"ac", "async", true, mpi::Planning::everywhere, {2000, 0}, 60},
-                                        {"coloring", "barrier", true, mpi::Planning::everywhere, {0, 0}},
-                                        {"ac", "planless", true},
-                                        {"coloring", "depend", true},
-                                        {"birkhoff", "phased", true},
-                                        {"rex", "barrier", true},
-                                        {"coloring", "credit", false, mpi::Planning::root}};
+  static const std::vector<Case> all = {
+      {"coloring", "credit"},
+      {"birkhoff", "credit"},
+      {"ac", "async"},
+      {"rs_n", "phased", false, mpi::Planning::root},
+      {"coloring", "barrier"},
+      {"ac", "async", true},
+      {"ac", "phased", true, mpi::Planning::root, {1, 0}},
+      {"coloring", "credit", true, mpi::Planning::everywhere, {4000, 2}},
+      {"ac", "async", true, mpi::Planning::everywhere, {100'000, 1}},
+      {"ac", "async", true, mpi::Planning::everywhere, {2000, 0}, 60},
+      {"coloring", "barrier", true, mpi::Planning::everywhere, {0, 0}},
+      {"ac", "planless", true},
+      {"coloring", "depend", true},
+      {"birkhoff", "phased", true},
+      {"rex", "barrier", true},
+      {"coloring", "credit", false, mpi::Planning::root},
+      {.scheduler = "ac", .executor = "async", .in_memory = 1000},
+      {.scheduler = "ac", .executor = "async", .in_memory = 100'000},
+      {.scheduler = "rs_n", .executor = "phased", .planning = mpi::Planning::root, .in_memory = 600},
+      {.scheduler = "coloring", .executor = "credit", .watchdog_s = 60, .in_memory = 600},
+      {.scheduler = "coloring", .executor = "barrier", .in_memory = 0},
+      {.scheduler = "ac", .executor = "planless", .in_memory = 600},
+      {.scheduler = "distributed_coloring",
+       .executor = "credit",
+       .planning = mpi::Planning::distributed,
+       .in_memory = 600},
+      {.scheduler = "rex", .executor = "phased", .combine = true, .in_memory = 600},
+      {.scheduler = "ac", .executor = "async", .combine = true, .combining = {300, 0}, .in_memory = 1000}};
   return all;
 }
 
@@ -87,11 +101,14 @@ TEST(HostPlan, DeliversEveryByteBothWays) {
                       .executor = c.executor,
                       .hosts = hosts,
                       .combine = c.combine,
+                      .shared_memory = c.in_memory >= 0,
                       .planning = c.planning,
                       .watchdog_s = c.watchdog_s,
                       .credit = {.chunk_bytes = 4096, .window_bytes = 12'288},
-                      .combining = c.combining});
+                      .combining = c.combining,
+                      .sharing = {.largest_bytes = std::max(c.in_memory, Bytes{0})}});
       EXPECT_EQ(plan.info().combined, c.combine);
+      EXPECT_EQ(plan.info().shared_memory, c.in_memory >= 0);
       EXPECT_EQ(plan.info().num_hosts, hosts == "auto" ? 1 : hosts == "2" ? (n + 1) / 2 : 2);
       expect_both_ways(plan);
     }
@@ -138,6 +155,14 @@ TEST(HostPlan, HandsOverCombinedMessagesOneByOne) {
   for (const Bytes largest : {Bytes{500}, Bytes{100'000}}) {
     mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
                    {.scheduler = "ac",
+                    .executor = "credit",
+                    .shared_memory = true,
+                    .sharing = {.largest_bytes = largest}});
+    expect_arrivals(plan, 60);
+  }
+  for (const Bytes largest : {Bytes{500}, Bytes{100'000}}) {
+    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                   {.scheduler = "ac",
                     .executor = "async",
                     .hosts = "2",
                     .combine = true,
@@ -169,10 +194,70 @@ TEST(HostPlan, RunsAheadByAnExchange) {
   }
 }
 
+/// Nobody answers rank 0, which so is ahead by as many exchanges as a mailbox has slots; and long messages travel beside.
+TEST(HostPlan, RunsAheadByManyExchangesInMemory) {
+  const Rank n = test::world_size();
+  std::vector<Message> messages;
+  for (Rank r = 1; r < n; ++r) messages.push_back({r - 1, r, r % 3 == 2 ? 70'000 + r : 100 + r});
+  const CommMatrix matrix = CommMatrix::from_messages(n, messages);
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                 {.scheduler = "ac", .executor = "async", .shared_memory = true});
+  test::BoundPlan first(plan);
+  test::BoundPlan second(plan);
+  EXPECT_EQ(first.exchange.info().shared_memory,
+            n == 1 ? "no message inside a host has at most 65536 bytes"
+                   : std::to_string(n - 1 - n / 3) + " messages inside hosts, of at most 65536 bytes");
+  for (unsigned round = 0; round < 300; ++round) {
+    first.refill(round);
+    second.refill(round + 7);
+    first.exchange.start();
+    second.exchange.start();
+    second.exchange.wait();
+    first.exchange.wait();
+    first.expect_received(round);
+    second.expect_received(round + 7);
+  }
+}
+
+/// A rank that has started is busy with something else until its reader is through, however far it is ahead.
+TEST(HostPlan, ARankThatOnlyStartsKeepsNobodyWaitingInMemory) {
+  const Rank n = test::world_size();
+  if (n < 2) GTEST_SKIP() << "needs a sender and a receiver";
+  const Rank rank = test::world_rank();
+  const CommMatrix matrix = CommMatrix::from_messages(n, std::vector<Message>{{0, 1, 60'000}});  // two slots
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, rank),
+                 {.scheduler = "ac", .executor = "async", .shared_memory = true});
+  test::BoundPlan bound(plan);
+  for (int round = 0; round < 60; ++round) {
+    bound.refill(static_cast<unsigned>(round));
+    bound.exchange.start();
+    int answer = round;
+    if (rank == 0 && round % 6 == 5) MPI_Recv(&answer, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    bound.exchange.wait();
+    if (rank == 1 && round % 6 == 5) MPI_Send(&answer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    EXPECT_EQ(answer, round);
+    bound.expect_received(static_cast<unsigned>(round));
+  }
+}
+
+TEST(HostPlan, AutoSharesMemoryOnOneHost) {
+  const CommMatrix matrix = uneven(test::world_size());
+  for (const mpi::Planning planning : {mpi::Planning::everywhere, mpi::Planning::root}) {
+    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+                   {.scheduler = "auto", .planning = planning, .automatic = {.wisdom = "none"}});
+    EXPECT_EQ(plan.info().shared_memory, test::world_size() > 1);
+    EXPECT_EQ(plan.advice()->sentence.find("through memory that the host's ranks share") != std::string::npos,
+              test::world_size() > 1)
+        << plan.advice()->sentence;
+    expect_both_ways(plan);
+  }
+}
+
 TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
   const CommMatrix matrix = uneven(test::world_size());
-  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                 {.scheduler = "coloring", .executor = "phased", .hosts = "2", .combine = true});
+  mpi::Plan plan(
+      MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+      {.scheduler = "coloring", .executor = "phased", .hosts = "2", .combine = true, .shared_memory = true});
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -185,6 +270,10 @@ TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
             test::world_size() == 1
                 ? ""
                 : "nothing is combined: the host of rank 0 has no memory that its ranks can share");
+  EXPECT_EQ(bound.exchange.info().shared_memory,
+            test::world_size() == 1
+                ? "no message inside a host has at most 65536 bytes"
+                : "none: the host of rank 0 has no memory for them that its ranks can share");
   EXPECT_EQ(bound.exchange.info().executor, "phased");
   bound.refill(1);
   bound.exchange.start();
@@ -242,6 +331,9 @@ TEST(HostPlan, RefusesWhatMakesNoSense) {
   const auto plan = [&](const mpi::PlanOptions& options) { mpi::Plan(MPI_COMM_WORLD, none, options); };
   test::expect_same_error(ErrorCode::invalid_argument, "say which ranks share a host (hosts)",
                           [&] { plan({.hosts = "", .combine = true}); });
+  test::expect_same_error(ErrorCode::invalid_argument,
+                          "option shared_memory is for messages that stay on a host",
+                          [&] { plan({.hosts = "", .shared_memory = true}); });
   test::expect_same_error(ErrorCode::invalid_argument, "hosts \"two\"", [&] { plan({.hosts = "two"}); });
   test::expect_same_error(ErrorCode::invalid_argument, "ranks",
                           [&] { plan({.hosts = "0,0,0,0,0,0,0,0,0,0,0,0"}); });

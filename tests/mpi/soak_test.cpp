@@ -93,6 +93,7 @@ struct Kind {
   int max_sends_in_flight = 0;
   const char* hosts = "1";
   bool combine = false;
+  bool in_memory = false;
 };
 constexpr Kind kinds[] = {{"ac", "async"},
                           {"ac", "async", 2},
@@ -104,7 +105,9 @@ constexpr Kind kinds[] = {{"ac", "async"},
                           {"coloring", "credit", 0, "auto"},
                           {"coloring", "credit", 0, "2"},
                           {"ac", "phased", 0, "2", true},
-                          {"coloring", "credit", 0, "2", true}};
+                          {"coloring", "credit", 0, "2", true},
+                          {"coloring", "credit", 0, "2", false, true},
+                          {"ac", "async", 0, "auto", false, true}};
 
 /// One plan with a matrix of its own, exchanged forwards and backwards, as a whole and message by message.
 void one_round(unsigned round) {
@@ -116,6 +119,7 @@ void one_round(unsigned round) {
                   .executor = kind.executor,
                   .hosts = kind.hosts,
                   .combine = kind.combine,
+                  .shared_memory = kind.in_memory,
                   .watchdog_s = round % 4 == 1 ? 60.0 : 0.0,
                   .async = {.max_sends = kind.max_sends_in_flight}});
   test::BoundPlan bound(plan);

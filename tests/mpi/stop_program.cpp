@@ -45,6 +45,8 @@ const std::map<std::string, nuice::mpi::PlanOptions> setups = {
       .hosts = "2",
       .combine = true,
       .combining = {.largest_bytes = bytes}}},
+    {"memory",
+     {.scheduler = "ac", .executor = "async", .shared_memory = true, .sharing = {.largest_bytes = bytes}}},
     {"depend", {.scheduler = "coloring", .executor = "depend"}},
     {"root", {.scheduler = "coloring", .executor = "async", .planning = nuice::mpi::Planning::root}},
     {"distributed",

@@ -26,6 +26,7 @@ SETUPS = [
     "credit",
     "shared",
     "combined",
+    "memory",
     "depend",
     "root",
     "distributed",

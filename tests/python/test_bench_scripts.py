@@ -202,8 +202,12 @@ def test_exchange() -> None:
 
 def test_pair() -> None:
     figures = quick("pair")
-    assert [f["bytes"] for f in figures] == [8] * 4 + [4096] * 4
-    assert [f["to_isend"] for f in figures if f["method"] == "isend"] == [1, 1]
+    assert [(f["way"], f["bytes"]) for f in figures[::7]] == [
+        (way, size) for way in ("one way", "both ways") for size in (8, 4096)
+    ]
+    assert len(figures) == 28
+    assert [f["to_isend"] for f in figures if f["method"] == "isend"] == [1] * 4
+    assert all(f["to_best"] >= 1 for f in figures if f["method"] == "isend")
 
 
 def test_fields() -> None:

@@ -292,7 +292,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60, help="how long in all (60)")
     parser.add_argument("--seed", type=int, default=1, help="of the first episode; the next has one more (1)")
     parser.add_argument("--episode", type=float, default=30, metavar="S", help="seconds of one episode (30)")
-    parser.add_argument("--ranks-per-host", type=int, default=1, metavar="R", help="1")
+    parser.add_argument(
+        "--ranks-per-host",
+        type=int,
+        default=1,
+        metavar="R",
+        help="of every host; above 1 there are 2 or 3 hosts (1)",
+    )
     parser.add_argument("--replay", type=int, metavar="SEED", help="that episode only")
     parser.add_argument("--log", type=Path, help="a line of JSON per episode is added here")
     asked = parser.parse_args()

@@ -88,6 +88,8 @@ struct ExchangeInfo {
   std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
   /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
   std::string combined;
+  /// Of PlanOptions::shared_memory: how many messages go so, or why none does, in words; empty without it.
+  std::string shared_memory;
   // Of the executor credit, as they are now; 0 and empty otherwise.
   Bytes window_bytes = 0;  ///< Of this rank; max_bytes: nothing is asked for.
   Bytes chunk_bytes = 0;

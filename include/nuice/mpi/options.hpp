@@ -91,6 +91,12 @@ struct CombineOptions {
   int leaders = 0;
 };
 
+/// Of PlanOptions::shared_memory.
+struct SharedMemoryOptions {
+  /// Messages of at most so many bytes go so; larger ones beside them, by the executor, in the same exchange. 0: none does.
+  Bytes largest_bytes = 65536;
+};
+
 /// Of the scheduler "auto". Files and environment are those of rank 0.
 struct AutoOptions {
   /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
@@ -136,6 +142,10 @@ struct PlanOptions {
   /// nothing is combined: ExchangeInfo::combined. With a scheduler that forwards (rex, bruck) one rank of each host gathers
   /// and hands out all messages, whatever their size (make_combined_schedule()).
   bool combine = false;
+  /// Messages between ranks of a host that are not too long go through memory that they share, without MPI (docs/adr/0043). They keep to no phases.
+  /// Where ranks cannot share memory, they go by the executor: ExchangeInfo::shared_memory. The scheduler "auto" does so where all ranks
+  /// are on one host.
+  bool shared_memory = false;
   /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it costs.
@@ -158,6 +168,7 @@ struct PlanOptions {
   DependOptions depend = {};
   DistributedOptions distributed = {};
   CombineOptions combining = {};
+  SharedMemoryOptions sharing = {};
   AutoOptions automatic = {};
 
   /// What is wrong on this rank already, as a binding for another language has found out. Planning then fails with it, on all

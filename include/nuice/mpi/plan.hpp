@@ -39,6 +39,7 @@ struct PlanInfo {
   std::string overridden;      ///< What NUICE_OPTIONS said, if it said anything.
   Rank num_hosts = 0;          ///< That were planned with; as many as ranks without PlanOptions::hosts.
   bool combined = false;       ///< Whether what one host sends another is combined.
+  bool shared_memory = false;  ///< Whether messages inside a host go through its memory.
   MessageId num_messages = 0;  ///< Of all ranks, those to themselves not counted.
   MessageId num_kept =
       0;  ///< Of these, how many Plan::follow() has left in their phases; 0 where all were planned.

@@ -11,7 +11,7 @@ from kit import MEDIAN, Case, Table, here, rows_by_method
 from kit.patterns import airfoil, everybody, uniform
 
 METHODS = ["ac", "lp", "gm", "cgm", "rs_n", "coloring", "rs_n:barrier", "coloring:async", "rex"]
-METHODS += ["alltoallv", "neighbor", "isend"]
+METHODS += ["auto", "alltoallv", "neighbor", "isend"]
 
 
 def patterns(ranks, quick):

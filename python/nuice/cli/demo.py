@@ -257,7 +257,7 @@ def _findings(summary: dict[str, Any]) -> list[str]:
             )
     return [
         *sentences,
-        "All ranks share one machine's memory: there is no port to contend for, and little to gain.",
+        "All ranks share one machine's memory, through which auto goes without MPI.",
     ]
 
 

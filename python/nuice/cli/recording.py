@@ -21,6 +21,7 @@ from .options import AsJson
 
 LIBRARY = "libnuice_dropin.so"
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
+LARGEST_IN_MEMORY = 65536  # bytes: the option shared_memory.largest
 SMALL_SHARE = 0.02  # of the run: not worth a plan
 SMALL_GAIN = 1.05
 MOST_ROWS = 20
@@ -230,20 +231,29 @@ def _figures(
 
 def verdict(exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None) -> str:
     """What to do, in a few words; honest where there is nothing to do."""
-    if len(recording.hosts) < 2:
-        return "nothing to gain: all ranks share a host"
     if exchange.share < SMALL_SHARE:
         return f"nothing to gain: {exchange.share:.1%} of the run"
     if exchange.waiting_s > 0.5 * exchange.seconds:
         return "mostly waiting for ranks that come late: balance the work first"
-    gain = predicted_gain(exchange, recording, machine)
+    on_one_host = len(recording.hosts) < 2
+    if on_one_host and _least_bytes(exchange) > LARGEST_IN_MEMORY:
+        return "nothing to gain: all ranks share a host, and messages are long"
+    gain = None if on_one_host else predicted_gain(exchange, recording, machine)
     if gain is not None and gain < SMALL_GAIN:
         return "nothing to gain on this machine, by prediction"
     if exchange.repeats < 0.5:
         return "patterns do not repeat: a plan would be used once or twice"
+    if on_one_host:
+        return "all ranks share a host: a plan by auto goes through its memory, without MPI"
     if gain is None:
         return "may gain: calibrate (nuice-calibrate --save) or give --machine"
     return f"a plan may take {1 / gain:.0%} of the time, by prediction"
+
+
+def _least_bytes(exchange: RecordedExchange) -> int:
+    """Of a message."""
+    sizes = [size for pattern in exchange.patterns for size in pattern.matrix().entries()[2]]
+    return min(map(int, sizes), default=0)
 
 
 def _show(console: Any, recording: Recording, machine: _core.Machine | None) -> None:

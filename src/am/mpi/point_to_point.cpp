@@ -8,6 +8,7 @@
 
 #include "am/endpoint_core.hpp"
 #include "am/transport/record.hpp"
+#include "core/support/pause.hpp"
 
 namespace nuice::am::mpi {
 namespace {
@@ -22,12 +23,6 @@ constexpr std::size_t num_small_slots = 256;
 constexpr std::size_t bulk_min = 16384;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI counts with int
 
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
 /// So many small messages without sending one are a flood.
 constexpr int burst = 8;
 constexpr int gather_pauses = 128;  // some 5 us
@@ -37,7 +32,7 @@ constexpr int gather_pauses = 128;  // some 5 us
 /// Open MPI 5 in shared memory). Only after something came and then nothing, so an idle rank is as alert as before; and
 /// only for small messages, as few large ones have room there while the receiver looks away.
 void let_messages_gather() {
-  for (int i = 0; i < gather_pauses; ++i) pause();
+  for (int i = 0; i < gather_pauses; ++i) pause_briefly();
 }
 
 /// Lets go of a send; whether MPI is still at work on it. Nobody may wait for a rank that does not answer.

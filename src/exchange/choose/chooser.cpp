@@ -102,6 +102,8 @@ std::string setting_text(const PlanOptions& options, bool for_hosts) {
   deciding.trace.clear();
   deciding.environment = true;
   deciding.automatic = {};
+  deciding.shared_memory = false;
+  deciding.sharing = {};
   if (!for_hosts) {
     deciding.hosts = PlanOptions{}.hosts;
     deciding.combine = false;
@@ -136,6 +138,7 @@ class Plan::State::Chooser {
 
   void run() {
     settle_combining();
+    settle_shared_memory();
     state_.loses_nothing = picked_.is_named && picked_.machine.lossless;
     if (!follow_wisdom()) {
       all_or_none(comm_, [&] {
@@ -261,6 +264,21 @@ class Plan::State::Chooser {
     num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
   }
 
+  /// Collective. On one host its memory is the shortest way; beside a network it gains nothing that was measured.
+  void settle_shared_memory() {
+    if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
+    all_or_none(comm_, [&] {
+      if (has_matrix()) count_near();
+    });
+    share_from_rank_0(comm_, num_near_);
+    if (num_near_ > 0) state_.info.shared_memory = true;
+  }
+
+  void count_near() {
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id)
+      if (matrix_.bytes(id) <= options_.sharing.largest_bytes) ++num_near_;
+  }
+
   /// What rank 0 knows of this problem, on all ranks.
   std::optional<WisdomEntry> look_up() {
     WisdomEntry entry;  // without a scheduler: nothing is known
@@ -383,6 +401,7 @@ class Plan::State::Chooser {
     state->destinations = state_.destinations;
     state->find_hosts(options_);
     state->info.combined = state_.info.combined;
+    state->info.shared_memory = state_.info.shared_memory;
     state->make(assignment(candidate), options_);
     state->share_windows();
     return Plan(std::move(state));
@@ -424,6 +443,10 @@ class Plan::State::Chooser {
                           std::to_string(options_.combining.largest_bytes) +
                           " bytes between hosts travel combined, as " + std::to_string(num_small_pairs_) +
                           ".";
+    if (num_near_ > 0)
+      advice_.sentence += " " + std::to_string(num_near_) + " messages of at most " +
+                          std::to_string(options_.sharing.largest_bytes) +
+                          " bytes go through memory that the host's ranks share.";
     if (learns_on(picked_, options_))
       advice_.sentence +=
           " How to send, and how fast, is found while exchanges run, whatever is predicted: "
@@ -447,6 +470,7 @@ class Plan::State::Chooser {
   bool for_hosts_;
   std::int64_t num_small_ = 0;        // messages between hosts that can be combined
   std::int64_t num_small_pairs_ = 0;  // of hosts that have any
+  std::int64_t num_near_ = 0;         // messages that are short enough for the memory of the one host
   CommMatrix ports_;                  // the hosts' matrix; empty unless for_hosts_
   PickedMachine picked_;
   AdviceOptions advice_options_;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstring>
 #include <thread>
 #include <utility>
 
+#include "core/support/pause.hpp"
 #include "core/text/names.hpp"
 #include "mpi/call.hpp"
 
@@ -22,19 +22,7 @@ constexpr unsigned turns_per_progress = 64;
 /// With a core of its own a rank looks so often before it sleeps: about what going to sleep and waking up takes.
 constexpr unsigned looks_before_nap = 4000;
 
-void pause_briefly() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
 std::size_t half_bytes(const HostLayout& layout) { return static_cast<std::size_t>(layout.bytes()); }
-
-/// MPI goes on in any call that looks for messages.
-void let_mpi_go_on(const Communicator& comm, int tag) {
-  int flag = 0;
-  must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
-}
 
 void sort_once(std::vector<Rank>& ranks) {
   std::ranges::sort(ranks);
@@ -59,27 +47,17 @@ CombinedRun::CombinedRun(CombinedParts parts, Rank rank, Arrivals& arrivals, std
 }
 
 void CombinedRun::find_copies(Arrivals& arrivals) {
-  constexpr auto partner_of = &TableElements::Elements::partner;
-  std::ranges::stable_sort(parts_.elements.sends, {}, partner_of);
-  std::ranges::stable_sort(parts_.elements.receives, {}, partner_of);
-  const auto add_copies = [&](const std::vector<TableElements::Elements>& elements,
-                              const HostLayout::Place& place, std::vector<Copy>& copies) {
-    Bytes at = place.begin;
-    for (const auto& [partner, segment] : std::ranges::equal_range(elements, place.partner, {}, partner_of)) {
-      const Bytes bytes = segment.count * size_of(segment.type);
-      copies.push_back({segment, at, bytes, are_plain_bytes(segment.type)});
-      at += bytes;
-    }
-  };
+  sort_by_partner(parts_.elements.sends);
+  sort_by_partner(parts_.elements.receives);
   for (const HostLayout::Place& place : parts_.layout.sends())
-    add_copies(parts_.elements.sends, place, writes_);
+    add_copies(parts_.elements.sends, place.partner, place.begin, writes_);
   std::size_t last = HostLayout::no_block;  // whose messages were placed last
   for (const HostLayout::Place& place : parts_.layout.receives()) {
     const bool is_local = place.block == HostLayout::no_block;
     if (is_local) groups_.push_back({&window_.ranks[parts_.group->index_of(place.partner)].posted, {}, {}});
     if (place.block != last) groups_.push_back({&window_.incoming[place.block].landed, {}, {}});
     last = place.block;
-    add_copies(parts_.elements.receives, place, groups_.back().copies);
+    add_copies(parts_.elements.receives, place.partner, place.begin, groups_.back().copies);
     arrivals.expect_pieces(place.partner, 1);
     groups_.back().sources.push_back(arrivals.index_of(place.partner));
   }
@@ -205,33 +183,9 @@ void CombinedRun::tell(RankLine& rank, std::size_t half) {
   if (arrived == rank.expected) rank.bell.ring();
 }
 
-void CombinedRun::copy_in(const Copy& copy) const {
-  std::byte* const to = window_.halves[half_] + copy.begin;
-  if (copy.is_plain) {
-    std::memcpy(to, copy.segment.at, static_cast<std::size_t>(copy.bytes));
-    return;
-  }
-  int position = 0;
-  must(MPI_Pack(copy.segment.at, static_cast<int>(copy.segment.count), copy.segment.type, to,
-                static_cast<int>(copy.bytes), &position, parts_.comm->get()),
-       "MPI_Pack");
-}
-
-void CombinedRun::copy_out(const Copy& copy) const {
-  const std::byte* const from = window_.halves[half_] + copy.begin;
-  if (copy.is_plain) {
-    std::memcpy(copy.segment.at, from, static_cast<std::size_t>(copy.bytes));
-    return;
-  }
-  int position = 0;
-  must(MPI_Unpack(from, static_cast<int>(copy.bytes), &position, copy.segment.at,
-                  static_cast<int>(copy.segment.count), copy.segment.type, parts_.comm->get()),
-       "MPI_Unpack");
-}
-
 void CombinedRun::write() {
   if (has_written_ || !have_finished(readers_of_writes_, number_ - 2)) return;
-  for (const Copy& copy : writes_) copy_in(copy);
+  for (const SharedCopy& copy : writes_) copy.to_memory(window_.halves[half_], parts_.comm->get());
   has_written_ = true;
   ++num_events_;
   for (BlockLine* const block : writes_to_) block->ready[half_].fetch_add(1, std::memory_order_acq_rel);
@@ -286,7 +240,7 @@ void CombinedRun::take_completed() {
 }
 
 void CombinedRun::take(Group& group) {
-  for (const Copy& copy : group.copies) copy_out(copy);
+  for (const SharedCopy& copy : group.copies) copy.from_memory(window_.halves[half_], parts_.comm->get());
   group.is_taken = true;
   ++num_taken_;
   ++num_events_;

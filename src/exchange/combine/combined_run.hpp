@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange/bind/table_requests.hpp"
+#include "exchange/bind/whole_messages.hpp"
 #include "exchange/combine/host_group.hpp"
 #include "exchange/combine/window.hpp"
 #include "exchange/exec/run.hpp"
@@ -64,17 +64,10 @@ class CombinedRun : public Run {
   void describe(ExchangeInfo& info) const override;
 
  private:
-  /// Bytes of the user's, and where they lie in a half.
-  struct Copy {
-    Segment segment;
-    Bytes begin;
-    Bytes bytes;
-    bool is_plain;
-  };
   /// What is here at once: a block from another host, or what a rank of this host has written.
   struct Group {
     const std::atomic<Number>* says;
-    std::vector<Copy> copies;
+    std::vector<SharedCopy> copies;
     std::vector<std::size_t> sources;  // in the arrivals
     bool is_taken = false;
   };
@@ -115,8 +108,6 @@ class CombinedRun : public Run {
   void read();
   void finish();
   void wait_a_little();
-  void copy_in(const Copy& copy) const;
-  void copy_out(const Copy& copy) const;
   void take(Group& group);
   bool is_all_here() const {
     return mine_->arrived[half_].load(std::memory_order_acquire) == mine_->expected;
@@ -133,7 +124,7 @@ class CombinedRun : public Run {
   Window window_;
   RankLine* mine_;
 
-  std::vector<Copy> writes_;
+  std::vector<SharedCopy> writes_;
   std::vector<BlockLine*> writes_to_;         // blocks in which this rank has a part
   std::vector<RankLine*> writes_for_;         // ranks of this host for which it has something
   std::vector<RankLine*> readers_of_writes_;  // those, and who sends the blocks

@@ -1,37 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/combine/host_group.hpp"
 
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include "mpi/collective.hpp"
-#include "mpi/host/host_ranks.hpp"
+#include "mpi/host/cores.hpp"
 
 namespace nuice::mpi {
-namespace {
-
-/// Collective over these ranks of a host. Cores that any of them may run on.
-int cores_of(const Communicator& comm, std::span<const Rank> ranks) {
-#ifdef __linux__
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_ZERO(&cores);
-  for (const cpu_set_t& of_rank : values_on_host(comm, ranks, cores)) CPU_OR(&cores, &cores, &of_rank);
-  if (const int count = CPU_COUNT(&cores); count > 0) return count;
-#endif
-  (void)comm, (void)ranks;
-  return static_cast<int>(std::thread::hardware_concurrency());
-}
-
-}  // namespace
-
 HostGroup::HostGroup(const Communicator& comm, Hosts hosts, int leaders)
     : hosts_(std::move(hosts)),
       host_(hosts_.host_of(comm.rank())),
@@ -42,7 +19,7 @@ HostGroup::HostGroup(const Communicator& comm, Hosts hosts, int leaders)
   std::ranges::stable_sort(by_host_, {}, [this](Rank rank) { return hosts_.host_of(rank); });
   for (const Rank rank : by_host_) ++begin_[static_cast<std::size_t>(hosts_.host_of(rank)) + 1];
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  int is_oversubscribed = std::ssize(ranks()) > cores_of(comm, ranks()) ? 1 : 0;
+  int is_oversubscribed = outnumber_cores(comm, ranks()) ? 1 : 0;
   all_reduce(comm, MPI_IN_PLACE, &is_oversubscribed, 1, MPI_INT, MPI_MAX);
   is_oversubscribed_ = is_oversubscribed != 0;
 }

@@ -12,15 +12,9 @@
 #include <span>
 
 #include "core/support/bell.hpp"
+#include "exchange/shared_memory/mailboxes.hpp"
 
 namespace nuice::mpi {
-
-using Number = std::uint32_t;
-
-/// Whether a counter has come to `number`, which may be close behind it or before: they wrap around.
-inline bool has_reached(const std::atomic<Number>& counter, Number number) {
-  return static_cast<std::int32_t>(counter.load(std::memory_order_acquire) - number) >= 0;
-}
 
 /// Of a rank. What it says itself, and what others tell it.
 struct alignas(64) RankLine {

@@ -11,6 +11,7 @@
 #include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
 #include "exchange/plan/plan_state.hpp"
+#include "exchange/shared_memory/near_run.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
@@ -79,6 +80,20 @@ Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
   return combine(between, tag, {group, settled_options.combining.largest_bytes, window}, way, layout);
 }
 
+NearMessages Plan::State::near_messages_for(const Way& way, const Combined& combined, const Layout& layout) {
+  if (!info.shared_memory) return {};
+  const bool forwards = info.staged_bytes > 0;
+  if (forwards)
+    return {.parts = {}, .rest = {}, .has_rest = true, .says = "none: the schedule forwards messages"};
+  const auto of_progress = tags->comm;
+  const int tag = tags->next;
+  take_tags(tags->comm, tags->next);
+  comm = tags->comm;
+  const PhaseTable& left = combined.parts ? combined.rest : way.table;
+  return find_near_messages(of_progress, tag, windows.near, settled_options.sharing.largest_bytes,
+                            {left, way.send_to, way.receive_from}, layout);
+}
+
 std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
   std::vector<TagSpace> taken;
   for (std::size_t i = 0; !rivals.empty() && i <= rivals.size(); ++i) {
@@ -134,14 +149,18 @@ BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& 
 }
 
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
-                          Combined combined, const RunSettings& settings,
+                          Combined combined, NearMessages near, const RunSettings& settings,
                           const std::vector<TagSpace>& tags_of_rivals) const {
   const bool is_combined = combined.parts.has_value();
-  const PhaseTable& rest = is_combined ? combined.rest : way.table;
+  const bool is_near = near.parts.has_value();
+  const PhaseTable& rest = is_near ? near.rest : is_combined ? combined.rest : way.table;
+  const bool has_rest = is_near ? near.has_rest : is_combined ? combined.has_rest : true;
   BoundRun bound{nullptr, info.executor};
-  if (!is_combined || combined.has_rest)
-    bound = bind_methods(exchange, rest, call, layout, settings, tags_of_rivals);
+  if (has_rest) bound = bind_methods(exchange, rest, call, layout, settings, tags_of_rivals);
   exchange.run = std::move(bound.run);
+  if (is_near)
+    exchange.run =
+        std::make_unique<NearRun>(std::move(*near.parts), exchange.arrivals, std::move(exchange.run));
   if (is_combined)
     exchange.run = std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), exchange.arrivals,
                                                  std::move(exchange.run));
@@ -149,6 +168,7 @@ void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall ca
   exchange.info.scheduler = info.scheduler;
   exchange.info.why = bound.why;
   exchange.info.combined = std::move(combined.says);
+  exchange.info.shared_memory = std::move(near.says);
 }
 
 Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way) {
@@ -176,6 +196,7 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     layout.emplace(way, send, receive, listing.has_value());
   });
   Combined combined = combined_for(way, *layout);
+  NearMessages near = near_messages_for(way, combined, *layout);
   const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
   all_or_none(*comm, [&] {
     exchange = new_exchange();
@@ -183,7 +204,7 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
     exchange->self = self_copies(way.table, *layout);
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, {Form::buffers, direction_of(is_backwards)}, *layout, std::move(combined),
-            settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
+            std::move(near), settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }
@@ -198,6 +219,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     most_bytes = most_over_a_port(most_bytes, is_backwards);
   }
   Combined combined = combined_for(way, layout);
+  NearMessages near = near_messages_for(way, combined, layout);
   const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
@@ -207,7 +229,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     exchange->self_message = make_self_message(way.table, layout);
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, {Form::fields, direction_of(is_backwards)}, layout, std::move(combined),
-            settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
+            std::move(near), settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }

@@ -31,6 +31,7 @@ double share_of(Bytes mine, double all) {
 void Plan::State::find_hosts(const PlanOptions& options) {
   info.num_hosts = comm->num_ranks();
   info.combined = options.combine;
+  info.shared_memory = options.shared_memory;
   if (options.hosts.empty()) return;
   const bool is_asked = options.hosts == auto_name;
   std::vector<Rank> host_of;
@@ -48,6 +49,7 @@ void Plan::State::find_hosts(const PlanOptions& options) {
 
 void Plan::State::find_near_ranks(const PlanOptions& options) {
   info.num_hosts = comm->num_ranks();
+  info.shared_memory = options.shared_memory;
   if (options.hosts.empty() || options.hosts == "1") return;
   if (options.hosts == auto_name) windows.near = ranks_of_this_host(*comm);
   all_or_none(*comm, [&] {

@@ -41,6 +41,10 @@ const std::array option_table{
         Size<O>{NUICE_AT(combining.largest_bytes), 0, INT_MAX}},
     Row{"combine.leaders", "so many ranks of a host exchange with other hosts; 0: all",
         Whole<O, int>{NUICE_AT(combining.leaders), 0, INT_MAX}},
+    Row{"shared_memory", "messages inside a host go through memory that its ranks share, not through MPI",
+        Flag<O>{NUICE_AT(shared_memory)}},
+    Row{"shared_memory.largest", "bytes of a message that goes so at most",
+        Size<O>{NUICE_AT(sharing.largest_bytes), 0, INT_MAX}},
     Row{"planning", "where the schedule is made: everywhere, root or distributed",
         OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
     Row{"distributed.gather", "bytes of a matrix that planning=distributed gathers, 24 a message; 0: none",
@@ -173,6 +177,8 @@ void check_options(const PlanOptions& options) {
     refuse(
         "option combine makes one message of what one host sends another: say which ranks share a host "
         "(hosts)");
+  if (options.shared_memory && options.hosts.empty())
+    refuse("option shared_memory is for messages that stay on a host: say which ranks share a host (hosts)");
   check_executor(options);
 }
 

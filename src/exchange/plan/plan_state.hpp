@@ -15,6 +15,7 @@
 #include "exchange/learn/learning_run.hpp"
 #include "exchange/plan/listing.hpp"
 #include "exchange/plan/plan_group.hpp"
+#include "exchange/shared_memory/near_messages.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/dependencies.hpp"
@@ -118,10 +119,12 @@ struct Plan::State {
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
   /// Collective. What travels combined of this exchange. Takes tags of its own.
   Combined combined_for(const Way& way, const Layout& layout);
+  /// Collective. What of the rest goes through memory of hosts. Takes tags of its own.
+  NearMessages near_messages_for(const Way& way, const Combined& combined, const Layout& layout);
   /// Collective. Of every rival, and then of their reports.
   std::vector<TagSpace> take_tags_of_rivals();
   void set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
-               Combined combined, const RunSettings& settings,
+               Combined combined, NearMessages near, const RunSettings& settings,
                const std::vector<TagSpace>& tags_of_rivals) const;
   /// Not collective. By the plan's executor, or by all that are tried.
   BoundRun bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mailboxes in memory that the ranks of a host share: one for each message between two of them, with a few slots.
+//
+// Exchanges are numbered from 1 on. Exchange k uses slot k mod slots of every box, and the slot says k once the message is in it. A
+// slot is written again when its reader has finished the exchange before in it, so a rank may be some exchanges ahead of another.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "nuice/core/types.hpp"
+
+namespace nuice::mpi {
+
+using Number = std::uint32_t;
+
+/// Whether a counter has come to `number`, which may be close behind it or before: they wrap around.
+inline bool has_reached(const std::atomic<Number>& counter, Number number) {
+  return static_cast<std::int32_t>(counter.load(std::memory_order_acquire) - number) >= 0;
+}
+
+/// Of a rank.
+struct alignas(64) ReaderLine {
+  std::atomic<Number> finished;  ///< It has read all of this exchange.
+};
+
+/// The number comes first, so that a short message and its number are one cache line.
+struct Slot {
+  std::atomic<Number> number;
+  alignas(8) std::byte message[1];
+};
+
+/// In zeroed memory.
+struct Mailbox {
+  std::byte* memory;
+  std::size_t slot_bytes;
+  Number num_slots;  // a power of two
+
+  Slot& slot(Number number) const {
+    return *reinterpret_cast<Slot*>(memory + (number & (num_slots - 1)) * slot_bytes);
+  }
+  /// A multiple of a cache line; of shorter messages several share one, which then passes from core to core only once for them.
+  static std::size_t slot_bytes_for(Bytes message_bytes) {
+    const std::size_t bytes = offsetof(Slot, message) + static_cast<std::size_t>(message_bytes);
+    constexpr std::size_t line_bytes = 64;
+    const std::size_t unit = bytes <= line_bytes / 2 ? line_bytes / 4 : line_bytes;
+    return (bytes + unit - 1) / unit * unit;
+  }
+};
+static_assert(std::atomic<Number>::is_always_lock_free);
+
+}  // namespace nuice::mpi
