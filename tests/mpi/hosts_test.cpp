@@ -246,6 +246,14 @@ TEST(HostPlan, AutoSharesMemoryOnOneHost) {
     mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
                    {.scheduler = "auto", .planning = planning, .automatic = {.wisdom = "none"}});
     EXPECT_EQ(plan.info().shared_memory, test::world_size() > 1);
+    EXPECT_EQ(plan.follow(plan.destinations()).info().shared_memory, test::world_size() > 1);
+    for (const mpi::PlanOptions& other :
+         {mpi::PlanOptions{.executor = "async"}, mpi::PlanOptions{.automatic = {.reuse = 10}}}) {
+      mpi::PlanOptions options = other;
+      options.scheduler = "auto";
+      options.automatic.wisdom = "none";
+      EXPECT_FALSE(mpi::Plan(MPI_COMM_WORLD, plan.destinations(), options).info().shared_memory);
+    }
     EXPECT_EQ(plan.advice()->sentence.find("through memory that the host's ranks share") != std::string::npos,
               test::world_size() > 1)
         << plan.advice()->sentence;
@@ -309,6 +317,7 @@ TEST(HostPlan, AutoCombinesWhereOneMessageTakesThePlaceOfSeveral) {
                       .combining = {.largest_bytes = largest},
                       .automatic = {.machine = "testbed-shallow", .wisdom = "none"}});
       EXPECT_EQ(plan.info().combined, largest == 16);
+      EXPECT_EQ(plan.follow(plan.destinations()).info().combined, largest == 16);
       const std::string said = std::to_string(n * (n - 2)) + " messages of at most 16 bytes between hosts";
       EXPECT_EQ(plan.advice()->sentence.find(said) != std::string::npos, largest == 16)
           << plan.advice()->sentence;

@@ -34,6 +34,8 @@ constexpr double planning_doubt = 5;
 constexpr std::int64_t least_combined = 2;
 /// Of a matrix with more messages no schedule that forwards is made to be tried: it has a piece for every hop of every message.
 constexpr std::size_t most_forwarded = 65536;
+/// Setting up memory for a host takes as long as some tens of exchanges of middling messages gain by it.
+constexpr std::uint64_t least_reuse_of_memory = 50;
 /// What was seen in fewer blocks of exchanges is not kept as wisdom.
 constexpr int least_blocks_for_wisdom = 2;
 
@@ -267,6 +269,7 @@ class Plan::State::Chooser {
   /// Collective. On one host its memory is the shortest way; beside a network it gains nothing that was measured.
   void settle_shared_memory() {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
+    if (options_.automatic.reuse < least_reuse_of_memory) return;
     all_or_none(comm_, [&] {
       if (has_matrix()) count_near();
     });

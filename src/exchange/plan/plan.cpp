@@ -78,6 +78,8 @@ void require_phases_to_forward(const std::string& who, const Executor& executor)
 
 void Plan::State::describe(const PlanOptions& options) {
   settled_options = options;
+  settled_options.combine = info.combined;
+  settled_options.shared_memory = info.shared_memory;
   info.scheduler = options.scheduler;
   info.seed = options.seed;
   info.phase_cost_bytes = options.phase_cost_bytes;
