@@ -44,6 +44,7 @@ const nuice_exchange& looked_at(const nuice_exchange& exchange) {
   try {
     const mpi::ExchangeInfo& info = bound->info();
     exchange.executor = info.executor;
+    exchange.shared_memory = info.shared_memory;
     exchange.methods = words(info.methods);
   } catch (const Error&) {
   }
@@ -64,6 +65,8 @@ using Words = const std::string& (*)(const nuice_exchange&);
 constexpr auto texts = std::to_array<Property<Words>>({
     {"executor", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).executor; }},
     {"why", [](const nuice_exchange& of) -> const std::string& { return of.why; }},
+    {"shared_memory",
+     [](const nuice_exchange& of) -> const std::string& { return looked_at(of).shared_memory; }},
     {"methods", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).methods; }},
 });
 

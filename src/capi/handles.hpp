@@ -29,6 +29,7 @@ struct nuice_exchange {
   // As they were when they were asked for last.
   mutable std::string executor = {};
   mutable std::string why = {};
+  mutable std::string shared_memory = {};
   mutable std::string methods = {};
   mutable std::atomic<bool> is_in_call = false;
 };

@@ -220,6 +220,8 @@ static void test_properties(void) {
   MUST(nuice_exchange_text(x, "executor", &text));
   CHECK(strlen(text) > 0);
   MUST(nuice_exchange_text(x, "why", &text));
+  MUST(nuice_exchange_text(x, "shared_memory", &text));
+  CHECK(strcmp(text, "") == 0);
   MUST(nuice_exchange_text(x, "methods", &text));
   CHECK(strcmp(text, "") == 0);
   MUST(nuice_plan_free(&plan));

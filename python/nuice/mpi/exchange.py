@@ -87,6 +87,12 @@ class Exchange:
         return self._text(b"executor")
 
     @property
+    def shared_memory(self) -> str:
+        """How many messages go through memory that ranks of a host share, or why none does; "" where that is
+        not asked for (option shared_memory, or scheduler auto on one host)."""
+        return self._text(b"shared_memory")
+
+    @property
     def methods(self) -> str:
         """Of the scheduler auto: what was tried and what it took, seconds of the slowest rank; "" where
         nothing is tried."""

@@ -231,6 +231,17 @@ def test_numbers_that_are_not_cut_off() -> None:
     must_fail(TypeError, "a count: 1.5 is no whole number", nuice.mpi.alltoallv, comm, one, half)
 
 
+def test_auto_goes_through_memory_on_one_host() -> None:
+    send, receive = np.full(10, float(rank)), np.zeros(10)
+    exchange = ring("scheduler=auto auto.wisdom=none").bind(send, receive)
+    assert size == 1 or exchange.shared_memory.startswith(f"{size} messages inside hosts")
+    for _ in range(40):
+        exchange.Start()
+        exchange.Wait()
+    assert receive[0] == before
+    assert ring("coloring").bind(send, receive).shared_memory == ""
+
+
 def test_an_exchange_as_a_request() -> None:
     plan = ring("lp", executor="phased")
     assert plan.scheduler == "lp" and plan.executor == "phased" and plan.phases >= min(size - 1, 1)
