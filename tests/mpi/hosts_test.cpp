@@ -171,6 +171,20 @@ TEST(HostPlan, HandsOverCombinedMessagesOneByOne) {
   }
 }
 
+/// Many exchanges, two under way at a time.
+void exchange_side_by_side(test::BoundPlan& first, test::BoundPlan& second) {
+  for (unsigned round = 0; round < 300; ++round) {
+    first.refill(round);
+    second.refill(round + 7);
+    first.exchange.start();
+    second.exchange.start();
+    second.exchange.wait();
+    first.exchange.wait();
+    first.expect_received(round);
+    second.expect_received(round + 7);
+  }
+}
+
 /// Ranks that are ahead by an exchange, and several exchanges under way: halves of the memory that are used again too soon would
 /// show.
 TEST(HostPlan, RunsAheadByAnExchange) {
@@ -182,16 +196,7 @@ TEST(HostPlan, RunsAheadByAnExchange) {
                  {.scheduler = "ac", .executor = "async", .hosts = "2", .combine = true});
   test::BoundPlan first(plan);
   test::BoundPlan second(plan);
-  for (unsigned round = 0; round < 300; ++round) {
-    first.refill(round);
-    second.refill(round + 7);
-    first.exchange.start();
-    second.exchange.start();
-    second.exchange.wait();
-    first.exchange.wait();
-    first.expect_received(round);
-    second.expect_received(round + 7);
-  }
+  exchange_side_by_side(first, second);
 }
 
 /// Nobody answers rank 0, which so is ahead by as many exchanges as a mailbox has slots; and long messages travel beside.
@@ -207,16 +212,7 @@ TEST(HostPlan, RunsAheadByManyExchangesInMemory) {
   EXPECT_EQ(first.exchange.info().shared_memory,
             n == 1 ? "no message inside a host has at most 65536 bytes"
                    : std::to_string(n - 1 - n / 3) + " messages inside hosts, of at most 65536 bytes");
-  for (unsigned round = 0; round < 300; ++round) {
-    first.refill(round);
-    second.refill(round + 7);
-    first.exchange.start();
-    second.exchange.start();
-    second.exchange.wait();
-    first.exchange.wait();
-    first.expect_received(round);
-    second.expect_received(round + 7);
-  }
+  exchange_side_by_side(first, second);
 }
 
 /// A rank that has started is busy with something else until its reader is through, however far it is ahead.

@@ -142,9 +142,9 @@ struct PlanOptions {
   /// nothing is combined: ExchangeInfo::combined. With a scheduler that forwards (rex, bruck) one rank of each host gathers
   /// and hands out all messages, whatever their size (make_combined_schedule()).
   bool combine = false;
-  /// Messages between ranks of a host that are not too long go through memory that they share, without MPI (docs/adr/0043). They keep to no phases.
-  /// Where ranks cannot share memory, they go by the executor: ExchangeInfo::shared_memory. The scheduler "auto" does so where all ranks
-  /// are on one host.
+  /// Messages between ranks of a host that are not too long go through memory that they share, without MPI (docs/adr/0043). They
+  /// keep to no phases. Where ranks cannot share memory, they go by the executor: ExchangeInfo::shared_memory. The scheduler
+  /// "auto" does so where all ranks are on one host.
   bool shared_memory = false;
   /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
