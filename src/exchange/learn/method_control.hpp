@@ -3,6 +3,8 @@
 // MPI (learning_run.hpp) and the simulation in the tests use this very code.
 //
 //   exchange 1   by method 0, the one that was chosen beforehand; it pays for connections and pages, and is not timed
+//   put off      where the method chosen beforehand finds its pace and others may make the network drop packets, nothing is tried before
+//                exchange 32: one that overflows a queue takes three to six times as long
 //   a block      every method that is still in, one after the other: once in the first block, later twice and more, of which
 //                the first is not timed, as it may pay for what the method before it lost
 //   a report     of each method the mean of the block, the maximum over the ranks. It is waited for three exchanges later, when it
@@ -32,6 +34,9 @@ class MethodControl {
  public:
   /// finds_pace: of each method, the one chosen beforehand first. At least one.
   explicit MethodControl(std::vector<bool> finds_pace);
+
+  /// Before the first exchange, on all ranks: packets may be dropped, so that a trial may cost several exchanges.
+  void put_off();
 
   /// Another exchange begins.
   void begin();
