@@ -85,6 +85,19 @@ TEST(MethodControl, PutOffNothingIsTriedBeforeMostOfAShortRunIsOver) {
   }
 }
 
+/// Larger windows gain, so it is not the network that limits it.
+TEST(MethodControl, PutOffUntilThePaceGainsMuch) {
+  MethodControl control({true, false});
+  control.put_off();
+  const Course course = run(control, 40, [](std::size_t method, std::int64_t n) {
+    return method == 1 ? 0.01 : 0.4 / static_cast<double>(n);
+  });
+  const auto first = std::ranges::find(course.methods, 1U) - course.methods.begin() + 1;
+  EXPECT_GT(first, 7);
+  EXPECT_LT(first, 15);
+  EXPECT_EQ(control.best(), 1U);
+}
+
 /// It may be far from the best, and gets no better by itself.
 TEST(MethodControl, WhatFindsNoPaceIsComparedAtOnce) {
   MethodControl control({false, true});
