@@ -26,6 +26,7 @@ from kit.patterns import everybody, hot, uniform
 from nuice.cli.bench import find_program
 
 SKIPPED = 20
+OF_OURS = ["coloring:credit", "coloring_by_size:credit", "coloring:barrier", "coloring:phased", "ac:async"]
 NETWORK = "Mbit/s = rate | queue = queue_kib | cc | pattern"
 
 
@@ -86,8 +87,9 @@ def calibrated(where, folder, how):
     return machine
 
 
-def with_machine(where, matrix, machine, methods, more, how):
+def with_machine(where, matrix, machine, more, how):
     """auto by a machine file, which tries nothing, beside what it could have taken."""
+    methods = ["auto", *OF_OURS]
     records = where.bench(matrix, methods, 11, *more, "--machine", machine, **how)
     (auto, *_) = records
     medians = [median(record["exchange_seconds_all"][1:]) for record in records]
@@ -116,14 +118,7 @@ def rows(options):
                 bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.port_bytes_per_s
                 found = figures(records, alone["exchange_seconds_all"], bound_s)
                 if machine:
-                    beside = [
-                        "auto",
-                        "coloring:credit",
-                        "coloring:barrier",
-                        "ac:async",
-                        "link_coloring:phased",
-                    ]
-                    found |= with_machine(where, matrix, machine, beside, more, bench)
+                    found |= with_machine(where, matrix, machine, more, bench)
                 yield cell | {"pattern": pattern} | found
 
 
