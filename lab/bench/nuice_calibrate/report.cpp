@@ -51,7 +51,7 @@ std::vector<MachineNote> notes(const Calibration& calibration, const Place& plac
   say("packets, limits of memory; what is not named here is as docs/reference/machines.md has it by "
       "default.");
   if (const double off = calibration.machine.worst_check; off > largest_trusted_error)
-    say(fmt::format("A check is {:.2f} times off, so auto takes this machine only where it is named.", off));
+    say(fmt::format("A check is {:.2f} times off, so auto chooses no executor by it, and takes it only where it is named.", off));
   for (const Check& check : calibration.checks) say("Check, no part of the fit: " + ratio_text(check));
   for (const Finding& finding : calibration.findings)
     all.push_back({finding.section, finding.key, spread(finding)});
