@@ -85,6 +85,15 @@ TEST(MethodControl, PutOffNothingIsTriedBeforeMostOfAShortRunIsOver) {
   }
 }
 
+/// It may do as well once, and overflow a queue the next time.
+TEST(MethodControl, PutOffWhatGainsNothingIsTriedOnce) {
+  MethodControl control({true, false});
+  control.put_off();
+  const Course course = run(control, 300, fixed({0.1, 0.105}));
+  EXPECT_EQ(std::ranges::count(course.methods, 1U), 1);
+  EXPECT_EQ(control.best(), 0U);
+}
+
 /// Larger windows gain, so it is not the network that limits it.
 TEST(MethodControl, PutOffUntilThePaceGainsMuch) {
   MethodControl control({true, false});

@@ -27,6 +27,7 @@ constexpr int blocks_to_find_pace = 3;
 /// pace; and by any later turn, as it may have done well once by what the method before it had left. `worse`: by its usual cost, later.
 constexpr double much_worse = 1.5;
 constexpr double worse = 1.15;
+constexpr double worse_where_dear = 1;  // what gains nothing is not tried again
 /// The best gives way to one that takes so much less.
 constexpr double clearly_better = 0.85;  // while it still finds its pace
 constexpr double better = 0.97;
@@ -72,7 +73,7 @@ void MethodControl::place_block() {
 /// Only what finds its own pace is a choice that can be lived with so long.
 void MethodControl::put_off() {
   if (!methods_.front().finds_pace) return;
-  is_put_off_ = true;
+  is_put_off_ = may_drop_ = true;
   turns_ = {0};
   block_end_ = block_begin_;
 }
@@ -156,7 +157,8 @@ void MethodControl::drop_losers() {
   const bool is_clear =
       methods_[best_].cost_s() > turn_s || blocks_ > 1;  // short ones need more than one exchange
   const bool is_single = blocks_ == 1 && !methods_[best_].finds_pace;
-  const double limit = (is_single ? much_worse : worse) * methods_[best_].cost_s();
+  const double allowed = is_single ? much_worse : may_drop_ ? worse_where_dear : worse;
+  const double limit = allowed * methods_[best_].cost_s();
   num_in_ = 0;
   for (std::size_t i = 0; i < methods_.size(); ++i) {
     Method& method = methods_[i];

@@ -106,6 +106,7 @@ class MethodControl {
   bool is_timed_ = false;
   bool is_reported_ = false;  // the block is over, its report not heard
   bool is_put_off_ = false;   // blocks are of method 0 alone
+  bool may_drop_ = false;     // a trial may cost several exchanges
   double first_look_s_ = 0;
 
   std::size_t best_ = 0;
