@@ -4,9 +4,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
 #include <vector>
 
 #include "cg/product.hpp"
+#include "common/exact_sum.hpp"
+#include "nuice/core/error.hpp"
 
 namespace nuice::cg {
 
@@ -18,12 +23,91 @@ struct Solution {
   double seconds = 0;            // maximum over the ranks
 };
 
+/// A number for each right-hand side.
+using Numbers = std::vector<double>;
+
+/// y += a x, with another a for every right-hand side.
+inline void add(std::span<double> y, const Numbers& a, std::span<const double> x) {
+  for (std::size_t i = 0; i < y.size(); i += a.size())
+    for (std::size_t c = 0; c < a.size(); ++c) y[i + c] += a[c] * x[i + c];
+}
+
+/// p = r + beta p
+inline void turn(std::span<double> p, std::span<const double> r, const Numbers& beta) {
+  for (std::size_t i = 0; i < p.size(); i += beta.size())
+    for (std::size_t c = 0; c < beta.size(); ++c) p[i + c] = r[i + c] + beta[c] * p[i + c];
+}
+
+/// Sums over all rows of all ranks.
+class Dot {
+ public:
+  Dot(MPI_Comm comm, std::size_t num_rhs) : sum_(comm), mine_(num_rhs) {}
+  void operator()(std::span<const double> a, std::span<const double> b, Numbers& sums) {
+    apps::dots(a, b, mine_);
+    sum_(mine_, sums);
+  }
+
+ private:
+  apps::RankSum sum_;
+  std::vector<apps::ExactSum> mine_;
+};
+
+inline void require_positive(double pq, int iteration) {
+  if (pq > 0) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the matrix is not positive definite: p'Ap = " + std::to_string(pq) + " in iteration " +
+                  std::to_string(iteration));
+}
+
 /// Collective over comm, whose ranks' rows `product` multiplies. Solves A x = b from x = 0 until |r| <= rtol |b|,
 /// num_rhs systems side by side (b and x row by row), which share products and sums but no search directions.
 /// The sums over all rows do not depend on how the rows are spread (exact_sum.hpp), so the iterates of any number
 /// of ranks are equal to the last bit, and so is the number of iterations.
 /// Throws Error invalid_argument, on all ranks, where p'Ap is not positive: A is not positive definite.
-Solution solve(Product& product, const std::vector<double>& b, std::size_t num_rhs, double rtol,
-               int max_iterations, MPI_Comm comm);
+inline Solution solve(Product& product, const std::vector<double>& b, std::size_t num_rhs, double rtol,
+                      int max_iterations, MPI_Comm comm) {
+  Dot dot(comm, num_rhs);
+  const std::span<double> p = product.x();
+  Solution solution{.x = std::vector<double>(b.size(), 0.0)};
+  std::vector<double> r = b;  // r = b - A x, x = 0
+  std::vector<double> q(b.size());
+  std::ranges::copy(r, p.begin());
+  Numbers rr(num_rhs), rr_before(num_rhs), pq(num_rhs), alpha(num_rhs), minus_alpha(num_rhs), beta(num_rhs);
+  dot(r, r, rr);
+  const Numbers bb = rr;
+  const auto runs = [&](std::size_t c) { return rr[c] > rtol * rtol * bb[c]; };
+  const auto any_runs = [&] {
+    for (std::size_t c = 0; c < num_rhs; ++c)
+      if (runs(c)) return true;
+    return false;
+  };
+  product.multiply(
+      q);  // the first one also pays for MPI's connections and for memory that is touched for the first time
+  MPI_Barrier(comm);
+  const double begin_s = MPI_Wtime();
+  while (any_runs() && solution.iterations < max_iterations) {
+    product.multiply(q);
+    dot(p, q, pq);
+    for (std::size_t c = 0; c < num_rhs; ++c) {  // a solved one stands still
+      if (runs(c)) require_positive(pq[c], solution.iterations + 1);
+      alpha[c] = runs(c) ? rr[c] / pq[c] : 0;
+      minus_alpha[c] = -alpha[c];
+    }
+    add(solution.x, alpha, p);
+    add(r, minus_alpha, q);
+    rr_before = rr;
+    dot(r, r, rr);
+    for (std::size_t c = 0; c < num_rhs; ++c) beta[c] = rr_before[c] > 0 ? rr[c] / rr_before[c] : 0;
+    turn(p, r, beta);
+    ++solution.iterations;
+  }
+  solution.seconds = MPI_Wtime() - begin_s;
+  MPI_Allreduce(MPI_IN_PLACE, &solution.seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
+  solution.converged = !any_runs();
+  for (std::size_t c = 0; c < num_rhs; ++c)
+    if (bb[c] > 0)
+      solution.relative_residual = std::max(solution.relative_residual, std::sqrt(rr[c] / bb[c]));
+  return solution;
+}
 
 }  // namespace nuice::cg

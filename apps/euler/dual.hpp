@@ -4,9 +4,12 @@
 // of paper 000 sweeps over.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "common/partition.hpp"
 #include "euler/mesh.hpp"
 #include "nuice/core/types.hpp"
 
@@ -29,10 +32,81 @@ struct Dual {
   std::size_t num_points() const { return area.size(); }
 };
 
+using Edges = std::map<std::pair<std::int32_t, std::int32_t>, DualEdge>;
+
+/// Adds the face from the middle of a -> b to the triangle's centroid, which lies to the left.
+inline void add_face(Edges& edges, std::int32_t a, std::int32_t b, const Vector& along,
+                     const Vector& from_middle) {
+  const bool turned = a > b;
+  DualEdge& edge = edges[{std::min(a, b), std::max(a, b)}];
+  const double sign = turned ? -1 : 1;
+  edge.a = std::min(a, b);
+  edge.b = std::max(a, b);
+  edge.along = along * sign;
+  edge.normal += right_of(from_middle) * sign;
+}
+
+inline void add_triangle(const Mesh& mesh, const std::array<std::int32_t, 3>& corners, Dual& dual,
+                         Edges& edges) {
+  const Vector& origin = mesh.points[at(corners[0])];
+  const Vector place[3] = {{},
+                           mesh.between(origin, mesh.points[at(corners[1])]),
+                           mesh.between(origin, mesh.points[at(corners[2])])};
+  const Vector centroid = (place[1] + place[2]) * (1.0 / 3);
+  const double third = cross(place[1], place[2]) / 6;  // of the area
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t j = (i + 1) % 3;
+    dual.area[at(corners[i])] += third;
+    add_face(edges, corners[i], corners[j], place[j] - place[i], centroid - (place[i] + place[j]) * 0.5);
+  }
+}
+
+/// Outward normals: a boundary edge has its triangle on one side.
+inline void add_boundary(const Mesh& mesh, Dual& dual) {
+  std::map<std::pair<std::int32_t, std::int32_t>, Boundary> kinds;
+  for (const BoundaryEdge& edge : mesh.boundary)
+    kinds[{std::min(edge.a, edge.b), std::max(edge.a, edge.b)}] = edge.kind;
+  for (const auto& triangle : mesh.triangles)
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::int32_t a = triangle[i];
+      const std::int32_t b = triangle[(i + 1) % 3];
+      const auto found = kinds.find({std::min(a, b), std::max(a, b)});
+      if (found == kinds.end()) continue;
+      const Vector half = right_of(mesh.between(mesh.points[at(a)], mesh.points[at(b)])) * 0.5;
+      auto& normals = found->second == Boundary::wall ? dual.wall : dual.far;
+      normals[at(a)] += half;
+      normals[at(b)] += half;
+    }
+}
+
 /// Requires a valid mesh.
-Dual make_dual(const Mesh& mesh);
+inline Dual make_dual(const Mesh& mesh) {
+  Dual dual;
+  dual.area.assign(mesh.points.size(), 0);
+  dual.wall.resize(mesh.points.size());
+  dual.far.resize(mesh.points.size());
+  Edges edges;
+  for (const auto& triangle : mesh.triangles) add_triangle(mesh, triangle, dual, edges);
+  for (const auto& [ends, edge] : edges) dual.edges.push_back(edge);
+  add_boundary(mesh, dual);
+  return dual;
+}
 
 /// The part of each point, by METIS. Throws Error invalid_argument for fewer points than parts.
-std::vector<Rank> partition(const Dual& dual, Rank num_parts);
+inline std::vector<Rank> partition(const Dual& dual, Rank num_parts) {
+  std::vector<std::int64_t> begin(dual.num_points() + 1, 0);
+  for (const DualEdge& edge : dual.edges) {
+    ++begin[at(edge.a) + 1];
+    ++begin[at(edge.b) + 1];
+  }
+  for (std::size_t p = 0; p < dual.num_points(); ++p) begin[p + 1] += begin[p];
+  std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
+  std::vector<std::int64_t> neighbours(2 * dual.edges.size());
+  for (const DualEdge& edge : dual.edges) {
+    neighbours[static_cast<std::size_t>(next[at(edge.a)]++)] = edge.b;
+    neighbours[static_cast<std::size_t>(next[at(edge.b)]++)] = edge.a;
+  }
+  return apps::partition(begin, neighbours, num_parts, "points");
+}
 
 }  // namespace nuice::euler

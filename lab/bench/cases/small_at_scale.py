@@ -25,7 +25,7 @@ import numpy as np
 
 import nuice
 from kit import Case, Column, Table
-from kit.patterns import everybody
+from kit.patterns import everybody, planned
 
 COPY_BYTE_S = 1e-10
 PHASE_COSTS = (0, 1024, 65536, 1 << 24, 1 << 34)  # one of them makes a row take each radix
@@ -153,9 +153,8 @@ def simulated(machine, hosts, per_host, size, name):
     )
 
     def run(scheduler, executor, **options):
-        plan = nuice.plan(matrix, scheduler, **options)
-        assert plan.verified
-        return nuice.simulate(matrix, plan.schedule, network, executor, blocking_sends=False).seconds
+        schedule = planned(matrix, scheduler, **options).schedule
+        return nuice.simulate(matrix, schedule, network, executor, blocking_sends=False).seconds
 
     if name == "direct":
         return run("ac", "async")

@@ -11,7 +11,12 @@
 #include "kit/timing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
+#include "nuice_bench/consensus_method.hpp"
+#include "nuice_bench/forwarding_method.hpp"
 #include "nuice_bench/methods.hpp"
+#ifdef NUICE_BENCH_PETSC
+#include "nuice_bench/petsc_method.hpp"
+#endif
 
 namespace nuice::bench {
 namespace {
@@ -235,12 +240,12 @@ constexpr auto peers = std::to_array<Row>({
 #endif
     {"isend", make<IsendMethod>},
     {"persistent", make<PersistentMethod>},
-    {"nbx", make_consensus},
+    {"nbx", make<ConsensusMethod>},
     {"two_phase_bruck", make_two_phase_bruck},
     {"tuna_flat", make_tuna_flat},
     {"tuna_hosts", make_tuna_on_hosts},
 #ifdef NUICE_BENCH_PETSC
-    {"petscsf", make_petsc},
+    {"petscsf", make<PetscMethod>},
 #endif
 });
 
