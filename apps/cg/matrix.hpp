@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 #include "nuice/core/text_io.hpp"
 
 namespace nuice::cg {
@@ -68,8 +68,7 @@ inline double value_at(const Matrix& matrix, std::int64_t i, std::int64_t j) {
 
 inline void require_square(std::int64_t num_rows, std::int64_t num_columns, const std::string& name) {
   if (num_rows == num_columns) return;
-  throw Error(ErrorCode::invalid_argument, name + " is not square: " + std::to_string(num_rows) + " rows, " +
-                                               std::to_string(num_columns) + " columns");
+  kit::refuse("{} is not square: {} rows, {} columns", name, num_rows, num_columns);
 }
 
 /// Sorts the entries; those at the same place are added up.
@@ -100,10 +99,9 @@ inline Matrix load_matrix(const std::string& path) {
   require_square(file.num_rows, file.num_columns, path);
   // Before there is memory for rows that a damaged file only announces.
   if (static_cast<std::int64_t>(file.entries.size()) < file.num_rows)
-    throw Error(ErrorCode::invalid_argument,
-                path + " is not positive definite: " + std::to_string(file.num_rows) + " rows with " +
-                    std::to_string(file.entries.size()) +
-                    " entries in all; every row needs one on the diagonal");
+    kit::refuse(
+        "{} is not positive definite: {} rows with {} entries in all; every row needs one on the diagonal",
+        path, file.num_rows, file.entries.size());
   return from_entries(file.num_rows, file.num_columns, std::move(file.entries));
 }
 
@@ -140,14 +138,12 @@ inline void require_symmetric(const Matrix& matrix, const std::string& name) {
       const double here = matrix.values[static_cast<std::size_t>(e)];
       const double there = value_at(matrix, column, row);
       if (!(std::abs(here - there) <= tolerance * std::max(std::abs(here), std::abs(there))))
-        throw Error(ErrorCode::invalid_argument, name + " is not symmetric: " + std::to_string(here) +
-                                                     " at " + place(row, column) + ", " +
-                                                     std::to_string(there) + " at " + place(column, row));
+        kit::refuse("{} is not symmetric: {:f} at {}, {:f} at {}", name, here, place(row, column), there,
+                    place(column, row));
     }
     if (!(value_at(matrix, row, row) > 0))
-      throw Error(ErrorCode::invalid_argument,
-                  name + " is not positive definite: " + std::to_string(value_at(matrix, row, row)) + " at " +
-                      place(row, row));
+      kit::refuse("{} is not positive definite: {:f} at {}", name, value_at(matrix, row, row),
+                  place(row, row));
   }
 }
 

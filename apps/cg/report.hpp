@@ -11,6 +11,7 @@
 
 #include "common/halo_report.hpp"
 #include "kit/table.hpp"
+#include "kit/units.hpp"
 
 namespace nuice::cg {
 
@@ -54,7 +55,7 @@ inline std::string to_text(const Report& report) {
   kit::Table table("exchange|iterations|solve ms|one halo us");
   for (std::size_t i = 0; i < report.methods.size(); ++i)
     table.row("{}|{}|{:.3f}|{}", report.methods[i].name, report.methods[i].iterations,
-              1e3 * report.methods[i].solve_s, apps::exchange_text(report.times.exchange_s[i]));
+              1e3 * report.methods[i].solve_s, kit::decimals(report.times.exchange_s[i], 2, 1e6));
   text +=
       table.text() + fmt::format("\n{}: |r| / |b| = {:.2e}", report.converged ? "converged" : "NOT CONVERGED",
                                  report.relative_residual);

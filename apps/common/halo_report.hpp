@@ -11,7 +11,6 @@
 #include "common/halos.hpp"
 #include "kit/json.hpp"
 #include "kit/timing.hpp"
-#include "kit/units.hpp"
 #include "nuice/core/bounds.hpp"
 #include "nuice/mpi/agree.hpp"
 
@@ -39,9 +38,6 @@ inline std::string halo_text(const HaloFacts& halo) {
                      halo.plan.num_messages, bounds.total_bytes, halo.plan.num_phases, halo.plan.scheduler,
                      halo.plan.executor, bounds.max_degree);
 }
-
-/// Microseconds, or a dash.
-inline std::string exchange_text(std::optional<double> seconds) { return kit::decimals(seconds, 2, 1e6); }
 
 /// One line, or none.
 inline std::string ratio_text(std::optional<double> ratio) {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::apps {
@@ -26,7 +26,7 @@ struct Graph {
 /// In METIS's integers and without loops.
 inline Graph to_metis(std::span<const std::int64_t> begin, std::span<const std::int64_t> neighbours) {
   if (std::cmp_greater(neighbours.size(), std::numeric_limits<idx_t>::max()))
-    throw Error(ErrorCode::limit, "METIS cannot count " + std::to_string(neighbours.size()) + " edges");
+    kit::fail(ErrorCode::limit, "METIS cannot count {} edges", neighbours.size());
   Graph graph;
   for (std::size_t v = 0; v + 1 < begin.size(); ++v) {
     for (std::int64_t e = begin[v]; e < begin[v + 1]; ++e) {
@@ -60,8 +60,7 @@ inline std::vector<Rank> partition(std::span<const std::int64_t> begin,
                                    const std::string& what) {
   const std::size_t num_vertices = begin.size() - 1;
   if (std::cmp_less(num_vertices, num_parts))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} {} cannot be spread over {} ranks", num_vertices, what, num_parts));
+    kit::refuse("{} {} cannot be spread over {} ranks", num_vertices, what, num_parts);
   if (num_parts == 1) return std::vector<Rank>(num_vertices, 0);
   Graph graph = to_metis(begin, neighbours);
   auto count = static_cast<idx_t>(num_vertices);
@@ -75,7 +74,7 @@ inline std::vector<Rank> partition(std::span<const std::int64_t> begin,
   const int status =
       METIS_PartGraphKway(&count, &constraints, graph.begin.data(), graph.neighbours.data(), nullptr, nullptr,
                           nullptr, &parts, nullptr, nullptr, options, &cut, found.data());
-  if (status != METIS_OK) throw Error(ErrorCode::limit, "METIS fails with status " + std::to_string(status));
+  if (status != METIS_OK) kit::fail(ErrorCode::limit, "METIS fails with status {}", status);
   const std::vector<Rank> part(found.begin(), found.end());
   return has_empty_part(part, num_parts) ? ranges(num_vertices, num_parts) : part;
 }

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "kit/files.hpp"
-#include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
 namespace nuice::euler {
@@ -64,27 +64,23 @@ using Edge = std::pair<std::int32_t, std::int32_t>;  // smaller point first
 
 inline Edge edge_of(std::int32_t a, std::int32_t b) { return {std::min(a, b), std::max(a, b)}; }
 
-[[noreturn]] inline void refuse(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
-
 inline void require_triangles(const Mesh& mesh, const std::string& name) {
-  if (mesh.triangles.empty()) refuse(name + " has no triangles");
+  if (mesh.triangles.empty()) kit::refuse("{} has no triangles", name);
   std::vector<char> used(mesh.points.size(), 0);
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
     const auto [a, b, c] = mesh.triangles[t];
     for (const std::int32_t point : {a, b, c}) {
       if (point < 0 || std::cmp_greater_equal(point, mesh.points.size()))
-        refuse(name + ": triangle " + std::to_string(t) + " has point " + std::to_string(point) + " of " +
-               std::to_string(mesh.points.size()));
+        kit::refuse("{}: triangle {} has point {} of {}", name, t, point, mesh.points.size());
       used[at(point)] = 1;
     }
     const Vector& corner = mesh.points[at(a)];
     const Vector ab = mesh.between(corner, mesh.points[at(b)]);
     const Vector ac = mesh.between(corner, mesh.points[at(c)]);
-    if (!(cross(ab, ac) > 0)) refuse(name + ": triangle " + std::to_string(t) + " is inverted or flat");
+    if (!(cross(ab, ac) > 0)) kit::refuse("{}: triangle {} is inverted or flat", name, t);
   }
   const auto unused = std::ranges::find(used, 0);
-  if (unused != used.end())
-    refuse(name + ": point " + std::to_string(unused - used.begin()) + " has no triangle");
+  if (unused != used.end()) kit::refuse("{}: point {} has no triangle", name, unused - used.begin());
 }
 
 inline std::map<Edge, int> count_triangles(const Mesh& mesh) {
@@ -100,15 +96,16 @@ inline void require_boundary(const Mesh& mesh, const std::string& name) {
     return "edge " + std::to_string(edge.first) + " - " + std::to_string(edge.second);
   };
   for (const auto& [edge, triangles] : count)
-    if (triangles > 2) refuse(name + ": " + text(edge) + " has " + std::to_string(triangles) + " triangles");
+    if (triangles > 2) kit::refuse("{}: {} has {} triangles", name, text(edge), triangles);
   for (const BoundaryEdge& given : mesh.boundary) {
     const auto found = count.find(edge_of(given.a, given.b));
     if (found == count.end() || found->second != 1)
-      refuse(name + ": " + text(edge_of(given.a, given.b)) + " is no boundary edge, or is given twice");
+      kit::refuse("{}: {} is no boundary edge, or is given twice", name, text(edge_of(given.a, given.b)));
     found->second = 2;
   }
   for (const auto& [edge, triangles] : count)
-    if (triangles != 2) refuse(name + ": " + text(edge) + " is at the boundary, but no kind is given for it");
+    if (triangles != 2)
+      kit::refuse("{}: {} is at the boundary, but no kind is given for it", name, text(edge));
 }
 
 inline void require_connected(const Mesh& mesh, const std::string& name) {
@@ -124,7 +121,7 @@ inline void require_connected(const Mesh& mesh, const std::string& name) {
   }
   for (std::size_t point = 1; point < mesh.points.size(); ++point)
     if (root(static_cast<std::int32_t>(point)) != root(0))
-      refuse(name + ": points 0 and " + std::to_string(point) + " are in unconnected parts");
+      kit::refuse("{}: points 0 and {} are in unconnected parts", name, point);
 }
 
 /// Throws Error invalid_argument, naming triangle, point or edge (from 0), for a mesh with inverted or flat triangles,
@@ -170,25 +167,24 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path), in_(path) {}
 
   Mesh read() {
-    if (next() != "nuice-mesh 1") fail(R"(not a mesh: the first line must be "nuice-mesh 1")");
+    if (next() != "nuice-mesh 1") in_.fail("not a mesh: the first line must be \"nuice-mesh 1\"");
     Mesh mesh;
     for (std::int64_t left = count("points"); left > 0; --left) {
       const auto [x, y] = numbers<double, 2>("x y");
-      if (!std::isfinite(x) || !std::isfinite(y)) fail("a coordinate is not finite");
+      if (!std::isfinite(x) || !std::isfinite(y)) in_.fail("a coordinate is not finite");
       mesh.points.push_back({x, y});
     }
     for (std::int64_t left = count("triangles"); left > 0; --left)
       mesh.triangles.push_back(numbers<std::int32_t, 3>("three points"));
     for (std::int64_t left = count("boundary"); left > 0; --left) mesh.boundary.push_back(boundary_edge());
-    if (next() != "end") fail(R"(expected "end", found ")" + in_.line() + "\"");
+    if (next() != "end") in_.fail("expected \"end\", found \"{}\"", in_.line());
     require_valid(mesh, path_);
     return mesh;
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { in_.fail(what); }
   const std::string& next() {
-    if (!in_.next()) fail("the file ends too early");
+    if (!in_.next()) in_.fail("the file ends too early");
     return in_.line();
   }
 
@@ -199,7 +195,7 @@ class Reader {
     std::int64_t value = -1;
     constexpr std::int64_t max_count = 100'000'000;
     if (!(fields >> found >> value) || found != word || value < 0 || value > max_count || fields >> rest)
-      fail("expected \"" + word + " COUNT\", found \"" + in_.line() + "\"");
+      in_.fail("expected \"{} COUNT\", found \"{}\"", word, in_.line());
     return value;
   }
 
@@ -209,8 +205,8 @@ class Reader {
     std::array<Number, Count> values{};
     std::string rest;
     for (Number& value : values)
-      if (!(fields >> value)) fail("expected " + what + ", found \"" + in_.line() + "\"");
-    if (fields >> rest) fail("expected " + what + ", found \"" + in_.line() + "\"");
+      if (!(fields >> value)) in_.fail("expected {}, found \"{}\"", what, in_.line());
+    if (fields >> rest) in_.fail("expected {}, found \"{}\"", what, in_.line());
     return values;
   }
 
@@ -220,7 +216,7 @@ class Reader {
     std::string kind;
     std::string rest;
     if (!(fields >> edge.a >> edge.b >> kind) || (kind != "wall" && kind != "far") || fields >> rest)
-      fail("expected two points and wall or far, found \"" + in_.line() + "\"");
+      in_.fail("expected two points and wall or far, found \"{}\"", in_.line());
     edge.kind = kind == "wall" ? Boundary::wall : Boundary::far;
     return edge;
   }

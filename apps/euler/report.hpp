@@ -11,6 +11,7 @@
 
 #include "common/halo_report.hpp"
 #include "kit/table.hpp"
+#include "kit/units.hpp"
 
 namespace nuice::euler {
 
@@ -56,7 +57,7 @@ inline std::string to_text(const Report& report) {
   kit::Table methods("exchange|all steps ms|one halo us");
   for (std::size_t i = 0; i < report.methods.size(); ++i)
     methods.row("{}|{:.3f}|{}|{}", report.methods[i].name, 1e3 * report.methods[i].seconds,
-                apps::exchange_text(report.times.exchange_s[i]),
+                kit::decimals(report.times.exchange_s[i], 2, 1e6),
                 report.methods[i].same_states ? "" : "OTHER RESULT");
   kit::Table findings("found|value");
   for (const Finding& finding : report.findings) {

@@ -16,9 +16,9 @@
 
 #include "common/exact_sum.hpp"
 #include "common/halos.hpp"
+#include "euler/dual.hpp"
 #include "euler/gas.hpp"
-#include "euler/local_mesh.hpp"
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 
 namespace nuice::euler {
 
@@ -178,8 +178,7 @@ class Solver {
     }
     MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
     if (!(least > 0))
-      throw Error(
-          ErrorCode::invalid_argument,
+      kit::refuse(
           "the flow has broken down (negative pressure or density): take a smaller --cfl or --limiter");
     return least;
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "kit/files.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
@@ -72,8 +73,8 @@ inline std::vector<Complex> read_rows(const std::string& path, const Shape& shap
     if (!in) throw Error(ErrorCode::io, path + ": cannot be opened");
     const std::int64_t bytes = in.tellg();
     if (bytes != shape.rows * row_bytes)
-      throw Error(ErrorCode::io, fmt::format("{} has {} bytes, {} x {} complex numbers have {}", path, bytes,
-                                             shape.rows, shape.columns, shape.rows * row_bytes));
+      kit::fail(ErrorCode::io, "{} has {} bytes, {} x {} complex numbers have {}", path, bytes, shape.rows,
+                shape.columns, shape.rows * row_bytes);
     in.seekg(rows.begin(rank) * row_bytes);
     in.read(reinterpret_cast<char*>(mine.data()), rows.count(rank) * row_bytes);
     if (!in) throw Error(ErrorCode::io, path + ": cannot be read");

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "fft2d/exchange.hpp"
+#include "kit/errors.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
 
@@ -84,8 +85,7 @@ class Transform {
     const int n = static_cast<int>(length);
     Fft plan(fftw_plan_many_dft(1, &n, static_cast<int>(count), fftw(lines), nullptr, 1, n, fftw(lines),
                                 nullptr, 1, n, sign, FFTW_ESTIMATE));
-    if (!plan)
-      throw Error(ErrorCode::limit, "FFTW makes no plan for lines of " + std::to_string(n) + " elements");
+    if (!plan) kit::fail(ErrorCode::limit, "FFTW makes no plan for lines of {} elements", n);
     return plan;
   }
 

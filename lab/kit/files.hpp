@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "kit/errors.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::kit {
@@ -30,7 +31,7 @@ class LineReader {
       line_.push_back(next);
       if (line_.size() <= longest_line) continue;
       ++number_;
-      fail("a line of more than " + std::to_string(longest_line) + " characters");
+      fail("a line of more than {} characters", longest_line);
     }
     if (in_.bad()) throw Error(ErrorCode::io, path_ + ": cannot be read");
     if (in_.eof() && line_.empty()) return false;
@@ -42,8 +43,10 @@ class LineReader {
   const std::string& line() const { return line_; }
 
   /// Throws Error parse: "path:number: what".
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::parse, path_ + ":" + std::to_string(number_) + ": " + what);
+  template <typename... Values>
+  [[noreturn]] void fail(fmt::format_string<Values...> what, Values&&... values) const {
+    const std::string text = fmt::format(what, std::forward<Values>(values)...);
+    kit::fail(ErrorCode::parse, "{}:{}: {}", path_, number_, text);
   }
 
  private:

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 #include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/broadcast.hpp"
 #include "nuice_bench/methods.hpp"
@@ -51,7 +51,7 @@ class BcastMethod : public Method {
  public:
   BcastMethod(const BroadcastProblem& problem, Payload& payload) : message_(message_of(payload)) {
     if (problem.bytes > INT_MAX)
-      throw Error(ErrorCode::limit, std::to_string(problem.bytes) + " bytes are more than MPI's int counts");
+      kit::fail(ErrorCode::limit, "{} bytes are more than MPI's int counts", problem.bytes);
     if (!problem.group) {
       members_ = MPI_COMM_WORLD;
       root_ = problem.root;

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "nuice/core/bounds.hpp"
-#include "nuice/core/error.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "nuice/core/text_io.hpp"
 #include "nuice/mpi/agree.hpp"
@@ -32,9 +32,8 @@ struct Input {
 inline CommMatrix load_for(const std::string& path, int num_ranks) {
   CommMatrix matrix = load_matrix_market(path);
   if (matrix.num_ranks() != num_ranks)
-    throw Error(ErrorCode::mismatch,
-                fmt::format("{} is a matrix for {} ranks, but {} were started: use mpiexec -n {}", path,
-                            matrix.num_ranks(), num_ranks, matrix.num_ranks()));
+    kit::fail(ErrorCode::mismatch, "{} is a matrix for {} ranks, but {} were started: use mpiexec -n {}",
+              path, matrix.num_ranks(), num_ranks, matrix.num_ranks());
   return matrix;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kit/command_line.hpp"
+#include "kit/errors.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/drs.hpp"
 #include "nuice/mpi/plan.hpp"
@@ -108,8 +109,7 @@ inline void check_name(const std::string& name, bool is_broadcast) {
 /// AC has a single phase in which a rank sends everything: only without order it is what the papers mean.
 /// Throws Error for one that plans on MPI do not have.
 inline std::string known_executor(const std::string& name) {
-  if (name != "auto" && !find_executor(name).on_mpi)
-    throw Error(ErrorCode::invalid_argument, "the executor " + name + " does not run on MPI");
+  if (name != "auto" && !find_executor(name).on_mpi) kit::refuse("the executor {} does not run on MPI", name);
   return name;
 }
 
@@ -129,15 +129,13 @@ inline DrsSpec parse_drs(const std::string& word) {
     spec.options.when_busy = drs::WhenBusy::list;
     spec.early = form == "early";
   } else if (form != "refuse") {
-    throw Error(ErrorCode::invalid_argument,
-                "unknown form \"" + form + "\" in " + word + "; known: refuse, rma, list, early");
+    kit::refuse("unknown form \"{}\" in {}; known: refuse, rma, list, early", form, word);
   }
   if (parts.size() > 2) spec.transport = word.substr(parts[0].size() + form.size() + 2);
   std::vector<std::string> known = am::mpi::transports();
   known.insert(known.begin(), "best");
   if (std::ranges::find(known, spec.transport) == known.end())
-    throw Error(ErrorCode::invalid_argument,
-                "unknown transport \"" + spec.transport + "\" in " + word + "; known: " + joined(known));
+    kit::refuse("unknown transport \"{}\" in {}; known: {}", spec.transport, word, joined(known));
   return spec;
 }
 
@@ -147,8 +145,7 @@ inline std::string form_of(const std::string& word) {
   if (at == std::string::npos) return {};
   const std::string form = word.substr(at + 1);
   if (form != "blind" && form != "combine" && form != "fields" && form.find('=') == std::string::npos)
-    throw Error(ErrorCode::invalid_argument,
-                "unknown form \"" + form + "\" in " + word + "; known: blind, combine, fields, NAME=VALUE");
+    kit::refuse("unknown form \"{}\" in {}; known: blind, combine, fields, NAME=VALUE", form, word);
   return form;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/agree.hpp"
@@ -130,8 +131,7 @@ class Payload {
   void check_sources(std::span<const Partner> found) const {
     mpi::all_or_none(MPI_COMM_WORLD, [&] {
       if (!std::ranges::equal(found, receive.partners))
-        throw Error(ErrorCode::mismatch,
-                    "the sources found for rank " + std::to_string(rank) + " are not those of the matrix");
+        kit::fail(ErrorCode::mismatch, "the sources found for rank {} are not those of the matrix", rank);
     });
   }
 

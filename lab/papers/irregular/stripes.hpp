@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::irregular {
@@ -22,12 +22,8 @@ class Stripes {
  public:
   /// The last stripe may be narrower. Throws Error invalid_argument for fewer columns than ranks, or width < 1.
   Stripes(std::int64_t columns, std::int64_t width, Rank num_ranks) : width_(width), num_ranks_(num_ranks) {
-    if (width < 1)
-      throw Error(ErrorCode::invalid_argument,
-                  "stripes of width " + std::to_string(width) + "; at least 1 is needed");
-    if (columns < num_ranks)
-      throw Error(ErrorCode::invalid_argument,
-                  std::to_string(columns) + " columns for " + std::to_string(num_ranks) + " ranks");
+    if (width < 1) kit::refuse("stripes of width {}; at least 1 is needed", width);
+    if (columns < num_ranks) kit::refuse("{} columns for {} ranks", columns, num_ranks);
     for (std::int64_t column = 0; column < columns; ++column)
       owner_.push_back(static_cast<Rank>(column / width % num_ranks));
   }

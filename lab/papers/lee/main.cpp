@@ -100,7 +100,7 @@ void write_grid(const Team& team, const std::string& path) {
   });
 }
 
-/// All nets of all mazes with one scheme.
+/// All nets of all mazes with one scheme, on the ranks of comm.
 class Run {
  public:
   Run(MPI_Comm comm, const std::vector<Maze>& mazes, const Options& options, const Case& what,
@@ -110,6 +110,7 @@ class Run {
     MPI_Comm_size(comm, &num_ranks_);
   }
 
+  /// Collective. write: writes --distances and --grid on rank 0 too.
   Result operator()(bool write) {
     Wave wave(num_ranks_, options_.poll_cells);
     irregular::SchemeOptions scheme_options = case_.scheme;
@@ -227,12 +228,6 @@ void run_sequential(const std::vector<Maze>& mazes, const Options& options, Repo
   report.sequential.fastest_expansion = samples.fastest();
 }
 
-/// Collective over comm. write: writes --distances and --grid on rank 0 too.
-Result run_case(MPI_Comm comm, const std::vector<Maze>& mazes, const Options& options, const Case& what,
-                const Report& report, bool write) {
-  return Run(comm, mazes, options, what, report)(write);
-}
-
 /// All ranks read or make the same.
 std::vector<Maze> mazes_of(const Options& options, const std::vector<Case>& cases) {
   std::vector<Maze> mazes;
@@ -273,11 +268,11 @@ int run(Options& options) {
     alone([&] {
       for (const std::string& name : options.schemes) {
         const auto mine = std::ranges::find(cases, name, [](const Case& c) { return c.scheme.name; });
-        report.alone.push_back(run_case(MPI_COMM_SELF, mazes, options, *mine, report, false));
+        report.alone.push_back(Run(MPI_COMM_SELF, mazes, options, *mine, report)(false));
       }
     });
   for (const Case& one : cases)
-    report.results.push_back(run_case(MPI_COMM_WORLD, mazes, options, one, report, &one == &cases.back()));
+    report.results.push_back(Run(MPI_COMM_WORLD, mazes, options, one, report)(&one == &cases.back()));
   kit::print(options.json ? to_json(report) : to_text(report));
   return std::ranges::all_of(report.results, &Result::right) ? kit::success : kit::failure;
 }

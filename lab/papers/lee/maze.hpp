@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "kit/files.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
@@ -83,30 +84,26 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { in_.fail(what); }
-
   void add_row(const std::string& line) {
-    if (!maze_.nets.empty()) fail("a row behind a net; mazes are separated by empty lines");
-    if (line.size() > max_side || maze_.rows == max_side)
-      fail("more than " + std::to_string(max_side) + " rows or columns");
+    if (!maze_.nets.empty()) in_.fail("a row behind a net; mazes are separated by empty lines");
+    if (line.size() > max_side || maze_.rows == max_side) in_.fail("more than {} rows or columns", max_side);
     const auto width = static_cast<std::int32_t>(line.size());
     if (maze_.rows == 0) maze_.columns = width;
-    if (width != maze_.columns)
-      fail("the row has " + std::to_string(width) + " cells, those above " + std::to_string(maze_.columns));
+    if (width != maze_.columns) in_.fail("the row has {} cells, those above {}", width, maze_.columns);
     for (const char c : line) {
-      if (c != '.' && c != '#') fail("unknown character '" + std::string(1, c) + "'; expected '.' or '#'");
+      if (c != '.' && c != '#') in_.fail("unknown character '{}'; expected '.' or '#'", c);
       maze_.walls.push_back(c == '#' ? 1 : 0);
     }
     ++maze_.rows;
   }
 
   void add_net(const std::string& line) {
-    if (maze_.rows == 0) fail("a net before its maze");
+    if (maze_.rows == 0) in_.fail("a net before its maze");
     std::istringstream fields(line.substr(4));
     std::vector<std::int32_t> numbers;
     for (std::int32_t value = 0; fields >> value;) numbers.push_back(value);
     if (!fields.eof() || (numbers.size() != 2 && numbers.size() != 4))
-      fail(R"(expected "net ROW COLUMN ROW COLUMN" or "net ROW COLUMN", found ")" + line + "\"");
+      in_.fail(R"(expected "net ROW COLUMN ROW COLUMN" or "net ROW COLUMN", found "{}")", line);
     Net net{.source = {numbers[0], numbers[1]}};
     require_free(net.source, "source");
     if (numbers.size() == 4) {
@@ -119,13 +116,13 @@ class Reader {
   void require_free(Cell cell, const std::string& what) const {
     const std::string where = what + " " + std::to_string(cell.row) + " " + std::to_string(cell.column);
     if (cell.row < 0 || cell.column < 0 || cell.row >= maze_.rows || cell.column >= maze_.columns)
-      fail("the " + where + " is outside the maze");
-    if (maze_.wall(cell)) fail("the " + where + " is inside a wall");
+      in_.fail("the {} is outside the maze", where);
+    if (maze_.wall(cell)) in_.fail("the {} is inside a wall", where);
   }
 
   void finish() {
     if (maze_.rows == 0) return;
-    if (maze_.nets.empty()) fail("a maze without nets");
+    if (maze_.nets.empty()) in_.fail("a maze without nets");
     mazes_.push_back(std::move(maze_));
     maze_ = {};
   }
@@ -191,14 +188,13 @@ inline std::vector<Cell> largest_part(const Maze& maze) {
 
 inline void add_nets(Maze& maze, const MazeOptions& options) {
   const std::vector<Cell> part = largest_part(maze);
-  if (part.empty()) throw Error(ErrorCode::invalid_argument, "the maze has no free cell");
+  if (part.empty()) kit::refuse("the maze has no free cell");
   const std::int32_t side = (maze.rows + maze.columns) / 2;
   Random random(mix64(options.seed) + 1);
   std::set<std::int64_t> ends;
   for (std::int64_t tries = 0; std::ssize(maze.nets) < options.nets; ++tries) {
     if (tries == 1'000'000)
-      throw Error(ErrorCode::invalid_argument,
-                  std::to_string(options.nets) + " nets with ends that far apart do not fit into this maze");
+      kit::refuse("{} nets with ends that far apart do not fit into this maze", options.nets);
     const Cell source = part[random.below(part.size())];
     const Cell target = part[random.below(part.size())];
     const std::int32_t distance = std::abs(source.row - target.row) + std::abs(source.column - target.column);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "irregular/options.hpp"
+#include "kit/errors.hpp"
 #include "lee/maze.hpp"
-#include "nuice/core/error.hpp"
 
 namespace nuice::lee {
 
@@ -67,7 +67,7 @@ inline std::vector<Case> interpret(Options& options) {
   options.maze.seed = options.seed;
   options.maze.walls = options.layout == "cells" ? Walls::cells : Walls::blocks;
   options.add_missing();
-  if (options.reps < 1) throw Error(ErrorCode::invalid_argument, "--reps: expected at least 1");
+  if (options.reps < 1) kit::refuse("--reps: expected at least 1");
   std::vector<Case> cases;
   for (const std::string& name : options.schemes)
     for (const std::string& sync : options.syncs) {
@@ -76,8 +76,7 @@ inline std::vector<Case> interpret(Options& options) {
       scheme.sync = irregular::find_sync(sync);
       irregular::check(scheme, options.delta.value_or(1));
       if (scheme.sync == irregular::Sync::none)
-        throw Error(ErrorCode::invalid_argument,
-                    "--sync none: a shortest path needs levels; expected local, global");
+        kit::refuse("--sync none: a shortest path needs levels; expected local, global");
       if (!has_sync(name) && sync != options.syncs.front()) continue;
       for (const std::int64_t width : options.widths)
         cases.push_back({scheme, static_cast<std::int32_t>(width)});

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "lee/cells.hpp"
 #include "lee/maze.hpp"
-#include "nuice/core/error.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::lee {
@@ -117,7 +117,6 @@ class Part {
   }
 
  private:
-
   void fill_column(const Maze& maze, std::int32_t column, Index first, Byte flags) {
     for (std::int32_t row = 0; row < rows_; ++row)
       bytes[first + static_cast<Index>(row)] = maze.wall({row, column}) ? flags | wall_cell : flags;
@@ -148,9 +147,8 @@ inline void require_indices(const Maze& maze, std::int32_t width, Rank num_ranks
   const std::int64_t stripes = (maze.columns / width + 1) / num_ranks + 1;
   const std::int64_t bytes = stripes * (std::min(width, maze.columns) + 2) * (std::int64_t{maze.rows} + 1);
   if (bytes >= std::int64_t{from_the_right})
-    throw Error(ErrorCode::limit, "stripes of width " + std::to_string(width) + " of a maze of " +
-                                      std::to_string(maze.rows) + " x " + std::to_string(maze.columns) +
-                                      " are too many cells for a rank");
+    kit::fail(ErrorCode::limit, "stripes of width {} of a maze of {} x {} are too many cells for a rank",
+              width, maze.rows, maze.columns);
 }
 
 /// Follows the path back from an own cell at this distance, as far as this rank's cells go, and blocks them. Of several

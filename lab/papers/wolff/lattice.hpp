@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "irregular/stripes.hpp"
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 #include "wolff/random.hpp"
 
 namespace nuice::wolff {
@@ -27,12 +27,11 @@ using Spin = std::uint8_t;  ///< 1 or 2.
 
 inline constexpr std::int64_t max_size = 32768;
 
-inline constexpr std::int64_t line = 64;
-inline constexpr std::int64_t page = 4096;
-
 /// Room for a column and the empty cell before it, in whole lines of the cache, and such that the same row of many
 /// neighbouring columns falls into different sets of it.
 inline std::int64_t padded(std::int64_t size) {
+  constexpr std::int64_t line = 64;
+  constexpr std::int64_t page = 4096;
   const std::int64_t lines = (size + 1 + line - 1) / line * line;
   return lines % page == 0 ? lines + line : lines;
 }
@@ -53,9 +52,7 @@ class Lattice {
   /// Throws Error invalid_argument for more than max_size columns. neighbours: slots of remote sites refer to it.
   Lattice(const irregular::Stripes& stripes, Rank rank, std::span<const Rank> neighbours)
       : size_(stripes.columns()), stride_(padded(size_)), local_of_(static_cast<std::size_t>(size_), -1) {
-    if (size_ > max_size)
-      throw Error(ErrorCode::invalid_argument,
-                  "a lattice of size " + std::to_string(size_) + "; at most " + std::to_string(max_size));
+    if (size_ > max_size) kit::refuse("a lattice of size {}; at most {}", size_, max_size);
     shift_ = 31U + static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(stride_ - 1)));
     reciprocal_ = ((std::uint64_t{1} << shift_) + static_cast<std::uint64_t>(stride_) - 1) /
                   static_cast<std::uint64_t>(stride_);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "irregular/options.hpp"
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 #include "wolff/engine.hpp"
 #include "wolff/statistics.hpp"
 
@@ -79,16 +79,12 @@ inline void add_options(kit::App& app, Options& options) {
 /// Schemes x ends of cycles (where the scheme has a choice) x widths. Throws Error invalid_argument.
 inline std::vector<Case> interpret(Options& options, int num_ranks) {
   if (options.size < num_ranks)
-    throw Error(ErrorCode::invalid_argument, "--size " + std::to_string(options.size) +
-                                                 ": fewer columns than the " + std::to_string(num_ranks) +
-                                                 " ranks");
+    kit::refuse("--size {}: fewer columns than the {} ranks", options.size, num_ranks);
   options.add_missing();
   if (options.widths.empty())
     options.widths.push_back(std::max<std::int64_t>(1, options.size / (std::int64_t{2} * num_ranks)));
   for (const std::int64_t width : options.widths)
-    if (width < 1)
-      throw Error(ErrorCode::invalid_argument,
-                  "--widths " + std::to_string(width) + ": a stripe has at least 1 column");
+    if (width < 1) kit::refuse("--widths {}: a stripe has at least 1 column", width);
   std::vector<Case> cases;
   for (const std::string& name : options.schemes) {
     const irregular::SchemeRow& row = irregular::find_scheme(name);
@@ -100,9 +96,7 @@ inline std::vector<Case> interpret(Options& options, int num_ranks) {
       const Way way = make_way(options, name, sync);
       for (const std::int64_t width : options.widths) cases.push_back({way, width});
     }
-    if (!any)
-      throw Error(ErrorCode::invalid_argument,
-                  "scheme " + name + " goes level by level: --sync local or global");
+    if (!any) kit::refuse("scheme {} goes level by level: --sync local or global", name);
   }
   return cases;
 }

@@ -17,8 +17,6 @@
 
 namespace nuice::wolff {
 
-inline constexpr double limit = 4;  // standard errors
-
 /// A test against what is known.
 struct Finding {
   std::string what;
@@ -26,7 +24,7 @@ struct Finding {
   double error = 0;
   double expected = 0;
   double pull = 0;  ///< In standard errors.
-  bool right() const { return std::abs(pull) <= limit; }
+  bool right() const { return std::abs(pull) <= 4; }
 };
 
 struct Physics {
