@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Routing a net on all ranks: expansion by any scheme, path recovery from rank to rank, sweeping by each rank.
 //
-// One rank at a time follows the path, as 002 s.3 says; the others wait
-// for it. Cost: a message wherever the path leaves a stripe.
+// One rank at a time follows the path, as 002 s.3 says; the others wait for it. Cost: a message wherever
+// the path leaves a stripe.
 #pragma once
 
 #include <mpi.h>

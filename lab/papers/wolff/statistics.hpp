@@ -95,6 +95,7 @@ inline double pull(const Estimate& estimate, double exact) {
   return difference / estimate.error;
 }
 
+/// ln(1 + sqrt 2) / 2.
 inline double critical_beta() { return std::log1p(std::numbers::sqrt2) / 2; }
 
 /// Energy per site of the periodic n x n lattice with coupling 1: Kaufman's partition function (Phys. Rev. 76, 1949),
