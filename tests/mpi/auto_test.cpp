@@ -67,6 +67,32 @@ class Folder {
   std::string path_;
 };
 
+/// Named or not: what it predicts of executors is not believed, and the exchanges find one.
+TEST(Auto, AMachineThatIsOffInItsOwnCheckChoosesNoExecutor) {
+  if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  const Folder folder;
+  const std::string file = folder.file("machine.toml");
+  for (const double worst : {1.2, 4.0}) {
+    Machine machine = find_machine("ethernet-10g");
+    machine.worst_check = worst;
+    folder.write("machine.toml", machine_text(machine));
+    mpi::PlanOptions options = automatic();
+    options.hosts = "1";
+    options.automatic.machine = file;
+    mpi::Plan plan =
+        plan_for(random_density(world_size(), 1.0, {.unit_bytes = 40'000, .max_units = 1}, 1), options);
+    test::BoundPlan bound(plan);
+    const bool is_believed = worst < 1.5;
+    EXPECT_EQ(bound.exchange.info().methods.empty(), is_believed);
+    EXPECT_EQ(plan.advice()->sentence.find("times off in its own check") == std::string::npos, is_believed);
+    if (!is_believed) {
+      EXPECT_EQ(plan.info().executor, "credit");
+    }
+    expect_delivers(plan);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 TEST(Auto, EveryRankAndEveryRunChoosesAlike) {
   for (const char* const machine : {"ethernet-10g", "fattree-ib", "cm5-32", "shared-memory"}) {
     for (const std::uint64_t reuse : {1, 10'000}) {

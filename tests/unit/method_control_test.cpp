@@ -74,6 +74,38 @@ TEST(MethodControl, SlowOnesAreTriedOnce) {
   EXPECT_TRUE(control.is_settled());
 }
 
+TEST(MethodControl, PutOffNothingIsTriedBeforeMostOfAShortRunIsOver) {
+  for (const double rival_s : {0.5, 0.05}) {
+    MethodControl control({true, false});
+    control.put_off();
+    const Course course = run(control, 200, fixed({0.1, rival_s}));
+    EXPECT_EQ(std::ranges::count(std::span(course.methods).first(31), 1U), 0);
+    EXPECT_EQ(std::ranges::count(std::span(course.methods).first(40), 1U) > 0, true);
+    EXPECT_EQ(control.best(), rival_s < 0.1 ? 1U : 0U);
+  }
+}
+
+/// Larger windows gain, so it is not the network that limits it.
+TEST(MethodControl, PutOffUntilThePaceGainsMuch) {
+  MethodControl control({true, false});
+  control.put_off();
+  const Course course = run(control, 40, [](std::size_t method, std::int64_t n) {
+    return method == 1 ? 0.01 : 0.4 / static_cast<double>(n);
+  });
+  const auto first = std::ranges::find(course.methods, 1U) - course.methods.begin() + 1;
+  EXPECT_GT(first, 7);
+  EXPECT_LT(first, 15);
+  EXPECT_EQ(control.best(), 1U);
+}
+
+/// It may be far from the best, and gets no better by itself.
+TEST(MethodControl, WhatFindsNoPaceIsComparedAtOnce) {
+  MethodControl control({false, true});
+  control.put_off();
+  const Course course = run(control, 8, fixed({0.1, 0.05}));
+  EXPECT_EQ(std::ranges::count(course.methods, 1U) > 0, true);
+}
+
 /// As well as the best in the first block, three times as slow in its next turn: that is its last.
 TEST(MethodControl, OneGoodExchangeDoesNotKeepABadMethod) {
   MethodControl control({true, false});

@@ -10,16 +10,24 @@ its own, as TCP remembers on each connection what other methods have lost there.
   first  exchanges 1 to 20 of auto together, over 20 medians of the best peer
   tail   alone: 95th percentile over the median, exchanges 21 to the last
   bound  late over the time that the busiest port needs for its bytes
+With --calibrate also, in a start of its own, auto with what nuice-calibrate has found on that network before:
+  expected  what it predicts of its choice, which it takes without a trial, over what that takes
+  chosen    what it takes over the best of all in that start
 """
 
+import tempfile
 from itertools import product
+from pathlib import Path
 from statistics import median
 
 import nuice
 from kit import KIB, LOAD, Case, Table, network, quantile
 from kit.patterns import everybody, hot, uniform
+from nuice.cli.bench import find_program
 
 SKIPPED = 20
+OF_OURS = ["coloring:credit", "coloring_by_size:credit", "coloring:barrier", "coloring:phased", "ac:async"]
+NETWORK = "Mbit/s = rate | queue = queue_kib | cc | pattern"
 
 
 def halo(n):
@@ -72,21 +80,46 @@ def figures(records, alone, bound_s):
     }
 
 
+def calibrated(where, folder, how):
+    """The machine file of this network."""
+    machine = Path(folder) / "machine.toml"
+    where.run([find_program("nuice-calibrate"), "-o", machine], **how)
+    return machine
+
+
+def with_machine(where, matrix, machine, more, how):
+    """auto by a machine file, which tries nothing, beside what it could have taken."""
+    methods = ["auto", *OF_OURS]
+    records = where.bench(matrix, methods, 11, *more, "--machine", machine, **how)
+    (auto, *_) = records
+    medians = [median(record["exchange_seconds_all"][1:]) for record in records]
+    return {
+        "machine_choice": auto["choice"],
+        "expected": auto["predicted_seconds"] / medians[0],
+        "chosen": medians[0] / min(medians),
+    }
+
+
 def rows(options):
     more = ["--warmup", 0, "--wisdom", "none"]
-    how = {"timeout_s": options.timeout, "program": options.bench}
+    how = {"timeout_s": options.timeout, "mpiexec": options.mpiexec}
+    bench = {"program": options.bench, **how}
     for rate, queue, cc in product(options.rates, options.queues, options.ccs):
         cell = {"rate": rate, "queue_kib": queue, "cc": cc, "hosts": options.hosts}
         windows = sorted({*options.windows, queue * 7 // 8})
         methods = ["auto", *options.peers, *map(by_hand, windows)]
         shape = ["--rate", f"{rate}mbit", "--queue", f"{queue}k", "--cc", cc, "--hosts", str(options.hosts)]
-        with network(*shape) as where:
+        with network(*shape) as where, tempfile.TemporaryDirectory() as folder:
+            machine = calibrated(where, folder, how) if options.calibrate else None
             for pattern in options.patterns:
                 matrix = PATTERNS[pattern](options.hosts)
-                records = where.bench(matrix, methods, options.exchanges, *more, **how)
-                (alone,) = where.bench(matrix, ["auto"], options.alone, *more, **how)
+                records = where.bench(matrix, methods, options.exchanges, *more, **bench)
+                (alone,) = where.bench(matrix, ["auto"], options.alone, *more, **bench)
                 bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.port_bytes_per_s
-                yield cell | {"pattern": pattern} | figures(records, alone["exchange_seconds_all"], bound_s)
+                found = figures(records, alone["exchange_seconds_all"], bound_s)
+                if machine:
+                    found |= with_machine(where, matrix, machine, more, bench)
+                yield cell | {"pattern": pattern} | found
 
 
 CASE = Case(
@@ -99,19 +132,30 @@ CASE = Case(
         patterns=(["d8", "dense", "heavy"], f"some of {', '.join(PATTERNS)}", tuple(PATTERNS)),
         hosts=8,
         exchanges=(40, "of every method in turns, 21 at least"),
-        alone=(60, "of auto in a start of its own, 21 at least"),
+        alone=(100, "of auto in a start of its own, 21 at least"),
         peers=(["nbx", "alltoallv"], "MPI's own ways, as nuice-bench calls them"),
         windows=([28, 56], "set by hand, KiB"),
         bench="",
+        mpiexec="",
+        calibrate=(False, "auto by what nuice-calibrate finds, too"),
         timeout=(550, "seconds for a cell"),
     ),
     quick=dict(rates=[100], queues=[48], ccs=["bbr"], patterns=["d8"], hosts=4, exchanges=22, alone=22),
     minutes=90,
-    tables=Table(
-        "auto, nothing known; ratios below 1 are better",
-        "Mbit/s = rate | queue = queue_kib | cc | pattern",
-        LOAD,
-        "KiB found = window_kib",
-        "late_ms .2f | peer .2f | hand .2f | first .2f | tail .2f | bound .2f",
-    ),
+    tables=[
+        Table(
+            "auto, nothing known; ratios below 1 are better",
+            NETWORK,
+            LOAD,
+            "KiB found = window_kib",
+            "late_ms .2f | peer .2f | hand .2f | first .2f | tail .2f | bound .2f",
+        ),
+        Table(
+            "auto by what nuice-calibrate has found; nothing is tried",
+            NETWORK,
+            LOAD,
+            "machine_choice | expected .2f | chosen .2f",
+            where="expected",
+        ),
+    ],
 )

@@ -11,8 +11,11 @@
 namespace nuice::calibrate {
 
 inline constexpr Bytes least_fan_bytes = 1U << 12;
-inline constexpr double least_timeout_s = 0.02;  // an excess below is no time-out of a transport
-inline constexpr double least_loss = 0.05;       // below it is noise
+inline constexpr Bytes most_fan_bytes = 1U << 16;  // what programs exchange
+inline constexpr double most_fan_s = 0.5;          // of all senders, sharing the port
+inline constexpr double least_timeout_s = 0.02;    // an excess below is no time-out of a transport,
+inline constexpr double least_excess = 0.5;        // nor one that is a smaller part of the time
+inline constexpr double least_loss = 0.05;         // below it is noise
 
 class FanIn {
  public:
@@ -30,7 +33,7 @@ class FanIn {
         notebook_.not_found("receiver", key, "not measured: that takes three ranks or more");
       return;
     }
-    const Bytes bytes = std::max(least_fan_bytes, largest_ / 4);
+    Bytes bytes = std::max(least_fan_bytes, largest_ / 4);
     Rank first_bad = 0;
     std::vector<Loss> losses;
     std::vector<Loss> sending;
@@ -47,6 +50,10 @@ class FanIn {
     set_loss(losses, "loss_per_sender", &Machine::loss_per_sender, "loss_most", &Machine::loss_most);
     set_loss(sending, "loss_per_sender_sending", &Machine::loss_per_sender_sending, "loss_most_sending",
              &Machine::loss_most_sending);
+    // A queue that holds such messages of all may not hold longer ones.
+    while (first_bad == 0 && 4 * bytes <= most_fan_bytes &&
+           shared_s(ranks_ - 1, 4 * bytes, false) < most_fan_s)
+      first_bad = first_that_times_out(bytes *= 4);
     if (first_bad == 0) {
       notebook_.not_found("receiver", "queue_senders",
                           "no time-outs with up to " + std::to_string(ranks_ - 1) + " senders of " +
@@ -70,7 +77,17 @@ class FanIn {
 
   bool times_out(const Series& series, Rank senders, Bytes bytes) const {
     const double ideal = before_bytes_s(bytes) + shared_s(senders, bytes, false);
-    return median_last(series) > ideal + std::max(least_timeout_s, 2 * ideal);
+    return median_last(series) > ideal + std::max(least_timeout_s, least_excess * ideal);
+  }
+
+  /// 0: none. Most senders first, as it is mostly none.
+  Rank first_that_times_out(Bytes bytes) {
+    const auto is_bad = [&](Rank senders) {
+      return times_out(lab_.run(fan_in(ranks_, senders, bytes, false), reps_), senders, bytes);
+    };
+    if (!is_bad(ranks_ - 1)) return 0;
+    const std::vector<Rank> all = counts();
+    return *std::find_if(all.begin(), all.end() - 1, is_bad);
   }
 
   /// 2, 3, 4, 6, 8, 12, ... senders, and all.

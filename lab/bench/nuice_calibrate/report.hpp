@@ -63,7 +63,8 @@ inline std::vector<MachineNote> notes(const Calibration& calibration, const Plac
   say("packets, limits of memory; what is not named here is as docs/reference/machines.md has it by "
       "default.");
   if (const double off = calibration.machine.worst_check; off > largest_trusted_error)
-    say(fmt::format("A check is {:.2f} times off, so auto takes this machine only where it is named.", off));
+    say(fmt::format("A check is {:.2f} times off, so auto chooses no executor by it, ", off) +
+        "and takes it only where it is named.");
   for (const Check& check : calibration.checks) say("Check, no part of the fit: " + ratio_text(check));
   for (const Finding& finding : calibration.findings)
     all.push_back({finding.section, finding.key, spread(finding)});

@@ -40,9 +40,24 @@ Found by_name(const std::string& name, const std::string& sentence) {
   return {name, core::read_text(name), sentence};
 }
 
+/// " was 4.0 times off in its own check" where nobody should rely on what the file predicts, else "".
+std::string doubt_of(const std::string& text, const std::string& name) {
+  const double off = parse_machine(text, name).worst_check;
+  if (off <= largest_trusted_error) return "";
+  std::array<char, 64> doubt{};
+  std::snprintf(doubt.data(), doubt.size(), " was %.2g times off in its own check", off);
+  return doubt.data();
+}
+
+/// What is off in its own check is taken for the order of messages, not for what an executor takes.
 Found named(const std::string& name, const std::string& by_whom) {
   Found found = by_name(name, "The machine is " + name + by_whom);
-  found.is_named = 1;
+  if (const std::string doubt = doubt_of(found.text, name); !doubt.empty()) {
+    found.sentence += " It" + doubt + ", so executors are not chosen by it.";
+    found.is_nominal = 1;
+  } else {
+    found.is_named = 1;
+  }
   return found;
 }
 
@@ -54,11 +69,9 @@ Found look_for(const PlanOptions& options, bool one_host) {
   std::string why = "there is no " + (saved.empty() ? "calibrated one" : saved);
   if (!saved.empty() && std::filesystem::exists(saved)) {
     Found found = by_name(saved, "The machine is " + saved + ".");
-    const double off = parse_machine(found.text, saved).worst_check;
-    if (off <= largest_trusted_error) return found;
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), " was %.2g times off in its own check", off);
-    why = saved + text.data();
+    const std::string doubt = doubt_of(found.text, saved);
+    if (doubt.empty()) return found;
+    why = saved + doubt;
   }
   const std::string name = one_host ? "shared-memory" : "fattree-ib";
   Found found = by_name(name, "No machine was named, and " + why + ": with the nominal numbers of " + name +
@@ -91,7 +104,8 @@ void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& opt
 PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
   const bool is_named = !options.automatic.machine.empty();
   // Whoever says which ranks share a host says that there are ports between them.
-  const bool one_host = !is_named && options.hosts == auto_name && all_on_one_host(comm);
+  const bool share_memory = options.hosts == auto_name && all_on_one_host(comm);
+  const bool one_host = !is_named && share_memory;
   Found found;
   all_or_none(comm, [&] {
     if (comm.rank() == 0) found = look_for(options, one_host);
@@ -103,7 +117,7 @@ PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options)
               .sentence = found.sentence,
               .is_named = found.is_named != 0,
               .is_nominal = found.is_nominal != 0,
-              .is_one_host = one_host};
+              .is_one_host = one_host || (found.is_nominal != 0 && share_memory)};
     fit(picked, comm, options);
   });
   return picked;

@@ -13,11 +13,12 @@ namespace nuice::mpi {
 /// A machine, the same on all ranks, and where it is from.
 struct PickedMachine {
   Machine machine;
-  std::string sentence;     // "The machine is shared-memory, shipped with nuice: ..."
-  bool is_named = false;    // by the program or the environment, who want its predictions
-  bool is_nominal = false;  // nobody has named or calibrated one
-  bool is_one_host =
-      false;  // all ranks share memory; only looked at where no machine is named in the options
+  std::string sentence;  // "The machine is shared-memory, shipped with nuice: ..."
+  bool is_named =
+      false;  // by the program or the environment, who want its predictions; its own check was right
+  bool is_nominal = false;  // nobody has named or calibrated one whose own check was right
+  /// All ranks share memory. Not said of a machine that is named in the options, unless its own check was off.
+  bool is_one_host = false;
 };
 
 /// Collective. Rank 0 looks for it, and reads it for all: options.automatic.machine; $NUICE_MACHINE; what nuice-calibrate --save has

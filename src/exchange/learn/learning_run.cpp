@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/host/tcp_losses.hpp"
 #include "mpi/wait.hpp"
 
 namespace nuice::mpi {
@@ -23,6 +25,7 @@ LearningRun::LearningRun(std::vector<BoundMethod> methods, const PhaseTable& tab
                          std::shared_ptr<const Communicator> comm, int tag, KeepChoice keep)
     : methods_(std::move(methods)),
       arrivals_(arrivals),
+      comm_(*comm),
       control_(which_find_pace(methods_)),
       reports_(std::make_unique<Reports>(comm, tag, methods_.size())),
       keep_(std::move(keep)),
@@ -42,8 +45,14 @@ LearningRun::~LearningRun() {
   }
 }
 
+/// What the methods say to each other has made MPI's connections.
 void LearningRun::agree() {
   for (const BoundMethod& method : methods_) method.run->agree();
+  TcpLosses sockets;
+  sockets.find_sockets();
+  int may_drop = sockets.any_to_others() ? 1 : 0;
+  all_reduce(comm_, MPI_IN_PLACE, &may_drop, 1, MPI_INT, MPI_MAX);
+  if (may_drop != 0) control_.put_off();
 }
 
 template <typename Act>

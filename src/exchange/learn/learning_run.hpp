@@ -72,6 +72,7 @@ class LearningRun : public Run {
 
   std::vector<BoundMethod> methods_;
   Arrivals& arrivals_;
+  const Communicator& comm_;  // of the reports, which keep it
   exchange::MethodControl control_;
   std::unique_ptr<Reports> reports_;
   KeepChoice keep_;

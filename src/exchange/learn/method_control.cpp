@@ -10,6 +10,11 @@ namespace nuice::exchange {
 namespace {
 
 constexpr std::int64_t most_between_blocks = 256;
+/// By then what finds its pace has found it, and two trials of five times the usual time are a fifth of what was used.
+constexpr std::int64_t first_block_where_put_off = 32;
+/// By then what finds its pace has used a larger window than at first. If that gained so much, the network can do more.
+constexpr std::int64_t second_look = 7;
+constexpr double much_gained = 0.8;
 /// After a change the next block comes so soon.
 constexpr std::int64_t most_after_a_change = 15;
 /// A method's turn lasts about so long: one exchange of a few microseconds says nothing where ranks wait for cores.
@@ -64,6 +69,28 @@ void MethodControl::place_block() {
   block_end_ = block_begin_ + block_length() - 1;
 }
 
+/// Only what finds its own pace is a choice that can be lived with so long.
+void MethodControl::put_off() {
+  if (!methods_.front().finds_pace) return;
+  is_put_off_ = true;
+  turns_ = {0};
+  block_end_ = block_begin_;
+}
+
+/// It was looked at alone.
+void MethodControl::look_again(double time_s) {
+  methods_.front().add(time_s);
+  if (first_look_s_ == 0) {
+    first_look_s_ = time_s;
+    block_begin_ = block_end_ = second_look;
+    return;
+  }
+  is_put_off_ = false;
+  block_begin_ =
+      time_s < much_gained * first_look_s_ ? block_end_ + report_lag + 1 : first_block_where_put_off;
+  place_block();
+}
+
 void MethodControl::begin() {
   ++exchange_;
   const bool is_first_of_turn = (exchange_ - block_begin_) % runs_ == 0;
@@ -100,6 +127,10 @@ bool MethodControl::finish() {
 
 void MethodControl::learn(std::span<const double> of_all) {
   is_reported_ = false;
+  if (is_put_off_) {
+    look_again(of_all[0]);
+    return;
+  }
   ++blocks_;
   for (std::size_t i = 0; i < methods_.size(); ++i)
     if (of_all[i] > 0) methods_[i].add(of_all[i]);

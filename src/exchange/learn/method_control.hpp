@@ -3,6 +3,9 @@
 // MPI (learning_run.hpp) and the simulation in the tests use this very code.
 //
 //   exchange 1   by method 0, the one that was chosen beforehand; it pays for connections and pages, and is not timed
+//   put off      where the method chosen beforehand finds its pace and others may make the network drop packets, which may cost a trial several
+//                exchanges: it is looked at alone, in exchanges 2 and 7. Where it has become much faster, the network is not what
+//                limits it, and the others are tried at once; else from exchange 32 on
 //   a block      every method that is still in, one after the other: once in the first block, later twice and more, of which
 //                the first is not timed, as it may pay for what the method before it lost
 //   a report     of each method the mean of the block, the maximum over the ranks. It is waited for three exchanges later, when it
@@ -32,6 +35,9 @@ class MethodControl {
  public:
   /// finds_pace: of each method, the one chosen beforehand first. At least one.
   explicit MethodControl(std::vector<bool> finds_pace);
+
+  /// Before the first exchange, on all ranks: packets may be dropped, so that a trial may cost several exchanges.
+  void put_off();
 
   /// Another exchange begins.
   void begin();
@@ -83,6 +89,7 @@ class MethodControl {
   };
 
   void place_block();
+  void look_again(double time_s);
   void drop_losers();
   void watch();
   void start_again();
@@ -98,6 +105,8 @@ class MethodControl {
   int runs_ = 1;
   bool is_timed_ = false;
   bool is_reported_ = false;  // the block is over, its report not heard
+  bool is_put_off_ = false;   // blocks are of method 0 alone
+  double first_look_s_ = 0;
 
   std::size_t best_ = 0;
   std::int64_t best_since_ = 1;

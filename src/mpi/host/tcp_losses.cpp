@@ -2,9 +2,12 @@
 #include "mpi/host/tcp_losses.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string>
 
 #ifdef __linux__
+#include <arpa/inet.h>
 #include <linux/tcp.h>  // netinet/tcp.h has no count of what came out of order
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -47,6 +50,24 @@ std::optional<TcpLosses::Counts> counts_of(int descriptor) {
   return TcpLosses::Counts{info.tcpi_total_retrans - needlessly(info, length), out_of_order(info, length)};
 }
 
+/// Of one end of a socket, without its port.
+std::string address_of(int descriptor, int (*end)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (end(descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0) return {};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const bool is_old = address.ss_family == AF_INET;
+  const void* const bytes = is_old
+                                ? static_cast<const void*>(&reinterpret_cast<sockaddr_in&>(address).sin_addr)
+                                : &reinterpret_cast<sockaddr_in6&>(address).sin6_addr;
+  return inet_ntop(address.ss_family, bytes, text.data(), text.size()) == nullptr ? "" : text.data();
+}
+
+bool goes_to_another(int descriptor) {
+  const std::string peer = address_of(descriptor, getpeername);
+  return !peer.empty() && peer != address_of(descriptor, getsockname);
+}
+
 int num_descriptors() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return most_descriptors;
@@ -54,6 +75,7 @@ int num_descriptors() {
 }
 #else
 std::optional<TcpLosses::Counts> counts_of(int /*descriptor*/) { return std::nullopt; }
+bool goes_to_another(int /*descriptor*/) { return false; }
 int num_descriptors() { return 0; }
 #endif
 
@@ -79,6 +101,11 @@ TcpLosses::Counts TcpLosses::since_last() {
     socket.counts = now;
   }
   return sum;
+}
+
+bool TcpLosses::any_to_others() const {
+  return std::ranges::any_of(sockets_,
+                             [](const Socket& socket) { return goes_to_another(socket.descriptor); });
 }
 
 }  // namespace nuice::mpi

@@ -21,6 +21,8 @@ class TcpLosses {
   };
   /// Since the last call; of sockets found since then, nothing. Cost: a system call for each socket.
   Counts since_last();
+  /// Whether one of them goes to another address than its own end has: to another host. (Launchers talk to processes of the same host.)
+  bool any_to_others() const;
 
  private:
   struct Socket {
