@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "cg/distribute.hpp"
-#include "cg/product.hpp"
 #include "cg/report.hpp"
 #include "cg/solver.hpp"
 #include "kit/files.hpp"

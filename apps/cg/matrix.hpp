@@ -3,11 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "nuice/core/text_io.hpp"
 
 namespace nuice::cg {
@@ -24,20 +28,6 @@ struct Matrix {
 };
 
 using Entry = RealMatrix::Entry;
-
-/// Sorts the entries; those at the same place are added up.
-Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std::vector<Entry> entries);
-
-/// The five-point Laplace operator on a grid of n x n points inside a square with zero boundary values.
-Matrix poisson(std::int64_t n);
-
-/// A Matrix Market file, as load_real_matrix() reads it. Throws Error as that does; invalid_argument if it is not square
-/// or has fewer entries than rows.
-Matrix load_matrix(const std::string& path);
-
-/// Throws Error invalid_argument, naming row and column, unless conjugate gradients can begin: square, equal to its
-/// transpose, positive diagonal. Whether it is positive definite shows in the iteration.
-void require_symmetric(const Matrix& matrix, const std::string& name);
 
 /// y = A x for rows begin_row .. end_row - 1, num_rhs values in a row of x and y. Each sum goes by the order of its
 /// row's entries.
@@ -61,6 +51,99 @@ void multiply(std::span<const std::int64_t> begin, const Columns& columns, std::
     for (auto e = static_cast<std::size_t>(begin[row]); e < end; ++e)
       sum += values[e] * x[static_cast<std::size_t>(columns[e])];
     y[row] = sum;
+  }
+}
+
+inline std::string place(std::int64_t i, std::int64_t j) {
+  return "(" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ")";
+}
+
+/// The value at that place; 0 if there is none.
+inline double value_at(const Matrix& matrix, std::int64_t i, std::int64_t j) {
+  const auto first = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i)];
+  const auto last = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i) + 1];
+  const auto at = std::lower_bound(first, last, j);
+  return at != last && *at == j ? matrix.values[static_cast<std::size_t>(at - matrix.columns.begin())] : 0;
+}
+
+inline void require_square(std::int64_t num_rows, std::int64_t num_columns, const std::string& name) {
+  if (num_rows == num_columns) return;
+  kit::refuse("{} is not square: {} rows, {} columns", name, num_rows, num_columns);
+}
+
+/// Sorts the entries; those at the same place are added up.
+inline Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std::vector<Entry> entries) {
+  std::ranges::stable_sort(entries, {}, [](const Entry& e) { return std::tuple(e.row, e.column); });
+  Matrix matrix;
+  matrix.num_columns = num_columns;
+  matrix.begin.assign(static_cast<std::size_t>(num_rows) + 1, 0);
+  std::int64_t last_row = -1;
+  for (const Entry& entry : entries) {
+    if (entry.row == last_row && entry.column == matrix.columns.back()) {
+      matrix.values.back() += entry.value;
+      continue;
+    }
+    last_row = entry.row;
+    matrix.columns.push_back(entry.column);
+    matrix.values.push_back(entry.value);
+    ++matrix.begin[static_cast<std::size_t>(entry.row) + 1];
+  }
+  for (std::size_t row = 1; row < matrix.begin.size(); ++row) matrix.begin[row] += matrix.begin[row - 1];
+  return matrix;
+}
+
+/// A Matrix Market file, as load_real_matrix() reads it. Throws Error as that does; invalid_argument if it is not square
+/// or has fewer entries than rows.
+inline Matrix load_matrix(const std::string& path) {
+  RealMatrix file = load_real_matrix(path);
+  require_square(file.num_rows, file.num_columns, path);
+  // Before there is memory for rows that a damaged file only announces.
+  if (static_cast<std::int64_t>(file.entries.size()) < file.num_rows)
+    kit::refuse(
+        "{} is not positive definite: {} rows with {} entries in all; every row needs one on the diagonal",
+        path, file.num_rows, file.entries.size());
+  return from_entries(file.num_rows, file.num_columns, std::move(file.entries));
+}
+
+/// The five-point Laplace operator on a grid of n x n points inside a square with zero boundary values.
+inline Matrix poisson(std::int64_t n) {
+  Matrix matrix;
+  matrix.num_columns = n * n;
+  const auto add = [&](std::int64_t column, double value) {
+    matrix.columns.push_back(column);
+    matrix.values.push_back(value);
+  };
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::int64_t row = i * n + j;
+      if (i > 0) add(row - n, -1);
+      if (j > 0) add(row - 1, -1);
+      add(row, 4);
+      if (j < n - 1) add(row + 1, -1);
+      if (i < n - 1) add(row + n, -1);
+      matrix.begin.push_back(matrix.num_entries());
+    }
+  return matrix;
+}
+
+/// Throws Error invalid_argument, naming row and column, unless conjugate gradients can begin: square, equal to its
+/// transpose, positive diagonal. Whether it is positive definite shows in the iteration.
+inline void require_symmetric(const Matrix& matrix, const std::string& name) {
+  require_square(matrix.num_rows(), matrix.num_columns, name);
+  constexpr double tolerance = 1e-12;  // of the larger of the two: values may come from rounded sums
+  for (std::int64_t row = 0; row < matrix.num_rows(); ++row) {
+    for (std::int64_t e = matrix.begin[static_cast<std::size_t>(row)];
+         e < matrix.begin[static_cast<std::size_t>(row) + 1]; ++e) {
+      const std::int64_t column = matrix.columns[static_cast<std::size_t>(e)];
+      const double here = matrix.values[static_cast<std::size_t>(e)];
+      const double there = value_at(matrix, column, row);
+      if (!(std::abs(here - there) <= tolerance * std::max(std::abs(here), std::abs(there))))
+        kit::refuse("{} is not symmetric: {:f} at {}, {:f} at {}", name, here, place(row, column), there,
+                    place(column, row));
+    }
+    if (!(value_at(matrix, row, row) > 0))
+      kit::refuse("{} is not positive definite: {:f} at {}", name, value_at(matrix, row, row),
+                  place(row, row));
   }
 }
 

@@ -8,8 +8,11 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <span>
 #include <vector>
+
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 
@@ -34,11 +37,30 @@ struct ExactSum {
 /// Sums over the ranks of a communicator, the same on all of them to the last bit.
 class RankSum {
  public:
-  explicit RankSum(MPI_Comm comm);
+  explicit RankSum(MPI_Comm comm) : comm_(comm) {
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    num_ranks_ = static_cast<std::size_t>(size);
+  }
+
   /// Collective. O(ranks).
-  double operator()(const ExactSum& mine);
+  double operator()(const ExactSum& mine) {
+    double sum = 0;
+    (*this)({&mine, 1}, {&sum, 1});
+    return sum;
+  }
+
   /// Collective. The sum of every one, as many as on all ranks, to `sums`. O(ranks) each.
-  void operator()(std::span<const ExactSum> mine, std::span<double> sums);
+  void operator()(std::span<const ExactSum> mine, std::span<double> sums) {
+    all_.resize(mine.size() * num_ranks_);
+    const int count = 2 * static_cast<int>(mine.size());
+    MPI_Allgather(mine.data(), count, MPI_DOUBLE, all_.data(), count, MPI_DOUBLE, comm_);
+    for (std::size_t c = 0; c < mine.size(); ++c) {
+      ExactSum sum;
+      for (std::size_t rank = 0; rank < num_ranks_; ++rank) sum.add(all_[rank * mine.size() + c]);
+      sums[c] = sum.value();
+    }
+  }
 
  private:
   MPI_Comm comm_;
@@ -47,9 +69,27 @@ class RankSum {
 };
 
 /// sum of a[i] b[i], products rounded to double.
-ExactSum dot(std::span<const double> a, std::span<const double> b);
+inline ExactSum dot(std::span<const double> a, std::span<const double> b) {
+  // Four sums at once, so that one addition need not wait for the other.
+  ExactSum sums[4];
+  const std::size_t n = a.size();
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane].add(a[i + lane] * b[i + lane]);
+  for (; i < n; ++i) sums[0].add(a[i] * b[i]);
+  for (std::size_t lane = 1; lane < 4; ++lane) sums[0].add(sums[lane]);
+  return sums[0];
+}
 
 /// The same for every column c of matrices with sums.size() columns: sums[c] = sum of a[i][c] b[i][c].
-void dots(std::span<const double> a, std::span<const double> b, std::span<ExactSum> sums);
+inline void dots(std::span<const double> a, std::span<const double> b, std::span<ExactSum> sums) {
+  if (sums.size() == 1) {
+    sums[0] = dot(a, b);
+    return;
+  }
+  std::ranges::fill(sums, ExactSum{});
+  for (std::size_t i = 0; i < a.size(); i += sums.size())
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add(a[i + c] * b[i + c]);
+}
 
 }  // namespace nuice::apps

@@ -2,6 +2,8 @@
 // How long a halo takes by each way to exchange it, and what the programs print of halos.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,8 @@
 #include "common/halos.hpp"
 #include "kit/json.hpp"
 #include "kit/timing.hpp"
+#include "nuice/core/bounds.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::apps {
 
@@ -19,16 +23,36 @@ struct HaloTimes {
 };
 
 /// Collective. Measures nothing for reps = 0.
-HaloTimes time_halos(const std::vector<kit::Timed>& ways, int reps);
+inline HaloTimes time_halos(const std::vector<kit::Timed>& ways, int reps) {
+  if (reps == 0) return {std::vector<std::optional<double>>(ways.size()), {}};
+  const std::vector<double> times_s = kit::time_in_turns(ways, reps);
+  HaloTimes halos{{times_s.begin(), times_s.end()}, {}};
+  if (mpi::world_size() > 1) halos.ratio = kit::ratio_to_best_other(ways, times_s, "nuice");
+  return halos;
+}
 
 /// One line: messages, bytes, phases.
-std::string halo_text(const HaloFacts& halo);
-/// Microseconds, or a dash.
-std::string exchange_text(std::optional<double> seconds);
+inline std::string halo_text(const HaloFacts& halo) {
+  const Bounds bounds = lower_bounds(halo.pattern);
+  return fmt::format("halo: {} messages, {} bytes, {} phases by {} ({}), at least {} are needed\n",
+                     halo.plan.num_messages, bounds.total_bytes, halo.plan.num_phases, halo.plan.scheduler,
+                     halo.plan.executor, bounds.max_degree);
+}
+
 /// One line, or none.
-std::string ratio_text(std::optional<double> ratio);
+inline std::string ratio_text(std::optional<double> ratio) {
+  return ratio ? fmt::format("one halo with nuice takes {:.3f} x the best of the others\n", *ratio) : "";
+}
 
 /// scheduler, executor, messages, phases, max_degree, bytes: to be appended to a program's object.
-void append_halo(kit::Json& to, const HaloFacts& halo);
+inline void append_halo(kit::Json& to, const HaloFacts& halo) {
+  const Bounds bounds = lower_bounds(halo.pattern);
+  to.update({{"scheduler", halo.plan.scheduler},
+             {"executor", halo.plan.executor},
+             {"messages", halo.plan.num_messages},
+             {"phases", halo.plan.num_phases},
+             {"max_degree", bounds.max_degree},
+             {"bytes", bounds.total_bytes}});
+}
 
 }  // namespace nuice::apps

@@ -11,14 +11,14 @@
 #include <limits>
 
 #include "common/exact_sum.hpp"
-#include "euler/cases.hpp"
 #include "euler/dual.hpp"
+#include "euler/gas.hpp"
 #include "euler/mesh.hpp"
 #include "euler/report.hpp"
 #include "euler/solver.hpp"
 #include "euler/vtk.hpp"
+#include "kit/errors.hpp"
 #include "kit/program.hpp"
-#include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
 
 namespace nuice::euler {
@@ -247,7 +247,7 @@ Report run_mesh(const Options& options) {
 
 int run(const kit::App& app, const Options& options) {
   if (options.mesh.empty() && options.box % 2 != 0)
-    throw Error(ErrorCode::invalid_argument, "--box must be even, as triangles lie in turns");
+    kit::refuse("--box must be even, as triangles lie in turns");
   const Report report = options.mesh.empty() ? run_vortex(options) : run_mesh(options);
   kit::write_pattern(options.common, report.halo.pattern, app);
   kit::print(options.common.json ? to_json(report) : to_text(report));

@@ -2,12 +2,21 @@
 // The array, spread over the ranks, and how it comes there and back.
 #pragma once
 
+#include <fmt/format.h>
+#include <mpi.h>
+
 #include <complex>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "kit/errors.hpp"
+#include "kit/files.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
 #include "nuice/core/types.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::fft2d {
 
@@ -27,18 +36,72 @@ struct Shape {
   std::int64_t columns;
 };
 
+/// A row as one element: MPI counts with an int.
+class RowType {
+ public:
+  explicit RowType(std::int64_t columns) {
+    MPI_Type_contiguous(static_cast<int>(columns), MPI_CXX_DOUBLE_COMPLEX, &type_);
+    MPI_Type_commit(&type_);
+  }
+  RowType(const RowType&) = delete;
+  RowType& operator=(const RowType&) = delete;
+  ~RowType() { MPI_Type_free(&type_); }
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 /// Element (row, column) of the input when there is no file: uniform in [-1, 1) for both parts.
-Complex element(std::int64_t row, std::int64_t column, std::uint64_t seed);
+inline Complex element(std::int64_t row, std::int64_t column, std::uint64_t seed) {
+  Random random(mix64(seed) ^
+                mix64(static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(column)));
+  const double real = 2 * random.unit() - 1;
+  return {real, 2 * random.unit() - 1};
+}
 
 /// Collective. This rank's rows of the array in the file: rows x columns numbers of two doubles in the machine's
 /// byte order, row by row (numpy's complex128, tofile()).
 /// Throws Error, on all ranks: io for a file that cannot be read or has another length.
-std::vector<Complex> read_rows(const std::string& path, const Shape& shape);
+inline std::vector<Complex> read_rows(const std::string& path, const Shape& shape) {
+  const Ranges rows{shape.rows, mpi::world_size()};
+  const Rank rank = mpi::world_rank();
+  std::vector<Complex> mine(static_cast<std::size_t>(rows.count(rank) * shape.columns));
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
+    const auto row_bytes = shape.columns * static_cast<std::int64_t>(sizeof(Complex));
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in) throw Error(ErrorCode::io, path + ": cannot be opened");
+    const std::int64_t bytes = in.tellg();
+    if (bytes != shape.rows * row_bytes)
+      kit::fail(ErrorCode::io, "{} has {} bytes, {} x {} complex numbers have {}", path, bytes, shape.rows,
+                shape.columns, shape.rows * row_bytes);
+    in.seekg(rows.begin(rank) * row_bytes);
+    in.read(reinterpret_cast<char*>(mine.data()), rows.count(rank) * row_bytes);
+    if (!in) throw Error(ErrorCode::io, path + ": cannot be read");
+  });
+  return mine;
+}
 
 /// Collective. The whole array on rank 0, empty elsewhere, from every rank's rows.
-std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const Shape& shape);
+inline std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const Shape& shape) {
+  const Ranges rows{shape.rows, mpi::world_size()};
+  std::vector<int> counts;
+  std::vector<int> begins;
+  for (Rank rank = 0; rank < rows.num_ranks; ++rank) {
+    counts.push_back(static_cast<int>(rows.count(rank)));
+    begins.push_back(static_cast<int>(rows.begin(rank)));
+  }
+  std::vector<Complex> all;
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] { all.resize(static_cast<std::size_t>(shape.rows * shape.columns)); });
+  const RowType row(shape.columns);
+  MPI_Gatherv(mine.data(), counts[static_cast<std::size_t>(mpi::world_rank())], row.get(), all.data(),
+              counts.data(), begins.data(), row.get(), 0, MPI_COMM_WORLD);
+  return all;
+}
 
 /// Rank 0 only.
-void write_array(const std::string& path, const std::vector<Complex>& array);
+inline void write_array(const std::string& path, const std::vector<Complex>& array) {
+  kit::write_file(path, std::as_bytes(std::span(array)));
+}
 
 }  // namespace nuice::fft2d

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kit/command_line.hpp"
+#include "kit/errors.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -33,9 +34,7 @@ std::int64_t parse_side(std::string_view side, const std::string& text, std::int
   std::int64_t value = 0;
   const auto [stop, status] = std::from_chars(side.data(), side.data() + side.size(), value);
   if (status != std::errc() || stop != side.data() + side.size() || value < 1 || value > most)
-    throw Error(
-        ErrorCode::invalid_argument,
-        "--size " + text + ": expected N or ROWSxCOLUMNS, each between 1 and " + std::to_string(most));
+    kit::refuse("--size {}: expected N or ROWSxCOLUMNS, each between 1 and {}", text, most);
   return value;
 }
 

@@ -9,18 +9,45 @@
 #include <string>
 #include <string_view>
 
+#include "kit/errors.hpp"
+#include "nuice/core/error.hpp"
+
 namespace nuice::kit {
 
 /// The lines of a file, without ends of lines of any system.
 class LineReader {
  public:
   /// Throws Error io.
-  explicit LineReader(const std::string& path);
+  explicit LineReader(const std::string& path) : path_(path), in_(path) {
+    if (!in_) throw Error(ErrorCode::io, path + ": cannot be opened");
+  }
+
   /// The next line, in line(); false at the end. Throws Error io.
-  bool next();
+  bool next() {
+    constexpr std::size_t longest_line = std::size_t{1} << 26;  // a device has no ends of lines
+    line_.clear();
+    char next = '\0';
+    while (in_.get(next) && next != '\n') {
+      line_.push_back(next);
+      if (line_.size() <= longest_line) continue;
+      ++number_;
+      fail("a line of more than {} characters", longest_line);
+    }
+    if (in_.bad()) throw Error(ErrorCode::io, path_ + ": cannot be read");
+    if (in_.eof() && line_.empty()) return false;
+    ++number_;
+    if (line_.ends_with('\r')) line_.pop_back();
+    return true;
+  }
+
   const std::string& line() const { return line_; }
+
   /// Throws Error parse: "path:number: what".
-  [[noreturn]] void fail(const std::string& what) const;
+  template <typename... Values>
+  [[noreturn]] void fail(fmt::format_string<Values...> what, Values&&... values) const {
+    const std::string text = fmt::format(what, std::forward<Values>(values)...);
+    kit::fail(ErrorCode::parse, "{}:{}: {}", path_, number_, text);
+  }
 
  private:
   std::string path_;
@@ -30,7 +57,14 @@ class LineReader {
 };
 
 /// Throws Error io.
-void write_file(const std::string& path, std::span<const std::byte> bytes);
-void write_file(const std::string& path, std::string_view text);
+inline void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!out.flush()) throw Error(ErrorCode::io, path + ": cannot be written");
+}
+
+inline void write_file(const std::string& path, std::string_view text) {
+  write_file(path, std::as_bytes(std::span(text)));
+}
 
 }  // namespace nuice::kit

@@ -8,37 +8,104 @@
 //   }
 #pragma once
 
+#include <csignal>
+#include <cstdio>
+#include <exception>
 #include <functional>
 #include <string>
 
 #include "kit/command_line.hpp"
+#include "nuice/core/text_io.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/plan.hpp"
 
 namespace nuice::kit {
-
-/// What main() returns: starts MPI, parses the command line, runs body(), ends MPI. The exit code, the same on all ranks, is
-/// that of body, 0 for --help, or that of reply_to(). An Error or Failure must be the same on all ranks; whatever else is
-/// thrown, by OnlyHere for one, ends all ranks with 1, as the others may wait for this one. On rank 0 it is 1 too where stdout
-/// could not be written. Ignores SIGPIPE.
-int run(int argc, char** argv, App& app, const std::function<int()>& body, int threads = MPI_THREAD_SINGLE);
 
 /// An Error that only this rank has.
 struct OnlyHere {
   Error error;
 };
-/// Runs the step, whose errors need not be those of all ranks.
-void or_abort(const std::function<void()>& step);
+
+inline void write(std::FILE* file, const std::string& text) {
+  if (mpi::world_rank() != 0) return;
+  std::fputs(text.c_str(), file);
+  std::fflush(file);
+}
 
 /// On rank 0 only, at once: to stdout, to stderr.
-void print(const std::string& text);
-void note(const std::string& text);
+inline void print(const std::string& text) { write(stdout, text); }
+inline void note(const std::string& text) { write(stderr, text); }
+
+[[noreturn]] inline void abort_all(int argc, char** argv, const App& app, const Error& error) {
+  const auto reply = reply_to(argc, argv, app, [&] { throw Failure{error}; });
+  std::fprintf(stderr, "%s: rank %d: %s\n", app.name().c_str(), mpi::world_rank(), error.what());
+  print(reply->out);
+  MPI_Abort(MPI_COMM_WORLD, failure);
+  std::abort();  // MPI does not say that MPI_Abort never returns
+}
+
+/// What main() returns: starts MPI, parses the command line, runs body(), ends MPI. The exit code, the same on all ranks, is
+/// that of body, 0 for --help, or that of reply_to(). An Error or Failure must be the same on all ranks; whatever else is
+/// thrown, by OnlyHere for one, ends all ranks with 1, as the others may wait for this one. On rank 0 it is 1 too where stdout
+/// could not be written. Ignores SIGPIPE.
+inline int run(int argc, char** argv, App& app, const std::function<int()>& body,
+               int threads = MPI_THREAD_SINGLE) {
+  // At the end Open MPI 5.0 writes to the sockets of other hosts (mca_btl_tcp_endpoint_close), which may be closed by then.
+  std::signal(SIGPIPE, SIG_IGN);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, threads, &provided);
+  int exit_code = success;
+  try {
+    const auto reply = reply_to(argc, argv, app, [&] {
+      app.parse(argc, argv);
+      exit_code = body();
+    });
+    if (reply) {
+      print(reply->out);
+      note(reply->err);
+      exit_code = reply->exit_code;
+    }
+  } catch (const OnlyHere& here) {
+    abort_all(argc, argv, app, here.error);
+  } catch (...) {
+    abort_all(argc, argv, app, current_error(mpi::world_rank()));
+  }
+  if (mpi::world_rank() == 0 && std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "%s: what it printed could not be written\n", app.name().c_str());
+    exit_code = failure;
+  }
+  MPI_Finalize();
+  return exit_code;
+}
+
+/// Runs the step, whose errors need not be those of all ranks.
+inline void or_abort(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const Error& error) {
+    throw OnlyHere{error};
+  }
+}
 
 /// First line of MPI_Get_library_version().
-std::string mpi_library();
+inline std::string mpi_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string all(text);
+  return all.substr(0, all.find('\n'));
+}
 
-mpi::PlanOptions plan_options(const CommonOptions& options);
+inline mpi::PlanOptions plan_options(const CommonOptions& options) {
+  const std::string usual = options.scheduler == "auto" ? "auto" : "async";
+  return {.scheduler = options.scheduler, .executor = options.executor.empty() ? usual : options.executor};
+}
 
 /// On rank 0, if there is a file to write it to. Collective: throws Error io on all ranks.
-void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const App& app);
+inline void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const App& app) {
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
+    if (!options.pattern.empty()) save_matrix_market(options.pattern, pattern, app.name());
+  });
+}
 
 }  // namespace nuice::kit

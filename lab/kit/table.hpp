@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,12 +30,43 @@ class Table {
   void append(const std::string& cell) { rows_.back().push_back(cell); }
 
   /// A line a row, the heading first, each after the indent.
-  std::string text(std::string_view indent = "") const;
+  std::string text(std::string_view indent = "") const {
+    const std::size_t columns = rows_.front().size();
+    std::vector<std::size_t> widths(columns, 0);
+    for (const auto& row : rows_)
+      for (std::size_t c = 0; c < std::min(columns, row.size()); ++c)
+        widths[c] = std::max(widths[c], row[c].size());
+    std::string text;
+    for (const auto& row : rows_) {
+      std::string line(indent);
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        const std::size_t width = c < columns ? widths[c] : 0;
+        line += c < left_ || c >= columns ? fmt::format("{:<{}}  ", row[c], width)
+                                          : fmt::format("{:>{}}  ", row[c], width);
+      }
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    }
+    return text;
+  }
 
  private:
   static constexpr char separator = '\x1f';
-  static std::string separated(fmt::string_view cells);
-  void add(std::string_view cells);
+
+  static std::string separated(fmt::string_view cells) {
+    std::string text(cells.begin(), cells.end());
+    std::ranges::replace(text, '|', separator);
+    return text;
+  }
+
+  void add(std::string_view cells) {
+    std::vector<std::string>& row = rows_.emplace_back();
+    for (;;) {
+      const std::size_t end = cells.find(separator);
+      row.emplace_back(cells.substr(0, end));
+      if (end == std::string_view::npos) return;
+      cells.remove_prefix(end + 1);
+    }
+  }
 
   std::size_t left_;
   std::vector<std::vector<std::string>> rows_;

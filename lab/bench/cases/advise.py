@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from statistics import mean, median
 
 import numpy as np
 from scipy.sparse import diags, kron
 
 import nuice
-from kit import Case, Table
+from kit import Case, Table, timed
 from kit.patterns import airfoil, laplacian
 
 MODES = {"as shipped": None, "model only": "model", "rule only": "rule"}
@@ -136,9 +137,8 @@ def judge(machine: nuice.Machine, seed: int, reuses: list[int]) -> Iterator[dict
         costs = {name: c.planning_s / reuse + c.exchange_s for name, c in known.items()}
         best = min(costs, key=costs.__getitem__)
         for mode, predict_by in MODES.items():
-            begin = time.process_time()
-            advice = nuice.advise(matrix, machine, reuse, candidates=names, predict_by=predict_by)
-            deciding = time.process_time() - begin
+            ask = partial(nuice.advise, matrix, machine, reuse, candidates=names, predict_by=predict_by)
+            deciding, advice = timed(ask, time.process_time)
             choice = advice.choice
             compared = [c for c in advice.candidates if c.applicable and predict_by]
             yield of_matrix | {

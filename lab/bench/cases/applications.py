@@ -12,15 +12,13 @@ come to a rank: fewer than the queue of its port cannot overflow it.
 """
 
 import json
-import tempfile
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 import scipy.io
 
 import nuice
-from kit import KIB, Case, Failed, Table, middle, objects, place
+from kit import KIB, Case, Failed, Table, middle, objects, place, scratch
 from kit.patterns import laplacian, mesh
 from nuice.cli.bench import find_program
 from nuice.flow import save_mesh, stiffness_matrix
@@ -115,13 +113,11 @@ def rows(options):
     options.executor = options.executor or ("credit" if options.testbed else "async")
     options.points = options.points or (53961 if options.testbed else 2800)
     problems = on_testbed if options.testbed and not options.quick else as_usual
-    with (
-        place(options.testbed, options.ranks, hosts=4 if options.quick else 0) as where,
-        tempfile.TemporaryDirectory() as name,
-    ):
-        for problem in problems(options, Path(name)):
+    hosts = 4 if options.quick else 0
+    with place(options.testbed, options.ranks, hosts=hosts) as where, scratch() as folder:
+        for problem in problems(options, folder):
             if options.cases in problem[0]:
-                yield from measure(where, *problem, options, Path(name))
+                yield from measure(where, *problem, options, folder)
 
 
 COLUMNS = (

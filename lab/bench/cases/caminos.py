@@ -6,12 +6,10 @@ in the phases of `coloring` with a barrier after each. CAMINOS goes phit by phit
 queues of 32 packets, one virtual channel, credits, cut-through. Times are over the busiest link's bound.
 """
 
-import tempfile
-from pathlib import Path
 from statistics import median
 
 import nuice
-from kit import Case, Failed, Table, call
+from kit import Case, Failed, Table, call, scratch
 
 PHITS = 16  # of a packet
 PACKET_BYTES = 4096
@@ -49,8 +47,7 @@ def traffic_of(plan, packets, folder, in_phases):
 
 
 def caminos_slots(sides, plan, packets, in_phases, seed, program):
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with scratch() as folder:
         text = CONFIGURATION.format(
             seed=seed,
             sides=", ".join(map(str, sides)),

@@ -8,7 +8,7 @@ Microseconds, and the median over the runs of the ratio to the message in one pl
 
 import nuice
 from cases.pair import batch_size
-from kit import MEDIAN, Case, Table, here, median_ratio, middle
+from kit import Case, Table, here, median_ratio, medians_of, middle
 
 EXECUTORS = ["async", "phased"]
 SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262144]
@@ -19,7 +19,7 @@ def rows(options):
         matrix = nuice.CommMatrix.from_messages(2, [(0, 1, size), (1, 0, size)])
         methods = [f"coloring:{executor}{form}" for executor in EXECUTORS for form in ("", "@fields")]
         found = here(2).several(options.runs, matrix, methods, options.reps, "--batch", batch_size(size))
-        seconds = {method: [record[MEDIAN] for record in records] for method, records in found.items()}
+        seconds = medians_of(found)
         for executor in EXECUTORS:
             whole, fields = f"coloring:{executor}", f"coloring:{executor}@fields"
             yield {

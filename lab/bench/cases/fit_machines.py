@@ -14,8 +14,6 @@
 
 Steps 3 to 5 take messages up to 32 KiB. Least squares of relative errors (SciPy), each step with what the
 ones before found. Leave-one-out: a step is fitted again without each of its cells, which is then predicted.
-Prints what belongs into data/machines/cm5-*.toml and python/nuice/data/fitted.csv, and writes
-python/nuice/data/fits.csv, which `nuice reproduce` shows, with --record; --check compares the values.
 The rows hold what belongs into data/machines/cm5-*.toml and fitted.csv beside what stands there, and --record
 writes them into fits.csv, which `nuice reproduce` shows. With --check wrong is a value that differs.
 """

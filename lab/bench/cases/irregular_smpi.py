@@ -11,12 +11,11 @@ of a case its "order": same_order where no pair is turned round that the printed
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kit import Case, Column, Failed, Table, call, objects, smpi
+from kit import Case, Column, Failed, Table, call, objects, scratch, smpi
 from nuice_papers.experiments.simulated_cm5 import (
     LAYER,
     NETS,
@@ -36,11 +35,11 @@ NETWORK = {"bytes_per_s": 1e9, "latency_s": 1e-6}  # packets are paid for at the
 def run(folder: Path, problem: Problem, ranks: int, costs: tuple[float, ...], more: list[str]) -> dict:
     """costs: seconds of a cell, of a message at an end, of a packet sent and received."""
     program = folder / "lab" / "papers" / problem.program / f"nuice-{problem.program}"
-    with tempfile.TemporaryDirectory() as name:
-        command = smpi.smpirun(Path(name), ranks, ranks, **NETWORK, settings=(*smpi.PLAIN, *smpi.LOOKS))
+    with scratch() as place:
+        command = smpi.smpirun(place, ranks, ranks, **NETWORK, settings=(*smpi.PLAIN, *smpi.LOOKS))
         command += [str(program), *problem.words(), *more, "--reps", "1", "--json", "--log=root.thres:error"]
         environment = {**os.environ, "NUICE_SMPI_COSTS": ",".join(map(repr, costs))}
-        done = call(command, timeout_s=7200, cwd=Path(name), env=environment)
+        done = call(command, timeout_s=7200, cwd=place, env=environment)
     found = objects(done.stdout)
     if not found:
         raise Failed(f"{' '.join(command)} printed no report:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

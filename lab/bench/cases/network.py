@@ -12,13 +12,10 @@ PetscSF is a peer where nuice-bench was built with it, by `make bench-peers`, th
 --bench build/peers/lab/bench/nuice_bench/nuice-bench --mpiexec /usr/bin/mpiexec.
 """
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 import nuice
-from kit import MBIT, MEDIAN, Case, Column, Table, megabits, place
+from kit import MBIT, MEDIAN, Case, Column, Table, megabits, place, scratch
 from kit.patterns import of_network
 
 PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx", "petscsf"]
@@ -125,11 +122,9 @@ def measure(where, options, wisdom):
 
 def rows(options):
     for preset in options.presets:
-        with (
-            place(preset, 0, cc="bbr", hosts=4 if options.quick else 0) as where,
-            tempfile.TemporaryDirectory() as folder,
-        ):
-            yield from measure(where, options, Path(folder) / "wisdom")
+        hosts = 4 if options.quick else 0
+        with place(preset, 0, cc="bbr", hosts=hosts) as where, scratch() as folder:
+            yield from measure(where, options, folder / "wisdom")
 
 
 def times_as_fast(rows):

@@ -7,10 +7,12 @@ processor time. Every figure but the speed is a simulation.
 """
 
 import time
+from functools import partial
 from statistics import median
 
 import nuice
-from kit import Case, Table
+from kit import Case, Table, timed
+from kit.patterns import planned
 
 NETWORKS = (("fattree:18x18", 324), ("fattree:16x16/2", 256), ("fattree:8x8x8", 512), ("fattree:32x8/2", 256))
 METHODS = ["ac:async", "coloring:credit", "link_coloring:phased", "link_coloring:barrier"]
@@ -67,13 +69,10 @@ def chosen_paths(topology, sizes, matrices):
         row = nuice.find_scheduler(method.split(":")[0])
         if row.needs_topology and row.why_not(matrices[0], topology=network):
             continue
-        plans = []
-        for matrix in matrices:
-            plan = nuice.plan(matrix, method.split(":")[0], topology=network)
-            assert plan.verified
-            plans.append((matrix, plan.schedule))
+        made = [planned(matrix, row.name, topology=network) for matrix in matrices]
+        plans = [(matrix, plan.schedule) for matrix, plan in zip(matrices, made, strict=True)]
         row = {"part": "paths", "topology": topology, "sizes": sizes, "method": method}
-        row["phases"] = plan.phases
+        row["phases"] = made[-1].phases
         executor, *spray = method.split(":")[1].split()
         routing = "spray" if spray else "table"
         for q in QUEUES:
@@ -123,13 +122,11 @@ def speed(topology, ranks, queueing, repeat=5):
     matrix = matrix_of(ranks, "equal", 1)
     schedule = nuice.plan(matrix, "ac").schedule
     machine = machine_of(topology)
-    times = []
-    for _ in range(repeat):
-        begin = time.process_time()
-        run = nuice.simulate_packets(matrix, schedule, machine, "async", queueing=queueing)
-        times.append(time.process_time() - begin)
-    row = {"part": "speed", "topology": topology, "queueing": queueing, "packet_hops": run.packet_hops}
-    return row | {"hops_per_second": run.packet_hops / median(times)}
+    simulate = partial(nuice.simulate_packets, matrix, schedule, machine, "async", queueing=queueing)
+    taken = [timed(simulate, time.process_time) for _ in range(repeat)]
+    hops = taken[0][1].packet_hops
+    row = {"part": "speed", "topology": topology, "queueing": queueing, "packet_hops": hops}
+    return row | {"hops_per_second": hops / median(seconds for seconds, _ in taken)}
 
 
 def rows(options):

@@ -8,7 +8,7 @@ Microseconds, and the median over the runs of the ratio to isend and to the best
 """
 
 import nuice
-from kit import MEDIAN, Case, Table, here, median_ratio, middle
+from kit import Case, Table, here, median_ratio, medians_of, middle
 
 OURS = ["auto", "coloring:async", "coloring:phased"]
 PEERS = ["isend", "persistent", "alltoallv", "neighbor"]
@@ -28,7 +28,7 @@ def rows(options):
             matrix = nuice.CommMatrix.from_messages(2, [(*pair, size) for pair in pairs])
             more = ["--batch", batch_size(size), "--wisdom", "none"]
             found = here(2).several(options.runs, matrix, [*OURS, *PEERS], options.reps, *more)
-            seconds = {method: [record[MEDIAN] for record in records] for method, records in found.items()}
+            seconds = medians_of(found)
             best = [min(times) for times in zip(*(seconds[peer] for peer in PEERS), strict=True)]
             for method, records in found.items():
                 yield {

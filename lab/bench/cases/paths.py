@@ -6,12 +6,10 @@ every pair of hosts takes the spine that clos_coloring chose for its message. Re
 `faster` is the median of each turn's hash over chosen, `bound` what the busiest port needs for its bytes.
 """
 
-import tempfile
-from pathlib import Path
 from statistics import median
 
 import nuice
-from kit import KIB, MEDIAN, Case, Table, network, testbed
+from kit import KIB, MEDIAN, Case, Table, network, scratch, testbed
 from kit.patterns import uniform
 
 TOPOLOGY = "fattree:2x8"
@@ -33,7 +31,7 @@ def turn(where, matrix, ways, options):
 
 def measure(where, name, matrix, options, folder):
     plan = nuice.plan(matrix, "clos_coloring", topology=nuice.make_topology(TOPOLOGY))
-    file = Path(folder) / "paths.plan"
+    file = folder / "paths.plan"
     plan.save(file)
     turns = []
     for number in range(options.turns):
@@ -62,7 +60,7 @@ def measure(where, name, matrix, options, folder):
 
 
 def rows(options):
-    with network("--preset", "fabric2", name="fabric2") as where, tempfile.TemporaryDirectory() as folder:
+    with network("--preset", "fabric2", name="fabric2") as where, scratch() as folder:
         for name, make in PATTERNS.items():
             yield from measure(where, name, make(where.ranks), options, folder)
 

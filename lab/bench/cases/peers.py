@@ -10,9 +10,7 @@ started one after the other, --runs times.
 """
 
 import sys
-import tempfile
 from functools import partial
-from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -20,7 +18,7 @@ import scipy.io
 import scipy.sparse
 
 import nuice
-from kit import ROOT, Case, Column, Failed, Table, here, in_turns, objects
+from kit import ROOT, Case, Column, Failed, Table, here, in_turns, objects, scratch
 from kit.patterns import airfoil, everybody, laplacian, mesh
 from kit.peers import OPTIONS, build_peers, find, mpi_of, write_pattern
 from nuice.flow import stiffness_matrix
@@ -33,6 +31,11 @@ def start(options, program, *words):
     """What it printed."""
     done = here(options.ranks).run([program, *words], mpiexec=options.mpiexec, timeout_s=300)
     return objects(done.stdout)[0]
+
+
+def own(options, name, *words):
+    """What a program of ours printed of the way with nuice."""
+    return start(options, find(options.build, name), *words, "--json", "--reps", options.reps)["methods"][0]
 
 
 def medians(options, ours, peer):
@@ -57,15 +60,10 @@ def transforms(options, peer, folder):
         array.tofile(folder / "in.c128")
         np.zeros_like(array).tofile(folder / "peer.c128")
         words = ["--size", f"{rows}x{columns}", "--input", folder / "in.c128", "--schedulers"]
-        words += ["coloring:async", "--no-check", "--output", folder / "ours.c128", "--json", "--reps"]
-
-        def ours(words=words):
-            return start(options, find(options.build, "nuice-fft2d"), *words, options.reps)["methods"][0]
-
-        def theirs(rows=rows, columns=columns):
-            names = [folder / "in.c128", folder / "peer.c128"]
-            return start(options, peer, rows, columns, *names, options.reps)
-
+        words += ["coloring:async", "--no-check", "--output", folder / "ours.c128"]
+        ours = partial(own, options, "nuice-fft2d", *words)
+        names = [folder / "in.c128", folder / "peer.c128"]
+        theirs = partial(start, options, peer, rows, columns, *names, options.reps)
         mine, other = medians(options, ours, theirs)
         expected = scipy.fft.fft2(array)
         results = [np.fromfile(folder / f"{name}.c128", dtype=complex) for name in ("ours", "peer")]
@@ -111,17 +109,10 @@ def solvers(options, peer, folder, label):
         scipy.io.mmwrite(folder / "a.mtx", matrix.tocoo(), symmetry="symmetric", precision=17)
         write_petsc(folder / "a.petsc", matrix.tocsr()[order][:, order])
         (folder / "rows").write_text("\n".join(map(str, rows)) + "\n")
-
-        def ours():
-            words = ["--matrix", folder / "a.mtx", "--solution", folder / "ours.x", "--no-sequential"]
-            program = find(options.build, "nuice-cg")
-            return start(options, program, *words, "--json", "--reps", options.reps)["methods"][0]
-
-        def theirs():
-            words = [folder / "a.petsc", folder / "rows", folder / "peer.x", "1e-10", options.reps]
-            return start(options, peer, *words)
-
-        mine, other = medians(options, ours, theirs)
+        words = ["--matrix", folder / "a.mtx", "--solution", folder / "ours.x", "--no-sequential"]
+        files = [folder / "a.petsc", folder / "rows", folder / "peer.x"]
+        ours = partial(own, options, "nuice-cg", *words)
+        mine, other = medians(options, ours, partial(start, options, peer, *files, "1e-10", options.reps))
         x = np.loadtxt(folder / "ours.x")
         difference = float(np.abs(x[order] - np.loadtxt(folder / "peer.x")).max() / np.abs(x).max())
         right = mine["iterations"] == other["iterations"] and difference <= 1e-8 and other["converged"]
@@ -141,17 +132,11 @@ def exchanges(options, peer, folder):
     for name, matrix in cases.items():
         write_pattern(folder / "pattern", matrix)
         batch = max(1, round(1e-3 / (1e-6 + 2e-10 * nuice.lower_bounds(matrix).total_bytes)))
-        program = find(options.build, "nuice-bench")
+        methods, program = ["coloring:async", "isend"], find(options.build, "nuice-bench")
         how = {"program": program, "mpiexec": options.mpiexec, "timeout_s": 300}
-
-        def ours(matrix=matrix, batch=batch, how=how):
-            methods = ["coloring:async", "isend"]
-            return here(n).bench(matrix, methods, options.reps, "--batch", batch, **how)[0]
-
-        def theirs():
-            return start(options, peer, folder / "pattern", options.reps)
-
-        mine, other = medians(options, ours, theirs)
+        ours = partial(here(n).bench, matrix, methods, options.reps, "--batch", batch, **how)
+        theirs = partial(start, options, peer, folder / "pattern", options.reps)
+        mine, other = medians(options, lambda ours=ours: ours()[0], theirs)
         right = mine["verified"] and other["verified"]
         yield figure(name, "exchange", "PetscSF", mine[EXCHANGE], other[EXCHANGE], right, "payloads verified")
 
@@ -168,8 +153,7 @@ def rows(options):
     if options.ranks < 2:
         raise Failed("--ranks: one rank alone exchanges nothing")
     ours = mpi_of(find(options.build, "nuice-bench"))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with scratch() as folder:
         for peer, program in build_peers(options.mpicxx, folder, *RUNS).items():
             if mpi_of(program) != ours:
                 print(f"{peer} is skipped: it runs on {mpi_of(program)}, nuice on {ours}", file=sys.stderr)

@@ -9,12 +9,11 @@ the plan has paid for its set-up. Every payload is verified, and solutions are c
 """
 
 import re
-import tempfile
 from itertools import product
 from pathlib import Path
 
 import nuice
-from kit import ROOT, CannotRun, Case, Column, Table, objects, place
+from kit import ROOT, CannotRun, Case, Column, Table, objects, place, scratch
 from kit.patterns import airfoil_of_volume, uniform
 from kit.peers import OPTIONS, build_peers, write_pattern
 
@@ -123,8 +122,7 @@ def solves(options, where, program):
 
 
 def rows(options):
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with scratch() as folder:
         programs = build_peers(options.mpicxx, folder, "petsc_sf", "petsc_block_cg")
         if len(programs) < 2:
             raise CannotRun("PETSc is not here: `make petsc` says what it needs")

@@ -11,11 +11,10 @@ SimGrid 3.32 any more, which has no MPI_Comm_idup.
 """
 
 import os
-import tempfile
 import time
 from pathlib import Path
 
-from kit import ROOT, Case, Failed, Table, call, objects, smpi
+from kit import ROOT, Case, Failed, Table, call, objects, scratch, smpi
 
 SOURCES = ROOT / "lab" / "bench" / "plan_scale"
 WAYS = ("root", "everywhere", "gather", "count", "consensus", "local")
@@ -44,13 +43,13 @@ def measure(what, ranks, partners, build, folder):
 def rows(options):
     build = Path(options.build).resolve()
     smpi.build(build, "plan_scale")
-    with tempfile.TemporaryDirectory() as name:
-        library = Path(name) / "libmemory.so"
+    with scratch() as folder:
+        library = folder / "libmemory.so"
         words = ["-shared", "-fPIC", "-std=c++20", "-O2", SOURCES / "plan_scale_memory.cpp", "-o", library]
         call(["c++", *words, "-lsimgrid"])
         for what in options.what:
             for ranks in options.ranks:
-                yield measure(what, ranks, options.partners, build, Path(name))
+                yield measure(what, ranks, options.partners, build, folder)
 
 
 INDEX = "what | ranks | partners"

@@ -9,14 +9,11 @@ this very process. Medians over the rounds, in microseconds for one pair; the wa
 from __future__ import annotations
 
 import ctypes
-import tempfile
-import time
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-from kit import Case, Failed, Table, call, in_turns
+from kit import Case, Failed, Table, call, in_turns, scratch, timed
 
 LOOP = """
 #include <stdint.h>
@@ -33,19 +30,13 @@ int pairs(Call start, Call wait, void* exchange, int64_t count) {
 
 
 def c_loop() -> ctypes.CDLL:
-    with tempfile.TemporaryDirectory() as name:
-        source, library = Path(name) / "loop.c", Path(name) / "loop.so"
+    with scratch() as folder:
+        source, library = folder / "loop.c", folder / "loop.so"
         source.write_text(LOOP)
         call(["cc", "-O2", "-shared", "-fPIC", source, "-o", library])
         loop = ctypes.CDLL(str(library))
     loop.pairs.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
     return loop
-
-
-def seconds(way) -> float:
-    began = time.perf_counter()
-    way()
-    return time.perf_counter() - began
 
 
 def rows(options):
@@ -76,7 +67,7 @@ def rows(options):
             raise Failed("the exchange failed")
 
     ways = {"c": from_c, "python": from_python, "mpi4py": from_mpi4py}
-    taken = in_turns(options.rounds, *(lambda way=way: seconds(way) for way in ways.values()))
+    taken = in_turns(options.rounds, *(lambda way=way: timed(way)[0] for way in ways.values()))
     us = {name: median(all_) / options.reps * 1e6 for name, all_ in zip(ways, taken, strict=True)}
     figures = {f"{name}_us": value for name, value in us.items()}
     yield figures | {"over_c_us": us["python"] - us["c"], "to_mpi4py": us["python"] / us["mpi4py"]}

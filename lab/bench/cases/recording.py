@@ -5,11 +5,9 @@ Starts the same program in turns, without and under `nuice run --record`, batche
 Microseconds an exchange and what recording adds, medians over the rounds.
 """
 
-import tempfile
-from pathlib import Path
 from statistics import median
 
-from kit import LOAD, MEDIAN, Case, Table, here, in_turns, median_ratio
+from kit import LOAD, MEDIAN, Case, Table, here, in_turns, median_ratio, scratch
 from kit.patterns import everybody
 from nuice.cli.bench import find_program
 
@@ -26,9 +24,8 @@ def rows(options):
             return {record["method"]: record[MEDIAN] for record in records}
 
         def recorded(plain=plain):
-            with tempfile.TemporaryDirectory() as folder:
-                record = str(Path(folder) / "record")
-                return plain([find_program("nuice"), "run", "--record", record, "--"])
+            with scratch() as folder:
+                return plain([find_program("nuice"), "run", "--record", str(folder / "record"), "--"])
 
         without, beside = in_turns(options.rounds, plain, recorded)
         for method in METHODS:

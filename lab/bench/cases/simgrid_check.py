@@ -9,12 +9,10 @@ phase; our simulator runs the same schedule. Wrong is a pair of times that diffe
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import nuice
-from kit import Case, Failed, Table, call
+from kit import Case, Failed, Table, call, scratch
 from kit.patterns import everybody, uniform
 from kit.smpi import PLAIN, smpirun
 
@@ -45,8 +43,7 @@ def trace_of(schedule: nuice.Schedule, rank: int) -> list[str]:
 
 def simgrid_seconds(schedule: nuice.Schedule) -> float:
     ranks = schedule.num_ranks
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with scratch() as folder:
         files = [folder / f"trace{rank}" for rank in range(ranks)]
         for rank, file in enumerate(files):
             file.write_text("\n".join(trace_of(schedule, rank)) + "\n")

@@ -6,10 +6,11 @@ network has any, links are shared; sizes are 1 to 32 KB, so that hardly two mess
 """
 
 import time
+from functools import partial
 from statistics import median
 
 import nuice
-from kit import Case, Table
+from kit import Case, Table, timed
 
 MACHINE = """
 topology = "{topology}"
@@ -41,18 +42,16 @@ def rows(options):
         machine = nuice.parse_machine(MACHINE.format(**shape), "bench")
         for scheduler, executor in (("ac", "async"), ("rs_n", "phased")):
             schedule = nuice.plan(matrix, scheduler).schedule
-            times = []
-            for _ in range(options.repeat):
-                begin = time.process_time()
-                run = nuice.simulate(matrix, schedule, machine, executor)
-                times.append(time.process_time() - begin)
+            simulate = partial(nuice.simulate, matrix, schedule, machine, executor)
+            taken = [timed(simulate, time.process_time) for _ in range(options.repeat)]
+            seconds, run = median(taken_s for taken_s, _ in taken), taken[0][1]
             yield {
                 **shape,
                 "scheduler": scheduler,
                 "executor": executor,
                 "messages": matrix.num_messages,
-                "processor_seconds": median(times),
-                "messages_per_second": matrix.num_messages / median(times),
+                "processor_seconds": seconds,
+                "messages_per_second": matrix.num_messages / seconds,
                 "simulated_seconds": run.seconds,
                 "seconds_to_port_bound": run.seconds / nuice.port_bound_s(matrix, machine),
             }

@@ -19,13 +19,14 @@ packets in the check, and the model of the large machine counts headers and no p
 """
 
 from dataclasses import dataclass
+from itertools import product
 from math import ceil, isqrt
 
 import numpy as np
 
 import nuice
 from kit import Case, Column, Table
-from kit.patterns import everybody
+from kit.patterns import everybody, planned
 
 COPY_BYTE_S = 1e-10
 PHASE_COSTS = (0, 1024, 65536, 1 << 24, 1 << 34)  # one of them makes a row take each radix
@@ -153,9 +154,8 @@ def simulated(machine, hosts, per_host, size, name):
     )
 
     def run(scheduler, executor, **options):
-        plan = nuice.plan(matrix, scheduler, **options)
-        assert plan.verified
-        return nuice.simulate(matrix, plan.schedule, network, executor, blocking_sends=False).seconds
+        schedule = planned(matrix, scheduler, **options).schedule
+        return nuice.simulate(matrix, schedule, network, executor, blocking_sends=False).seconds
 
     if name == "direct":
         return run("ac", "async")
@@ -180,49 +180,42 @@ def simulated(machine, hosts, per_host, size, name):
     return None
 
 
+def checks(machine, name_of_machine, size, shape):
+    """The model beside the simulator."""
+    hosts, per_host = map(int, shape.split("x"))
+    for name, whose, ways in methods(hosts, per_host, size):
+        seconds = simulated(machine, hosts, per_host, size, name)
+        if seconds is None:
+            continue
+        model = min(modelled(machine, way, per_host, 0) for way in ways)
+        row = {"part": "check", "machine": name_of_machine, "shape": shape, "bytes": size}
+        row |= {"method": name, "whose": whose, "simulated_ms": seconds * 1e3}
+        yield row | {"modelled_ms": model * 1e3, "model_over_simulated": model / seconds}
+
+
+def models(machine, name_of_machine, size, shape):
+    hosts, per_host = map(int, shape.split("x"))
+    found = []
+    for name, whose, ways in methods(hosts, per_host, size):
+        times = [modelled(machine, way, per_host, 1) for way in ways]
+        two_phase = min(modelled(machine, way, per_host, 1, True) for way in ways)
+        found.append((name, whose, min(times), two_phase))
+    best = {w: min(t for _, whose, t, _ in found if whose == w) for w in ("ours", "published")}
+    as_published = min(t for _, whose, _, t in found if whose == "published")
+    for name, whose, seconds, two_phase in found:
+        row = {"part": "modelled", "machine": name_of_machine, "shape": shape, "bytes": size}
+        row |= {"method": name, "whose": whose, "modelled_ms": seconds * 1e3}
+        row |= {"two_phase_ms": two_phase * 1e3 if whose == "published" else None}
+        row |= {"ours_over_published": best["ours"] / best["published"]}
+        yield row | {"ours_over_two_phase": best["ours"] / as_published}
+
+
 def rows(options):
-    for machine_name in options.machines:
-        machine = nuice.find_machine(machine_name)
-        for size in options.sizes:
-            for shape in options.checked:
-                hosts, per_host = map(int, shape.split("x"))
-                for name, whose, ways in methods(hosts, per_host, size):
-                    seconds = simulated(machine, hosts, per_host, size, name)
-                    if seconds is None:
-                        continue
-                    model = min(modelled(machine, way, per_host, 0) for way in ways)
-                    yield {
-                        "part": "check",
-                        "machine": machine_name,
-                        "shape": shape,
-                        "bytes": size,
-                        "method": name,
-                        "whose": whose,
-                        "simulated_ms": seconds * 1e3,
-                        "modelled_ms": model * 1e3,
-                        "model_over_simulated": model / seconds,
-                    }
-            hosts, per_host = map(int, options.shape.split("x"))
-            found = []
-            for name, whose, ways in methods(hosts, per_host, size):
-                times = [modelled(machine, way, per_host, 1) for way in ways]
-                two_phase = min(modelled(machine, way, per_host, 1, True) for way in ways)
-                found.append((name, whose, min(times), two_phase))
-            best = {w: min(t for _, whose, t, _ in found if whose == w) for w in ("ours", "published")}
-            as_published = min(t for _, whose, _, t in found if whose == "published")
-            for name, whose, seconds, two_phase in found:
-                yield {
-                    "part": "modelled",
-                    "machine": machine_name,
-                    "shape": options.shape,
-                    "bytes": size,
-                    "method": name,
-                    "whose": whose,
-                    "modelled_ms": seconds * 1e3,
-                    "two_phase_ms": two_phase * 1e3 if whose == "published" else None,
-                    "ours_over_published": best["ours"] / best["published"],
-                    "ours_over_two_phase": best["ours"] / as_published,
-                }
+    for name, size in product(options.machines, options.sizes):
+        machine = nuice.find_machine(name)
+        for shape in options.checked:
+            yield from checks(machine, name, size, shape)
+        yield from models(machine, name, size, options.shape)
 
 
 CASE = Case(

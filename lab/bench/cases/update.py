@@ -8,13 +8,12 @@ to follow is that of apply; planning anew is `coloring` alone, without making th
 run, medians. Then a long series of mixed changes: phases beside the maximum degree.
 """
 
-import time
 from statistics import median
 
 import numpy as np
 
 import nuice
-from kit import Case, Column, Failed, Table
+from kit import Case, Column, Failed, Table, timed
 
 MATRICES = {"1,024 x 1,023, complete": (1024, 1023), "1,024 x 512": (1024, 512), "65,536 x 32": (65536, 32)}
 SMALL = {"64 x 63, complete": (64, 63), "256 x 16": (256, 16)}
@@ -79,12 +78,6 @@ def rewired(pairs, count, random):
     return np.array([(s, d, b) for (s, d), b in changed.items()])
 
 
-def seconds(call):
-    begin = time.perf_counter()
-    result = call()
-    return time.perf_counter() - begin, result
-
-
 def require(violation):
     if violation is not None:
         raise Failed(violation.text)
@@ -99,10 +92,10 @@ def follow(plan, pairs, kind, count, runs):
             return None
         live = plan.dynamic()
         columns = [np.ascontiguousarray(column, np.int64) for column in changes.T]
-        took, update = seconds(lambda: live.apply_arrays(*columns))  # noqa: B023
+        took, update = timed(lambda: live.apply_arrays(*columns))  # noqa: B023
         update_s.append(took)
         moved.append(update.moved)
-        took, violation = seconds(live.check_changes)
+        took, violation = timed(live.check_changes)
         check_s.append(took)
         require(violation)
         after = live.matrix()

@@ -4,13 +4,24 @@
 from .case import CannotRun, Case, Failed, Row
 from .needs import NEEDS, missing
 from .place import KIB, MBIT, Place, here, megabits, network, place, testbed
-from .process import ROOT, call, objects
+from .process import ROOT, call, objects, scratch
 from .stamp import stamped
-from .stats import MEDIAN, by_method, in_turns, median_ratio, middle, quantile, rows_by_method
+from .stats import (
+    MEDIAN,
+    by_method,
+    in_turns,
+    median_ratio,
+    medians_of,
+    middle,
+    quantile,
+    rows_by_method,
+    timed,
+)
 from .table import LOAD, Column, Table, show
 
 __all__ = [
     "KIB", "LOAD", "MBIT", "MEDIAN", "NEEDS", "ROOT", "CannotRun", "Case", "Column", "Failed", "Place",
-    "Row", "Table", "by_method", "call", "here", "in_turns", "median_ratio", "megabits", "middle",
-    "missing", "network", "objects", "place", "quantile", "rows_by_method", "show", "stamped", "testbed",
+    "Row", "Table", "by_method", "call", "here", "in_turns", "median_ratio", "medians_of", "megabits",
+    "middle", "missing", "network", "objects", "place", "quantile", "rows_by_method", "scratch", "show",
+    "stamped", "testbed", "timed",
 ]  # fmt: skip

@@ -12,6 +12,8 @@ import numpy as np
 import nuice
 from nuice.airfoil import Mesh, airfoil_mesh, halo_matrix, partition
 
+from .case import Failed
+
 VOLUME = 8 * 65536  # bytes that a rank sends in the cases of a network
 
 
@@ -59,6 +61,14 @@ def near_and_far(ranks: int, unit_bytes: int) -> nuice.CommMatrix:
     return nuice.CommMatrix.from_messages(
         ranks, [(rank, rank ^ step, unit_bytes) for rank in range(ranks) for step in steps]
     )
+
+
+def planned(matrix: nuice.CommMatrix, scheduler: str, *seed: int, **how: Any) -> nuice.Plan:
+    """As nuice.plan(). Raises Failed if it is wrong."""
+    plan = nuice.plan(matrix, scheduler, *seed, **how)
+    if not plan.verified:
+        raise Failed(f"{scheduler} is wrong: {plan.violation.text}")
+    return plan
 
 
 def of_network(settings: Mapping[str, Any], quick: bool) -> Iterator[tuple[str, nuice.CommMatrix]]:

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import nuice
 from nuice.cli.bench import environment, find_program
 
 from .case import CannotRun, Failed
-from .process import ROOT, call, objects
+from .process import ROOT, call, objects, scratch
 from .stats import by_method
 
 MBIT = 125_000  # bytes per second
@@ -75,10 +74,8 @@ class Place:
     ) -> list[dict[str, Any]]:
         """What nuice-bench measured, one record per method, in turns and verified. problem: a matrix, or the
         options that name another; more: further options of nuice-bench; how: as run takes it."""
-        with tempfile.TemporaryDirectory(prefix="nuice-bench-") as folder:
-            words = (
-                list(problem) if not isinstance(problem, nuice.CommMatrix) else saved(problem, Path(folder))
-            )
+        with scratch() as folder:
+            words = saved(problem, folder) if isinstance(problem, nuice.CommMatrix) else list(problem)
             words += ["--schedulers", ",".join(methods)] if methods else []
             words += ["--reps", reps, "--json", *more]
             records = objects(self.run([program or find_program("nuice-bench"), *words], **how).stdout)

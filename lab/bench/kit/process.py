@@ -7,7 +7,9 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,13 @@ def call(
         said = (err.strip() or out.strip())[-4000:]
         raise Failed(f"{' '.join(command)} ended with status {process.returncode}: {said}")
     return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder while it is needed."""
+    with tempfile.TemporaryDirectory(prefix="nuice-bench-") as name:
+        yield Path(name)
 
 
 def objects(text: str) -> list[dict[str, Any]]:

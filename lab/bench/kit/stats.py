@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -24,6 +25,18 @@ def median_ratio(ours: Iterable[float], theirs: Iterable[float]) -> float:
 def quantile(values: Sequence[float], share: float) -> float:
     """The least value that so many of them do not exceed."""
     return sorted(values)[max(0, math.ceil(len(values) * share) - 1)]
+
+
+def timed(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[float, Any]:
+    """Seconds, and what it returned."""
+    begin = clock()
+    result = call()
+    return clock() - begin, result
+
+
+def medians_of(found: Mapping[str, list[Mapping]]) -> dict[str, list[float]]:
+    """By method, of every run the median that it had."""
+    return {method: [record[MEDIAN] for record in records] for method, records in found.items()}
 
 
 def in_turns(rounds: int, *ways: Callable[[], Any]) -> list[list[Any]]:

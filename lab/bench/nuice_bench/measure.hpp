@@ -2,11 +2,23 @@
 // Runs the methods in turns and times them.
 #pragma once
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "kit/timing.hpp"
+#include "nuice/core/error.hpp"
+#include "nuice/core/random.hpp"
+#include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
+#include "nuice_bench/tcp.hpp"
 
 namespace nuice::bench {
 
@@ -30,13 +42,137 @@ struct Result : Preparation {
   std::optional<Asking> asking;             // DRS_N only
 };
 
+struct Ready {
+  std::unique_ptr<Method> method;
+  std::size_t result;  // index
+  std::vector<double> samples_s;
+  std::optional<std::int64_t> sent_again = 0;
+};
+
+/// Says on a terminal how far it is; silent elsewhere.
+class Progress {
+ public:
+  explicit Progress(int rounds)
+      : rounds_(rounds), visible_(mpi::world_rank() == 0 && isatty(STDERR_FILENO) != 0) {}
+  void round(int round) const {
+    if (visible_) std::fprintf(stderr, "\rround %d of %d ", round, rounds_);
+  }
+  ~Progress() {
+    if (visible_) std::fprintf(stderr, "\r%*s\r", 40, "");
+  }
+
+ private:
+  int rounds_;
+  bool visible_;
+};
+
+/// Ready to run, with the least planning time of several trials: the first one also pays for MPI's
+/// connections.
+inline std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
+  // A second plan of "auto" that measures would find the wisdom of the first.
+  const int trials = spec.executor == "auto" && options.plan.automatic.measure ? 1 : 3;
+  auto method = make_method(spec, options, payload);
+  PlanningTime least = method->planning;
+  for (int trial = 1; trial < trials; ++trial) {
+    method.reset();
+    method = make_method(spec, options, payload);
+    if (method->planning.total_s < least.total_s) least = method->planning;
+  }
+  method->planning = least;
+  return method;
+}
+
+/// Makes every method ready; those that cannot carry the matrix get a reason instead.
+inline std::vector<Ready> prepare(const Options& options, Payload& payload, std::vector<Result>& results) {
+  std::vector<Ready> all_ready;
+  for (const MethodSpec& spec : options.methods) {
+    Result& result = results.emplace_back();
+    result.spec = spec;
+    try {
+      auto method = make_ready(spec, options, payload);
+      static_cast<Preparation&>(result) = *method;
+      all_ready.push_back({std::move(method), results.size() - 1, {}});
+    } catch (const Error& error) {
+      const bool expected = error.code() == ErrorCode::not_applicable || error.code() == ErrorCode::limit;
+      if (!expected) throw Error(error.code(), spec.word + ": " + error.what());
+      result.refused = error.what();
+    }
+  }
+  return all_ready;
+}
+
+/// CLOCK_MONOTONIC, which MPI_Wtime() shifts.
+inline double monotonic_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+inline std::optional<std::int64_t> add_difference(std::optional<std::int64_t> sum,
+                                                  std::optional<std::int64_t> before,
+                                                  std::optional<std::int64_t> after) {
+  if (!sum || !before || !after) return std::nullopt;
+  return *sum + *after - *before;
+}
+
+inline void verify(Payload& payload, const MethodSpec& spec) {
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {
+    if (const std::string wrong = payload.verify_received(); !wrong.empty())
+      throw Error(ErrorCode::mismatch, spec.word + ": " + wrong);
+  });
+}
+
 /// Requires a sample.
-ExchangeTime summarize(const std::vector<double>& samples_s);
+inline ExchangeTime summarize(const std::vector<double>& samples_s) {
+  const auto [least, most] = std::ranges::minmax(samples_s);
+  return {kit::median(samples_s), least, most, kit::percentile(samples_s, 95)};
+}
 
 /// Collective. One result per method, in their order. Before every repetition the receive buffers are
 /// poisoned, after it every byte is verified, both outside the time. The methods take turns, so that noise
 /// hits all alike, and every round begins with another method.
 /// Throws Error mismatch, on all ranks, naming method, pair and byte, if a payload arrives damaged.
-std::vector<Result> measure(const Options& options, Payload& payload);
+inline std::vector<Result> measure(const Options& options, Payload& payload) {
+  std::vector<Result> results;
+  std::vector<Ready> all_ready = prepare(options, payload, results);
+  const int rounds = options.warmup + options.reps;
+  const Progress progress(rounds);
+  const TcpCounter tcp;
+  auto before = tcp.sent_again();
+  Random random(1);
+  std::vector<std::size_t> order(all_ready.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (int round = 0; round < rounds; ++round) {
+    progress.round(round + 1);
+    // What one method leaves behind, in caches or on the network, must not always fall on the same other one. The same
+    // order on all ranks.
+    random.shuffle(std::span(order));
+    for (const std::size_t turn : order) {
+      Ready& ready = all_ready[turn];
+      for (int i = 0; i < options.settle; ++i) ready.method->run();
+      if (options.settle > 0) before = tcp.sent_again();
+      payload.poison_received();
+      results[ready.result].begin_s.push_back(monotonic_s());
+      const double elapsed_s = kit::time_batch([&] { ready.method->run(); }, options.batch);
+      verify(payload, results[ready.result].spec);
+      const auto after = tcp.sent_again();
+      results[ready.result].all_s.push_back(elapsed_s);
+      if (std::string by = ready.method->carried_out_by(); !by.empty())
+        results[ready.result].by.push_back(std::move(by));
+      if (round >= options.warmup) {
+        ready.samples_s.push_back(elapsed_s);
+        ready.sent_again = add_difference(ready.sent_again, before, after);
+      }
+      before = after;
+    }
+  }
+  for (Ready& ready : all_ready) {
+    Result& result = results[ready.result];
+    if (ready.sent_again)
+      result.sent_again = static_cast<double>(*ready.sent_again) / (options.reps * options.batch);
+    result.exchange = summarize(ready.samples_s);
+    result.asking = ready.method->asking();
+    result.learnt = ready.method->learnt();
+  }
+  return results;
+}
 
 }  // namespace nuice::bench

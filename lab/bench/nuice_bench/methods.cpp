@@ -5,6 +5,8 @@
 #include <array>
 
 #include "nuice/mpi/agree.hpp"
+#include "nuice_bench/broadcast_methods.hpp"
+#include "nuice_bench/drs_method.hpp"
 
 namespace nuice::bench {
 namespace {
@@ -93,9 +95,10 @@ class PlannedMethod : public Method {
 
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload) {
   MPI_Barrier(MPI_COMM_WORLD);
-  if (options.broadcast) return make_broadcast_method(spec, *options.broadcast, payload);
+  if (options.broadcast && spec.is_peer) return std::make_unique<BcastMethod>(*options.broadcast, payload);
+  if (options.broadcast) return std::make_unique<PlannedBroadcast>(spec, *options.broadcast, payload);
   if (spec.is_peer) return make_peer(spec.word, payload);
-  if (spec.drs) return make_drs(spec, options, payload);
+  if (spec.drs) return std::make_unique<DrsMethod>(spec, options, payload);
   return std::make_unique<PlannedMethod>(spec, options, payload);
 }
 

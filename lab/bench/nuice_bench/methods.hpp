@@ -2,6 +2,7 @@
 // The ways of exchanging that are compared. To add one of MPI's: a class, and a row of the table in mpi_methods.cpp.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,25 +60,13 @@ class Method : public Preparation {
 /// this matrix. `payload` must outlive the method.
 std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& options, Payload& payload);
 
-/// MPI's own, of this build.
-std::vector<std::string> peer_names(bool is_broadcast);
-
-/// One of them, for make_method(). NBX, published ways that forward, and PetscSF (only where NUICE_BENCH_PETSC is defined) for make_peer().
+/// One of them, for make_method().
 std::unique_ptr<Method> make_peer(const std::string& name, Payload& payload);
-std::unique_ptr<Method> make_consensus(Payload& payload);
-std::unique_ptr<Method> make_two_phase_bruck(Payload& payload);
-std::unique_ptr<Method> make_tuna_flat(Payload& payload);
-std::unique_ptr<Method> make_tuna_on_hosts(Payload& payload);
-std::unique_ptr<Method> make_petsc(Payload& payload);
-
-/// A broadcast, planned or MPI's own, for make_method().
-std::unique_ptr<Method> make_broadcast_method(const MethodSpec& spec, const BroadcastProblem& problem,
-                                              Payload& payload);
 
 /// Whether this rank has the message in the end, the root included.
-bool is_member(const BroadcastProblem& problem, Rank rank);
-
-/// DRS_N, for make_method().
-std::unique_ptr<Method> make_drs(const MethodSpec& spec, const Options& options, Payload& payload);
+inline bool is_member(const BroadcastProblem& problem, Rank rank) {
+  return rank == problem.root || !problem.group ||
+         std::ranges::find(*problem.group, rank) != problem.group->end();
+}
 
 }  // namespace nuice::bench

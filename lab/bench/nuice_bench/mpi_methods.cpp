@@ -8,10 +8,15 @@
 #include <climits>
 #include <cstring>
 
+#include "kit/errors.hpp"
 #include "kit/timing.hpp"
-#include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
+#include "nuice_bench/consensus_method.hpp"
+#include "nuice_bench/forwarding_method.hpp"
 #include "nuice_bench/methods.hpp"
+#ifdef NUICE_BENCH_PETSC
+#include "nuice_bench/petsc_method.hpp"
+#endif
 
 namespace nuice::bench {
 namespace {
@@ -25,8 +30,8 @@ struct IntLayout {
 /// Throws Error limit if something does not fit in an int.
 IntLayout int_layout(const Messages& messages, Rank rank) {
   if (messages.memory.size() > INT_MAX)
-    throw Error(ErrorCode::limit, fmt::format("rank {} has {} bytes on one side, more than MPI's int counts",
-                                              rank, messages.memory.size()));
+    kit::fail(ErrorCode::limit, "rank {} has {} bytes on one side, more than MPI's int counts", rank,
+              messages.memory.size());
   IntLayout layout;
   for (std::size_t i = 0; i < messages.partners.size(); ++i) {
     layout.counts.push_back(static_cast<int>(messages.partners[i].bytes));
@@ -135,9 +140,8 @@ void require_int_messages(const Payload& payload) {
   for (const Messages* side : {&payload.send, &payload.receive})
     for (const Partner& partner : side->partners)
       if (partner.bytes > INT_MAX)
-        throw Error(ErrorCode::limit,
-                    fmt::format("rank {} and rank {} exchange {} bytes, more than MPI's int counts",
-                                payload.rank, partner.rank, partner.bytes));
+        kit::fail(ErrorCode::limit, "rank {} and rank {} exchange {} bytes, more than MPI's int counts",
+                  payload.rank, partner.rank, partner.bytes);
 }
 
 /// Calls visit(data, count, rank) for every message but that of the rank to itself, which is returned.
@@ -235,12 +239,12 @@ constexpr auto peers = std::to_array<Row>({
 #endif
     {"isend", make<IsendMethod>},
     {"persistent", make<PersistentMethod>},
-    {"nbx", make_consensus},
+    {"nbx", make<ConsensusMethod>},
     {"two_phase_bruck", make_two_phase_bruck},
     {"tuna_flat", make_tuna_flat},
     {"tuna_hosts", make_tuna_on_hosts},
 #ifdef NUICE_BENCH_PETSC
-    {"petscsf", make_petsc},
+    {"petscsf", make<PetscMethod>},
 #endif
 });
 

@@ -2,14 +2,24 @@
 // The command line of nuice-bench.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kit/command_line.hpp"
+#include "kit/errors.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice/mpi/drs.hpp"
 #include "nuice/mpi/plan.hpp"
+#include "nuice/plan/broadcaster.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::bench {
 
@@ -56,6 +66,9 @@ struct Options {
   bool json = false;
 };
 
+/// MPI's own, of this build.
+std::vector<std::string> peer_names(bool is_broadcast);
+
 /// What is typed, before interpret().
 struct Words {
   std::vector<std::string> methods;
@@ -63,9 +76,217 @@ struct Words {
   BroadcastProblem broadcast;
   std::vector<Rank> group;
 };
-void add_options(kit::App& app, Options& options, Words& words);
+
+inline const std::vector<std::string> matrix_methods = {"ac",       "lp",        "rs_n",
+                                                        "coloring", "alltoallv", "neighbor"};
+inline const std::vector<std::string> broadcast_methods = {"lib", "reb", "reb:async", "bcast"};
+inline constexpr int many = 1'000'000;
+
+inline std::string joined(const std::vector<std::string>& words, std::string_view between = ", ") {
+  return fmt::format("{}", fmt::join(words, between));
+}
+
+inline std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, at);) parts.push_back(part);
+  return parts;
+}
+
+/// Throws Error invalid_argument that lists the known names.
+inline void check_name(const std::string& name, bool is_broadcast) {
+  try {
+    if (is_broadcast) (void)make_broadcast(name, 1, 0);
+    if (!is_broadcast) kit::require_scheduler(name);
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                std::string(error.what()) +
+                    (is_broadcast ? "; or MPI's own: " : "; or auto, or drs_n, or one of MPI's own: ") +
+                    joined(peer_names(is_broadcast)));
+  }
+}
+
+/// AC has a single phase in which a rank sends everything: only without order it is what the papers mean.
+/// Throws Error for one that plans on MPI do not have.
+inline std::string known_executor(const std::string& name) {
+  if (name != "auto" && !find_executor(name).on_mpi) kit::refuse("the executor {} does not run on MPI", name);
+  return name;
+}
+
+inline std::string usual_executor(std::string_view scheduler) {
+  if (scheduler == "auto") return "auto";
+  return scheduler == "ac" ? "async" : "phased";
+}
+
+/// drs_n, drs_n:FORM, drs_n:FORM:TRANSPORT.
+inline DrsSpec parse_drs(const std::string& word) {
+  const std::vector<std::string> parts = split(word, ':');
+  const std::string form = parts.size() > 1 ? parts[1] : "refuse";
+  DrsSpec spec;
+  if (form == "rma") {
+    spec.options.lock = drs::Lock::rma;
+  } else if (form == "list" || form == "early") {
+    spec.options.when_busy = drs::WhenBusy::list;
+    spec.early = form == "early";
+  } else if (form != "refuse") {
+    kit::refuse("unknown form \"{}\" in {}; known: refuse, rma, list, early", form, word);
+  }
+  if (parts.size() > 2) spec.transport = word.substr(parts[0].size() + form.size() + 2);
+  std::vector<std::string> known = am::mpi::transports();
+  known.insert(known.begin(), "best");
+  if (std::ranges::find(known, spec.transport) == known.end())
+    kit::refuse("unknown transport \"{}\" in {}; known: {}", spec.transport, word, joined(known));
+  return spec;
+}
+
+/// What stands behind the @ of a word, empty without one.
+inline std::string form_of(const std::string& word) {
+  const std::size_t at = word.find('@');
+  if (at == std::string::npos) return {};
+  const std::string form = word.substr(at + 1);
+  if (form != "blind" && form != "combine" && form != "fields" && form.find('=') == std::string::npos)
+    kit::refuse("unknown form \"{}\" in {}; known: blind, combine, fields, NAME=VALUE", form, word);
+  return form;
+}
+
+/// NAME=VALUE+NAME=VALUE... as a text of plan options, which are known by name.
+inline std::string further_options(std::string form) {
+  if (form.find('=') == std::string::npos) return {};
+  std::ranges::replace(form, '+', ' ');
+  (void)mpi::PlanOptions::parse(form);
+  return form;
+}
+
+inline MethodSpec parse_method(const std::string& word, const std::string& default_executor,
+                               bool is_broadcast) {
+  const auto names = peer_names(is_broadcast);
+  if (std::ranges::find(names, word) != names.end()) return {word, true, {}, {}, {}};
+  if (!is_broadcast && (word == "drs_n" || word.starts_with("drs_n:")))
+    return {word, false, {}, "async", parse_drs(word)};
+  const std::string form = form_of(word);
+  const std::string planned = form.empty() ? word : word.substr(0, word.size() - form.size() - 1);
+  const std::size_t colon = planned.find(':');
+  const std::string scheduler = planned.substr(0, colon);
+  check_name(scheduler, is_broadcast);
+  const std::string executor = colon == std::string::npos ? default_executor : planned.substr(colon + 1);
+  MethodSpec spec{word, false, scheduler};
+  spec.blind = form == "blind";
+  spec.combine = form == "combine";
+  spec.fields = form == "fields";
+  spec.further = further_options(form);
+  const bool is_usual = executor.empty() && colon == std::string::npos;
+  spec.executor = is_usual ? usual_executor(scheduler) : known_executor(executor);
+  return spec;
+}
+
+inline void add_problem_options(kit::App& app, Options& options, Words& words) {
+  const kit::Option matrix =
+      kit::add(app, "--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes");
+  const kit::Option bytes =
+      kit::add(app, "--broadcast", words.broadcast.bytes, "instead of a matrix: one message of so many bytes",
+               kit::range(Bytes{0}, max_bytes))
+          .hide_default()
+          .excludes(matrix);
+  kit::add(app, "--root", words.broadcast.root, "rank that has the message to broadcast").needs(bytes);
+  kit::add(app, "--group", words.group, "ranks that need it, separated by commas; all if not given")
+      .needs(bytes);
+}
+
+inline void add_method_options(kit::App& app, Options& options, Words& words) {
+  kit::add(app, "--schedulers", words.methods,
+           "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
+           "pairwise, "
+           "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
+           "4), isend, "
+           "persistent, nbx (receivers do not know their senders), which are MPI's own, two_phase_bruck, "
+           "tuna_flat, "
+           "tuna_hosts (published, they forward, in bare MPI), petscsf (if built with PETSc), "
+           "and scheduling on the fly: drs_n, drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, "
+           "drs_n:list:TRANSPORT (mpi, shm); by default " +
+               joined(matrix_methods, ",") +
+               ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
+               "...@combine combines "
+               "what one host sends another, ...@fields binds four fields that lie apart in the place of one "
+               "buffer a message, ...@credit.window=64KiB+credit.adapt=false sets options of the "
+               "plan. For a "
+               "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
+               "default " +
+               joined(broadcast_methods, ","));
+  kit::add(app, "--executor", words.executor,
+           "for schedulers that name none; by default async for ac and phased for the others");
+  kit::add(app, "--max-sends-in-flight", options.plan.async.max_sends,
+           "executor async only: limit for each rank, with synchronous sends; 0 for none",
+           kit::range(0, many));
+  kit::add(app, "--chunk-bytes", options.plan.credit.chunk_bytes,
+           "executor credit only: messages travel in such chunks at most",
+           kit::range(Bytes{1}, Bytes{INT_MAX}));
+  kit::add(app, "--window-bytes", options.plan.credit.window_bytes,
+           "executor credit only: at most so many are on their way to a rank",
+           kit::range(Bytes{1}, max_bytes));
+  kit::add(app, "--window-senders", options.plan.credit.window_senders,
+           "executor credit only: so many senders share a rank's window", kit::range(1, INT_MAX));
+}
+
+inline void add_repetition_options(kit::App& app, Options& options) {
+  kit::add(app, "--reps", options.reps, "timed repetitions", kit::range(1, many));
+  kit::add(app, "--settle", options.settle,
+           "untimed exchanges before each timed one, by the same method: TCP senders that lost packets stay "
+           "slow for a "
+           "while, and the next method would pay for it",
+           kit::range(0, many));
+  kit::add(app, "--warmup", options.warmup, "repetitions before that, verified but not timed",
+           kit::range(0, many));
+  kit::add(app, "--batch", options.batch,
+           "exchanges in one repetition, whose time is divided by it: for short ones, which clocks and "
+           "barriers would hide",
+           kit::range(1, many));
+}
+
+inline void add_planning_options(kit::App& app, Options& options) {
+  kit::add(app, "--topology", options.plan.topology,
+           "network, for schedulers that avoid link contention: torus:4x4, ...");
+  kit::add(app, "--hosts", options.plan.hosts,
+           "which ranks share a host and its port: auto, or so many on each (4), or every rank's (0,0,1,1)");
+  kit::add(app, "--machine", options.plan.automatic.machine,
+           "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
+  kit::add(app, "--reuse", options.plan.automatic.reuse, "auto: how often the plan would be used",
+           kit::range(std::uint64_t{1}, std::uint64_t{1} << 53));
+  kit::add_flag(app, "--measure", options.plan.automatic.measure,
+                "auto: time the best few candidates while planning");
+  kit::add(app, "--wisdom", options.plan.automatic.wisdom,
+           "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
+  kit::add(app, "--seed", options.plan.seed, "of the schedulers that use one");
+  kit::add(app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
+           "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; kpbs and "
+           "bruck look at it",
+           kit::range(Bytes{0}, max_bytes));
+  kit::add(app, "--drs-early-bytes", options.drs_early_bytes,
+           "drs_n:early only: the next is granted when so many bytes are still to come",
+           kit::range(Bytes{0}, max_bytes));
+  kit::add(app, "--drs-delay-us", options.drs_delay_us,
+           "drs_n and drs_n:rma: a receiver that refused is not asked again for so long",
+           kit::range(0.0, 1e6));
+}
+
+inline void add_options(kit::App& app, Options& options, Words& words) {
+  add_problem_options(app, options, words);
+  add_method_options(app, options, words);
+  add_repetition_options(app, options);
+  add_planning_options(app, options);
+  kit::add_flag(app, "--receive-lists", options.receive_lists,
+                "time the ways to learn who sends what (docs/how-to/exchange.md) instead of exchanges");
+  kit::add_json(app, options.json);
+}
 
 /// Of a parsed command line: the problem, and the methods that fit it. Throws Error invalid_argument, and what App::miss() does.
-void interpret(const kit::App& app, const Words& words, Options& options);
+inline void interpret(const kit::App& app, const Words& words, Options& options) {
+  const bool is_broadcast = app.has("--broadcast");
+  if (!is_broadcast && !app.has("--matrix")) app.miss("--matrix or --broadcast");
+  if (is_broadcast) options.broadcast = words.broadcast;
+  if (app.has("--group")) options.broadcast->group = words.group;
+  const auto& usual = is_broadcast ? broadcast_methods : matrix_methods;
+  for (const std::string& word : words.methods.empty() ? usual : words.methods)
+    options.methods.push_back(parse_method(word, words.executor, is_broadcast));
+}
 
 }  // namespace nuice::bench

@@ -3,22 +3,31 @@
 // offset).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "nuice/core/phase_table.hpp"
+#include "nuice/core/random.hpp"
+#include "nuice/mpi/agree.hpp"
 
 namespace nuice::bench {
 
-/// Writes the message from src to dst.
-void fill(std::span<std::byte> message, Rank src, Rank dst);
-/// Writes something that differs from that message in every byte.
-void poison(std::span<std::byte> message, Rank src, Rank dst);
-/// The offset of the first byte that is not the message's.
-std::optional<std::size_t> first_wrong_byte(std::span<const std::byte> message, Rank src, Rank dst);
+inline std::vector<std::size_t> offsets_of(const std::vector<Partner>& partners) {
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;
+  for (const Partner& partner : partners) {
+    offsets.push_back(end);
+    end += static_cast<std::size_t>(partner.bytes);
+  }
+  return offsets;
+}
 
 /// Messages to or from several partners, one behind the other in one block of memory.
 struct Messages {
@@ -27,8 +36,15 @@ struct Messages {
   std::vector<std::byte> memory;
 
   Messages() = default;
-  explicit Messages(std::vector<Partner> with);
-  std::span<std::byte> message(std::size_t partner);
+
+  explicit Messages(std::vector<Partner> with) : partners(std::move(with)), offsets(offsets_of(partners)) {
+    if (!partners.empty()) memory.resize(offsets.back() + static_cast<std::size_t>(partners.back().bytes));
+  }
+
+  std::span<std::byte> message(std::size_t partner) {
+    return {memory.data() + offsets[partner], static_cast<std::size_t>(partners[partner].bytes)};
+  }
+
   /// Of all partners, as plans take them.
   template <typename Buffer>
   std::vector<Buffer> buffers() {
@@ -38,19 +54,86 @@ struct Messages {
   }
 };
 
+inline std::byte byte_of(std::uint64_t word, std::size_t i) {
+  return static_cast<std::byte>(word >> (8 * i));
+}
+
+inline constexpr std::size_t word_bytes = 8;
+
+/// Calls visit(offset, word, count) for every word of the message; its bytes 0 .. count - 1 are at offset.
+template <typename Visit>
+void for_each_word(std::size_t bytes, Rank src, Rank dst, Visit visit) {
+  const std::uint64_t key = mix64((static_cast<std::uint64_t>(src) << 32) | static_cast<std::uint32_t>(dst));
+  for (std::size_t offset = 0; offset < bytes; offset += word_bytes)
+    visit(offset, mix64(key ^ offset), std::min(word_bytes, bytes - offset));
+}
+
+/// Writes something that differs from that message in every byte.
+inline void poison(std::span<std::byte> message, Rank src, Rank dst) {
+  for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) message[offset + i] = ~byte_of(word, i);
+  });
+}
+
+/// The offset of the first byte that is not the message's.
+inline std::optional<std::size_t> first_wrong_byte(std::span<const std::byte> message, Rank src, Rank dst) {
+  std::optional<std::size_t> wrong;
+  for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (message[offset + i] != byte_of(word, i) && !wrong) wrong = offset + i;
+  });
+  return wrong;
+}
+
+/// Writes the message from src to dst.
+inline void fill(std::span<std::byte> message, Rank src, Rank dst) {
+  for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) message[offset + i] = byte_of(word, i);
+  });
+}
+
 /// One rank's buffers.
 class Payload {
  public:
-  Payload(Rank rank, std::vector<Partner> destinations, std::vector<Partner> sources);
+  Payload(Rank rank_, std::vector<Partner> destinations, std::vector<Partner> sources)
+      : rank(rank_), written_for(rank_), send(std::move(destinations)), receive(std::move(sources)) {
+    for (std::size_t i = 0; i < send.partners.size(); ++i) fill(send.message(i), rank, send.partners[i].rank);
+  }
+
   /// The same message for all: what goes from root to root. The root has it in send, who needs it gets it
   /// into receive, and others have neither.
-  static Payload of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it);
+  static Payload of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it) {
+    const std::vector<Partner> message = {{root, bytes}};
+    const bool has_it = rank == root;
+    Payload payload(root, has_it ? message : std::vector<Partner>{},
+                    needs_it && !has_it ? message : std::vector<Partner>{});
+    payload.rank = rank;
+    return payload;
+  }
 
-  void poison_received();
+  void poison_received() {
+    for (std::size_t i = 0; i < receive.partners.size(); ++i)
+      poison(receive.message(i), receive.partners[i].rank, written_for);
+  }
+
   /// Empty, or "rank 1 -> rank 2: byte 17 of 100 is wrong".
-  std::string verify_received();
+  std::string verify_received() {
+    for (std::size_t i = 0; i < receive.partners.size(); ++i) {
+      const Rank src = receive.partners[i].rank;
+      if (const auto wrong = first_wrong_byte(receive.message(i), src, written_for))
+        return "rank " + std::to_string(src) + " -> rank " + std::to_string(rank) + ": byte " +
+               std::to_string(*wrong) + " of " + std::to_string(receive.partners[i].bytes) + " is wrong";
+    }
+    return {};
+  }
+
   /// Collective. Throws Error mismatch, on all ranks, unless what a method found out is what the matrix says.
-  void check_sources(std::span<const Partner> found) const;
+  void check_sources(std::span<const Partner> found) const {
+    mpi::all_or_none(MPI_COMM_WORLD, [&] {
+      if (!std::ranges::equal(found, receive.partners))
+        kit::fail(ErrorCode::mismatch, "the sources found for rank {} are not those of the matrix", rank);
+    });
+  }
 
   Rank rank;
   Rank written_for;  // what the received bytes depend on beside their source: rank, or the root

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "kit/errors.hpp"
 #include "kit/program.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -65,8 +66,7 @@ Place find_place(Rank ranks) {
 
 /// What can be known before anything is measured. Throws Error.
 void require_possible(const Options& options, Rank num_ranks, bool one_host) {
-  if (num_ranks < 2)
-    throw Error(ErrorCode::invalid_argument, "messages need two ranks: use mpiexec -n 2 nuice-calibrate");
+  if (num_ranks < 2) kit::refuse("messages need two ranks: use mpiexec -n 2 nuice-calibrate");
   if (const std::string& topology = options.settings.topology; !topology.empty()) {
     const std::string too_small = why_too_small(*make_topology(topology), num_ranks);
     if (!too_small.empty()) throw Error(ErrorCode::mismatch, too_small);

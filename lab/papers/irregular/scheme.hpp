@@ -52,12 +52,14 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::irregular {
@@ -96,15 +98,6 @@ struct SchemeRow {
   bool active_messages;  ///< Takes a transport and Sync::none.
   bool levels_late;      ///< Items are absorbed one level late.
 };
-std::span<const SchemeRow> schemes();
-/// Throws Error invalid_argument with the names that there are.
-const SchemeRow& find_scheme(std::string_view name);
-Sync find_sync(std::string_view name);
-std::string_view name_of(Sync sync);
-
-/// Collective. Throws Error invalid_argument where options do not go together (Sync::none with a scheme that has
-/// levels, delta 0 without it), the same on all ranks.
-void check(const SchemeOptions& options, std::int64_t delta);
 
 /// Collective. One run: a cluster, a net. Returns the levels it took. delta 0 with Sync::none: without limit.
 template <typename Scheme, typename Client>
@@ -121,6 +114,49 @@ Level run(Scheme& scheme, Client& client, std::int64_t delta) {
     }
   } while (!scheme.done());
   return levels;
+}
+
+inline std::span<const SchemeRow> schemes() {
+  static constexpr std::array<SchemeRow, 6> rows = {{
+      {"SSR-C-NO", false, false},
+      {"AMP-C-NO", true, false},
+      {"ASR-C-O", false, true},
+      {"AM-NC-O", true, false},
+      {"ST-NC-O", true, false},
+      {"AM-C-O", true, false},
+  }};
+  return rows;
+}
+
+inline constexpr std::array<std::string_view, 3> sync_names = {"local", "global", "none"};
+
+/// Throws Error invalid_argument with the names that there are.
+inline const SchemeRow& find_scheme(std::string_view name) {
+  std::string names;
+  for (const SchemeRow& row : schemes()) {
+    if (row.name == name) return row;
+    names += " " + std::string(row.name);
+  }
+  kit::refuse("there is no scheme {}; there are{}", name, names);
+}
+
+inline Sync find_sync(std::string_view name) {
+  for (std::size_t i = 0; i < sync_names.size(); ++i)
+    if (sync_names[i] == name) return static_cast<Sync>(i);
+  kit::refuse("there is no synchronisation {}; there are local, global and none", name);
+}
+
+inline std::string_view name_of(Sync sync) { return sync_names[static_cast<std::size_t>(sync)]; }
+
+/// Collective. Throws Error invalid_argument where options do not go together (Sync::none with a scheme that has
+/// levels, delta 0 without it), the same on all ranks.
+inline void check(const SchemeOptions& options, std::int64_t delta) {
+  const SchemeRow& row = find_scheme(options.name);
+  const bool can_do_without = row.active_messages && row.name != "AMP-C-NO";
+  if (options.sync == Sync::none && !can_do_without)
+    kit::refuse("scheme {} goes level by level: synchronisation none is not for it", options.name);
+  if (delta < 0 || (delta == 0 && options.sync != Sync::none))
+    kit::refuse("delta {}: expected at least 1 level, or 0 (no limit) with synchronisation none", delta);
 }
 
 }  // namespace nuice::irregular

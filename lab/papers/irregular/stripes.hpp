@@ -2,9 +2,12 @@
 // Columns of a grid dealt to ranks in stripes of equal width, cyclically (002 fig. 10, for any numbers).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "kit/errors.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::irregular {
@@ -18,7 +21,12 @@ struct Stripe {
 class Stripes {
  public:
   /// The last stripe may be narrower. Throws Error invalid_argument for fewer columns than ranks, or width < 1.
-  Stripes(std::int64_t columns, std::int64_t width, Rank num_ranks);
+  Stripes(std::int64_t columns, std::int64_t width, Rank num_ranks) : width_(width), num_ranks_(num_ranks) {
+    if (width < 1) kit::refuse("stripes of width {}; at least 1 is needed", width);
+    if (columns < num_ranks) kit::refuse("{} columns for {} ranks", columns, num_ranks);
+    for (std::int64_t column = 0; column < columns; ++column)
+      owner_.push_back(static_cast<Rank>(column / width % num_ranks));
+  }
 
   std::int64_t columns() const { return static_cast<std::int64_t>(owner_.size()); }
   Rank num_ranks() const { return num_ranks_; }
@@ -27,11 +35,29 @@ class Stripes {
   Rank owner(std::int64_t column) const { return owner_[static_cast<std::size_t>(column)]; }
 
   /// Of a rank, in ascending order. Empty where there are fewer stripes than ranks.
-  std::vector<Stripe> of(Rank rank) const;
+  std::vector<Stripe> of(Rank rank) const {
+    std::vector<Stripe> result;
+    for (std::int64_t begin = 0; begin < columns(); begin += std::min(width_, columns() - begin))
+      if (owner(begin) == rank) result.push_back({begin, begin + std::min(width_, columns() - begin)});
+    return result;
+  }
 
   /// Other ranks that have a column beside one of this rank's, ascending; periodic: the first beside the last. Beyond
   /// rank - 1 and rank + 1 (cyclically) that can be those of the first and the last stripe.
-  std::vector<Rank> neighbours(Rank rank, bool periodic) const;
+  std::vector<Rank> neighbours(Rank rank, bool periodic) const {
+    std::vector<Rank> result;
+    const auto add = [&](std::int64_t column) {
+      if (owner(column) != rank) result.push_back(owner(column));
+    };
+    for (const Stripe& stripe : of(rank)) {
+      if (periodic || stripe.begin > 0) add((stripe.begin + columns() - 1) % columns());
+      if (periodic || stripe.end < columns()) add(stripe.end % columns());
+    }
+    std::ranges::sort(result);
+    const auto [first, last] = std::ranges::unique(result);
+    result.erase(first, last);
+    return result;
+  }
 
  private:
   std::int64_t width_;

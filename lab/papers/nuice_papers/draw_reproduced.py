@@ -50,14 +50,18 @@ def _draw_curves(axes: Any, name: str, curves: Curves) -> None:
     if curves.log:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-    axes.set_title(f"{name}: {curves.title}", fontsize=9)
-    axes.set_xlabel(curves.x, fontsize=8)
-    axes.set_ylabel(curves.y, fontsize=8)
-    axes.tick_params(labelsize=8)
+    _label(axes, f"{name}: {curves.title}", curves.x, curves.y)
     if len(curves.lines) <= _LINES_BESIDE_A_LEGEND:
         axes.legend(fontsize=7, frameon=False)
     else:  # below, where it hides none
         axes.legend(fontsize=6, frameon=False, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+
+
+def _label(axes: Any, title: str, x: str, y: str) -> None:
+    axes.set_title(title, fontsize=9)
+    axes.set_xlabel(x, fontsize=8)
+    axes.set_ylabel(y, fontsize=8)
+    axes.tick_params(labelsize=8)
 
 
 def _panels(result: Reproduction) -> list[tuple[str, Part, list[Cell]]]:
@@ -88,8 +92,5 @@ def _draw(axes: Any, title: str, part: Part, cells: list[Cell]) -> None:
         axes.set_xscale("log", base=2)
     if all(cell.printed > 0 and cell.ours > 0 for cell in cells):
         axes.set_yscale("log")
-    axes.set_title(title, fontsize=9)
-    axes.set_xlabel(cells[0].row[-1][0], fontsize=8)
-    axes.set_ylabel(part.unit, fontsize=8)
-    axes.tick_params(labelsize=8)
+    _label(axes, title, cells[0].row[-1][0], part.unit)
     axes.legend(fontsize=7, frameon=False)

@@ -15,7 +15,7 @@ from nuice import _core
 
 from . import patterns
 from .paper001 import MACHINE
-from .report import Claim, Curves, Reproduction
+from .report import Curves, Reproduction, listed, reproduces
 from .runs import Lab
 
 NOTE = (
@@ -50,68 +50,47 @@ def _system(lab: Lab, num_bytes: int) -> float:
     return 1e3 * _core.control_broadcast_s(lab.machine(MACHINE), num_bytes)
 
 
-def _text(times: dict[str, float]) -> str:
-    return ", ".join(f"{name} {time:.3g}" for name, time in times.items()) + " ms"
-
-
-def figure10(lab: Lab, quick: bool) -> Reproduction:
-    """On 32 nodes by size."""
-    sizes = (16, 256, 512, 1024, 2048, 4096, 8192)
+@reproduces("001-fig10", "broadcast on 32 nodes")
+def figure10(found: Reproduction, lab: Lab, quick: bool) -> None:
+    """By size."""
     times = {
         size: {a: _broadcast(lab, a, 32, size) for a in ("lib", "reb")} | {"system": _system(lab, size)}
-        for size in sizes
+        for size in (16, 256, 512, 1024, 2048, 4096, 8192)
     }
-    claims = [
-        Claim(
-            f"{size} bytes: LIB is much slower than REB",
-            times[size]["lib"] > 3 * times[size]["reb"],
-            _text(times[size]),
-        )
-        for size in (16, 1024, 8192)
-    ]
-    for size in sizes:
-        found = times[size]
+    for size in (16, 1024, 8192):
+        much_slower = times[size]["lib"] > 3 * times[size]["reb"]
+        found.claim(f"{size} bytes: LIB is much slower than REB", much_slower, listed(times[size], ".3g"))
+    for size, of in times.items():
         if size < 1024:
-            claims.append(
-                Claim(f"{size} bytes: the system before REB", found["system"] < found["reb"], _text(found))
-            )
+            found.claim(f"{size} bytes: the system before REB", of["system"] < of["reb"], listed(of, ".3g"))
         elif size > 1024:
-            claims.append(
-                Claim(f"{size} bytes: REB before the system", found["reb"] < found["system"], _text(found))
-            )
-    lines = {a: [(float(size), found[a]) for size, found in times.items()] for a in ("lib", "reb", "system")}
-    curves = [Curves("broadcast, 32 nodes", "bytes", "ms", lines)]
-    return Reproduction("001-fig10", "broadcast on 32 nodes", claims=claims, notes=[NOTE], curves=curves)
+            found.claim(f"{size} bytes: REB before the system", of["reb"] < of["system"], listed(of, ".3g"))
+    lines = {a: [(float(size), of[a]) for size, of in times.items()] for a in ("lib", "reb", "system")}
+    found.curves, found.notes = [Curves("broadcast, 32 nodes", "bytes", "ms", lines)], [NOTE]
 
 
-def figure11(lab: Lab, quick: bool) -> Reproduction:
-    """By size of the machine: REB takes one more step per doubling, the system does not mind."""
-    sizes = (32, 64, 128, 256)
-    times = {b: [_broadcast(lab, "reb", n, b) for n in sizes] for b in (256, 1024, 2048, 4096, 8192)}
-    system = {b: _system(lab, b) for b in times}
-    steps = [b - a for a, b in pairwise(times[2048])]
-    claims = [
-        Claim(
-            "every doubling of the machine adds the same time",
-            max(steps) < 1.25 * min(steps),
-            ", ".join(f"{n}: {t:.3g}" for n, t in zip(sizes, times[2048], strict=True)) + " ms (2048 bytes)",
-        )
-    ]
-    for num_bytes, expected in ((256, "system"), (1024, "system"), (4096, "reb"), (8192, "reb")):
-        found = {"reb": times[num_bytes][-1], "system": system[num_bytes]}
-        other = "reb" if expected == "system" else "system"
-        claims.append(
-            Claim(
-                f"256 nodes, {num_bytes} bytes: {expected} before {other}",
-                found[expected] < found[other],
-                _text(found),
-            )
-        )
-    lines = {
-        f"reb {b}": [(float(n), t) for n, t in zip(sizes, found, strict=True)] for b, found in times.items()
-    }
-    lines |= {f"system {b}": [(float(n), t) for n in sizes] for b, t in system.items()}
-    curves = [Curves("broadcast by size of the machine", "nodes", "ms", lines)]
-    return Reproduction(
-        "001-fig11", "recursive broadcast by size of the machine", claims=claims, notes=[NOTE], curves=curves
+@reproduces("001-fig11", "recursive broadcast by size of the machine")
+def figure11(found: Reproduction, lab: Lab, quick: bool) -> None:
+    """REB takes one more step per doubling, the system does not mind."""
+    nodes = (32, 64, 128, 256)
+    reb = {b: {n: _broadcast(lab, "reb", n, b) for n in nodes} for b in (256, 1024, 2048, 4096, 8192)}
+    system = {b: _system(lab, b) for b in reb}
+    steps = [b - a for a, b in pairwise(reb[2048].values())]
+    found.claim(
+        "every doubling of the machine adds the same time",
+        max(steps) < 1.25 * min(steps),
+        ", ".join(f"{n}: {t:.3g}" for n, t in reb[2048].items()) + " ms (2048 bytes)",
     )
+    for num_bytes, first, other in (
+        (256, "system", "reb"),
+        (1024, "system", "reb"),
+        (4096, "reb", "system"),
+        (8192, "reb", "system"),
+    ):
+        of = {"reb": reb[num_bytes][256], "system": system[num_bytes]}
+        text = f"256 nodes, {num_bytes} bytes: {first} before {other}"
+        found.claim(text, of[first] < of[other], listed(of, ".3g"))
+    lines = {f"reb {b}": [(float(n), t) for n, t in of.items()] for b, of in reb.items()}
+    lines |= {f"system {b}": [(float(n), t) for n in nodes] for b, t in system.items()}
+    found.curves = [Curves("broadcast by size of the machine", "nodes", "ms", lines)]
+    found.notes = [NOTE]

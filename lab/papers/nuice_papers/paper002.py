@@ -13,23 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from . import printed_tables
-from .paper002_primitives import figure14, figure15, figure16, figure17, figure18
-from .report import Cell, Claim, Curves, Part, Reproduction
+from .report import Cell, Curves, Part, Reproduction, least, reproduces
 from .runs import Lab
-
-__all__ = [
-    "figure14",
-    "figure15",
-    "figure16",
-    "figure17",
-    "figure18",
-    "figure31",
-    "figure32",
-    "figure35",
-    "figure36",
-    "figure37",
-    "figure38",
-]
 
 _RECORDED = Path(__file__).parent / "data" / "002_simulated.csv"
 SCHEMES = ("SSR-C-NO", "AMP-C-NO", "ASR-C-O", "AM-NC-O", "ST-NC-O")
@@ -72,79 +57,64 @@ def _row(key: Key) -> tuple[tuple[str, Any], ...]:
     return (("ranks", ranks) if walls is None else ("walls", walls), ("size", size))
 
 
-def _speed_ups(name: str, title: str, rows: list[tuple[Key, dict[str, Any]]]) -> Reproduction:
-    cells, claims = [], []
+def _speed_ups(found: Reproduction, rows: list[tuple[Key, dict[str, Any]]]) -> None:
+    cells = []
     for key, row in rows:
-        found = {scheme: run["simulated"] for scheme in SCHEMES if (run := _run(key, scheme)) is not None}
+        ours = {scheme: run["simulated"] for scheme in SCHEMES if (run := _run(key, scheme)) is not None}
         cells += [
-            Cell(_row(key), scheme, row[scheme], ours, fitted=FITTED.get(key) == scheme)
-            for scheme, ours in found.items()
+            Cell(_row(key), scheme, row[scheme], speed_up, fitted=FITTED.get(key) == scheme)
+            for scheme, speed_up in ours.items()
         ]
-        if len(found) == len(SCHEMES):
-            claims += _orders(key, row, found)
-    part = Part("speed-up over the sequential program", "", cells)
-    return Reproduction(name, title, [part], claims, [NOTE])
+        if len(ours) == len(SCHEMES):
+            _claim_orders(found, key, row, ours)
+    found.parts, found.notes = [Part("speed-up over the sequential program", "", cells)], [NOTE]
 
 
-def _orders(key: Key, printed: dict[str, Any], found: dict[str, float]) -> list[Claim]:
+def _claim_orders(found: Reproduction, key: Key, printed: dict[str, Any], ours: dict[str, float]) -> None:
     """s.6 on the performance of the schemes."""
-    seen = ", ".join(f"{scheme} {found[scheme]:.2f} [{printed[scheme]:.2f}]" for scheme in SCHEMES)
-    where = _where(key)
-    coalesced = max(found[scheme] for scheme in SCHEMES[:3])
-    claims = [
-        Claim(
-            f"{where}: active messages without coalescing are the fastest",
-            min(found["AM-NC-O"], found["ST-NC-O"]) > coalesced,
-            seen,
-        ),
-        Claim(
-            f"{where}: AM-PUT before any scheme of send/receive",
-            found["AMP-C-NO"] > max(found["SSR-C-NO"], found["ASR-C-O"]),
-            seen,
-        ),
-        Claim(
-            f"{where}: asynchronous send/receive is the slowest",
-            min(found, key=found.__getitem__) == "ASR-C-O",
-            seen,
-        ),
-    ]
+    seen = ", ".join(f"{scheme} {ours[scheme]:.2f} [{printed[scheme]:.2f}]" for scheme in SCHEMES)
+    where, send_receive = _where(key), max(ours["SSR-C-NO"], ours["ASR-C-O"])
+    fastest = min(ours["AM-NC-O"], ours["ST-NC-O"]) > max(ours[scheme] for scheme in SCHEMES[:3])
+    found.claim(f"{where}: active messages without coalescing are the fastest", fastest, seen)
+    before = ours["AMP-C-NO"] > send_receive
+    found.claim(f"{where}: AM-PUT before any scheme of send/receive", before, seen)
+    found.claim(f"{where}: asynchronous send/receive is the slowest", least(ours) == "ASR-C-O", seen)
     if key[3] == 256:
-        ratio = found["AM-NC-O"] / max(found["SSR-C-NO"], found["ASR-C-O"])
+        ratio = ours["AM-NC-O"] / send_receive
         text = f"{where}: active messages are about two to three times as fast as send/receive"
-        claims.append(Claim(text, 2 / 1.2 < ratio < 3 * 1.2, f"{ratio:.2f} times; {seen}"))
+        found.claim(text, 2 / 1.2 < ratio < 3 * 1.2, f"{ratio:.2f} times; {seen}")
     if printed["ST-NC-O"] > TIE * printed["AM-NC-O"]:
-        better = found["AM-NC-O"] < found["ST-NC-O"] < 1.1 * found["AM-NC-O"]
-        text = f"{where}: Strata is marginally better than CMAML"
-        claims.append(Claim(text, better, seen, SAME_PROGRAM))
-    return claims
+        better = ours["AM-NC-O"] < ours["ST-NC-O"] < 1.1 * ours["AM-NC-O"]
+        found.claim(f"{where}: Strata is marginally better than CMAML", better, seen, SAME_PROGRAM)
 
 
-def figure31(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("wolff", None, row["ranks"], row["size"]), row) for row in printed_tables.table("002_fig31")]
-    return _speed_ups("002-fig31", "Wolff's cluster algorithm on a simulated CM-5", rows)
+def _of_wolff(table: str) -> list[tuple[Key, dict[str, Any]]]:
+    return [(("wolff", None, row["ranks"], row["size"]), row) for row in printed_tables.table(table)]
 
 
-def figure32(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("lee", row["walls"], 32, row["size"]), row) for row in printed_tables.table("002_fig32")]
-    result = _speed_ups("002-fig32", "Lee's maze routing on a simulated CM-5", rows)
-    claims = list(result.claims)
+def _of_lee(table: str) -> list[tuple[Key, dict[str, Any]]]:
+    return [(("lee", row["walls"], 32, row["size"]), row) for row in printed_tables.table(table)]
+
+
+@reproduces("002-fig31", "Wolff's cluster algorithm on a simulated CM-5")
+def figure31(found: Reproduction, lab: Lab, quick: bool) -> None:
+    _speed_ups(found, _of_wolff("002_fig31"))
+
+
+@reproduces("002-fig32", "Lee's maze routing on a simulated CM-5")
+def figure32(found: Reproduction, lab: Lab, quick: bool) -> None:
+    rows = _of_lee("002_fig32")
+    _speed_ups(found, rows)
     for scheme in SCHEMES:
-        runs = [
-            (_run(("lee", 25, 32, n), scheme), _run(("lee", 50, 32, n), scheme), n) for n in (256, 512, 1024)
-        ]
-        for few, many, size in runs:
-            if few is None or many is None:
+        for size in (256, 512, 1024):
+            few, many = (_run(("lee", walls, 32, size), scheme) for walls in (25, 50))
+            printed = {row["walls"]: row[scheme] for _, row in rows if row["size"] == size}
+            if few is None or many is None or printed[25] < 1.1 * printed[50]:
                 continue
-            rows = printed_tables.table("002_fig32")
-            printed = {row["walls"]: row[scheme] for row in rows if row["size"] == size}
-            if printed[25] < 1.1 * printed[50]:
-                continue
-            seen = (
-                f"{few['simulated']:.2f} and {many['simulated']:.2f}, printed {printed[25]} and {printed[50]}"
-            )
+            ours = (few["simulated"], many["simulated"])
+            seen = f"{ours[0]:.2f} and {ours[1]:.2f}, printed {printed[25]} and {printed[50]}"
             text = f"{scheme}, N = {size}: more efficient with 25 % walls than with 50 %"
-            claims.append(Claim(text, few["simulated"] > many["simulated"], seen, MAZES))
-    return Reproduction(result.name, result.title, result.parts, claims, result.notes)
+            found.claim(text, ours[0] > ours[1], seen, MAZES)
 
 
 SAME_PROGRAM = (
@@ -156,7 +126,7 @@ MAZES = (
 )
 
 
-def _traffic(name: str, title: str, rows: list[tuple[Key, dict[str, Any]]], most: int) -> Reproduction:
+def _traffic(found: Reproduction, rows: list[tuple[Key, dict[str, Any]]], most: int) -> None:
     """Lee's nets are as long as takes about the printed number of cycles: fitted."""
     cycles, items = [], []
     program = rows[0][0][0]
@@ -166,38 +136,29 @@ def _traffic(name: str, title: str, rows: list[tuple[Key, dict[str, Any]]], most
         if run is None:
             continue
         cycles.append(Cell(_row(key), "cycles", row["cycles"], run["cycles"], fitted=program == "lee"))
-        items += [
-            Cell(_row(key), side, row[side], run[side] + ends)
-            for side in ("left", "right")
-            if run[side] is not None
-        ]
-    parts = [Part("cycles", "", cycles)]
-    claims = []
+        sides = [side for side in ("left", "right") if run[side] is not None]
+        items += [Cell(_row(key), side, row[side], run[side] + ends) for side in sides]
+    found.parts, found.notes = [Part("cycles", "", cycles)], [NOTE]
     if items:
-        parts.append(Part("active messages that a node sends in a cycle, the most of all nodes", "", items))
+        title = "active messages that a node sends in a cycle, the most of all nodes"
+        found.parts.append(Part(title, "", items))
         sites = max(cell.ours for cell in items) - ends  # ours: a site a message; 002: two
-        claims = [
-            Claim(
-                f"without what ends a cycle, no more than {most} sites go either way in one",
-                sites <= most,
-                f"at most {sites:.2f}",
-                "ours has width 1 throughout, 002 the best of several",
-            )
-        ]
-    return Reproduction(name, title, parts, claims, [NOTE])
+        text = f"without what ends a cycle, no more than {most} sites go either way in one"
+        reason = "ours has width 1 throughout, 002 the best of several"
+        found.claim(text, sites <= most, f"at most {sites:.2f}", reason)
 
 
-def figure35(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("wolff", None, row["ranks"], row["size"]), row) for row in printed_tables.table("002_fig35")]
-    return _traffic("002-fig35", "Wolff: active messages and cycles", rows, 8)
+@reproduces("002-fig35", "Wolff: active messages and cycles")
+def figure35(found: Reproduction, lab: Lab, quick: bool) -> None:
+    _traffic(found, _of_wolff("002_fig35"), 8)
 
 
-def figure36(lab: Lab, quick: bool) -> Reproduction:
-    rows = [(("lee", row["walls"], 32, row["size"]), row) for row in printed_tables.table("002_fig36")]
-    return _traffic("002-fig36", "Lee: active messages and cycles", rows, 6)
+@reproduces("002-fig36", "Lee: active messages and cycles")
+def figure36(found: Reproduction, lab: Lab, quick: bool) -> None:
+    _traffic(found, _of_lee("002_fig36"), 6)
 
 
-def _ends_of_cycles(name: str, program: str, better: str, reason: str) -> Reproduction:
+def _ends_of_cycles(found: Reproduction, program: str, better: str, reason: str) -> None:
     """With CMAML; Strata's program is the same (note to s.7). A claim for a curve: s.6 has it for all N."""
     other = {"local": "global", "global": "local"}[better]
     lines: dict[str, list[tuple[float, float]]] = {}
@@ -210,28 +171,24 @@ def _ends_of_cycles(name: str, program: str, better: str, reason: str) -> Reprod
         runs.setdefault(part, []).append((key[3], first["simulated"], second["simulated"]))
         for sync, run in ((better, first), (other, second)):
             lines.setdefault(f"{part} {sync}", []).append((float(key[3]), run["simulated"]))
-    claims = [
-        Claim(
-            f"{program}, {part}: the {better} end of a cycle is better, at every N",
-            all(a > b for _, a, b in found),
-            "speed-up " + ", ".join(f"N = {n}: {a:.2f} {better}, {b:.2f} {other}" for n, a, b in found),
-            reason,
-        )
-        for part, found in runs.items()
-    ]
-    title = f"{program}: local and global ends of cycles"
-    curves = [Curves(title, "N", "speed-up", lines)] if lines else []
-    return Reproduction(name, title, claims=claims, notes=[NOTE], curves=curves)
+    for part, of in runs.items():
+        text = f"{program}, {part}: the {better} end of a cycle is better, at every N"
+        seen = ", ".join(f"N = {n}: {a:.2f} {better}, {b:.2f} {other}" for n, a, b in of)
+        found.claim(text, all(a > b for _, a, b in of), f"speed-up {seen}", reason)
+    found.notes = [NOTE]
+    found.curves = [Curves(found.title, "N", "speed-up", lines)] if lines else []
 
 
-def figure37(lab: Lab, quick: bool) -> Reproduction:
-    return _ends_of_cycles("002-fig37", "wolff", "local", "")
+@reproduces("002-fig37", "wolff: local and global ends of cycles")
+def figure37(found: Reproduction, lab: Lab, quick: bool) -> None:
+    _ends_of_cycles(found, "wolff", "local", "")
 
 
-def figure38(lab: Lab, quick: bool) -> Reproduction:
+@reproduces("002-fig38", "lee: local and global ends of cycles")
+def figure38(found: Reproduction, lab: Lab, quick: bool) -> None:
     reason = (
         "ours ends a cycle with one message each way; 002 fig. 27 has two and waits for the answer, and its "
         "handlers only deposit (s.5). With both, tried at N = 256, the local end is ahead by 3.5 and 5.5 % "
         "instead of 7 and 10; what managing several buffers costs besides (s.6) is not printed"
     )
-    return _ends_of_cycles("002-fig38", "lee", "global", reason)
+    _ends_of_cycles(found, "lee", "global", reason)

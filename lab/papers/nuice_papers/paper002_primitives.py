@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .report import Claim, Curves, Reproduction
+from .report import Curves, Reproduction, least, most, reproduces
 from .runs import Lab
 
 SIZES = (4, 8, 16, 32, 64, 128, 256)  # words
@@ -21,7 +21,6 @@ STRATA = 0.2
 MESSAGE, INTERRUPT, PUT = 88.0, 53.0, 7.5
 ENTRY = 28.3
 IN_THE_NETWORK = 10  # packets
-POLL_EVERY = 5
 
 Cost = Callable[[int], float]  # us for so many words
 
@@ -80,118 +79,82 @@ def _curves(title: str, costs: dict[str, Cost]) -> Curves:
     return Curves(title, "words", "us", lines)
 
 
-def _everywhere(text: str, low: Sequence[Cost], high: Sequence[Cost]) -> Claim:
+def _claim_everywhere(found: Reproduction, text: str, low: Sequence[Cost], high: Sequence[Cost]) -> None:
     """Whether all of `low` are below all of `high`, at every size."""
-    right = all(max(c(w) for c in low) < min(c(w) for c in high) for w in SIZES)
-    seen = "; ".join(
-        f"{w} words: {max(c(w) for c in low):.1f} and {min(c(w) for c in high):.1f} us" for w in (4, 64, 256)
-    )
-    return Claim(text, right, seen)
+    between = {w: (max(c(w) for c in low), min(c(w) for c in high)) for w in SIZES}
+    seen = "; ".join(f"{w} words: {between[w][0]:.1f} and {between[w][1]:.1f} us" for w in (4, 64, 256))
+    found.claim(text, all(a < b for a, b in between.values()), seen)
 
 
-def figure14(lab: Lab, quick: bool) -> Reproduction:
+@reproduces("002-fig14", "one-to-one messages")
+def figure14(found: Reproduction, lab: Lab, quick: bool) -> None:
     one = ONE_WAY
     slopes = [one[name](256) - one[name](128) for name in one]
-    claims = [
-        _everywhere(
-            "active messages, Strata's and CMAML's, are the fastest",
-            [one["Strata"], one["CMAML"]],
-            [one["synchronous"], one["asynchronous"], one["put"]],
-        ),
-        Claim(
-            "all paradigms have the same slope",
-            max(slopes) < 1.01 * min(slopes),
-            ", ".join(f"{slope / 128:.3f}" for slope in slopes) + " us a word",
-        ),
-        Claim(
-            "the difference between Strata and CMAML is very small",
-            one["CMAML"](16) - one["Strata"](16) < 0.1 * one["CMAML"](16),
-            f"{one['CMAML'](16):.1f} and {one['Strata'](16):.1f} us for 16 words",
-        ),
-        Claim(
-            "short messages by send/receive: the software takes more than the data",
-            one["synchronous"](4) > 2 * (one["synchronous"](4) - MESSAGE),
-            f"{MESSAGE:.0f} of {one['synchronous'](4):.1f} us for 4 words",
-        ),
-    ]
-    return Reproduction(
-        "002-fig14", "one-to-one messages", claims=claims, curves=[_curves("one-to-one", one)]
+    _claim_everywhere(
+        found,
+        "active messages, Strata's and CMAML's, are the fastest",
+        [one["Strata"], one["CMAML"]],
+        [one["synchronous"], one["asynchronous"], one["put"]],
     )
+    seen = ", ".join(f"{slope / 128:.3f}" for slope in slopes) + " us a word"
+    found.claim("all paradigms have the same slope", max(slopes) < 1.01 * min(slopes), seen)
+    cmaml, strata, empty = one["CMAML"](16), one["Strata"](16), one["synchronous"](4)
+    found.claim(
+        "the difference between Strata and CMAML is very small",
+        cmaml - strata < 0.1 * cmaml,
+        f"{cmaml:.1f} and {strata:.1f} us for 16 words",
+    )
+    found.claim(
+        "short messages by send/receive: the software takes more than the data",
+        empty > 2 * (empty - MESSAGE),
+        f"{MESSAGE:.0f} of {empty:.1f} us for 4 words",
+    )
+    found.curves = [_curves("one-to-one", one)]
 
 
-def figure15(lab: Lab, quick: bool) -> Reproduction:
+@reproduces("002-fig15", "interrupt and polling")
+def figure15(found: Reproduction, lab: Lab, quick: bool) -> None:
     costs = {name: ONE_WAY[name] for name in ("CMAML", "put")} | BY_INTERRUPT
-    claims = [
-        _everywhere(
-            "active messages: polling is cheaper than the interrupt",
-            [costs["CMAML"]],
-            [costs["CMAML, interrupt"]],
-        ),
-        _everywhere("put: polling is cheaper than the interrupt", [costs["put"]], [costs["put, interrupt"]]),
-        Claim(
-            "many active messages by interrupt cost more than one put by interrupt",
-            costs["CMAML, interrupt"](256) > costs["put, interrupt"](256),
-            f"256 words: {costs['CMAML, interrupt'](256):.0f} and {costs['put, interrupt'](256):.0f} us",
-        ),
-    ]
-    return Reproduction(
-        "002-fig15", "interrupt and polling", claims=claims, curves=[_curves("interrupt and polling", costs)]
-    )
+    for text, name in (("active messages", "CMAML"), ("put", "put")):
+        polled, interrupted = [costs[name]], [costs[f"{name}, interrupt"]]
+        _claim_everywhere(found, f"{text}: polling is cheaper than the interrupt", polled, interrupted)
+    many, one = (costs[f"{name}, interrupt"](256) for name in ("CMAML", "put"))
+    text = "many active messages by interrupt cost more than one put by interrupt"
+    found.claim(text, many > one, f"256 words: {many:.0f} and {one:.0f} us")
+    found.curves = [_curves("interrupt and polling", costs)]
 
 
-def figure16(lab: Lab, quick: bool) -> Reproduction:
+@reproduces("002-fig16", "how often to poll")
+def figure16(found: Reproduction, lab: Lab, quick: bool) -> None:
     ways = {f"F = {f}": (lambda w, f=f: polled(w, f)) for f in (1, 5, 10)}
     ways["F = M"] = lambda w: polled(w, packets(w))
     at_256 = {name: cost(256) for name, cost in ways.items()}
     seen = ", ".join(f"{name} {time:.0f}" for name, time in at_256.items()) + " us (256 words)"
-    claims = [
-        Claim(
-            "polling after every packet (F = 1) is the worst",
-            max(at_256, key=at_256.__getitem__) == "F = 1",
-            seen,
-        ),
-        Claim("F = 5 is the best", min(at_256, key=at_256.__getitem__) == "F = 5", seen),
-    ]
-    return Reproduction("002-fig16", "how often to poll", claims=claims, curves=[_curves("polling", ways)])
+    found.claim("polling after every packet (F = 1) is the worst", most(at_256) == "F = 1", seen)
+    found.claim("F = 5 is the best", least(at_256) == "F = 5", seen)
+    found.curves = [_curves("polling", ways)]
 
 
-def figure17(lab: Lab, quick: bool) -> Reproduction:
+@reproduces("002-fig17", "circular shift by active messages")
+def figure17(found: Reproduction, lab: Lab, quick: bool) -> None:
     costs = {name: SHIFT[name] for name in ("CMAML", "Strata", "put")}
-    claims = [
-        _everywhere("Strata's active messages before CMAML's", [costs["Strata"]], [costs["CMAML"]]),
-        Claim(
-            "short messages: active messages before put",
-            costs["CMAML"](16) < costs["put"](16),
-            f"16 words: {costs['CMAML'](16):.1f} and {costs['put'](16):.1f} us",
-        ),
-        Claim(
-            "long messages: put before CMAML's active messages",
-            costs["put"](256) < costs["CMAML"](256),
-            f"256 words: {costs['put'](256):.0f} and {costs['CMAML'](256):.0f} us",
-        ),
+    cmaml, put = costs["CMAML"], costs["put"]
+    _claim_everywhere(found, "Strata's active messages before CMAML's", [costs["Strata"]], [cmaml])
+    seen = f"16 words: {cmaml(16):.1f} and {put(16):.1f} us"
+    found.claim("short messages: active messages before put", cmaml(16) < put(16), seen)
+    seen = f"256 words: {put(256):.0f} and {cmaml(256):.0f} us"
+    found.claim("long messages: put before CMAML's active messages", put(256) < cmaml(256), seen)
+    found.notes = [
+        "where the curves cross, at 60 and 100 words, was used for the start of a put and Strata's share"
     ]
-    note = "where the curves cross, at 60 and 100 words, was used for the start of a put and Strata's share"
-    return Reproduction(
-        "002-fig17",
-        "circular shift by active messages",
-        claims=claims,
-        notes=[note],
-        curves=[_curves("shift", costs)],
-    )
+    found.curves = [_curves("shift", costs)]
 
 
-def figure18(lab: Lab, quick: bool) -> Reproduction:
+@reproduces("002-fig18", "circular shift, all paradigms")
+def figure18(found: Reproduction, lab: Lab, quick: bool) -> None:
     active = [SHIFT[name] for name in ("CMAML", "Strata", "put")]
-    claims = [
-        _everywhere(
-            "active messages before send/receive", active, [SHIFT["synchronous"], SHIFT["asynchronous"]]
-        ),
-        _everywhere(
-            "asynchronous send/receive is slower than synchronous",
-            [SHIFT["synchronous"]],
-            [SHIFT["asynchronous"]],
-        ),
-    ]
-    return Reproduction(
-        "002-fig18", "circular shift, all paradigms", claims=claims, curves=[_curves("shift", SHIFT)]
-    )
+    waiting, not_waiting = [SHIFT["synchronous"]], [SHIFT["asynchronous"]]
+    _claim_everywhere(found, "active messages before send/receive", active, waiting + not_waiting)
+    text = "asynchronous send/receive is slower than synchronous"
+    _claim_everywhere(found, text, waiting, not_waiting)
+    found.curves = [_curves("shift", SHIFT)]

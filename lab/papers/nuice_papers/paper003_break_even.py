@@ -14,7 +14,7 @@ import numpy as np
 from nuice.advice_map import gain_of_cgm, last_degree
 
 from . import printed_tables
-from .report import Claim, Curves, Reproduction
+from .report import Curves, Reproduction, reproduces
 from .runs import Lab
 
 MACHINE = "cm5-32"
@@ -23,36 +23,23 @@ SIZES = (64, 1024, 16384)
 FULL_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 
-def section5(lab: Lab, quick: bool) -> Reproduction:
+@reproduces("003-s5", "a schedule that is used once: the degree up to which CGM costs no more than LP")
+def section5(found: Reproduction, lab: Lab, quick: bool) -> None:
     """The printed inequality, constants from the printed tables, beside the simulation with the same S."""
     sizes = SIZES if quick else FULL_SIZES
     rule = {size: by_rule(size) for size in sizes}
     ours = {size: by_simulation(lab, size) for size in sizes}
     seen = ", ".join(f"{size} B: {ours[size]} [{rule[size]}]" for size in sizes)
+    near = abs(by_rule(64) - by_simulation(lab, 64)) <= 3
+    found.claim("64 bytes: the rule and the simulation are within 3 messages", near, seen)
     grows = all(d[a] <= d[b] for d in (rule, ours) for a, b in pairwise(sizes))
-    return Reproduction(
-        "003-s5",
-        "a schedule that is used once: the degree up to which CGM costs no more than LP",
-        claims=[
-            Claim(
-                "64 bytes: the rule and the simulation are within 3 messages",
-                abs(by_rule(64) - by_simulation(lab, 64)) <= 3,
-                seen,
-            ),
-            Claim("the longer the messages, the more of them may be scheduled by CGM", grows, seen),
-        ],
-        curves=[
-            Curves(
-                "up to which degree CGM costs no more than LP, used once",
-                "bytes of a message",
-                "messages of a rank",
-                {
-                    "the printed rule": [(size, rule[size]) for size in sizes if rule[size]],
-                    "simulated": [(size, ours[size]) for size in sizes if ours[size]],
-                },
-            )
-        ],
-    )
+    found.claim("the longer the messages, the more of them may be scheduled by CGM", grows, seen)
+    lines = {
+        name: [(size, degree) for size, degree in degrees.items() if degree]
+        for name, degrees in (("the printed rule", rule), ("simulated", ours))
+    }
+    title = "up to which degree CGM costs no more than LP, used once"
+    found.curves = [Curves(title, "bytes of a message", "messages of a rank", lines)]
 
 
 def by_rule(size: int) -> int:

@@ -14,17 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 from nuice._core import CommMatrix, random_density, random_regular
 
-__all__ = [
-    "RANKS",
-    "complete",
-    "density",
-    "from_pairs",
-    "non_uniform",
-    "permutation",
-    "to_one",
-    "uniform",
-]
-
 RANKS = 32
 
 

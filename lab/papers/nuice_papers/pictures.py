@@ -13,6 +13,9 @@ from nuice.cli import output
 from nuice.cli.options import AsJson
 from nuice.errors import Error
 
+Picture = Annotated[
+    Path, typer.Option("-o", "--output", metavar="FILE.png", help="The picture (png, pdf, svg).")
+]
 apps = typer.Typer(no_args_is_help=True, help="Pictures of what nuice-wolff and nuice-lee wrote.")
 
 
@@ -27,9 +30,7 @@ def plot(
             help="What --json printed (curves over the width), or nuice-wolff --picture wrote (a lattice).",
         ),
     ],
-    picture: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE.png", help="The picture (png, pdf, svg).")
-    ],
+    picture: Picture,
     as_json: AsJson = False,
 ) -> None:
     """Draw times and speed-ups of all schemes, or a lattice with its last cluster."""
@@ -50,9 +51,7 @@ def plot(
 )
 def maze(
     grid: Annotated[Path, typer.Argument(metavar="GRID.txt", help="What nuice-lee --grid wrote.")],
-    picture: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE.png", help="The picture (png, pdf, svg).")
-    ],
+    picture: Picture,
     distances: Annotated[
         Path | None, typer.Option(metavar="FILE.i32", help="What --distances wrote: the last wavefront.")
     ] = None,

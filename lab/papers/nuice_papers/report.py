@@ -9,11 +9,14 @@ and whether they hold in simulation; one that does not says for which physical r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .runs import Lab
 
 APART = 0.10  # printed numbers that are closer than this have no order
 LEVEL = 1.03  # curves nearer than this cannot be told apart in a figure: neither is ahead
@@ -74,16 +77,19 @@ class Part:
         return ordered_pairs(self.cells)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reproduction:
-    """A table or figure of a paper."""
+    """A table or figure of a paper, to which its function adds what it finds."""
 
     name: str  # "003-table2"
     title: str
-    parts: Sequence[Part] = ()
-    claims: Sequence[Claim] = ()
-    notes: Sequence[str] = field(default=())
-    curves: Sequence[Curves] = field(default=())
+    parts: list[Part] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    curves: list[Curves] = field(default_factory=list)
+
+    def claim(self, text: str, holds: bool, seen: str, reason: str = "") -> None:
+        self.claims.append(Claim(text, holds, seen, reason))
 
     def counted(self) -> list[Cell]:
         """The cells that count: those of all parts but times of this computer."""
@@ -99,9 +105,46 @@ class Reproduction:
             "name": self.name,
             "title": self.title,
             "parts": [_part_figures(part) for part in self.parts],
-            "claims": [_claim_figures(claim) for claim in self.claims],
-            "notes": list(self.notes),
+            "claims": [_figures(claim, "reason" if claim.holds else "") for claim in self.claims],
+            "notes": self.notes,
         }
+
+
+Fill = Callable[[Reproduction, "Lab", bool], None]
+REPRODUCED: dict[str, Callable[[Lab, bool], Reproduction]] = {}
+
+
+def reproduces(name: str, title: str) -> Callable[[Fill], Fill]:
+    """For a function that fills what is found, with a lab, quickly or not: it makes that table or figure."""
+
+    def register(fill: Fill) -> Fill:
+        def make(lab: Lab, quick: bool) -> Reproduction:
+            found = Reproduction(name, title)
+            fill(found, lab, quick)
+            return found
+
+        REPRODUCED[name] = make
+        return fill
+
+    return register
+
+
+def listed(times: Mapping[str, float], spec: str = ".4g", unit: str = "ms") -> str:
+    """What is seen: "lp 3.2, ac 4.5 ms"."""
+    return ", ".join(f"{name} {time:{spec}}" for name, time in times.items()) + f" {unit}"
+
+
+def ranked(times: Mapping[str, float], spec: str = ".4g") -> str:
+    """The same, the least first."""
+    return listed(dict(sorted(times.items(), key=lambda entry: entry[1])), spec)
+
+
+def least(times: Mapping[str, float]) -> str:
+    return min(times, key=times.__getitem__)
+
+
+def most(times: Mapping[str, float]) -> str:
+    return max(times, key=times.__getitem__)
 
 
 def summary_of(results: Sequence[Reproduction]) -> dict[str, Any]:
@@ -152,30 +195,16 @@ def in_bar(cells: Iterable[Cell]) -> list[Cell]:
     return [cell for cell in cells if not cell.large and not cell.fitted]
 
 
-def _claim_figures(claim: Claim) -> dict[str, Any]:
-    figures = {"text": claim.text, "holds": claim.holds, "seen": claim.seen}
-    return figures if claim.holds else {**figures, "reason": claim.reason}
+def _figures(record: Cell | Claim | Part, *but: str) -> dict[str, Any]:
+    return {key: value for key, value in vars(record).items() if key not in but}
 
 
 def _part_figures(part: Part) -> dict[str, Any]:
     right, total = (0, 0) if part.timed_here else part.order()
-    return {
-        "title": part.title,
-        "unit": part.unit,
-        "timed_here": part.timed_here,
+    cells = [dict(cell.row) | _figures(cell, "row") | {"error": cell.error} for cell in part.cells]
+    return _figures(part) | {
         "median_error": None if part.timed_here else part.median_error(),
         "pairs_ordered_as_printed": right,
         "pairs_apart": total,
-        "cells": [
-            {
-                **dict(cell.row),
-                "column": cell.column,
-                "printed": cell.printed,
-                "ours": cell.ours,
-                "error": cell.error,
-                "fitted": cell.fitted,
-                "large": cell.large,
-            }
-            for cell in part.cells
-        ],
+        "cells": cells,
     }

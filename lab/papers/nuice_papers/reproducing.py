@@ -174,24 +174,12 @@ def _summary_table(results: list[reproduction.Reproduction]) -> Any:
     rows = []
     for found in results:
         for part in found.parts:
-            if part.timed_here:
-                continue
-            right, total = part.order()
-            error = part.median_error()
-            rows.append(
-                (
-                    found.name,
-                    part.title,
-                    str(len(part.cells)),
-                    "-" if error is None else _percent(error),
-                    _share(right, total),
-                )
-            )
+            if not part.timed_here:
+                figures = (str(len(part.cells)), _percent(part.median_error()), _share(*part.order()))
+                rows.append((found.name, part.title, *figures))
         if found.claims:
-            held = sum(claim.holds for claim in found.claims)
-            rows.append(
-                (found.name, "claims", str(len(found.claims)), "-", f"{held} of {len(found.claims)} hold")
-            )
+            held, count = sum(claim.holds for claim in found.claims), len(found.claims)
+            rows.append((found.name, "claims", str(count), "-", f"{held} of {count} hold"))
     return output.table(("table", "what", "cells", "median error", "ordered as printed"), rows, left=2)
 
 

@@ -13,7 +13,7 @@ at once (000 s.6).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -65,13 +65,8 @@ class Lab:
         return self.run_schedule(machine, algorithm, matrix, schedule)
 
     def run_drs_n(self, machine: str, form: str, matrix: CommMatrix, seed: int) -> Simulation:
-        return _core.simulate_drs_n_on(
-            matrix,
-            self.machine(machine),
-            seed=seed,
-            retry_delay_s=RETRY_S,
-            **drs_form(form, EARLY_BYTES),
-        )
+        how = {"seed": seed, "retry_delay_s": RETRY_S} | drs_form(form, EARLY_BYTES)
+        return _core.simulate_drs_n_on(matrix, self.machine(machine), **how)
 
     def schedule(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> Schedule:
         """Schedulers that avoid shared links get the machine's network."""
@@ -93,6 +88,12 @@ class Lab:
             for draw in range(self.draws):
                 total += self.run(machine, algorithm, matrix, seed + draw * self.seeds)
         return total / (self.seeds * self.draws)
+
+    def times(
+        self, machine: str, algorithms: Iterable[str], make: Callable[[int], CommMatrix]
+    ) -> dict[str, float]:
+        """mean_ms() of each."""
+        return {name: self.mean_ms(machine, name, make) for name in algorithms}
 
     def planning_ms(self, machine: str, algorithm: str, matrix: CommMatrix) -> float:
         """Of a node of that machine, by the adviser's formula. AC plans nothing; for LP a node looks at its

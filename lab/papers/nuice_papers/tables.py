@@ -43,6 +43,18 @@ def printed(name: str, quick: bool, key: str, few: Sequence[Any], **equal: Any) 
     return [row for row in rows if row[key] in few] if quick else rows
 
 
+def by_row(cells: Iterable[Cell]) -> dict[Any, dict[str, Cell]]:
+    """By column in each."""
+    rows: dict[Any, dict[str, Cell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.row, {})[cell.column] = cell
+    return rows
+
+
+def ours_by_row(cells: Iterable[Cell]) -> dict[Any, dict[str, float]]:
+    return {row: {a: cell.ours for a, cell in of.items()} for row, of in by_row(cells).items()}
+
+
 def renamed(row: Row, ending: str) -> Row:
     """Columns with that ending, without it: lp_phases -> lp. The others stay as they are."""
     return {key.removesuffix(ending): value for key, value in row.items()}

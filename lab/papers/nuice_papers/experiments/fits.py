@@ -72,35 +72,31 @@ class Fits:
         start = dict.fromkeys(UNKNOWN, 0.0) | {"byte_s": 1e-7}
         self.known = nuice.find_machine("cm5-32").replace(**start)
 
-    def ms(self, algorithm, make, seeds=None):
-        return lambda m: Lab(seeds or self.seeds, {"m": m}).mean_ms("m", algorithm, make)
+    def ms(self, algorithm, pattern, *what, seeds=0):
+        """Of a machine: mean milliseconds of patterns of that kind."""
+        seeds = seeds or self.seeds
+        return lambda m: Lab(seeds, {"m": m}).mean_ms("m", algorithm, lambda seed: pattern(*what, seed))
 
     def uniform(self, column, degrees, is_size=lambda size: size <= MOST):
         """The cells of a column of 003 tables 2 and 3."""
-
-        def make(row):
-            return lambda seed: patterns.uniform(row["degree"], row["bytes"], seed)
-
-        rows = [
-            r for r in printed_tables.table("003_tables2_3") if r["degree"] in degrees and is_size(r["bytes"])
+        return [
+            (row[column], self.ms(column, patterns.uniform, row["degree"], row["bytes"]))
+            for row in printed_tables.table("003_tables2_3")
+            if row["degree"] in degrees and is_size(row["bytes"])
         ]
-        return [(row[column], self.ms(column, make(row))) for row in rows]
 
     def permutation(self):
-        def make(num_bytes):
-            return lambda seed: patterns.permutation(num_bytes, seed)
-
-        cells = [
-            (r["average_ms"], self.ms("cgm", make(r["bytes"]))) for r in printed_tables.table("003_table1")
-        ]
+        rows = printed_tables.table("003_table1")
+        cells = [(r["average_ms"], self.ms("cgm", patterns.permutation, r["bytes"])) for r in rows]
         unknown = {"send_overhead_s": (0.1, 1e-3), "byte_s": (0.1, 1e-6)}
         return Step("cm5-32/permutation", "003 table 1", "all", self.known, unknown, cells, both_ends)
 
     def contention(self, permuted):
-        def make(row):
-            return lambda _: patterns.to_one(row["senders"], row["bytes"])
+        def pattern(row, _):
+            return patterns.to_one(row["senders"], row["bytes"])
 
-        cells = [(row["recv_ms"], self.ms("ac", make(row), 1)) for row in printed_tables.table("004_table2")]
+        rows = printed_tables.table("004_table2")
+        cells = [(row["recv_ms"], self.ms("ac", pattern, row, seeds=1)) for row in rows]
         unknown = {"send_overhead_s": (0.5, 1e-4), "receive_overhead_s": (0.2, 1e-4)}
         unknown |= {"loss_per_sender": (0.5, 0.1), "loss_most": (0.3, 1)}
         machine = self.known.replace(byte_s=permuted.byte_s)
@@ -155,25 +151,22 @@ class Fits:
     def synchronous(self):
         """The port is that of cm5-32: the same nodes."""
 
-        def make(row):
-            return lambda seed: patterns.density(row["density"], row["bytes"], seed)
-
         def apply(machine, x):
             return both_ends(machine, (x[0], machine.byte_s))
 
-        rows = printed_tables.table("001_table11")
-        cells = [(row[a], self.ms(a, make(row))) for a in ("ls", "ps") for row in rows]
+        cells = [
+            (row[a], self.ms(a, patterns.density, row["density"], row["bytes"]))
+            for a in ("ls", "ps")
+            for row in printed_tables.table("001_table11")
+        ]
         machine = nuice.find_machine(paper001.MACHINE).replace(byte_s=self.known.byte_s)
         unknown = {"send_overhead_s": (0.6, 1e-4)}
         return Step(paper001.MACHINE, "001 table 11", "LS and PS", machine, unknown, cells, apply)
 
     def gathered(self, machine):
-        def make(problem):
-            return lambda seed: paper001.real_pattern(problem, seed)
-
         few = Lab(self.seeds).with_few().seeds
         cells = [
-            (row["gs"], self.ms("gs", make(row["problem"]), few))
+            (row["gs"], self.ms("gs", paper001.real_pattern, row["problem"], seeds=few))
             for row in printed_tables.table("001_table12")
         ]
         return Step("cm5-sync/gathered", "001 table 12", "GS", machine, {"byte_s": (5.0, 1e-7)}, cells)

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of the sequential program on lattices whose properties are known exactly.
+#pragma once
+
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
 #include "wolff/cluster.hpp"
-#include "wolff/program.hpp"
+#include "wolff/report.hpp"
 #include "wolff/statistics.hpp"
 
 namespace nuice::wolff {
-namespace {
 
-constexpr int thermalising = 1000;
+inline constexpr int thermalising = 1000;
 
 /// Energies and magnetisations of 4 x 4 lattices, far enough apart to be independent, against all 65536 states.
-Finding test_4x4(double beta, std::uint64_t seed) {
+inline Finding test_4x4(double beta, std::uint64_t seed) {
   constexpr int samples = 20000;
   constexpr double sites_between = 160;
   const auto probabilities = enumerate_4x4(beta);
@@ -34,7 +35,7 @@ Finding test_4x4(double beta, std::uint64_t seed) {
   return {"4 x 4: histogram of (E, |M|), chi squared", 0, 1, 0, chi_squared_pull(counts, probabilities)};
 }
 
-Finding test_8x8(std::uint64_t seed) {
+inline Finding test_8x8(std::uint64_t seed) {
   constexpr int samples = 100000;
   Lattice lattice(irregular::Stripes(8, 8, 1), 0, {});
   Sequential sequential(lattice, {seed, threshold(critical_beta())});
@@ -47,9 +48,8 @@ Finding test_8x8(std::uint64_t seed) {
           pull(size, mean_cluster_8x8)};
 }
 
-}  // namespace
-
-std::vector<Finding> test_small_lattices(double beta, std::uint64_t seed) {
+/// Of rank 0 alone.
+inline std::vector<Finding> test_small_lattices(double beta, std::uint64_t seed) {
   return {test_4x4(beta, seed), test_8x8(seed)};
 }
 

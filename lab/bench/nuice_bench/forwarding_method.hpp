@@ -9,6 +9,8 @@
 //
 // As published every rank has room for the largest message of all ranks in each slot. Finding that size is not timed, which favours
 // these methods.
+#pragma once
+
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -20,7 +22,6 @@
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
-namespace {
 
 /// One coordinate of a place: place / stride % length.
 struct Leg {
@@ -36,7 +37,7 @@ struct Places {
   int per_host = 1;
 };
 
-Places places_on_hosts() {
+inline Places places_on_hosts() {
   const int rank = mpi::world_rank();
   const int size = mpi::world_size();
   MPI_Comm host = MPI_COMM_NULL;
@@ -58,14 +59,14 @@ Places places_on_hosts() {
   return places;
 }
 
-Places places_on_a_ring() {
+inline Places places_on_a_ring() {
   Places places;
   for (int r = 0; r < mpi::world_size(); ++r) places.rank_at.push_back(r);
   places.own = mpi::world_rank();
   return places;
 }
 
-int root_up(int n) {
+inline int root_up(int n) {
   int root = 1;
   while (root * root < n) ++root;
   return std::max(2, root);
@@ -218,20 +219,18 @@ class ForwardingMethod : public Method {
   std::vector<MPI_Request> requests_;
 };
 
-}  // namespace
-
-std::unique_ptr<Method> make_two_phase_bruck(Payload& payload) {
+inline std::unique_ptr<Method> make_two_phase_bruck(Payload& payload) {
   const int size = mpi::world_size();
   return std::make_unique<ForwardingMethod>(payload, places_on_a_ring(), std::vector<Leg>{{size, 1, 2}});
 }
 
-std::unique_ptr<Method> make_tuna_flat(Payload& payload) {
+inline std::unique_ptr<Method> make_tuna_flat(Payload& payload) {
   const int size = mpi::world_size();
   return std::make_unique<ForwardingMethod>(payload, places_on_a_ring(),
                                             std::vector<Leg>{{size, 1, root_up(size)}});
 }
 
-std::unique_ptr<Method> make_tuna_on_hosts(Payload& payload) {
+inline std::unique_ptr<Method> make_tuna_on_hosts(Payload& payload) {
   Places places = places_on_hosts();
   const int inside = places.per_host;
   const int hosts = mpi::world_size() / inside;

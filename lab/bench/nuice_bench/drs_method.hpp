@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRS_N as a method: no plan; what makes it ready is to learn the sources and to bind.
+#pragma once
+
 #include <algorithm>
 
 #include "nuice/mpi/agree.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
-namespace {
 
 class DrsMethod : public Method {
  public:
@@ -47,11 +48,5 @@ class DrsMethod : public Method {
   drs::mpi::World world_;
   std::optional<drs::Exchange> exchange_;
 };
-
-}  // namespace
-
-std::unique_ptr<Method> make_drs(const MethodSpec& spec, const Options& options, Payload& payload) {
-  return std::make_unique<DrsMethod>(spec, options, payload);
-}
 
 }  // namespace nuice::bench

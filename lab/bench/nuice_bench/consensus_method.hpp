@@ -2,6 +2,8 @@
 // NBX, nonblocking consensus (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic sparse data
 // exchange, PPoPP 2010): receivers do not know their senders. A rank sends synchronously and receives whatever comes; when
 // its own messages have been received it enters a nonblocking barrier, and when that is complete nothing more can come.
+#pragma once
+
 #include <algorithm>
 #include <climits>
 
@@ -11,7 +13,6 @@
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
-namespace {
 
 class ConsensusMethod : public Method {
  public:
@@ -72,11 +73,5 @@ class ConsensusMethod : public Method {
   int tag_ = 0;
   std::vector<MPI_Request> requests_;  // never grows beyond what the constructor reserved
 };
-
-}  // namespace
-
-std::unique_ptr<Method> make_consensus(Payload& payload) {
-  return std::make_unique<ConsensusMethod>(payload);
-}
 
 }  // namespace nuice::bench

@@ -2,6 +2,8 @@
 // PetscSF, PETSc's star forest (Zhang et al., IEEE TPDS 33(4), 2022): every message is a run of roots at its sender that
 // become leaves at its receiver, by PetscSFBcast. Built only with -DNUICE_BENCH_PETSC=ON, as PETSc must be one that was
 // built with the same MPI.
+#pragma once
+
 #include <petscsf.h>
 
 #include <algorithm>
@@ -13,14 +15,13 @@
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
-namespace {
 
-void must(PetscErrorCode code) {
+inline void must(PetscErrorCode code) {
   if (code != 0) MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /// PETSc is ready from the first use to the end of the program.
-void begin_petsc() {
+inline void begin_petsc() {
   static const bool begun = [] {
     must(PetscInitializeNoArguments());
     return true;
@@ -29,7 +30,7 @@ void begin_petsc() {
 }
 
 /// The largest number of bytes that divides all messages of all ranks: one root or leaf.
-Bytes common_unit(const Payload& payload) {
+inline Bytes common_unit(const Payload& payload) {
   Bytes mine = 0;
   for (const Partner& partner : payload.send.partners) mine = std::gcd(mine, partner.bytes);
   std::vector<Bytes> all(static_cast<std::size_t>(mpi::world_size()));
@@ -39,7 +40,7 @@ Bytes common_unit(const Payload& payload) {
 }
 
 /// Where each source has the message for this rank, in units.
-std::vector<PetscInt> remote_offsets(const Payload& payload, Bytes unit) {
+inline std::vector<PetscInt> remote_offsets(const Payload& payload, Bytes unit) {
   const auto size = static_cast<std::size_t>(mpi::world_size());
   std::vector<std::int64_t> mine(size, 0);
   std::vector<std::int64_t> theirs(size, 0);
@@ -94,9 +95,5 @@ class PetscMethod : public Method {
   PetscSF forest_ = nullptr;
   MPI_Datatype unit_ = MPI_DATATYPE_NULL;
 };
-
-}  // namespace
-
-std::unique_ptr<Method> make_petsc(Payload& payload) { return std::make_unique<PetscMethod>(payload); }
 
 }  // namespace nuice::bench

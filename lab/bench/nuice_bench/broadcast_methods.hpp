@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Broadcasts: the planned one, and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its members,
 // the root first; making that counts as its planning, and ranks outside do nothing, as in the planned one.
+#pragma once
+
 #include <algorithm>
 #include <climits>
 
-#include "nuice/core/error.hpp"
+#include "kit/errors.hpp"
 #include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/broadcast.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
-namespace {
 
 /// The root's message, or the place for it; empty for who takes no part.
-std::span<std::byte> message_of(Payload& payload) {
+inline std::span<std::byte> message_of(Payload& payload) {
   if (!payload.send.partners.empty()) return payload.send.message(0);
   if (!payload.receive.partners.empty()) return payload.receive.message(0);
   return {};
@@ -50,7 +51,7 @@ class BcastMethod : public Method {
  public:
   BcastMethod(const BroadcastProblem& problem, Payload& payload) : message_(message_of(payload)) {
     if (problem.bytes > INT_MAX)
-      throw Error(ErrorCode::limit, std::to_string(problem.bytes) + " bytes are more than MPI's int counts");
+      kit::fail(ErrorCode::limit, "{} bytes are more than MPI's int counts", problem.bytes);
     if (!problem.group) {
       members_ = MPI_COMM_WORLD;
       root_ = problem.root;
@@ -78,18 +79,5 @@ class BcastMethod : public Method {
   MPI_Comm members_ = MPI_COMM_NULL;
   int root_ = 0;
 };
-
-}  // namespace
-
-bool is_member(const BroadcastProblem& problem, Rank rank) {
-  return rank == problem.root || !problem.group ||
-         std::ranges::find(*problem.group, rank) != problem.group->end();
-}
-
-std::unique_ptr<Method> make_broadcast_method(const MethodSpec& spec, const BroadcastProblem& problem,
-                                              Payload& payload) {
-  if (spec.is_peer) return std::make_unique<BcastMethod>(problem, payload);
-  return std::make_unique<PlannedBroadcast>(spec, problem, payload);
-}
 
 }  // namespace nuice::bench
