@@ -60,8 +60,7 @@ INSTANTIATE_TEST_SUITE_P(All, Conformance,
 // Longer than what UCX and MPI send in one piece.
 TEST(LongMessages, MayBeOverwrittenWhenTheyAreSent) {
   const auto all = conformance_cases();
-  const auto found =
-      std::ranges::find(all, std::string("ABufferIsFreeAfterItsSend"), &ConformanceCase::name);
+  const auto found = std::ranges::find(all, std::string("ABufferIsFreeAfterItsSend"), &ConformanceCase::name);
   ASSERT_NE(found, all.end());
   for (const std::string& transport : am::mpi::transports())
     found->run(

@@ -85,7 +85,7 @@ def rows(options):
                 matrix = PATTERNS[pattern](options.hosts)
                 records = where.bench(matrix, methods, options.exchanges, *more, **how)
                 (alone,) = where.bench(matrix, ["auto"], options.alone, *more, **how)
-                bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.port_bytes_per_s
+                bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.host_bytes_per_s
                 yield cell | {"pattern": pattern} | figures(records, alone["exchange_seconds_all"], bound_s)
 
 

@@ -57,7 +57,7 @@ def loads(matrix, settings):
 def bound_s(matrix, where):
     """What the busiest port needs, or the uplink."""
     port_bytes, _, up_bytes = loads(matrix, where.settings)
-    bound = port_bytes / where.port_bytes_per_s
+    bound = port_bytes / where.host_bytes_per_s
     if not where.settings["uplink"]:
         return bound
     return max(bound, up_bytes / (megabits(where.settings["uplink"]) * MBIT))

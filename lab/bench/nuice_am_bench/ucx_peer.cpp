@@ -152,9 +152,7 @@ class BareUcx : public UcxPeer {
 
 }  // namespace
 
-std::unique_ptr<UcxPeer> make_ucx_peer(Blocks& blocks) {
-  return std::make_unique<BareUcx>(blocks);
-}
+std::unique_ptr<UcxPeer> make_ucx_peer(Blocks& blocks) { return std::make_unique<BareUcx>(blocks); }
 
 std::string ucx_description() {
   const char* const tls = std::getenv("UCX_TLS");

@@ -48,8 +48,7 @@ SendSlots::~SendSlots() {
 /// Whether MPI has let go of the slot.
 bool SendSlots::is_free(Slot& slot) {
   int done = 1;
-  if (slot.request != MPI_REQUEST_NULL)
-    must(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (slot.request != MPI_REQUEST_NULL) must(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   return done != 0;
 }
 

@@ -224,7 +224,7 @@ class UcxTransport : public Transport {
   // The header by value: where its address is taken it is in memory, and the library's load of what was stored in two halves waits
   // until both have left for the cache (write_record()).
   [[gnu::noinline]] bool try_send_parcel(Rank dst, Header header, std::span<const std::byte> a,
-                       std::span<const std::byte> b) {
+                                         std::span<const std::byte> b) {
     Slot* const slot = slots_.free();
     if (slot == nullptr) return false;
     slot->parcel.pieces = {std::as_bytes(std::span(&header, 1)), a, b};
