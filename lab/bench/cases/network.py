@@ -147,7 +147,7 @@ CASE = Case(
     rows,
     needs=["mpi", "testbed"],
     options=dict(
-        presets=["fast", "shallow", "shallow:reno", "deep", "fabric", "multi"],
+        presets=["fast", "shallow", "shallow:reno", "deep", "fabric", "multi", "multi2"],
         cases="",
         reps=9,
         methods=([], "only these of its methods"),
