@@ -39,6 +39,13 @@ class CommandLine(unittest.TestCase):
             self.assertGreaterEqual(row["seconds_high"], row["seconds_low"])
             self.assertGreater(row["seconds_best"], 0, row)
 
+    def test_only_the_methods_and_sizes_that_are_asked_for(self):
+        done = run(2, *TINY, "--json", "--groups", "flood", "--methods", "am:mpi,mpi:ring", "--bytes", "8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual({row["method"] for row in rows}, {"am:mpi", "mpi:ring"})
+        self.assertEqual({row["bytes"] for row in rows}, {8})
+
     def test_table_on_three_ranks(self):
         done = run(3, *TINY, "--groups", "flood,fanin,shift")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -142,6 +142,29 @@ void until_every_ring_is_full(const MakeTransport& make, int effort) {
   EXPECT_GT(ep.stats().stalls, 0U);
 }
 
+// What is sent may be overwritten as soon as send() returns, also where the message had to wait for room.
+void a_buffer_is_free_after_its_send(const MakeTransport& make, int effort) {
+  Endpoint ep(make(), {.poll_every = 0});
+  const auto count = static_cast<std::uint32_t>(100 + 30 * effort);
+  std::vector<std::uint32_t> next(as_index(ep.num_ranks()));
+  const auto take = ep.on<Numbered>("take", [&](Context& c, const Numbered& n, Tail tail) {
+    EXPECT_EQ(n.number, next[as_index(c.source())]++);
+    EXPECT_TRUE(std::ranges::equal(tail, pattern(tail.size(), n.number + as_index(c.source()))));
+  });
+  ep.seal();
+  const std::size_t largest = ep.max_message_bytes() - sizeof(Numbered);
+  std::vector<std::byte> buffer(largest);
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (Rank k = 1; k <= ep.num_ranks(); ++k) {
+      const auto bytes = i % 4 == 0 ? largest : (i * 37) % (largest + 1);
+      std::ranges::copy(pattern(bytes, i + as_index(ep.rank())), buffer.begin());
+      ep.send((ep.rank() + k) % ep.num_ranks(), take, Numbered{i}, std::span(buffer).first(bytes));
+      std::ranges::fill(buffer, std::byte{0xee});
+    }
+  ep.quiesce();
+  for (const std::uint32_t n : next) EXPECT_EQ(n, count);
+}
+
 // --- Handlers that send -------------------------------------------------------------------------------------------
 
 struct Hop {
@@ -475,6 +498,7 @@ constexpr ConformanceCase cases[] = {
     {"EmptyToLargest", empty_to_largest},
     {"AllToAllFlood", all_to_all_flood},
     {"UntilEveryRingIsFull", until_every_ring_is_full},
+    {"ABufferIsFreeAfterItsSend", a_buffer_is_free_after_its_send},
     {"RecursionDepth", recursion_depth},
     {"ReplyStorm", reply_storm},
     {"HandlerSendsMoreThanFits", handler_sends_more_than_fits},

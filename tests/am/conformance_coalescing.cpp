@@ -35,14 +35,23 @@ void coalesce(Endpoint& ep, const am::HostRelay* relay, int effort) {
   am::Coalescer<Word> items(ep, add, {.buffer_bytes = 200, .relay = relay});
   am::Coalescer<Word> back(ep, echo, {.buffer_bytes = 64, .relay = relay});
   echoes = &back;
-  const auto count = static_cast<std::uint64_t>(300 * effort);
-  for (std::uint64_t i = 1; i <= count; ++i)
+  const auto alone = static_cast<std::uint64_t>(300 * effort);
+  for (std::uint64_t i = 1; i <= alone; ++i)
     for (Rank dst = 0; dst < ep.num_ranks(); ++dst) items.push(dst, Word{i});
+  // None, one, and more than a buffer holds.
+  std::uint64_t count = alone;
+  for (const std::size_t more : {0U, 1U, 70U, 7U, 30U}) {
+    for (Rank dst = 0; dst < ep.num_ranks(); ++dst)
+      items.push_all(dst, more, [count](std::size_t i) noexcept { return Word{count + 1 + i}; });
+    count += more;
+  }
   ep.quiesce();
   EXPECT_EQ(sum, as_index(ep.num_ranks()) * (count * (count + 1) / 2));
   EXPECT_EQ(echoed, as_index(ep.num_ranks()) * count);
   EXPECT_LT(ep.stats().sent, 2 * as_index(ep.num_ranks()) * count / (relay != nullptr ? 1 : 5));
   EXPECT_EQ(error_of([&] { items.push(ep.num_ranks(), Word{}); })->code(), ErrorCode::invalid_argument);
+  const auto outside = error_of([&] { items.push_all(-1, 2, [](std::size_t) noexcept { return Word{1}; }); });
+  EXPECT_EQ(outside->code(), ErrorCode::invalid_argument);
   EXPECT_THROW(am::Coalescer<Word>(ep, add, {.buffer_bytes = 4}), Error);
 }
 

@@ -57,6 +57,19 @@ INSTANTIATE_TEST_SUITE_P(All, Conformance,
                                                             conformance_cases().end())),
                          name_of);
 
+// Longer than what UCX and MPI send in one piece.
+TEST(LongMessages, MayBeOverwrittenWhenTheyAreSent) {
+  const auto all = conformance_cases();
+  const auto found = std::ranges::find(all, std::string("ABufferIsFreeAfterItsSend"), &ConformanceCase::name);
+  ASSERT_NE(found, all.end());
+  for (const std::string& transport : am::mpi::transports())
+    found->run(
+        [&] {
+          return am::mpi::connect(MPI_COMM_WORLD, {.transport = transport, .max_message_bytes = 100'000});
+        },
+        1);
+}
+
 TEST(SharedMemory, BulkPutsGoByTheOtherTransportWhereTheyCannotBeCopied) {
   for (const ConformanceCase& test : conformance_cases())
     if (const std::string_view name = test.name;

@@ -22,6 +22,7 @@ sys.path.insert(0, str(FOLDER))
 import launch  # noqa: E402
 import network  # noqa: E402
 import owned  # noqa: E402
+import ports as port_counters  # noqa: E402
 
 why_not = network.why_not()
 needs_network = pytest.mark.skipif(bool(why_not), reason=f"no test network: {why_not}")
@@ -120,13 +121,49 @@ def test_ports_are_as_fast_as_asked(hosts):
     assert port_seconds() > 1.6
 
 
-def port_seconds() -> float:
-    """Time of 2^20 bytes by TCP from host 1 to host 2."""
+@needs_network
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
+def test_hosts_with_two_ports(tmp_path):
+    """Each is shaped for itself, MPI takes both, both are counted; and a slow host has two slow ports."""
+    made = testbed("up", "--preset", "multi2", "--hosts", "2", "--rate", "50mbit")
+    try:
+        assert made.returncode == 0, made.stderr
+        assert "4 ranks on each, 2 ports each" in made.stdout
+        assert all(port_seconds(port) > 0.16 for port in (0, 1))
+        matrix = tmp_path / "pair.mtx"
+        matrix.write_text(
+            "%%MatrixMarket matrix coordinate integer general\n8 8 2\n1 5 2000000\n2 6 2000000\n"
+        )
+        seen, counts = tmp_path / "ports.json", tmp_path / "counts.json"
+        words = ["run", "--ports", str(seen), "--counters", str(counts), "--mpiexec", find_program("mpiexec")]
+        done = testbed(*words, find_program("nuice-bench"), "--matrix", str(matrix), "--schedulers", "isend")
+        assert done.returncode == 0, done.stderr
+        looks = json.loads(seen.read_text())
+        assert looks["ports"] == [1, 1, 2, 2]
+        first, second = (looks["bytes"][-1][k] - looks["bytes"][0][k] for k in (2, 3))
+        assert min(first, second) > 0.3 * (first + second)
+        assert len(json.loads(counts.read_text())["hosts"]) == 2
+        assert testbed("port", "2", "5mbit").returncode == 0
+        assert all(port_seconds(port) > 1.6 for port in (0, 1))
+    finally:
+        testbed("down", "--force")
+    assert namespaces() == []
+
+
+def test_counters_of_several_ports_are_told_apart():
+    line = "  {}: 1 2 3 4 5 6 7 8 {} 2 0 0 0 0 0 0"
+    text = "\n".join(line.format(*x) for x in [("p10", 3), ("p2-1", 2), ("p2", 1), ("br0", 9), ("up0", 9)])
+    assert port_counters.read_ports(text) == {(2, 0): 1, (2, 1): 2, (10, 0): 3}
+
+
+def port_seconds(port: int = 0) -> float:
+    """Time of 2^20 bytes by TCP from host 1 to that port of host 2."""
     receive = (
         "import socket; s = socket.create_server(('', 7000)); print('ready', flush=True); c, _ = s.accept();"
         "n = 0\nwhile data := c.recv(65536): n += len(data)\nprint(n)"
     )
-    address = network.current(NAME).address(2)
+    address = network.current(NAME).address(2, port)
     send = (
         f"import socket, time; t = time.monotonic(); c = socket.create_connection(('{address}', 7000));"
         "c.sendall(bytes(1 << 20)); c.shutdown(socket.SHUT_WR); c.recv(1); print(time.monotonic() - t)"
@@ -177,7 +214,17 @@ def running(words: str) -> bool:
 @needs_network
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [("--rate", "fast"), ("--queue", "much"), ("--cc", "none"), ("--hosts", "1"), ("--preset", "x")]
+    "words",
+    [
+        ("--rate", "fast"),
+        ("--queue", "much"),
+        ("--cc", "none"),
+        ("--hosts", "1"),
+        ("--preset", "x"),
+        ("--ports-per-host", "5"),
+        ("--preset", "fabric", "--ports-per-host", "2"),
+        ("--preset", "fabric2", "--ports-per-host", "2"),
+    ],
 )
 def test_a_failed_start_leaves_nothing_behind(words):
     failed = testbed("up", *words)
@@ -313,6 +360,13 @@ def test_launch_commands_fill_hosts_in_blocks(kind):
         launch.command(launch.Launcher("mpiexec", kind), multi, 33, ["program"])
 
 
+@pytest.mark.parametrize("kind", ["openmpi4", "openmpi5"])
+def test_open_mpi_is_given_all_ports(kind):
+    multi2 = network.Network("a", 7, network.PRESETS["multi2"])
+    words = launch.command(launch.Launcher("mpiexec", kind), multi2, 32, ["program"])
+    assert words[words.index("btl_tcp_if_include") + 1] == "10.77.7.0/24,10.78.7.0/24"
+
+
 def test_presets_are_those_of_the_documentation():
     page = (FOLDER.parents[2] / "docs" / "how-to" / "testbed.md").read_text()
     for name, settings in network.PRESETS.items():
@@ -320,6 +374,7 @@ def test_presets_are_those_of_the_documentation():
         assert f"| {settings.hosts}" in row
         assert settings.rate.removesuffix("mbit") + " Mbit/s" in row
         assert settings.queue.removesuffix("k") + " KiB" in row
+        assert (settings.ports_per_host > 1) == ("ports" in row.split("|")[3])
 
 
 @needs_network

@@ -3,6 +3,7 @@
 //
 //   am::Coalescer<Cell> cells(ep, visit, {.buffer_bytes = 4096});
 //   cells.push(dst, Cell{3, 4});     // any number of times, in handlers too
+//   cells.push_all(dst, n, [&](std::size_t i) noexcept { return Cell{x[i], y[i]}; });
 //   cells.flush();                   // or ep.quiesce(), which flushes every coalescer
 //
 // A buffer leaves when the next item does not fit (size), when it is max_age_us old (age; looked at while polling),
@@ -11,10 +12,12 @@
 // bytes, no header; 2-8 KiB suffice in most cases (measurements.md).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "nuice/am/endpoint.hpp"
@@ -98,6 +101,28 @@ class Coalescer : public CoalescerBase {
     Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
     ::new (buffer.next) A(item);  // not memcpy: as an A it cannot alias the pointers, which stay in registers
     buffer.next += sizeof(A);
+  }
+
+  /// As push(dst, item(i)) for all i from 0 to below count, but whether there is room is asked once for a buffer. item must not
+  /// throw nor use the endpoint.
+  template <typename Item>
+  void push_all(Rank dst, std::size_t count, Item&& item) {
+    static_assert(std::is_nothrow_invocable_r_v<A, Item&, std::size_t>, "item(i) must be noexcept");
+    for (std::size_t i = 0; i < count;) {
+      Buffer* const buffer = static_cast<std::size_t>(dst) < buffers_.size()
+                                 ? &buffers_[static_cast<std::size_t>(dst)]
+                                 : nullptr;
+      if (buffer == nullptr || buffer->next == buffer->end) {
+        const A one = item(i++);
+        push_slowly(dst, &one);
+        continue;
+      }
+      const std::size_t room = static_cast<std::size_t>(buffer->end - buffer->next) / sizeof(A);
+      const std::size_t last = i + std::min(room, count - i);
+      std::byte* next = buffer->next;
+      for (; i < last; ++i, next += sizeof(A)) ::new (next) A(item(i));
+      buffer->next = next;
+    }
   }
 };
 

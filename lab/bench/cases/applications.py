@@ -87,7 +87,7 @@ def load_of(where, folder):
     return {
         "messages": pattern.num_messages,
         "bytes": bounds.total_bytes,
-        "bound_s": bounds.max_port_bytes / where.port_bytes_per_s,
+        "bound_s": bounds.max_port_bytes / where.host_bytes_per_s,
         "bytes_to_a_rank": float(np.bincount(dst, weights=sizes).max()),
         "queue_bytes": int(where.settings["queue"].removesuffix("k")) * KIB,
     }

@@ -115,7 +115,7 @@ def rows(options):
                 matrix = PATTERNS[pattern](options.hosts)
                 records = where.bench(matrix, methods, options.exchanges, *more, **bench)
                 (alone,) = where.bench(matrix, ["auto"], options.alone, *more, **bench)
-                bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.port_bytes_per_s
+                bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.host_bytes_per_s
                 found = figures(records, alone["exchange_seconds_all"], bound_s)
                 if machine:
                     found |= with_machine(where, matrix, machine, more, bench)

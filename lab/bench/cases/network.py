@@ -54,7 +54,7 @@ def loads(matrix, settings):
 def bound_s(matrix, where):
     """What the busiest port needs, or the uplink."""
     port_bytes, _, up_bytes = loads(matrix, where.settings)
-    bound = port_bytes / where.port_bytes_per_s
+    bound = port_bytes / where.host_bytes_per_s
     if not where.settings["uplink"]:
         return bound
     return max(bound, up_bytes / (megabits(where.settings["uplink"]) * MBIT))
@@ -142,7 +142,7 @@ CASE = Case(
     rows,
     needs=["mpi", "testbed"],
     options=dict(
-        presets=["fast", "shallow", "shallow:reno", "deep", "fabric", "multi"],
+        presets=["fast", "shallow", "shallow:reno", "deep", "fabric", "multi", "multi2"],
         cases="",
         reps=9,
         methods=([], "only these of its methods"),

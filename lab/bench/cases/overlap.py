@@ -24,7 +24,7 @@ def built():
 def rows(options):
     program = built()
     with place(options.preset, 0, hosts=4 if options.quick else 0) as where:
-        port_us = 1e6 * options.kib * 1024 / where.port_bytes_per_s
+        port_us = 1e6 * options.kib * 1024 / where.host_bytes_per_s
         for share in (0.25, 0.5, 1, 2):
             for executor in options.executors:
                 words = [program, options.kib, round(share * port_us), options.partners, executor]

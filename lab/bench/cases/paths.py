@@ -39,7 +39,7 @@ def measure(where, name, matrix, options, folder):
         turns.append(
             {kind: turn(where, matrix, ways, options) for kind, ways in kinds[:: -1 if number % 2 else 1]}
         )
-    bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.port_bytes_per_s
+    bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.host_bytes_per_s
     for method in METHODS:
         hashed, chosen = ([t[kind][method] for t in turns] for kind in ("hash", "chosen"))
         yield {

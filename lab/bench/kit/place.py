@@ -36,9 +36,10 @@ class Place:
     settings: Mapping[str, Any] | None = None
 
     @property
-    def port_bytes_per_s(self) -> float:
+    def host_bytes_per_s(self) -> float:
+        """Of all ports of a host, one way."""
         assert self.settings is not None
-        return megabits(self.settings["rate"]) * MBIT
+        return megabits(self.settings["rate"]) * MBIT * self.settings["ports_per_host"]
 
     def run(
         self,

@@ -19,7 +19,7 @@ std::vector<std::size_t> powers_of_two(std::size_t from, std::size_t to) {
 
 }  // namespace
 
-Workshop::Workshop(const Options& options) : options_(options), mpi_(blocks_), ucx_(make_ucx_peer()) {
+Workshop::Workshop(const Options& options) : options_(options), mpi_(blocks_), ucx_(make_ucx_peer(blocks_)) {
   for (const std::string& transport : options.transports)
     am_[transport] = std::make_unique<AmSide>(
         am::mpi::Options{.transport = transport, .max_message_bytes = max_message_bytes}, blocks_);
@@ -102,6 +102,7 @@ std::vector<Group> Workshop::blocks() {
                                                               {"mpi:put", Block::put}};
     for (const auto& [name, kind] : peers)
       group.methods.push_back({name, [this, kind = kind, bytes, n] { return mpi_.block(kind, bytes, n); }});
+    if (ucx_) group.methods.push_back({"ucx:tag", [=, this] { return ucx_->block(bytes, n); }});
   }
   return groups;
 }

@@ -6,7 +6,9 @@
 //
 // Exit code, the same on all ranks: 0 done; 1 a measurement failed; 2 bad command line or too few ranks.
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "kit/program.hpp"
 #include "nuice/core/error.hpp"
@@ -17,12 +19,20 @@
 namespace nuice::am_bench {
 namespace {
 
+bool is_wanted(const Method& method, const std::vector<std::string>& beginnings) {
+  return beginnings.empty() || std::ranges::any_of(beginnings, [&](const std::string& beginning) {
+           return method.name.starts_with(beginning);
+         });
+}
+
 void run(const Options& options) {
   Workshop workshop(options);
   const Setting setting{mpi::world_size(), options.reps, kit::mpi_library(), ucx_description()};
   if (!options.json) kit::print(heading(setting));
   for (const std::string& name : options.groups)
-    for (const Group& group : workshop.groups(name)) {
+    for (Group& group : workshop.groups(name)) {
+      std::erase_if(group.methods, [&](const Method& method) { return !is_wanted(method, options.methods); });
+      if (group.methods.empty() || (options.bytes != 0 && options.bytes != group.bytes)) continue;
       const std::vector<Row> rows = measure(group, {options.reps, options.warmup});
       kit::print(options.json ? json_lines(setting, rows) : table(rows));
     }

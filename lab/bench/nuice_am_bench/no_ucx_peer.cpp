@@ -4,7 +4,7 @@
 
 namespace nuice::am_bench {
 
-std::unique_ptr<UcxPeer> make_ucx_peer() { return nullptr; }
+std::unique_ptr<UcxPeer> make_ucx_peer(Blocks& /*blocks*/) { return nullptr; }
 std::string ucx_description() { return {}; }
 
 }  // namespace nuice::am_bench

@@ -2,6 +2,7 @@
 // The command line of nuice-am-bench.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace nuice::am_bench {
 struct Options {
   std::vector<std::string> groups;
   std::vector<std::string> transports;  ///< Of nuice; those of this build.
+  std::vector<std::string> methods;     ///< Beginnings of the names of those that run; empty: all.
+  std::size_t bytes = 0;                ///< Of the messages, items or blocks that are measured; 0: all sizes.
   int reps = 15;
   int warmup = 2;
   double work = 1;       ///< Factor for the operations in one repetition.

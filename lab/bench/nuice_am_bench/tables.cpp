@@ -67,8 +67,9 @@ AmTables::AmTables(const am::mpi::Options& options, bool two_hops)
   });
   // Answers come back in the order of the questions, so neither says to which it belongs.
   ask_ = ep_.on_items<At>("ask", [this](am::Context& from, std::span<const At> items) {
-    const Rank asks = from.source();
-    for (const At& at : items) answers_->push(asks, Value{data_->table[at.offset]});
+    const std::uint32_t* const table = data_->table.data();
+    answers_->push_all(from.source(), items.size(),
+                       [&](std::size_t i) noexcept { return Value{table[items[i].offset]}; });
   });
   answer_ = ep_.on_items<Value>("answer", [this](am::Context& from, std::span<const Value> values) {
     const std::size_t rank = by_rank(from.source());

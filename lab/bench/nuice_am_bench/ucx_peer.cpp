@@ -26,10 +26,10 @@ void must(ucs_status_t status, const char* call) {
 
 class BareUcx : public UcxPeer {
  public:
-  BareUcx() : payload_(1 << 20) {
+  explicit BareUcx(Blocks& blocks) : out_(blocks.out), in_(blocks.in), payload_(1 << 20) {
     ucp_params_t params = {};
     params.field_mask = UCP_PARAM_FIELD_FEATURES;
-    params.features = UCP_FEATURE_AM;
+    params.features = UCP_FEATURE_AM | UCP_FEATURE_TAG;
     ucp_config_t* config = nullptr;
     must(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
     const ucs_status_t status = ucp_init(&params, config, &context_);
@@ -77,6 +77,20 @@ class BareUcx : public UcxPeer {
     });
   }
 
+  double block(std::size_t bytes, int times) override {
+    const ucp_request_param_t param = {};
+    return time(2 * times, [&] {
+      for (int i = 0; mpi::world_rank() < 2 && i < times; ++i) {
+        const auto receive = [&] {
+          wait(ucp_tag_recv_nbx(worker_, in_.data(), bytes, 0, ~ucp_tag_t{0}, &param));
+        };
+        if (mpi::world_rank() == 1) receive();
+        wait(ucp_tag_send_nbx(endpoint_, out_.data(), bytes, 0, &param));
+        if (mpi::world_rank() == 0) receive();
+      }
+    });
+  }
+
  private:
   double time(int operations, const std::function<void()>& work) {
     received_ = 0;
@@ -113,7 +127,7 @@ class BareUcx : public UcxPeer {
   }
   void wait(void* request) {
     if (request == nullptr) return;
-    if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
+    if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "UCX transfer");
     while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
     ucp_request_free(request);
   }
@@ -131,12 +145,14 @@ class BareUcx : public UcxPeer {
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h endpoint_ = nullptr;
   std::uint64_t received_ = 0;
+  Memory& out_;
+  Memory& in_;
   std::vector<char> payload_;
 };
 
 }  // namespace
 
-std::unique_ptr<UcxPeer> make_ucx_peer() { return std::make_unique<BareUcx>(); }
+std::unique_ptr<UcxPeer> make_ucx_peer(Blocks& blocks) { return std::make_unique<BareUcx>(blocks); }
 
 std::string ucx_description() {
   const char* const tls = std::getenv("UCX_TLS");

@@ -63,7 +63,7 @@ def environment(launcher: Launcher, network: Network, run: str) -> dict[str, str
 def _openmpi4(path: str, network: Network, hosts: str, num_ranks: int) -> list[str]:
     return [
         *(path, "--allow-run-as-root", "--mca", "plm_rsh_agent", str(network.state / "agent")),
-        *("--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", network.subnet),
+        *("--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", network.subnet()),
         *_openmpi_tcp("vader", network),
         *("-H", hosts, "-np", str(num_ranks)),
     ]
@@ -81,18 +81,27 @@ def _openmpi5(path: str, network: Network, hosts: str, num_ranks: int) -> list[s
 
 
 def _openmpi_tcp(shared_memory: str, network: Network) -> list[str]:
-    """TCP between hosts; shared_memory: the component for ranks of one, which is named anew in Open MPI 5."""
+    """TCP between hosts, over all their ports; shared_memory: the component for ranks of one, which is named
+    anew in Open MPI 5."""
+    subnets = ",".join(map(network.subnet, network.ports))
     btl = f"tcp,self,{shared_memory}"
-    words = ["--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", network.subnet]
+    words = ["--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", subnets]
     return [*words, "--mca", "mpi_yield_when_idle", "1"]
 
 
 def _mpich(path: str, network: Network, hosts: str, num_ranks: int) -> list[str]:
     return [
         *(path, "-launcher", "ssh", "-launcher-exec", str(network.state / "agent"), "-iface", "br0"),
-        *("-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "eth0"),
+        *("-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "eth0"),  # which takes one port only
         # MPICH on UCX would find that all "hosts" share their memory, and leave the network alone.
-        *("-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"),
+        *(
+            "-genv",
+            "UCX_TLS",
+            "tcp,self",
+            "-genv",
+            "UCX_NET_DEVICES",
+            ",".join(f"eth{port}" for port in network.ports),
+        ),
         *("-genv", "UCX_LOG_LEVEL", "error"),
         *("-hosts", hosts, "-n", str(num_ranks)),
     ]

@@ -5,6 +5,7 @@
     switch   namespace nuice-sw: a bridge; towards each host a queue of `queue` bytes, as in a cheap switch
     fabric   two bridges, half of the hosts on each, joined by a cable of `uplink`: links contend as well
     fabric2  leaves of two hosts and two spines that route (spines.py): several ways, by a hash or chosen
+    multi2   hosts with two ports, eth0 and eth1, each in a network (10.77, 10.78) and on a bridge of its own
 
 Several senders to one receiver overflow its short queue and TCP retransmits: incast, as on a real
 switch. All that is made lives in namespaces, so deleting those leaves nothing behind. Needs root, iproute2
@@ -33,13 +34,15 @@ from owned import TestbedError
 
 MAX_HOSTS = 128
 MAX_NETWORKS = 200  # the third number of an address
+MAX_PORTS = 4  # of a host; the second number of an address grows with them
 SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never drops
 
 
 @dataclass(frozen=True)
 class Settings:
     """rate, uplink: as tc writes rates, "20mbit". queue: bytes of a switch port's, "32k". cc: TCP congestion
-    control. uplink empty: one bridge. spines above 0: leaves of leaf_hosts and spines in place of bridges."""
+    control. uplink empty: one bridge. spines above 0: leaves of leaf_hosts and spines in place of bridges.
+    ports_per_host: each port on a bridge of its own."""
 
     hosts: int = 16
     rate: str = "20mbit"
@@ -49,6 +52,7 @@ class Settings:
     uplink: str = ""
     leaf_hosts: int = 0
     spines: int = 0
+    ports_per_host: int = 1
 
 
 PRESETS = {
@@ -58,6 +62,7 @@ PRESETS = {
     "fabric": Settings(uplink="80mbit"),  # 8 hosts of 20 Mbit/s share it: 2:1
     "fabric2": Settings(leaf_hosts=2, spines=2),  # the topology fattree:2x8
     "multi": Settings(hosts=8, ranks_per_host=4),
+    "multi2": Settings(hosts=8, ranks_per_host=4, ports_per_host=2),
 }
 
 
@@ -81,7 +86,7 @@ class Network:
         return f"{self.prefix}h{number}"
 
     def switch_of(self, host: int) -> str:
-        """The namespace of the switch where its port p<host> is."""
+        """The namespace of the switch where its ports are."""
         return spines.leaf(self, spines.leaf_of(self, host)) if self.settings.spines else self.switch
 
     @property
@@ -89,11 +94,15 @@ class Network:
         return range(1, self.settings.hosts + 1)
 
     @property
-    def subnet(self) -> str:
-        return f"10.77.{self.index}.0/24"
+    def ports(self) -> range:
+        """Of a host; port k is its device eth<k>."""
+        return range(self.settings.ports_per_host)
 
-    def address(self, number: int) -> str:
-        return f"10.77.{self.index}.{number}"
+    def subnet(self, port: int = 0) -> str:
+        return f"10.{77 + port}.{self.index}.0/24"
+
+    def address(self, number: int, port: int = 0) -> str:
+        return f"10.{77 + port}.{self.index}.{number}"
 
     @property
     def state(self) -> Path:
@@ -223,17 +232,18 @@ def _reserve(name: str, settings: Settings) -> Network:
 
 
 def set_rate(network: Network, host: int, rate: str) -> None:
-    """Another speed for one host's port, both ways: a slow host."""
+    """Another speed for one host's ports, both ways: a slow host."""
     if host not in network.hosts:
         raise TestbedError(f"host {host} is not one of 1..{network.settings.hosts}")
-    _shape(replace(network, settings=replace(network.settings, rate=rate)), host)
+    for port in network.ports:
+        _shape(replace(network, settings=replace(network.settings, rate=rate)), host, port)
 
 
 def set_switch(network: Network, is_up: bool) -> None:
-    """Takes the bridge down, or up again: a network that fails for a while."""
+    """Takes the bridges down, or up again: a network that fails for a while."""
     if network.settings.spines:
         raise TestbedError("a fabric of spines has no one switch to take down")
-    for bridge in ("br0", "br1"):
+    for bridge in _bridges(network.settings):
         subprocess.run(
             ["ip", "-n", network.switch, "link", "set", bridge, "up" if is_up else "down"],
             capture_output=True,
@@ -241,19 +251,22 @@ def set_switch(network: Network, is_up: bool) -> None:
 
 
 def counters(network: Network) -> list[dict[str, int]]:
-    """Per host, since the network is up: TCP segments sent and sent again, packets that its port dropped."""
+    """Per host, since the network is up: TCP segments sent and sent again, packets that its ports dropped."""
     found = []
     for host in network.hosts:
         lines = output("ip", "netns", "exec", network.host(host), "cat", "/proc/net/snmp").splitlines()
         names, values = (line.split()[1:] for line in lines if line.startswith("Tcp:"))
         tcp = dict(zip(names, map(int, values), strict=True))
-        port = json.loads(
-            output("tc", "-n", network.switch_of(host), "-s", "-j", "qdisc", "show", "dev", f"p{host}")
-        )[0]
-        found.append(
-            {"segments": tcp["OutSegs"], "retransmitted": tcp["RetransSegs"], "dropped": port["drops"]}
-        )
+        dropped = sum(_dropped(network.switch_of(host), switch_port(host, port)) for port in network.ports)
+        found.append({"segments": tcp["OutSegs"], "retransmitted": tcp["RetransSegs"], "dropped": dropped})
     return found
+
+
+def _dropped(namespace: str, device: str) -> int:
+    """Packets that the queue of a device has dropped."""
+    return int(
+        json.loads(output("tc", "-n", namespace, "-s", "-j", "qdisc", "show", "dev", device))[0]["drops"]
+    )
 
 
 def uplink_dropped(network: Network) -> int:
@@ -262,10 +275,7 @@ def uplink_dropped(network: Network) -> int:
         ends = spines.cable_ends(network)
     else:
         ends = [(network.switch, end) for end in ("up0", "up1")] if network.settings.uplink else []
-    return sum(
-        json.loads(output("tc", "-n", namespace, "-s", "-j", "qdisc", "show", "dev", end))[0]["drops"]
-        for namespace, end in ends
-    )
+    return sum(_dropped(namespace, end) for namespace, end in ends)
 
 
 def choose_ways(network: Network, plan: Path | None) -> int:
@@ -282,13 +292,28 @@ def _check(settings: Settings) -> None:
         raise TestbedError(f"--hosts {settings.hosts}: 2 to {MAX_HOSTS}")
     if settings.ranks_per_host < 1:
         raise TestbedError(f"--ranks-per-host {settings.ranks_per_host}: at least 1")
+    if not 1 <= settings.ports_per_host <= MAX_PORTS:
+        raise TestbedError(f"--ports-per-host {settings.ports_per_host}: 1 to {MAX_PORTS}")
+    if settings.ports_per_host > 1 and (settings.uplink or settings.spines):
+        raise TestbedError(
+            "--ports-per-host: only with one switch for each port, not with an uplink or spines"
+        )
     available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     if settings.cc not in available:
         raise TestbedError(f"--cc {settings.cc}: this kernel has {', '.join(available)}")
 
 
-def _bridge_of(host: int, settings: Settings) -> str:
-    return "br1" if settings.uplink and host > settings.hosts // 2 else "br0"
+def switch_port(host: int, port: int = 0) -> str:
+    """The device at the switch's end of a host's port; ports.py reads these names."""
+    return f"p{host}" if port == 0 else f"p{host}-{port}"
+
+
+def _bridges(settings: Settings) -> list[str]:
+    return [f"br{number}" for number in range(2 if settings.uplink else settings.ports_per_host)]
+
+
+def _bridge_of(host: int, port: int, settings: Settings) -> str:
+    return f"br{int(host > settings.hosts // 2)}" if settings.uplink else f"br{port}"
 
 
 def _make_switch(network: Network) -> None:
@@ -298,7 +323,7 @@ def _make_switch(network: Network) -> None:
     if settings.spines:
         spines.make(network)
         return
-    for bridge in ("br0", "br1") if settings.uplink else ("br0",):
+    for bridge in _bridges(settings):
         output("ip", "-n", switch, "link", "add", bridge, "type", "bridge")
         output("ip", "-n", switch, "link", "set", bridge, "up")
     output("ip", "-n", switch, "addr", "add", f"{network.address(254)}/24", "dev", "br0")
@@ -311,27 +336,35 @@ def _make_switch(network: Network) -> None:
 
 
 def _make_host(network: Network, host: int) -> None:
-    name, port, switch = network.host(host), f"p{host}", network.switch_of(host)
+    name = network.host(host)
     add_namespace(network.name, name)
-    output("ip", "-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
-    if network.settings.spines:
-        spines.connect_host(network, host)
-    else:
-        output("ip", "-n", switch, "link", "set", port, "master", _bridge_of(host, network.settings), "up")
-    output("ip", "-n", name, "addr", "add", f"{network.address(host)}/24", "dev", "eth0")
-    output("ip", "-n", name, "link", "set", "eth0", "up")
+    for port in network.ports:
+        _connect(network, host, port)
     output("ip", "-n", name, "link", "set", "lo", "up")
-    packets_as_on_the_wire(switch, port)
-    packets_as_on_the_wire(name, "eth0")
-    _shape(network, host)
     key = f"net.ipv4.tcp_congestion_control={network.settings.cc}"
     output("ip", "netns", "exec", name, "sysctl", "-qw", key)
 
 
-def _shape(network: Network, host: int) -> None:
+def _connect(network: Network, host: int, port: int) -> None:
+    """A cable from eth<port> of the host to the switch."""
+    name, switch, settings = network.host(host), network.switch_of(host), network.settings
+    near, far = f"eth{port}", switch_port(host, port)
+    output("ip", "-n", switch, "link", "add", far, "type", "veth", "peer", "name", near, "netns", name)
+    if settings.spines:
+        spines.connect_host(network, host)
+    else:
+        output("ip", "-n", switch, "link", "set", far, "master", _bridge_of(host, port, settings), "up")
+    output("ip", "-n", name, "addr", "add", f"{network.address(host, port)}/24", "dev", near)
+    output("ip", "-n", name, "link", "set", near, "up")
+    packets_as_on_the_wire(switch, far)
+    packets_as_on_the_wire(name, near)
+    _shape(network, host, port)
+
+
+def _shape(network: Network, host: int, port: int) -> None:
     settings = network.settings
-    limit(network.switch_of(host), f"p{host}", settings.rate, settings.queue)
-    limit(network.host(host), "eth0", settings.rate, SEND_BUFFER)
+    limit(network.switch_of(host), switch_port(host, port), settings.rate, settings.queue)
+    limit(network.host(host), f"eth{port}", settings.rate, SEND_BUFFER)
 
 
 def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
@@ -342,10 +375,11 @@ def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
     while True:
         ports = json.loads(output("bridge", "-n", network.switch, "-j", "link", "show"))
         forwarding = sum(port.get("state") == "forwarding" for port in ports)
-        if forwarding >= network.settings.hosts:
+        expected = network.settings.hosts * network.settings.ports_per_host
+        if forwarding >= expected:
             return
         if time.monotonic() > deadline:
-            raise TestbedError(f"only {forwarding} of {network.settings.hosts} switch ports came up")
+            raise TestbedError(f"only {forwarding} of {expected} switch ports came up")
         time.sleep(0.05)
 
 

@@ -45,6 +45,9 @@ Rate = Annotated[str | None, typer.Option(metavar="RATE", help='Of every port, b
 Queue = Annotated[str | None, typer.Option(metavar="BYTES", help='Of a switch port, "32k".')]
 Congestion = Annotated[str | None, typer.Option(help="TCP congestion control of the hosts: bbr, reno.")]
 RanksPerHost = Annotated[int | None, typer.Option(metavar="R", help="Ranks that `run` puts on a host.")]
+PortsPerHost = Annotated[
+    int | None, typer.Option(metavar="P", help="Ports of each host, each on a switch of its own.")
+]
 Uplink = Annotated[
     str | None, typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one.")
 ]
@@ -77,11 +80,13 @@ def up(
     queue: Queue = None,
     cc: Congestion = None,
     ranks_per_host: RanksPerHost = None,
+    ports_per_host: PortsPerHost = None,
     uplink: Uplink = None,
     name: Name = "",
 ) -> None:
     """Make the network. A failed or interrupted start removes what it made."""
-    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, ranks_per_host=ranks_per_host, uplink=uplink)
+    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, uplink=uplink)
+    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host)
     settings = _settings(preset, asked)
     network.up(settings, name)
     print(_words(settings))
@@ -163,6 +168,7 @@ def once(
     queue: Queue = None,
     cc: Congestion = None,
     ranks_per_host: RanksPerHost = None,
+    ports_per_host: PortsPerHost = None,
     uplink: Uplink = None,
     ranks: NumRanks = 0,
     mpiexec: Mpiexec = "",
@@ -173,7 +179,8 @@ def once(
     """A network for one program: up, run and down in one. Without root all of it is in a user namespace."""
     if os.geteuid() != 0:
         network.enter_user_namespace([sys.executable, *sys.argv])
-    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, ranks_per_host=ranks_per_host, uplink=uplink)
+    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, uplink=uplink)
+    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host)
     name = f"once{os.getpid()}"
     network.up(_settings(preset, asked), name)
     try:
@@ -234,7 +241,7 @@ def port(
     rate: Annotated[str, typer.Argument(metavar="RATE", help='"2mbit"')],
     name: Name = "",
 ) -> None:
-    """Give one host's port another speed: a slow host."""
+    """Give one host's ports another speed: a slow host."""
     network.set_rate(network.current(name), host, rate)
 
 
@@ -294,6 +301,8 @@ def _words(settings: network.Settings) -> str:
     )
     if settings.ranks_per_host > 1:
         text += f", {settings.ranks_per_host} ranks on each"
+    if settings.ports_per_host > 1:
+        text += f", {settings.ports_per_host} ports each"
     if settings.spines:
         text += f", {settings.leaf_hosts} on each leaf, {settings.spines} spines"
     return text + (f", two switches joined by {settings.uplink}" if settings.uplink else "")

@@ -3,13 +3,15 @@
 
     ip netns exec SWITCH python ports.py FILE.json EVERY_S     until SIGTERM, which writes the file
 
-The file: {"every_s": ..., "ports": [1, 2, ...], "at_s": [when], "bytes": [[towards each host so far]]}.
+The file: {"every_s": ..., "ports": [1, 2, ...], "at_s": [when], "bytes": [[towards each host so far]]}. A
+host with several ports is in "ports" once for each of them, as [1, 1, 2, 2].
 Times are those of the machine's monotonic clock, which all hosts of a test network share.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import time
@@ -23,13 +25,13 @@ class Stopped(Exception):
     """By SIGTERM."""
 
 
-def read_ports(text: str) -> dict[int, int]:
-    """Bytes that each port p<host> has sent to its host."""
+def read_ports(text: str) -> dict[tuple[int, int], int]:
+    """By host and number of its port: the bytes that the switch has sent there (network.switch_port)."""
     found = {}
     for line in text.splitlines():
         name, _, columns = line.strip().partition(":")
-        if name.startswith("p") and name[1:].isdigit():
-            found[int(name[1:])] = int(columns.split()[SENT_BYTES])
+        if device := re.fullmatch(r"p(\d+)(?:-(\d+))?", name):
+            found[int(device[1]), int(device[2] or 0)] = int(columns.split()[SENT_BYTES])
     return dict(sorted(found.items()))
 
 
@@ -41,7 +43,7 @@ def main() -> None:
     path, every_s = Path(sys.argv[1]), float(sys.argv[2])
     signal.signal(signal.SIGTERM, _stop)
     counters = Path("/proc/net/dev")
-    ports = list(read_ports(counters.read_text()))
+    ports = [host for host, _ in read_ports(counters.read_text())]
     at_s, values = array("d"), array("q")
     try:
         while True:

@@ -8,7 +8,6 @@
 
 #include "am/endpoint_core.hpp"
 #include "am/transport/record.hpp"
-#include "core/support/pause.hpp"
 
 namespace nuice::am::mpi {
 namespace {
@@ -23,18 +22,6 @@ constexpr std::size_t num_small_slots = 256;
 constexpr std::size_t bulk_min = 16384;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI counts with int
 
-/// So many small messages without sending one are a flood.
-constexpr int burst = 8;
-constexpr int gather_pauses = 128;  // some 5 us
-
-/// A receiver that looks for every single message as soon as the last is handled fights with the sender for the cache
-/// line that says whether there is one: in a flood it is faster to look away for a moment (150 -> 100 ns a message with
-/// Open MPI 5 in shared memory). Only after something came and then nothing, so an idle rank is as alert as before; and
-/// only for small messages, as few large ones have room there while the receiver looks away.
-void let_messages_gather() {
-  for (int i = 0; i < gather_pauses; ++i) pause_briefly();
-}
-
 /// Lets go of a send; whether MPI is still at work on it. Nobody may wait for a rank that does not answer.
 bool give_up(MPI_Request& request) {
   if (request == MPI_REQUEST_NULL) return false;
@@ -46,8 +33,8 @@ bool give_up(MPI_Request& request) {
 
 }  // namespace
 
-SendSlots::SendSlots(std::size_t slots, std::size_t slot_bytes)
-    : memory_(std::make_unique_for_overwrite<std::byte[]>(slots * slot_bytes)), slots_(slots) {
+SendSlots::SendSlots(std::size_t slots, std::size_t slot_bytes, Order order)
+    : order_(order), memory_(std::make_unique_for_overwrite<std::byte[]>(slots * slot_bytes)), slots_(slots) {
   for (std::size_t i = 0; i < slots; ++i) slots_[i].bytes = memory_.get() + i * slot_bytes;
 }
 
@@ -58,16 +45,20 @@ SendSlots::~SendSlots() {
   if (in_use) (void)memory_.release();  // left to MPI
 }
 
+/// Whether MPI has let go of the slot.
+bool SendSlots::is_free(Slot& slot) {
+  int done = 1;
+  if (slot.request != MPI_REQUEST_NULL) must(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
 // In turn, so that the oldest send is asked.
 SendSlots::Slot* SendSlots::free() {
-  Slot& slot = slots_[next_];
-  if (slot.request != MPI_REQUEST_NULL) {
-    int done = 0;
-    must(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) return nullptr;
-  }
-  if (++next_ == slots_.size()) next_ = 0;
-  return &slot;
+  if (order_ == Order::same_first && is_free(slots_[last_])) return &slots_[last_];
+  const std::size_t oldest = last_ + 1 == slots_.size() ? 0 : last_ + 1;
+  if (!is_free(slots_[oldest])) return nullptr;
+  last_ = oldest;
+  return &slots_[oldest];
 }
 
 PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, const Host& host)
@@ -81,8 +72,8 @@ PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, const Host& 
       credits_max_(options.credits),
       credits_(static_cast<std::size_t>(comm_.num_ranks()), options.credits),
       owed_(static_cast<std::size_t>(comm_.num_ranks()), 0),
-      small_slots_(num_small_slots, small_bytes),
-      slots_(num_slots, stride_),
+      small_slots_(num_small_slots, small_bytes, SendSlots::Order::same_first),
+      slots_(num_slots, stride_, SendSlots::Order::in_turn),
       deaths_(comm_, host.neighbours) {
   int* tag_ub = nullptr;
   int found = 0;
@@ -124,7 +115,7 @@ bool PointToPoint::try_send(Rank dst, Header header, std::span<const std::byte> 
   must(MPI_Isend(slot->bytes, static_cast<int>(bytes), MPI_BYTE, dst, message_tag, comm_.get(),
                  &slot->request),
        "MPI_Isend");
-  received_in_a_row_ = 0;
+  lull_.sent();
   owed_[to] = 0;
   --credits_[to];
   return true;
@@ -165,7 +156,7 @@ int PointToPoint::poll(Inbox& inbox, int limit) {
     const std::byte* const record = buffer(head_);
     Header header;
     std::memcpy(&header, record, sizeof header);
-    received_in_a_row_ = header.bytes <= small_bytes ? received_in_a_row_ + 1 : 0;
+    lull_.arrived(header.bytes <= small_bytes);
     const Rank src = status.MPI_SOURCE;
     if (header.kind != Kind::transport) {
       ++handled;
@@ -178,11 +169,7 @@ int PointToPoint::poll(Inbox& inbox, int limit) {
     }
     finish_receive(src, header);
   }
-  if (handled != 0) {
-    had_some_ = true;
-  } else if (std::exchange(had_some_, false) && received_in_a_row_ >= burst) {
-    let_messages_gather();
-  }
+  lull_.polled(handled);
   return handled;
 }
 

@@ -23,6 +23,7 @@
 
 #include "am/mpi/call.hpp"
 #include "am/mpi/host.hpp"
+#include "am/transport/lull.hpp"
 #include "nuice/am/transport.hpp"
 #include "nuice/mpi/am.hpp"
 
@@ -35,17 +36,24 @@ class SendSlots {
     MPI_Request request = MPI_REQUEST_NULL;
     std::byte* bytes = nullptr;
   };
-  SendSlots(std::size_t slots, std::size_t slot_bytes);
+  /// same_first: the slot of the last send again, if that is over. Sends of some hundred bytes are over when MPI_Isend returns (Open MPI), and
+  /// the slot is in the cache: 81 ns a message in a flood of 8 bytes in turn, 78 with the same. Larger ones are not, and being asked costs: 240
+  /// and 280 ns with 1 KiB.
+  enum class Order { in_turn, same_first };
+  SendSlots(std::size_t slots, std::size_t slot_bytes, Order order);
   ~SendSlots();
   SendSlots(const SendSlots&) = delete;
   SendSlots& operator=(const SendSlots&) = delete;
-  /// Null while MPI needs the oldest.
+  /// Null while MPI needs all of them.
   Slot* free();
 
  private:
+  static bool is_free(Slot& slot);
+
+  Order order_;
   std::unique_ptr<std::byte[]> memory_;
   std::vector<Slot> slots_;
-  std::size_t next_ = 0;
+  std::size_t last_ = 0;  // given out
 };
 
 class PointToPoint : public Transport {
@@ -100,8 +108,7 @@ class PointToPoint : public Transport {
   std::unique_ptr<std::byte[]> memory_;
   std::vector<MPI_Request> receives_;
   std::size_t head_ = 0;
-  int received_in_a_row_ = 0;  // small ones, without sending in between
-  bool had_some_ = false;      // the last poll found messages
+  Lull lull_{128};
   int credits_max_;
   std::vector<int> credits_;  // messages that may still be sent, by destination
   std::vector<int> owed_;     // credits to give back, by source

@@ -114,7 +114,7 @@ std::int64_t CreditRun::list_sends(const Elements& sends, const RunSettings& set
   return near_chunks;
 }
 
-/// Grants and chunks use plain requests, which are gone when complete.
+/// No request outlives its chunk or grant: plain ones are gone when complete, those of chunks to other hosts are freed then.
 CreditRun::~CreditRun() {
   if (reports_) Reports::leave(std::move(reports_));
   if (is_finalized()) return;

@@ -183,6 +183,7 @@ class CreditRun : public Run {
   void look_at_window();
   void begin_destination(std::size_t index);
   void take_grant(std::size_t destination, std::int64_t chunks);
+  void start_send(const Stretch::Chunk& chunk, const Peer& to, MPI_Request& request);
   void listen(std::size_t destination);
   bool may_send(const Peer& destination) const;
   static bool ends_unconfirmed(const Peer& destination);

@@ -130,6 +130,21 @@ bool CreditRun::must_be_notified(const Peer& source) {
   return source.awaits_last && (source.waiting > 0 || source.landed > 0 || is_last_notice(source));
 }
 
+/// To another host as MPI_Isend and MPI_Issend would, but by a persistent request that is used once. Open MPI sends every message by the next port
+/// of its host; MPI_Isend asks twice which one that is, so of two ports it would always take the same.
+void CreditRun::start_send(const Stretch::Chunk& chunk, const Peer& to, MPI_Request& request) {
+  if (to.is_near) {
+    must(MPI_Isend(chunk.at, chunk.count, chunk.type, to.rank, data_tag_, comm_->get(), &request),
+         "MPI_Isend");
+    return;
+  }
+  const bool waits_for_receive = ends_unconfirmed(to);
+  const auto init = waits_for_receive ? MPI_Ssend_init : MPI_Send_init;
+  must(init(chunk.at, chunk.count, chunk.type, to.rank, data_tag_, comm_->get(), &request),
+       waits_for_receive ? "MPI_Ssend_init" : "MPI_Send_init");
+  must(MPI_Start(&request), "MPI_Start");
+}
+
 /// Tells a source what it may send and what has come of it, or leaves that for the next notice while the last is still
 /// leaving.
 void CreditRun::notify(std::size_t source) {
@@ -230,10 +245,7 @@ void CreditRun::send_what_is_granted() {
     if (peer.next.offset == 0) stretch.pack();
     const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
     const std::size_t slot = free_sends_.take(peer.is_near);
-    const bool waits_for_receive = ends_unconfirmed(peer);
-    const auto send = waits_for_receive ? MPI_Issend : MPI_Isend;
-    must(send(chunk.at, chunk.count, chunk.type, peer.rank, data_tag_, comm_->get(), &at(send_slots_, slot)),
-         waits_for_receive ? "MPI_Issend" : "MPI_Isend");
+    start_send(chunk, peer, at(send_slots_, slot));
     arrivals_.trace().note(Trace::Kind::sent, peer.rank, chunk.bytes);
     send_to_[slot] = destination;
     if (!peer.is_near && peer.granted < peer.chunks) {  // a notice is to come
@@ -270,6 +282,8 @@ void CreditRun::finish(std::size_t slot) {
   } else if (slot < send_slots_.begin) {
     take_notice(slot - incoming_slots_.begin);
   } else if (slot < outgoing_slots_.begin) {
+    if (requests_[slot] != MPI_REQUEST_NULL)  // it was persistent
+      must(MPI_Request_free(&requests_[slot]), "MPI_Request_free");
     slot -= send_slots_.begin;
     free_sends_.give_back(slot, destinations_[send_to_[slot]].is_near);
     --sends_left_;
