@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
+#include "dropin/calls/rows.hpp"
 #include "dropin/replace.hpp"
-#include "dropin/rows.hpp"
 
 namespace nuice::dropin {
 

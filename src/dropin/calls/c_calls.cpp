@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "dropin/items.hpp"
+#include "dropin/calls/items.hpp"
+#include "dropin/calls/rows.hpp"
 #include "dropin/record.hpp"
-#include "dropin/rows.hpp"
 
 using namespace nuice::dropin;
 
