@@ -27,6 +27,15 @@ Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes) {
                                                                                      : unasked_bytes;
 }
 
+Bytes chunk_bytes_of(Bytes message, Bytes unasked) {
+  constexpr Bytes least = 2 * exchange::least_window_bytes / 4;
+  constexpr Bytes most_chunks = 64;
+  const Bytes rest = std::max<Bytes>(1, message - unasked);
+  const Bytes wanted = std::clamp(rest / most_chunks, least, most_bytes_at_once / 2);
+  const Bytes chunks = std::max<Bytes>(1, (rest + wanted / 2) / wanted);
+  return (rest + chunks - 1) / chunks;
+}
+
 PlanlessEngine::PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings)
     : channel_(channel),
       settings_(std::move(settings)),
@@ -59,11 +68,14 @@ MPI_Request* PlanlessEngine::add_request(const Use& use) {
 
 PlanlessEngine::Ongoing* PlanlessEngine::begin(std::span<const PlanlessSend> sends,
                                                std::span<const PlanlessReceive> receives,
-                                               PlanlessListener& listener, Bytes unasked_bytes) {
+                                               PlanlessListener& listener, Bytes unasked_bytes,
+                                               bool may_be_left) {
   if (is_broken_) throw Error(ErrorCode::state, "an exchange on this communicator has failed before");
   if (idle_.empty()) idle_.push_back(all_.emplace_back(std::make_unique<Ongoing>()).get());
   Ongoing& ongoing = *idle_.back();
   ongoing.listener = &listener;
+  ongoing.may_be_left = may_be_left;
+  ongoing.is_open = false;
   now_s_ = MPI_Wtime();
   idle_.pop_back();
   active_.push_back(&ongoing);
@@ -83,14 +95,15 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
   ongoing.sources.clear();
   ongoing.open.clear();
   ongoing.bytes_left = ongoing.far_bytes_left = 0;
-  for (const auto& [rank, at, bytes] : receives) {
+  for (const auto& [rank, at, bytes, tag] : receives) {
     Source& source = ongoing.sources.emplace_back();
     source.rank = rank;
     source.at = at;
     source.bytes = bytes;
-    source.tag = next_tag(received_numbers_, rank);
+    source.tag = tag >= 0 ? tag : next_tag(received_numbers_, rank);
     source.is_near = is_near(rank);
     source.unasked = source.is_near ? bytes : unasked_bytes_of(bytes, unasked_bytes);
+    source.chunk = chunk_bytes_of(bytes, source.unasked);
     ongoing.bytes_left += bytes;
     if (!source.is_near) ongoing.far_bytes_left += bytes;
   }
@@ -114,12 +127,12 @@ void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend>
   const Rank n = channel_.num_ranks;
   ongoing.destinations.clear();
   ongoing.destinations_left = sends.size();
-  for (const auto& [rank, at, bytes] : sends) {
+  for (const auto& [rank, at, bytes, tag] : sends) {
     Destination& destination = ongoing.destinations.emplace_back();
     destination.rank = rank;
     destination.at = at;
     destination.bytes = bytes;
-    destination.tag = next_tag(sent_numbers_, rank);
+    destination.tag = tag >= 0 ? tag : next_tag(sent_numbers_, rank);
     destination.is_near = is_near(rank);
   }
   ongoing.order.resize(sends.size());
@@ -132,6 +145,7 @@ void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend>
     if (!destination.is_near) ++destinations_left_;
     destination.granted =
         destination.is_near ? destination.bytes : unasked_bytes_of(destination.bytes, unasked_bytes);
+    destination.chunk = chunk_bytes_of(destination.bytes, destination.granted);
     if (destination.granted < destination.bytes) listen(ongoing, i);
     while (destination.sent < destination.granted)
       send_chunk(ongoing, i, std::min(most_bytes_at_once, destination.granted - destination.sent));
