@@ -166,6 +166,12 @@ bool Background::has(MPI_Request request) {
   return entries_.contains(request);
 }
 
+bool Background::is_under_way(MPI_Request request) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(request);
+  return found != entries_.end() && found->second->ongoing != nullptr;
+}
+
 bool Background::look() {
   const std::scoped_lock lock(mutex_);
   return look_at_all();

@@ -62,10 +62,10 @@ struct Posting {
   const char* call = "";
   MPI_Comm comm{};
   std::shared_ptr<Shadow> shadow;
-  std::unique_ptr<Call> messages;
+  std::unique_ptr<Call> messages{};
   Bytes unasked = 0;
   bool is_persistent = false;
-  std::unique_ptr<Shade> shade;  // in check mode
+  std::unique_ptr<Shade> shade{};  // in check mode
 };
 
 class Background {
@@ -83,6 +83,7 @@ class Background {
   /// Before MPI frees it.
   void forget(MPI_Request request);
   bool has(MPI_Request request);
+  bool is_under_way(MPI_Request request);
   bool knows_any() const { return num_known_.load() != 0; }
 
   /// At what has come, once. Whether anything has.
@@ -128,9 +129,9 @@ class Background {
   bool has_self_ = false;
   std::vector<int> free_tags_;
   int next_tag_ = 0;
-  Entries entries_;             // by token
+  Entries entries_;                            // by token
   std::vector<std::unique_ptr<Entry>> freed_;  // by the program, and under way
-  std::vector<Entry*> active_;  // the oldest first
+  std::vector<Entry*> active_;                 // the oldest first
   std::unordered_map<MPI_Request, std::pair<MPI_Comm, int>> failed_;
 };
 

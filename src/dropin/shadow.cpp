@@ -46,7 +46,9 @@ void Call::take(const Items& items, const std::vector<int>& ranks) {
   incoming_.clear();
   sends.clear();
   receives.clear();
-  const auto in_shadow = [&](int rank) { return ranks.empty() ? rank : ranks[static_cast<std::size_t>(rank)]; };
+  const auto in_shadow = [&](int rank) {
+    return ranks.empty() ? rank : ranks[static_cast<std::size_t>(rank)];
+  };
   for (const Item& item : items.out) {
     if (item.count == 0) continue;
     mpi::Travel travel(std::array{segment_of(item)}, items.in_place);
