@@ -178,17 +178,39 @@ bool Replacer::replaces_now(const Place& place) const {
 }
 
 bool Replacer::is_worth_init(Place& place, MPI_Comm comm, const Items& items) {
-  if (shares_ && !place.has_looked_for_shared) look_for_shared(place, comm);
-  wait(begin_beside(place, comm, items, Beside::ask));
-  const Answer answer = all_told(place);
-  const bool is_wanted =
-      answer.any_wants && (is_forced_ || Turns::would_trust(answer.most_bytes, answer.experience));
-  if (!is_wanted) return replaces_now(place);
-  if (!place.all.shadow && answer.all_may) {
-    make_shadow(place, comm);
-    place.turns.share(false);
-  }
-  return place.all.shadow && place.all.numbers;
+  note_to_ask(place, items);
+  ask_at(comm);
+  return replaces_now(place);
+}
+
+bool Replacer::wants_to_ask(Place& place) {
+  if (++place.num_begun != place.next_to_ask) return false;
+  place.next_to_ask *= 8;
+  return true;
+}
+
+void Replacer::note_to_ask(Place& place, const Items& items) {
+  place.longest = 0;
+  for (const Item& item : items.out) place.longest = std::max(place.longest, size_of(item));
+  place.bytes = bytes_of_others(items.in, place.rank);
+  if (!std::exchange(place.is_to_ask, true)) ++num_to_ask_;
+}
+
+/// There is no trial, as nobody knows how long such calls take: only what is trusted is replaced.
+void Replacer::ask_at(MPI_Comm comm) {
+  guarded("a question", comm, [&] {
+    Place* const place = place_of(comm);
+    if (place == nullptr || !std::exchange(place->is_to_ask, false)) return MPI_SUCCESS;
+    --num_to_ask_;
+    if (shares_ && !place->has_looked_for_shared) look_for_shared(*place, comm);
+    wait(begin_to_tell(*place, comm, may_gain(*place, place->longest) ? 1 : 0, 0, place->bytes));
+    const Answer answer = all_told(*place);
+    const bool is_trusted = is_forced_ || Turns::would_trust(answer.most_bytes, answer.experience);
+    if (place->all.shadow || !answer.any_wants || !answer.all_may || !is_trusted) return MPI_SUCCESS;
+    make_shadow(*place, comm);
+    place->turns.share(false);
+    return MPI_SUCCESS;
+  });
 }
 
 Posting Replacer::posting_of(Lane& lane, const Items& items, bool is_persistent) {

@@ -17,7 +17,8 @@
 //
 // Calls that do not block (background.hpp) go by the shadow that their communicator has: of neighbourhoods all of them that blocking calls would,
 // MPI_Ialltoall, v and w where blocking calls have found us faster or are trusted to, at that call of the communicator. They are begun in one order
-// on all ranks, in other communicators perhaps in another, so that each has tags of its own. MPI_Alltoall_init, v and w may ask all.
+// on all ranks, in other communicators perhaps in another, so that each has tags of its own. MPI_Alltoall_init, v and w may ask all, and so
+// does the communicator's first MPI_Barrier, MPI_Allreduce or the like after the 2nd, 16th, ... of MPI_Ialltoall*.
 //
 // Nothing is communicated before that, and a call costs one look-up where it is left to MPI.
 #pragma once
@@ -98,8 +99,11 @@ class Replacer {
     return guarded(how.call, comm, [&] {
       Place* const place = place_of(comm);
       if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes))) return leave(how.leave);
-      if (!how.is_persistent)
-        return replaces_now(*place) ? post_in(place->all, comm, base, items(), how) : leave(how.leave);
+      if (!how.is_persistent) {
+        if (replaces_now(*place)) return post_in(place->all, comm, base, items(), how);
+        if (wants_to_ask(*place)) note_to_ask(*place, items());
+        return leave(how.leave);
+      }
       const Items all = items();
       return is_worth_init(*place, comm, all) ? post_in(place->all, comm, base, all, how) : leave(how.leave);
     });
@@ -111,6 +115,10 @@ class Replacer {
       if (place == nullptr || !replaces_neighbours(*place, block_bytes)) return leave(how.leave);
       return post_in(place->near_by, comm, base, items(place->neighbours), how);
     });
+  }
+  /// A collective call of comm in which ranks may wait for each other, which MPI is about to do.
+  void reach(MPI_Comm comm) {
+    if (num_to_ask_ > 0) ask_at(comm);
   }
   /// call has made `made` of `parent`, all of whose ranks come here; it may have neighbourhoods. Null: this rank is none of them.
   int begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made);
@@ -147,6 +155,12 @@ class Replacer {
     Lane near_by;                               // of its own neighbourhoods; no shadow: they stay with MPI
     std::shared_ptr<Shadow> of_neighbourhoods;  // that are made of it
     std::int64_t num_neighbourhoods = 0;        // before there was one
+    // Calls that do not block and were left to MPI; the next one of which a later collective call asks.
+    std::int64_t num_begun = 0;
+    std::int64_t next_to_ask = 2;
+    bool is_to_ask = false;
+    Bytes longest = 0;  // in that call
+    double bytes = 0;   // likewise, that come to this rank
     // Told beside a call.
     Word word;
     std::array<double, 4> rates{};
@@ -245,6 +259,10 @@ class Replacer {
   bool replaces_now(const Place& place) const;
   /// MPI_Alltoall_init, v and w: all are asked.
   bool is_worth_init(Place& place, MPI_Comm comm, const Items& items);
+  /// Of an MPI_Ialltoall* that is left to MPI: by its number.
+  static bool wants_to_ask(Place& place);
+  void note_to_ask(Place& place, const Items& items);
+  void ask_at(MPI_Comm comm);
   static Posting posting_of(Lane& lane, const Items& items, bool is_persistent);
   Step next_step(Place& place) const;
   MPI_Request begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what);
@@ -295,6 +313,7 @@ class Replacer {
   std::atomic<std::int64_t> num_left_ = 0;
   std::atomic<std::int64_t> num_preferred_ = 0;  // communicators on which MPI was found to be faster
   std::atomic<bool> is_ending_ = false;
+  std::atomic<std::int64_t> num_to_ask_ = 0;  // communicators
 };
 
 Replacer& replacer();

@@ -2,7 +2,7 @@
 // A program that knows nothing of NUICE: all-to-alls that go on in the background, nonblocking and persistent, among blocking ones and other
 // requests, completed in every way and in another order on each rank (background_test.py). Prints "all right" if every byte is where it belongs.
 //
-// usage: background_program random ROUNDS [SEED] | progress | free | cancel | mismatch | late | threads
+// usage: background_program random ROUNDS [SEED] | asked CALLS NUMBERS | init CALLS NUMBERS | progress | free | cancel | mismatch | late | threads
 #include <mpi.h>
 #include <unistd.h>
 
@@ -439,6 +439,28 @@ void random_rounds(int rounds, unsigned seed) {
   }
 }
 
+/// Calls of one communicator and nothing that is replaced else, each with so many numbers for everybody.
+void asked(int calls, int most, bool is_persistent) {
+  const Pattern everybody = all_of(MPI_COMM_WORLD);
+  Exchange one(everybody, Exchange::Form::v, 2, most);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (is_persistent) one.init(&request);
+  for (int call = 0; call < calls; ++call) {
+    if (is_persistent) {
+      one.fill();
+      MPI_Start(&request);
+    } else {
+      one.begin(&request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    one.check();
+    int sum = 1;
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    require(sum == everybody.num_out, "MPI_Allreduce");
+  }
+  if (is_persistent) MPI_Request_free(&request);
+}
+
 /// Rank 0 begins and then blocks in something that the others come to only when they have waited: MPI's own nonblocking collectives end.
 void progress() {
   const int me = rank_in(MPI_COMM_WORLD);
@@ -632,6 +654,7 @@ int main(int argc, char** argv) {
   const int me = rank_in(MPI_COMM_WORLD);
   if (mode == "random")
     random_rounds(std::atoi(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1U);
+  if (mode == "asked" || mode == "init") asked(std::atoi(argv[2]), std::atoi(argv[3]), mode == "init");
   if (mode == "progress") progress();
   if (mode == "free") freed();
   if (mode == "cancel") cancelled();

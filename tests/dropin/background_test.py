@@ -40,6 +40,21 @@ class Background(unittest.TestCase):
             with self.subTest(seed=seed):
                 self.expect_right(run(4, "random", "60", seed, NUICE_DROPIN_UNASKED="60"), 100)
 
+    def expect_counts(self, wanted, *arguments):
+        done = run(3, *arguments, NUICE_DROPIN_FORCE="hosts")
+        self.assertEqual(
+            (done.returncode, done.stdout, counts(done)), (0, "all right\n", wanted), done.stderr
+        )
+
+    def test_all_are_asked_by_a_collective_call_behind(self):
+        # Behind the second call; the third is ours.
+        self.expect_counts((18, 2), "asked", "20", "60000")
+        self.expect_counts((0, 20), "asked", "20", "9000")
+
+    def test_all_are_asked_by_the_making_of_a_persistent_one(self):
+        self.expect_counts((1, 0), "init", "20", "60000")
+        self.expect_counts((0, 1), "init", "20", "9000")
+
     def test_programs_that_block_elsewhere_come_to_their_end(self):
         for ranks in (2, 3, 4):
             with self.subTest(ranks=ranks):

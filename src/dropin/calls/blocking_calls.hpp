@@ -3,7 +3,7 @@
 // under way to MPI (background.hpp). Elsewhere are those that are replaced or recorded, too: MPI_Send and its like, MPI_Recv, the
 // all-to-alls, and what makes neighbourhoods.
 //
-// CALL(Name, name, NAME, arguments in Fortran, parameters, arguments), hidden lengths of strings counted. COUNTED have a form with large counts, too
+// CALL(Name, name, NAME, arguments in Fortran, parameters, arguments), hidden lengths of strings counted. COUNTED ones have a form with large counts, too
 // (MPI 4). Functions of MPI 4 that Open MPI 5 does not have are left out, as are MPI_*_init of other collectives: they wait for nobody in any MPI
 // that we know of.
 #pragma once
@@ -17,15 +17,8 @@
 #define REDUCED const void *sb, void *rb
 #define AT_WINDOW int target, MPI_Aint at, Count tc, MPI_Datatype tt
 
-#define COUNTED_BLOCKING_CALLS(CALL)                                                                         \
-  CALL(Sendrecv, sendrecv, SENDRECV, 13,                                                                     \
-       (OUT_BUFFER, int to, int stag, IN_BUFFER, int from, int rtag, MPI_Comm comm, MPI_Status* status),     \
-       (sb, sc, st, to, stag, rb, rc, rt, from, rtag, comm, status))                                         \
-  CALL(Sendrecv_replace, sendrecv_replace, SENDRECV_REPLACE, 10,                                             \
-       (IN_BUFFER, int to, int stag, int from, int rtag, MPI_Comm comm, MPI_Status* status),                 \
-       (rb, rc, rt, to, stag, from, rtag, comm, status))                                                     \
-  CALL(Mrecv, mrecv, MRECV, 6, (IN_BUFFER, MPI_Message * message, MPI_Status * status),                      \
-       (rb, rc, rt, message, status))                                                                        \
+// On one communicator, which is the last argument, and all of its ranks come.
+#define COUNTED_COLLECTIVE_CALLS(CALL)                                                                       \
   CALL(Bcast, bcast, BCAST, 6, (IN_BUFFER, int root, MPI_Comm comm), (rb, rc, rt, root, comm))               \
   CALL(Gather, gather, GATHER, 9, (OUT_BUFFER, IN_BUFFER, int root, MPI_Comm comm),                          \
        (sb, sc, st, rb, rc, rt, root, comm))                                                                 \
@@ -44,11 +37,6 @@
   CALL(Allgatherv, allgatherv, ALLGATHERV, 9,                                                                \
        (OUT_BUFFER, void* rb, const Count* rcs, const Displacement* rds, MPI_Datatype rt, MPI_Comm comm),    \
        (sb, sc, st, rb, rcs, rds, rt, comm))                                                                 \
-  CALL(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, 8,                                        \
-       (OUT_BUFFER, IN_BUFFER, MPI_Comm comm), (sb, sc, st, rb, rc, rt, comm))                               \
-  CALL(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, 9,                                     \
-       (OUT_BUFFER, void* rb, const Count* rcs, const Displacement* rds, MPI_Datatype rt, MPI_Comm comm),    \
-       (sb, sc, st, rb, rcs, rds, rt, comm))                                                                 \
   CALL(Reduce, reduce, REDUCE, 8,                                                                            \
        (REDUCED, Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),                        \
        (sb, rb, count, type, op, root, comm))                                                                \
@@ -62,43 +50,59 @@
   CALL(Scan, scan, SCAN, 7, (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),             \
        (sb, rb, count, type, op, comm))                                                                      \
   CALL(Exscan, exscan, EXSCAN, 7, (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),       \
-       (sb, rb, count, type, op, comm))                                                                      \
-  CALL(Put, put, PUT, 9, (OUT_BUFFER, AT_WINDOW, MPI_Win win), (sb, sc, st, target, at, tc, tt, win))        \
-  CALL(Get, get, GET, 9, (IN_BUFFER, AT_WINDOW, MPI_Win win), (rb, rc, rt, target, at, tc, tt, win))         \
-  CALL(Accumulate, accumulate, ACCUMULATE, 10, (OUT_BUFFER, AT_WINDOW, MPI_Op op, MPI_Win win),              \
-       (sb, sc, st, target, at, tc, tt, op, win))                                                            \
-  CALL(Get_accumulate, get_accumulate, GET_ACCUMULATE, 13,                                                   \
-       (OUT_BUFFER, IN_BUFFER, AT_WINDOW, MPI_Op op, MPI_Win win),                                           \
-       (sb, sc, st, rb, rc, rt, target, at, tc, tt, op, win))                                                \
-  CALL(File_read_all, file_read_all, FILE_READ_ALL, 6, (MPI_File file, IN_BUFFER, MPI_Status * status),      \
-       (file, rb, rc, rt, status))                                                                           \
-  CALL(File_write_all, file_write_all, FILE_WRITE_ALL, 6, (MPI_File file, OUT_BUFFER, MPI_Status * status),  \
-       (file, sb, sc, st, status))                                                                           \
-  CALL(File_read_at_all, file_read_at_all, FILE_READ_AT_ALL, 7,                                              \
-       (MPI_File file, MPI_Offset offset, IN_BUFFER, MPI_Status * status),                                   \
-       (file, offset, rb, rc, rt, status))                                                                   \
-  CALL(File_write_at_all, file_write_at_all, FILE_WRITE_AT_ALL, 7,                                           \
-       (MPI_File file, MPI_Offset offset, OUT_BUFFER, MPI_Status * status),                                  \
-       (file, offset, sb, sc, st, status))                                                                   \
-  CALL(File_read_ordered, file_read_ordered, FILE_READ_ORDERED, 6,                                           \
-       (MPI_File file, IN_BUFFER, MPI_Status * status), (file, rb, rc, rt, status))                          \
-  CALL(File_write_ordered, file_write_ordered, FILE_WRITE_ORDERED, 6,                                        \
-       (MPI_File file, OUT_BUFFER, MPI_Status * status), (file, sb, sc, st, status))                         \
-  CALL(File_read_all_begin, file_read_all_begin, FILE_READ_ALL_BEGIN, 5, (MPI_File file, IN_BUFFER),         \
-       (file, rb, rc, rt))                                                                                   \
-  CALL(File_write_all_begin, file_write_all_begin, FILE_WRITE_ALL_BEGIN, 5, (MPI_File file, OUT_BUFFER),     \
-       (file, sb, sc, st))                                                                                   \
-  CALL(File_read_at_all_begin, file_read_at_all_begin, FILE_READ_AT_ALL_BEGIN, 6,                            \
-       (MPI_File file, MPI_Offset offset, IN_BUFFER), (file, offset, rb, rc, rt))                            \
-  CALL(File_write_at_all_begin, file_write_at_all_begin, FILE_WRITE_AT_ALL_BEGIN, 6,                         \
-       (MPI_File file, MPI_Offset offset, OUT_BUFFER), (file, offset, sb, sc, st))                           \
-  CALL(File_read_ordered_begin, file_read_ordered_begin, FILE_READ_ORDERED_BEGIN, 5,                         \
-       (MPI_File file, IN_BUFFER), (file, rb, rc, rt))                                                       \
-  CALL(File_write_ordered_begin, file_write_ordered_begin, FILE_WRITE_ORDERED_BEGIN, 5,                      \
+       (sb, rb, count, type, op, comm))
+
+#define COUNTED_BLOCKING_CALLS(CALL)                                                                        \
+  CALL(Sendrecv, sendrecv, SENDRECV, 13,                                                                    \
+       (OUT_BUFFER, int to, int stag, IN_BUFFER, int from, int rtag, MPI_Comm comm, MPI_Status* status),    \
+       (sb, sc, st, to, stag, rb, rc, rt, from, rtag, comm, status))                                        \
+  CALL(Sendrecv_replace, sendrecv_replace, SENDRECV_REPLACE, 10,                                            \
+       (IN_BUFFER, int to, int stag, int from, int rtag, MPI_Comm comm, MPI_Status* status),                \
+       (rb, rc, rt, to, stag, from, rtag, comm, status))                                                    \
+  CALL(Mrecv, mrecv, MRECV, 6, (IN_BUFFER, MPI_Message * message, MPI_Status * status),                     \
+       (rb, rc, rt, message, status))                                                                       \
+  CALL(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, 8,                                       \
+       (OUT_BUFFER, IN_BUFFER, MPI_Comm comm), (sb, sc, st, rb, rc, rt, comm))                              \
+  CALL(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, 9,                                    \
+       (OUT_BUFFER, void* rb, const Count* rcs, const Displacement* rds, MPI_Datatype rt, MPI_Comm comm),   \
+       (sb, sc, st, rb, rcs, rds, rt, comm))                                                                \
+  CALL(Put, put, PUT, 9, (OUT_BUFFER, AT_WINDOW, MPI_Win win), (sb, sc, st, target, at, tc, tt, win))       \
+  CALL(Get, get, GET, 9, (IN_BUFFER, AT_WINDOW, MPI_Win win), (rb, rc, rt, target, at, tc, tt, win))        \
+  CALL(Accumulate, accumulate, ACCUMULATE, 10, (OUT_BUFFER, AT_WINDOW, MPI_Op op, MPI_Win win),             \
+       (sb, sc, st, target, at, tc, tt, op, win))                                                           \
+  CALL(Get_accumulate, get_accumulate, GET_ACCUMULATE, 13,                                                  \
+       (OUT_BUFFER, IN_BUFFER, AT_WINDOW, MPI_Op op, MPI_Win win),                                          \
+       (sb, sc, st, rb, rc, rt, target, at, tc, tt, op, win))                                               \
+  CALL(File_read_all, file_read_all, FILE_READ_ALL, 6, (MPI_File file, IN_BUFFER, MPI_Status * status),     \
+       (file, rb, rc, rt, status))                                                                          \
+  CALL(File_write_all, file_write_all, FILE_WRITE_ALL, 6, (MPI_File file, OUT_BUFFER, MPI_Status * status), \
+       (file, sb, sc, st, status))                                                                          \
+  CALL(File_read_at_all, file_read_at_all, FILE_READ_AT_ALL, 7,                                             \
+       (MPI_File file, MPI_Offset offset, IN_BUFFER, MPI_Status * status),                                  \
+       (file, offset, rb, rc, rt, status))                                                                  \
+  CALL(File_write_at_all, file_write_at_all, FILE_WRITE_AT_ALL, 7,                                          \
+       (MPI_File file, MPI_Offset offset, OUT_BUFFER, MPI_Status * status),                                 \
+       (file, offset, sb, sc, st, status))                                                                  \
+  CALL(File_read_ordered, file_read_ordered, FILE_READ_ORDERED, 6,                                          \
+       (MPI_File file, IN_BUFFER, MPI_Status * status), (file, rb, rc, rt, status))                         \
+  CALL(File_write_ordered, file_write_ordered, FILE_WRITE_ORDERED, 6,                                       \
+       (MPI_File file, OUT_BUFFER, MPI_Status * status), (file, sb, sc, st, status))                        \
+  CALL(File_read_all_begin, file_read_all_begin, FILE_READ_ALL_BEGIN, 5, (MPI_File file, IN_BUFFER),        \
+       (file, rb, rc, rt))                                                                                  \
+  CALL(File_write_all_begin, file_write_all_begin, FILE_WRITE_ALL_BEGIN, 5, (MPI_File file, OUT_BUFFER),    \
+       (file, sb, sc, st))                                                                                  \
+  CALL(File_read_at_all_begin, file_read_at_all_begin, FILE_READ_AT_ALL_BEGIN, 6,                           \
+       (MPI_File file, MPI_Offset offset, IN_BUFFER), (file, offset, rb, rc, rt))                           \
+  CALL(File_write_at_all_begin, file_write_at_all_begin, FILE_WRITE_AT_ALL_BEGIN, 6,                        \
+       (MPI_File file, MPI_Offset offset, OUT_BUFFER), (file, offset, sb, sc, st))                          \
+  CALL(File_read_ordered_begin, file_read_ordered_begin, FILE_READ_ORDERED_BEGIN, 5,                        \
+       (MPI_File file, IN_BUFFER), (file, rb, rc, rt))                                                      \
+  CALL(File_write_ordered_begin, file_write_ordered_begin, FILE_WRITE_ORDERED_BEGIN, 5,                     \
        (MPI_File file, OUT_BUFFER), (file, sb, sc, st))
 
+#define OTHER_COLLECTIVE_CALLS(CALL) CALL(Barrier, barrier, BARRIER, 2, (MPI_Comm comm), (comm))
+
 #define OTHER_BLOCKING_CALLS(CALL)                                                                           \
-  CALL(Barrier, barrier, BARRIER, 2, (MPI_Comm comm), (comm))                                                \
   CALL(Probe, probe, PROBE, 5, (int from, int tag, MPI_Comm comm, MPI_Status* status),                       \
        (from, tag, comm, status))                                                                            \
   CALL(Mprobe, mprobe, MPROBE, 6,                                                                            \

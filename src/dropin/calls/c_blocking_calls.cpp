@@ -4,13 +4,21 @@
 
 #include "dropin/background.hpp"
 #include "dropin/calls/blocking_calls.hpp"
+#include "dropin/replace.hpp"
 
 using nuice::dropin::background;
 using nuice::dropin::Leaving;
+using nuice::dropin::replacer;
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define BLOCKING(Name, name, NAME, n, PARAMETERS, ARGS)                         \
   extern "C" __attribute__((visibility("default"))) int MPI_##Name PARAMETERS { \
+    const Leaving leaving;                                                      \
+    return PMPI_##Name ARGS;                                                    \
+  }
+#define COLLECTIVE(Name, name, NAME, n, PARAMETERS, ARGS)                       \
+  extern "C" __attribute__((visibility("default"))) int MPI_##Name PARAMETERS { \
+    replacer().reach(comm);                                                     \
     const Leaving leaving;                                                      \
     return PMPI_##Name ARGS;                                                    \
   }
@@ -23,6 +31,8 @@ using nuice::dropin::Leaving;
 namespace usual {  // in which functions of C keep their names
 using Count = int;
 using Displacement = int;
+COUNTED_COLLECTIVE_CALLS(COLLECTIVE)
+OTHER_COLLECTIVE_CALLS(COLLECTIVE)
 COUNTED_BLOCKING_CALLS(BLOCKING)
 OTHER_BLOCKING_CALLS(BLOCKING)
 }  // namespace usual
@@ -33,6 +43,7 @@ using Count = MPI_Count;
 using Displacement = MPI_Aint;
 #define LARGE_BLOCKING(Name, name, NAME, n, PARAMETERS, ARGS) \
   BLOCKING(Name##_c, name, NAME, n, PARAMETERS, ARGS)
+COUNTED_COLLECTIVE_CALLS(LARGE_BLOCKING)
 COUNTED_BLOCKING_CALLS(LARGE_BLOCKING)
 #define TO_RANK (OUT_BUFFER, int to, int tag, MPI_Comm comm)
 #define TO_RANK_ARGS (sb, sc, st, to, tag, comm)

@@ -463,12 +463,20 @@ ALL_SYMBOLS(mpi_recv, MPI_RECV, 8, BLOCKING_RECEIVE_BODY)
 #define LEAVING_BODY(next, a) \
   const Leaving leaving;      \
   next();
+#define COLLECTIVE_BODY(next, a)                  \
+  replacer().reach(comm_at(a[std::size(a) - 2])); \
+  LEAVING_BODY(next, a)
 #define LOOKING_BODY(next, a) \
   look();                     \
   next();
 #define BLOCKING_CALL(Name, name, NAME, n, PARAMETERS, ARGS) \
   ALL_SYMBOLS(mpi_##name, MPI_##NAME, n, LEAVING_BODY)
 
+#define COLLECTIVE_CALL(Name, name, NAME, n, PARAMETERS, ARGS) \
+  ALL_SYMBOLS(mpi_##name, MPI_##NAME, n, COLLECTIVE_BODY)
+
+COUNTED_COLLECTIVE_CALLS(COLLECTIVE_CALL)
+OTHER_COLLECTIVE_CALLS(COLLECTIVE_CALL)
 COUNTED_BLOCKING_CALLS(BLOCKING_CALL)
 OTHER_BLOCKING_CALLS(BLOCKING_CALL)
 ALL_SYMBOLS(mpi_iprobe, MPI_IPROBE, 6, LOOKING_BODY)
