@@ -25,6 +25,9 @@ struct Background::Entry {
   int tag = 0;
   PlanlessEngine::Ongoing* ongoing = nullptr;  // null: not under way
   bool is_freed = false;
+  bool is_open = false;  // left to MPI
+  double begin_s = 0;
+  double looked_at_s = -1;  // when the program came back first; below 0: not yet
 };
 
 /// Never destroyed, as programs call MPI until their very end.
@@ -111,6 +114,7 @@ void Background::post(Posting posting, MPI_Request* request) {
     remove(entry);
     throw;
   }
+  complete_done();  // it may be empty
 }
 
 void Background::begin_exchange(Entry& entry) {
@@ -120,10 +124,14 @@ void Background::begin_exchange(Entry& entry) {
   const std::scoped_lock lock(shadow.mutex);
   Call& call = *posting.messages;
   call.pack();
-  entry.ongoing = shadow.engine.begin(call.sends, call.receives, call, posting.unasked, true);
+  entry.ongoing = shadow.engine.begin(call.sends, call.receives, call, posting.terms);
   active_.push_back(&entry);
   ++num_active_;
-  if (num_away_ > 0) shadow.engine.open(*entry.ongoing);
+  posting.overlap->begin();
+  entry.begin_s = PMPI_Wtime();
+  entry.looked_at_s = -1;
+  entry.is_open = num_away_ > 0 || posting.overlap->is_long();
+  if (entry.is_open) shadow.engine.open(*entry.ongoing);
 }
 
 int Background::start(std::span<const MPI_Request> requests) {
@@ -144,6 +152,7 @@ int Background::start(std::span<const MPI_Request> requests) {
         fulfil(entry);
       }
     }
+    complete_done();
   }
   return code == MPI_SUCCESS ? code : told_handler(comm, code);
 }
@@ -179,6 +188,9 @@ bool Background::look() {
 
 bool Background::look_at_all() {
   bool has_found = false;
+  const double now_s = PMPI_Wtime();
+  for (Entry* const entry : active_)
+    if (entry->looked_at_s < 0) entry->looked_at_s = now_s;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     Shadow* const shadow = active_[i]->posting.shadow.get();
     const auto is_same = [&](const Entry* each) { return each->posting.shadow.get() == shadow; };
@@ -211,6 +223,8 @@ void Background::complete_done() {
       continue;
     }
     shadow.engine.end(std::exchange(entry.ongoing, nullptr));
+    const double looked_at_s = entry.looked_at_s < 0 ? entry.begin_s : entry.looked_at_s;
+    if (!entry.is_open) entry.posting.overlap->add(looked_at_s - entry.begin_s, PMPI_Wtime() - looked_at_s);
     if (shade != nullptr) shade->require_equal(entry.posting.call);
     active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
     fulfil(entry);
@@ -230,6 +244,7 @@ void Background::leave() {
     try {
       const std::scoped_lock shadow_lock(shadow->mutex);
       shadow->engine.open(*active_[i]->ongoing);
+      active_[i]->is_open = true;
       ++i;
     } catch (const std::exception& error) {
       fail_all(*shadow, error);

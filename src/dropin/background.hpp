@@ -63,7 +63,8 @@ struct Posting {
   MPI_Comm comm{};
   std::shared_ptr<Shadow> shadow;
   std::unique_ptr<Call> messages{};
-  Bytes unasked = 0;
+  mpi::PlanlessTerms terms = {};
+  std::shared_ptr<Overlap> overlap{};
   bool is_persistent = false;
   std::unique_ptr<Shade> shade{};  // in check mode
 };

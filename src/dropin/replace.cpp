@@ -158,18 +158,18 @@ Bytes Replacer::unasked_bytes(Rank most_senders) const {
 }
 
 /// One that is not sent whole at once, as MPI would send it.
-bool Replacer::may_gain(Bytes message, Bytes unasked) const {
+bool Replacer::may_gain(Bytes message, Bytes unasked, Bytes whole) const {
   if (is_forced_) return message > 0;
-  return mpi::unasked_bytes_of(message, unasked) < message;
+  return mpi::unasked_bytes_of(message, unasked, whole) < message;
 }
 
 bool Replacer::may_gain(const Place& place, Bytes message) const {
-  return may_gain(message, unasked_bytes(place.num_ranks - 1));
+  return may_gain(message, unasked_bytes(place.num_ranks - 1), 0);
 }
 
 bool Replacer::replaces_neighbours(const Place& place, std::int64_t block_bytes) const {
   const Lane& lane = place.near_by;
-  return lane.shadow && (block_bytes < 0 || may_gain(block_bytes, lane.unasked));
+  return lane.shadow && (block_bytes < 0 || may_gain(block_bytes, lane.unasked, lane.whole));
 }
 
 bool Replacer::replaces_now(const Place& place) const {
@@ -214,7 +214,10 @@ void Replacer::ask_at(MPI_Comm comm) {
 }
 
 Posting Replacer::posting_of(Lane& lane, const Items& items, bool is_persistent) {
-  Posting posting{.shadow = lane.shadow, .unasked = lane.unasked, .is_persistent = is_persistent};
+  Posting posting{.shadow = lane.shadow,
+                  .terms = {lane.unasked, lane.whole, true},
+                  .overlap = lane.overlap,
+                  .is_persistent = is_persistent};
   {
     const std::scoped_lock lock(lane.shadow->mutex);
     posting.messages = lane.shadow->take_call();
@@ -442,7 +445,8 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
   });
 }
 
-/// Nothing of it crosses a port where all of its ranks are on one host.
+/// Up to twice what goes unasked, messages go whole: together they are the first flights of four senders of TCP, which any network must bear, and a grant
+/// costs them more than it saves. Nothing of it crosses a port where all of its ranks are on one host.
 void Replacer::join(Place& place, MPI_Comm made, MPI_Comm parent, const std::shared_ptr<Shadow>& shadow,
                     Numbers numbers) const {
   std::vector<int> ranks = ranks_in(parent, made, place.num_ranks);
@@ -451,6 +455,7 @@ void Replacer::join(Place& place, MPI_Comm made, MPI_Comm parent, const std::sha
   const Rank most = shadow->most_neighbours > 0 ? shadow->most_neighbours : place.num_ranks - 1;
   place.near_by = {.shadow = shadow,
                    .unasked = unasked_bytes(most),
+                   .whole = unasked_bytes_ > 0 ? 0 : 2 * unasked_bytes(most),
                    .numbers = std::move(numbers),
                    .numbers_all = true,
                    .ranks = std::move(ranks)};
@@ -476,7 +481,7 @@ void Replacer::carry_out(Lane& lane, const Items& items) const {
   call->pack();
   if (lane.numbers_all) lane.numbers->give(*call);
   PlanlessEngine::Ongoing* const ongoing =
-      shadow.engine.begin(call->sends, call->receives, *call, lane.unasked);
+      shadow.engine.begin(call->sends, call->receives, *call, {lane.unasked, lane.whole});
   lock.unlock();
   try {
     wait_for(shadow, *ongoing);

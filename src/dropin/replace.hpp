@@ -253,7 +253,7 @@ class Replacer {
   Bytes unasked_bytes(Rank most_senders) const;
   /// A message of MPI_Alltoall.
   bool may_gain(const Place& place, Bytes message) const;
-  bool may_gain(Bytes message, Bytes unasked) const;
+  bool may_gain(Bytes message, Bytes unasked, Bytes whole) const;
   bool replaces_neighbours(const Place& place, std::int64_t block_bytes) const;
   /// MPI_Ialltoall, v and w.
   bool replaces_now(const Place& place) const;

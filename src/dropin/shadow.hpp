@@ -107,13 +107,31 @@ struct Shadow {
   std::vector<std::unique_ptr<Call>> idle_;
 };
 
+/// How long the program does something else before it waits for such calls, as this rank has seen it last. If that is far longer than what is then left
+/// to wait for, it is better to leave the calls to MPI from their beginning: they lose their pace, but go on meanwhile.
+class Overlap {
+ public:
+  bool is_long() const { return is_long_ && num_begun_ % calls_to_look_again != 0; }
+  void begin() { ++num_begun_; }
+  /// Of a call that was not left to MPI: until the program came back, and from then on.
+  void add(double away_s, double rest_s) { is_long_ = away_s > far_longer * rest_s; }
+
+ private:
+  static constexpr double far_longer = 2;  // about what a pace gains where it gains
+  static constexpr std::int64_t calls_to_look_again = 16;
+  bool is_long_ = false;
+  std::int64_t num_begun_ = 0;
+};
+
 /// How a communicator's calls of one kind travel.
 struct Lane {
   std::shared_ptr<Shadow> shadow;
   Bytes unasked = 0;
+  Bytes whole = 0;                 // messages up to here go unasked
   std::optional<Numbers> numbers;  // none: calls that do not block are MPI's
   bool numbers_all = false;        // blocking ones too
   std::vector<int> ranks;          // in the shadow; empty: the same
+  std::shared_ptr<Overlap> overlap = std::make_shared<Overlap>();
 };
 
 }  // namespace nuice::dropin

@@ -46,7 +46,7 @@ SUPERLU = Path(f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}/superlu-dist/t
 MPIEXEC = "/usr/bin/mpiexec.openmpi"
 CASES = ["changing", "turns", "8:65536", "15:32768", "15:1024", "15:512"]
 CASES += ["grid:65536", "grid:4096", "grid:1024"]
-CASES += ["igrid:65536", "igrid:11264", "igrid:1024", "igrid:65536:40", "pgrid:65536", "pgrid:1024"]
+CASES += ["igrid:65536", "igrid:11264", "igrid:1024", "igrid:65536:40", "igrid:65536:300", "pgrid:65536", "pgrid:1024"]
 CASES += ["i8:65536", "i15:1024", "p8:65536"]
 
 

@@ -68,6 +68,13 @@ struct PlanlessReceive {
   int tag = -1;
 };
 
+/// Of one exchange, the same on all ranks.
+struct PlanlessTerms {
+  Bytes unasked_bytes = 0;  ///< Of each message; 0: as in the settings.
+  Bytes whole_bytes = 0;    ///< Messages up to here go unasked in any case.
+  bool may_be_left = false;
+};
+
 /// Is told when a message is here, by its place among the receives.
 class PlanlessListener {
  public:
@@ -81,7 +88,8 @@ Bytes default_unasked_bytes(Rank num_senders);
 
 /// Of a message, the same at both ends: unasked_bytes, and with them a rest that is no longer and fits a TCP segment, which is not worth the packet that
 /// asks for it.
-Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes);
+/// Messages up to whole_bytes go whole in any case.
+Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes, Bytes whole_bytes = 0);
 
 /// Into which the rest of such a message is cut where its exchange may be left, the same at both ends: all alike, and about a quarter of the least
 /// window each. Those of a long message are longer, as all of them may have to be posted at once.
@@ -106,10 +114,9 @@ class PlanlessEngine {
   ~PlanlessEngine();
 
   /// Begins an exchange. Messages to or from one rank are matched in their order. Both ends of every message must come here,
-  /// in the same order for the messages of one pair. unasked_bytes: of each message here, the same on all ranks; 0: as in the settings.
-  /// may_be_left: all ranks say the same.
+  /// in the same order for the messages of one pair.
   Ongoing* begin(std::span<const PlanlessSend> sends, std::span<const PlanlessReceive> receives,
-                 PlanlessListener& listener, Bytes unasked_bytes = 0, bool may_be_left = false);
+                 PlanlessListener& listener, const PlanlessTerms& terms = {});
   /// This rank is about to wait for something else. Of an exchange that may be left.
   void open(Ongoing& ongoing);
   /// Looks once at what has come, for all exchanges. Whether anything has. Throws Error mpi, and mismatch where a pair's sizes differ.
@@ -156,10 +163,11 @@ class PlanlessEngine {
   MPI_Request* add_request(const Use& use);
   void receive_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes, double asked_at_s);
   void send_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes);
-  void begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives, Bytes unasked_bytes);
+  void begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives,
+                      const PlanlessTerms& terms);
   void grant_all(Ongoing& ongoing);
   void send_all(Ongoing& ongoing);
-  void begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends, Bytes unasked_bytes);
+  void begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends, const PlanlessTerms& terms);
   void listen(Ongoing& ongoing, std::size_t index);
 
   void take_out(int found);
