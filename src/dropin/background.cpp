@@ -352,18 +352,22 @@ Span span_of(const std::vector<Item>& items) {
 
 /// Where blocks lie far apart, most of that memory is never touched.
 Shade::Shade(const Items& items, void* base, bool is_persistent, const Begin& by_mpi)
-    : items_(items), is_persistent_(is_persistent) {
+    : is_persistent_(is_persistent), by_mpi_(by_mpi) {
   const auto [begin, end] = span_of(items.in);
   bytes_ = static_cast<std::size_t>(end - begin) + 1;
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory_ == MAP_FAILED) throw Error(ErrorCode::limit, "no memory to compare with MPI's result in");
   const std::ptrdiff_t step = static_cast<std::byte*>(memory_) - begin;
+  items_.in_place = items.in_place;
   for (Item item : items.in) {
+    if (item.count == 0) continue;
+    item.type = types_.emplace_back(mpi::Datatype::copy_of(item.type)).get();
+    items_.in.push_back(item);
     item.at += step;
     shaded_.push_back(item);
   }
   if (!is_persistent) take_input();
-  must(by_mpi(static_cast<std::byte*>(base) + step, &request_), "MPI's own call");
+  must(by_mpi_(static_cast<std::byte*>(base) + step, &request_), "MPI's own call");
 }
 
 Shade::~Shade() {

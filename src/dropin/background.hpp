@@ -49,11 +49,13 @@ class Shade {
  private:
   void take_input();
 
-  Items items_;
-  std::vector<Item> shaded_;
+  Items items_;                       // of what is received only
+  std::vector<Item> shaded_;          // the same in other memory
+  std::vector<mpi::Datatype> types_;  // theirs, which the program may free
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
   bool is_persistent_;
+  Begin by_mpi_;  // with what MPI may look at until it is done
   MPI_Request request_{};
 };
 

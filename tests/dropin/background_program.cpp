@@ -220,7 +220,9 @@ class Exchange {
   template <typename Act>
   void with_types(Act&& act) {
     out_types_.clear();
-    in_types_.assign(in_.counts.size() + 1, MPI_INT);
+    MPI_Type_contiguous(1, MPI_INT, &in_type_);
+    MPI_Type_commit(&in_type_);
+    in_types_.assign(in_.counts.size() + 1, in_type_);
     ones_.assign(out_.counts.size() + 1, 1);
     for (const int count : out_.counts) {
       MPI_Type_vector(count, 1, 2, MPI_INT, &out_types_.emplace_back());
@@ -231,6 +233,7 @@ class Exchange {
   }
   void free_types() {
     for (MPI_Datatype& each : out_types_) MPI_Type_free(&each);
+    if (!out_types_.empty()) MPI_Type_free(&in_type_);
     out_types_.clear();
   }
   template <typename V, typename NV, typename W, typename NW, typename E, typename NE, typename... Request>
@@ -261,6 +264,7 @@ class Exchange {
   std::vector<int> data_, came_, out_bytes_, in_bytes_, ones_;
   std::vector<MPI_Aint> out_aints_, in_aints_;
   std::vector<MPI_Datatype> out_types_, in_types_;
+  MPI_Datatype in_type_ = MPI_DATATYPE_NULL;
 };
 
 /// All of these requests, in one of MPI's ways; done(i) as soon as the i-th is complete.
