@@ -175,7 +175,7 @@ test-all: test build/release/.tests
 	$(MAKE) model
 	$(MAKE) docs
 
-# Protocols in every interleaving: SPIN is installed where it is missing. Two minutes, 1 GiB.
+# Protocols in every interleaving: SPIN is installed where it is missing. Four minutes, 1 GiB.
 model:
 	command -v spin >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq spin >/dev/null
 	tests/model/check.sh build/model

@@ -11,10 +11,10 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "core/support/watchdog.hpp"
 #include "exchange/planless/engine.hpp"
-#include "exchange/planless/travel.hpp"
 #include "mpi/call.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
@@ -23,29 +23,6 @@ namespace nuice::dropin {
 
 using mpi::must;
 using mpi::PlanlessEngine;
-using mpi::Travel;
-
-/// A communicator's engine, and memory that is kept from call to call.
-struct Engine : private mpi::PlanlessListener {
-  MPI_Comm shadow;
-  std::vector<Rank> near;
-  // Than MPI, as was seen last.
-  bool is_expected_faster = false;
-  bool is_known_faster = false;
-  PlanlessEngine engine;
-  std::vector<Travel> outgoing{};
-  std::vector<Travel> incoming{};
-  std::vector<mpi::PlanlessSend> sends{};
-  std::vector<mpi::PlanlessReceive> receives{};
-
-  Engine(const mpi::PlanlessChannel& channel, mpi::PlanlessSettings settings)
-      : shadow(channel.comm), near(settings.near), engine(channel, std::move(settings)) {}
-
-  void land(std::size_t receive) override { incoming[receive].unpack(); }
-  PlanlessEngine::Ongoing* begin(Bytes unasked_bytes) {
-    return engine.begin(sends, receives, *this, unasked_bytes);
-  }
-};
 
 namespace {
 
@@ -63,10 +40,17 @@ double number_from(const char* name, double otherwise) {
   return text == nullptr ? otherwise : std::strtod(text, nullptr);
 }
 
-/// As the only thing that is under way.
-void wait(MPI_Request request) { must(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); }
-
-mpi::Segment segment_of(const Item& item) { return {item.at, item.count, item.type}; }
+void wait(MPI_Request request) {
+  mpi::Patience patience;
+  while (background().any()) {
+    int is_done = 0;
+    must(PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (is_done != 0) return;
+    background().look() ? patience.found_something() : patience.found_nothing();
+  }
+  const Leaving leaving;
+  must(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
 
 /// Alike where ranks share memory: a machine that has booted once, and in it what MPI takes for a host. Not asked of MPI_Comm_split_type,
 /// which communicates. A whole number that a double holds.
@@ -80,21 +64,21 @@ double number_of_host() {
   return static_cast<double>(std::hash<std::string>{}(name.data() + boot) >> (64 - bits_of_double));
 }
 
-/// Empty where some are not in it.
-std::vector<int> ranks_in_world(MPI_Comm comm, int num_ranks) {
+/// Of all ranks of comm, in another communicator. Empty where some are not in it.
+std::vector<int> ranks_in(MPI_Comm other, MPI_Comm comm, int num_ranks) {
   std::vector<int> ranks(static_cast<std::size_t>(num_ranks));
-  std::vector<int> in_world(ranks.size());
+  std::vector<int> in_other(ranks.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   MPI_Group own{};
-  MPI_Group world{};
+  MPI_Group others{};
   must(PMPI_Comm_group(comm, &own), "MPI_Comm_group");
-  must(PMPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
-  must(PMPI_Group_translate_ranks(own, num_ranks, ranks.data(), world, in_world.data()),
+  must(PMPI_Comm_group(other, &others), "MPI_Comm_group");
+  must(PMPI_Group_translate_ranks(own, num_ranks, ranks.data(), others, in_other.data()),
        "MPI_Group_translate_ranks");
   PMPI_Group_free(&own);
-  PMPI_Group_free(&world);
-  if (std::ranges::find(in_world, MPI_UNDEFINED) != in_world.end()) in_world.clear();
-  return in_world;
+  PMPI_Group_free(&others);
+  if (std::ranges::find(in_other, MPI_UNDEFINED) != in_other.end()) in_other.clear();
+  return in_other;
 }
 
 /// As launchers tell. Not known: asked for later.
@@ -141,12 +125,14 @@ void Replacer::begin() {
   int threads = MPI_THREAD_MULTIPLE;
   PMPI_Query_thread(&threads);
   shares_ = threads != MPI_THREAD_MULTIPLE;
+  background().begin(!shares_, watchdog_s_);
   is_on_ = true;
 }
 
 void Replacer::end() {
   is_ending_ = true;
   if (!is_on_) return;
+  background().end();
   say(std::to_string(num_replaced_) + " calls replaced, " + std::to_string(num_left_) +
       " left to MPI, which was faster in " + std::to_string(num_preferred_) + " trials");
 }
@@ -166,16 +152,79 @@ Replacer::Place* Replacer::place_of(MPI_Comm comm) {
   return place == nullptr || place->stays_with_mpi ? nullptr : place;
 }
 
-/// are_neighbours: fewer senders than there are ranks, so more may come of each.
-Bytes Replacer::unasked_bytes(const Place& place, bool are_neighbours) const {
-  if (unasked_bytes_ > 0) return unasked_bytes_;
-  return mpi::default_unasked_bytes(are_neighbours ? place.most_neighbours : place.num_ranks - 1);
+/// most_senders: to one rank.
+Bytes Replacer::unasked_bytes(Rank most_senders) const {
+  return unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(most_senders);
 }
 
-/// A message that is not sent whole at once, as MPI would send it.
-bool Replacer::may_gain(const Place& place, Bytes message, bool are_neighbours) const {
+/// One that is not sent whole at once, as MPI would send it.
+bool Replacer::may_gain(Bytes message, Bytes unasked, Bytes whole) const {
   if (is_forced_) return message > 0;
-  return mpi::unasked_bytes_of(message, unasked_bytes(place, are_neighbours)) < message;
+  return mpi::unasked_bytes_of(message, unasked, whole) < message;
+}
+
+bool Replacer::may_gain(const Place& place, Bytes message) const {
+  return may_gain(message, unasked_bytes(place.num_ranks - 1), 0);
+}
+
+bool Replacer::replaces_neighbours(const Place& place, std::int64_t block_bytes) const {
+  const Lane& lane = place.near_by;
+  return lane.shadow && (block_bytes < 0 || may_gain(block_bytes, lane.unasked, lane.whole));
+}
+
+bool Replacer::replaces_now(const Place& place) const {
+  if (!place.all.shadow || !place.all.numbers) return false;
+  return is_forced_ || checks_ || place.turns.are_ours();
+}
+
+bool Replacer::is_worth_init(Place& place, MPI_Comm comm, const Items& items) {
+  note_to_ask(place, items);
+  ask_at(comm);
+  return replaces_now(place);
+}
+
+bool Replacer::wants_to_ask(Place& place) {
+  if (++place.num_begun != place.next_to_ask) return false;
+  place.next_to_ask *= 8;
+  return true;
+}
+
+void Replacer::note_to_ask(Place& place, const Items& items) {
+  place.longest = 0;
+  for (const Item& item : items.out) place.longest = std::max(place.longest, size_of(item));
+  place.bytes = bytes_of_others(items.in, place.rank);
+  if (!std::exchange(place.is_to_ask, true)) ++num_to_ask_;
+}
+
+/// There is no trial, as nobody knows how long such calls take: only what is trusted is replaced.
+void Replacer::ask_at(MPI_Comm comm) {
+  guarded("a question", comm, [&] {
+    Place* const place = place_of(comm);
+    if (place == nullptr || !std::exchange(place->is_to_ask, false)) return MPI_SUCCESS;
+    --num_to_ask_;
+    if (shares_ && !place->has_looked_for_shared) look_for_shared(*place, comm);
+    wait(begin_to_tell(*place, comm, may_gain(*place, place->longest) ? 1 : 0, 0, place->bytes));
+    const Answer answer = all_told(*place);
+    const bool is_trusted = is_forced_ || Turns::would_trust(answer.most_bytes, answer.experience);
+    if (place->all.shadow || !answer.any_wants || !answer.all_may || !is_trusted) return MPI_SUCCESS;
+    make_shadow(*place, comm);
+    place->turns.share(false);
+    return MPI_SUCCESS;
+  });
+}
+
+Posting Replacer::posting_of(Lane& lane, const Items& items, bool is_persistent) {
+  Posting posting{.shadow = lane.shadow,
+                  .terms = {lane.unasked, lane.whole, true},
+                  .overlap = lane.overlap,
+                  .is_persistent = is_persistent};
+  {
+    const std::scoped_lock lock(lane.shadow->mutex);
+    posting.messages = lane.shadow->take_call();
+  }
+  posting.messages->take(items, lane.ranks);
+  is_persistent ? lane.numbers->give_to_keep(*posting.messages) : lane.numbers->give(*posting.messages);
+  return posting;
 }
 
 Replacer::Place* Replacer::new_place(MPI_Comm comm) {
@@ -193,38 +242,48 @@ Replacer::Place* Replacer::new_place(MPI_Comm comm) {
 }
 
 /// Inside MPI_Comm_free, which is collective; at the end of the program MPI frees the rest.
-int Replacer::forget(MPI_Comm, int, void* value, void* extra) {
+int Replacer::forget(MPI_Comm comm, int, void* value, void* extra) {
   const std::unique_ptr<Place> place(static_cast<Place*>(value));
   auto& all = *static_cast<Replacer*>(extra);
-  if (!place->engine) return MPI_SUCCESS;
+  const bool may_start_again = background().finish(comm);
   // One that others may share stays: each rank may free its communicators at another time (garbage collectors do), and all must
   // find the same.
-  if (!place->group.empty()) return MPI_SUCCESS;
-  MPI_Comm shadow = place->engine->shadow;
-  place->engine.reset();
+  if (!place->all.shadow || !place->group.empty() || may_start_again) return MPI_SUCCESS;
+  MPI_Comm shadow = place->all.shadow->comm;
+  place->all.shadow.reset();
   --all.num_shadows_;
   return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&shadow);
+}
+
+void Replacer::use(Place& place, std::shared_ptr<Shadow> shadow) const {
+  place.all.unasked = unasked_bytes(place.num_ranks - 1);
+  place.all.numbers = shadow->next_numbers();
+  place.all.shadow = std::move(shadow);
 }
 
 bool Replacer::share_shadow(Place& place, bool in_any_case) {
   if (place.group.empty()) return false;
   const auto found = shared_.find(place.group);
   if (found == shared_.end() || !(in_any_case || found->second->is_expected_faster)) return false;
-  place.engine = found->second;
-  place.near = place.engine->near;
+  use(place, found->second);
   return true;
+}
+
+void Replacer::know_group(Place& place, MPI_Comm comm) const {
+  if (!shares_ || std::exchange(place.knows_group, true)) return;
+  place.group = ranks_in(MPI_COMM_WORLD, comm, place.num_ranks);
 }
 
 void Replacer::look_for_shared(Place& place, MPI_Comm comm) {
   place.has_looked_for_shared = true;
-  if (place.engine) return;
-  place.group = ranks_in_world(comm, place.num_ranks);
-  if (share_shadow(place, is_forced_)) place.turns.share(place.engine->is_known_faster);
+  know_group(place, comm);
+  if (place.all.shadow) return;
+  if (share_shadow(place, is_forced_)) place.turns.share(place.all.shadow->is_known_faster);
 }
 
 Replacer::Step Replacer::next_step(Place& place) const {
-  if (is_forced_ || (checks_ && place.engine)) return {Way::replace};
-  return place.turns.next(place.engine != nullptr);
+  if (is_forced_ || (checks_ && place.all.shadow)) return {Way::replace};
+  return place.turns.next(place.all.shadow != nullptr);
 }
 
 MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
@@ -233,7 +292,6 @@ MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, s
   const double host = host_of(place);
   const Turns::Experience seen = experience_;
   place.word = {.wants = wants,
-                .has_one = has_had_neighbour_shadow_ ? 1.0 : 0.0,
                 .is_full = num_shadows_ >= most_shadows_ ? 1.0 : 0.0,
                 .host = host,
                 .minus_host = -host,
@@ -254,7 +312,6 @@ Replacer::Answer Replacer::all_told(Place& place) {
   // On one host messages cross no port.
   const bool spans_hosts = word.host != -word.minus_host;
   const Answer answer{.any_wants = word.wants != 0,
-                      .any_has_one = word.has_one != 0,
                       .all_may = word.is_full == 0 && spans_hosts,
                       .most_partners = static_cast<Rank>(word.partners),
                       // One that has seen MPI faster is enough; trusted is what all have seen.
@@ -263,7 +320,7 @@ Replacer::Answer Replacer::all_told(Place& place) {
                                                                 : ours,
                       .most_bytes = word.bytes};
   if (word.keeps != 0) place.group.clear();  // each rank may have asked for another level of threads
-  if (!answer.all_may && !place.engine) place.stays_with_mpi = true;
+  if (!answer.all_may && !place.all.shadow && !place.of_neighbourhoods) place.stays_with_mpi = true;
   return answer;
 }
 
@@ -271,11 +328,41 @@ double Replacer::host_of(const Place& place) const {
   return are_hosts_pretended_ ? static_cast<double>(place.rank) : host_;
 }
 
-void Replacer::find_near(Place& place) const {
-  place.near.clear();
+std::vector<Rank> Replacer::near_ranks(Place& place) const {
+  std::vector<Rank> near;
   for (Rank each = 0; each < place.num_ranks; ++each)
-    if (place.hosts[static_cast<std::size_t>(each)] == host_of(place)) place.near.push_back(each);
+    if (place.hosts[static_cast<std::size_t>(each)] == host_of(place)) near.push_back(each);
   place.hosts = {};
+  return near;
+}
+
+MPI_Request Replacer::begin_duplicate(Place& place, MPI_Comm comm) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  place.hosts.assign(static_cast<std::size_t>(place.num_ranks), 0);
+  place.hosts[static_cast<std::size_t>(place.rank)] = host_of(place);
+  must(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DOUBLE, place.hosts.data(), 1, MPI_DOUBLE, comm,
+                       &place.telling_hosts),
+       "MPI_Iallgather");
+  must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
+  return request;
+}
+
+std::shared_ptr<Shadow> Replacer::end_duplicate(Place& place) {
+  wait(place.telling_hosts);
+  must(PMPI_Comm_set_errhandler(place.shadow, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  const std::vector<Rank> near = near_ranks(place);
+  const double share = 1.0 / static_cast<double>(near.size());
+  constexpr int numbers = 16000;  // of tags every MPI has 2^15
+  auto shadow =
+      std::make_shared<Shadow>(mpi::PlanlessChannel{place.shadow, place.rank, place.num_ranks, 0, numbers},
+                               mpi::PlanlessSettings{.unasked_bytes = unasked_bytes(place.num_ranks - 1),
+                                                     .window_senders = 4,
+                                                     .window = {.share = share},
+                                                     .send_share = share,
+                                                     .near = near});
+  if (!place.group.empty()) shared_.emplace(place.group, shadow);
+  ++num_shadows_;
+  return shadow;
 }
 
 MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what) {
@@ -283,17 +370,10 @@ MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& ite
   if (what == Beside::ask) {  // has any rank a message that would be granted?
     Bytes longest = 0;
     for (const Item& item : items.out) longest = std::max(longest, size_of(item));
-    return begin_to_tell(place, comm, may_gain(place, longest, false) ? 1 : 0, 0,
+    return begin_to_tell(place, comm, may_gain(place, longest) ? 1 : 0, 0,
                          bytes_of_others(items.in, place.rank));
   }
-  if (what == Beside::make_shadow && !share_shadow(place, true)) {
-    place.hosts.assign(static_cast<std::size_t>(place.num_ranks), 0);
-    place.hosts[static_cast<std::size_t>(place.rank)] = host_of(place);
-    must(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DOUBLE, place.hosts.data(), 1, MPI_DOUBLE, comm,
-                         &place.telling_hosts),
-         "MPI_Iallgather");
-    must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
-  }
+  if (what == Beside::make_shadow && !share_shadow(place, true)) request = begin_duplicate(place, comm);
   if (what == Beside::compare) {
     const auto& [mpi_bytes, mpi_s] = place.turns.by_mpi();
     const auto& [our_bytes, our_s] = place.turns.by_us();
@@ -315,18 +395,15 @@ void Replacer::end_beside(Place& place, MPI_Comm comm, MPI_Request request, Besi
     place.turns.answer(answer.any_wants && answer.all_may, answer.most_bytes, answer.experience);
     if (!place.turns.is_trusted()) return;
     make_shadow(place, comm);
-    place.engine->is_expected_faster = true;
+    place.all.shadow->is_expected_faster = true;
   }
-  if (what == Beside::make_shadow && !place.engine) {
-    wait(place.telling_hosts);
-    start_engine(place);
-  }
+  if (what == Beside::make_shadow && !place.all.shadow) use(place, end_duplicate(place));
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
     if (place.turns.prefers_mpi()) ++num_preferred_;
     if (place.turns.experience() != Turns::Experience::none) experience_ = place.turns.experience();
-    place.engine->is_known_faster = place.turns.experience() == Turns::Experience::ours;
-    place.engine->is_expected_faster = !place.turns.prefers_mpi();
+    place.all.shadow->is_known_faster = place.turns.experience() == Turns::Experience::ours;
+    place.all.shadow->is_expected_faster = !place.turns.prefers_mpi();
   }
 }
 
@@ -338,112 +415,107 @@ bool Replacer::get_shadow(Place& place, MPI_Comm comm, const Items& items) {
   return true;
 }
 
-/// Asked for the first, second, fourth, ... made of one communicator, and for every one where all know that such calls repeat.
+/// Asked for the first, second, fourth, ... that all of them can count.
 int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made) {
   return guarded(call, parent, [&] {
     Place* const from = place_of(parent);
     if (from == nullptr) return MPI_SUCCESS;
-    const auto number = static_cast<std::uint64_t>(++from->num_neighbourhoods);
-    if (!is_forced_ && !from->has_repeated_calls && !std::has_single_bit(number)) return MPI_SUCCESS;
+    know_group(*from, parent);
+    std::shared_ptr<Shadow>& shadow = from->of_neighbourhoods;
+    if (const auto found = shared_.find(from->group);
+        !shadow && !from->group.empty() && found != shared_.end())
+      shadow = found->second;
+    const std::int64_t number = ++(shadow ? shadow->num_neighbourhoods : from->num_neighbourhoods);
     Place* const place = made == MPI_COMM_NULL ? nullptr : place_of(made);
     if (place != nullptr) place->neighbours = neighbours_of(made);
-    const std::size_t partners = place == nullptr ? 0 : place->neighbours.sources.size();
-    wait(begin_to_tell(*from, parent, repeats_neighbour_calls_ ? 1 : 0, partners));
-    const Answer answer = all_told(*from);
-    from->has_repeated_calls = answer.any_wants;
-    const bool is_worth_it = is_forced_ || !answer.any_has_one || answer.any_wants;
-    if (place == nullptr || !answer.all_may || !is_worth_it || answer.most_partners == 0) return MPI_SUCCESS;
-    place->most_neighbours = answer.most_partners;
-    has_had_neighbour_shadow_ = true;
-    wait(begin_to_tell(*place, made, 1, 0));
-    if (all_told(*place).all_may) make_shadow(*place, made);
+    if (is_forced_ || std::has_single_bit(static_cast<std::uint64_t>(number))) {
+      wait(begin_to_tell(*from, parent, 0, place == nullptr ? 0 : place->neighbours.sources.size()));
+      const Answer answer = all_told(*from);
+      if (!shadow && answer.all_may && answer.most_partners > 0) {
+        wait(begin_duplicate(*from, parent));
+        shadow = end_duplicate(*from);
+        shadow->num_neighbourhoods = number;
+      }
+      if (shadow && answer.most_partners > 0) shadow->most_neighbours = answer.most_partners;
+    }
+    if (!shadow) return MPI_SUCCESS;
+    std::optional<Numbers> numbers = shadow->next_numbers();  // on all ranks of the parent
+    if (place != nullptr && numbers) join(*place, made, parent, shadow, *std::move(numbers));
     return MPI_SUCCESS;
   });
 }
 
-void Replacer::start_engine(Place& place) {
-  must(PMPI_Comm_set_errhandler(place.shadow, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  find_near(place);
-  const double share = 1.0 / static_cast<double>(place.near.size());
-  const Bytes unasked = unasked_bytes_ > 0 ? unasked_bytes_ : mpi::default_unasked_bytes(place.num_ranks - 1);
-  constexpr int numbers = 16000;  // of tags every MPI has 2^15
-  place.engine =
-      std::make_shared<Engine>(mpi::PlanlessChannel{place.shadow, place.rank, place.num_ranks, 0, numbers},
-                               mpi::PlanlessSettings{.unasked_bytes = unasked,
-                                                     .window_senders = 4,
-                                                     .window = {.share = share},
-                                                     .send_share = share,
-                                                     .near = place.near});
-  if (!place.group.empty()) shared_.emplace(place.group, place.engine);
-  ++num_shadows_;
+/// Up to twice what goes unasked, messages go whole: together they are the first flights of four senders of TCP, which any network must bear, and a grant
+/// costs them more than it saves. Nothing of it crosses a port where all of its ranks are on one host.
+void Replacer::join(Place& place, MPI_Comm made, MPI_Comm parent, const std::shared_ptr<Shadow>& shadow,
+                    Numbers numbers) const {
+  std::vector<int> ranks = ranks_in(parent, made, place.num_ranks);
+  const auto is_near = [&](int rank) { return std::ranges::binary_search(shadow->near, rank); };
+  if (ranks.empty() || std::ranges::all_of(ranks, is_near)) return;
+  const Rank most = shadow->most_neighbours > 0 ? shadow->most_neighbours : place.num_ranks - 1;
+  place.near_by = {.shadow = shadow,
+                   .unasked = unasked_bytes(most),
+                   .whole = unasked_bytes_ > 0 ? 0 : 2 * unasked_bytes(most),
+                   .numbers = std::move(numbers),
+                   .numbers_all = true,
+                   .ranks = std::move(ranks)};
 }
 
 void Replacer::add(Place& place, bool is_ours, const Items& items, double seconds) {
   place.turns.add(is_ours, bytes_of_others(items.out, place.rank), seconds);
 }
 
-int Replacer::exchange(Place& place, const Items& items, bool is_timed) {
+int Replacer::exchange(Place& place, Lane& lane, const Items& items, bool is_timed) {
   const double begin_s = PMPI_Wtime();
-  carry_out(place, items);
+  carry_out(lane, items);
   ++num_replaced_;
   if (is_timed) add(place, true, items, PMPI_Wtime() - begin_s);
   return MPI_SUCCESS;
 }
 
-int Replacer::failed(const char* call, MPI_Comm comm, const std::exception& error) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  std::fprintf(stderr, "nuice: %s on rank %d: %s\n", call, rank, error.what());
-  const auto* const known = dynamic_cast<const Error*>(&error);
-  const bool differs = known != nullptr && known->code() == ErrorCode::mismatch;
-  const int code = differs ? MPI_ERR_TRUNCATE : known != nullptr ? MPI_ERR_OTHER : MPI_ERR_NO_MEM;
-  PMPI_Comm_call_errhandler(comm, code);
-  return code;
-}
-
-void Replacer::carry_out(Place& place, const Items& items) const {
-  Engine& own = *place.engine;
-  if (own.engine.is_broken())  // its memory may still be read and written
-    throw Error(ErrorCode::state, "a call on this communicator has failed before");
-  own.outgoing.clear();
-  own.incoming.clear();
-  own.sends.clear();
-  own.receives.clear();
-  for (const Item& item : items.out) {
-    if (item.count == 0) continue;
-    Travel& travel = own.outgoing.emplace_back(std::array{segment_of(item)}, items.in_place);
-    travel.pack();
-    if (travel.bytes() > 0) own.sends.push_back({item.rank, travel.at(), travel.bytes()});
-  }
-  for (const Item& item : items.in) {
-    if (item.count == 0) continue;
-    Travel travel(std::array{segment_of(item)});
-    if (travel.bytes() == 0) continue;
-    own.receives.push_back({item.rank, travel.at(), travel.bytes()});
-    own.incoming.push_back(std::move(travel));
-  }
-  PlanlessEngine::Ongoing* const ongoing = own.begin(unasked_bytes(place, items.are_of_neighbours));
+void Replacer::carry_out(Lane& lane, const Items& items) const {
+  Shadow& shadow = *lane.shadow;
+  std::unique_lock lock(shadow.mutex);
+  std::unique_ptr<Call> call = shadow.take_call();
+  call->take(items, lane.ranks);
+  call->pack();
+  if (lane.numbers_all) lane.numbers->give(*call);
+  PlanlessEngine::Ongoing* const ongoing =
+      shadow.engine.begin(call->sends, call->receives, *call, {lane.unasked, lane.whole});
+  lock.unlock();
   try {
-    wait_for(own.engine, *ongoing);
+    wait_for(shadow, *ongoing);
   } catch (const Error&) {
-    own.engine.cancel(ongoing);  // the program has its memory back
+    lock.lock();
+    shadow.engine.cancel(ongoing);  // the program has its memory back
+    (void)call.release();           // ours may still be read and written
     throw;
   }
-  own.engine.end(ongoing);
+  lock.lock();
+  shadow.engine.end(ongoing);
+  shadow.give_back(std::move(call));
 }
 
-void Replacer::wait_for(PlanlessEngine& engine, const PlanlessEngine::Ongoing& ongoing) const {
+/// Whatever else goes on in the background does so meanwhile.
+void Replacer::wait_for(Shadow& shadow, const PlanlessEngine::Ongoing& ongoing) const {
   mpi::Patience patience;
   double moved_s = PMPI_Wtime();
-  while (!engine.is_done(ongoing)) {
-    if (engine.look()) {
+  const auto look = [&](bool& has_found) {
+    const std::scoped_lock lock(shadow.mutex);
+    if (shadow.engine.is_done(ongoing)) return false;
+    has_found = shadow.engine.look();
+    return true;
+  };
+  for (bool has_found = false; look(has_found);) {
+    if (background().any()) has_found = background().look() || has_found;
+    if (has_found) {
       patience.found_something();
       if (watchdog_s_ > 0) moved_s = PMPI_Wtime();
     } else {
       patience.found_nothing();
       if (watchdog_s_ > 0 && PMPI_Wtime() - moved_s > watchdog_s_)
         throw Error(ErrorCode::timeout, "nothing has moved for " + std::to_string(watchdog_s_) +
-                                            " s; waiting for " + names_of(engine.waits_for(ongoing)));
+                                            " s; waiting for " + names_of(shadow.engine.waits_for(ongoing)));
     }
   }
 }
@@ -452,30 +524,10 @@ Replacer::Comparison::Comparison(const Items& items) {
   if (items.in_place) input_ = packed(items.out);
 }
 
-Replacer::Comparison::Bytes Replacer::Comparison::packed(const std::vector<Item>& items) {
-  Bytes all;
-  for (const Item& item : items) {
-    if (item.count == 0) continue;
-    Travel travel(std::array{segment_of(item)});
-    travel.pack();
-    all.insert(all.end(), travel.at(), travel.at() + travel.bytes());
-  }
-  return all;
-}
-
+/// What is not written shows.
 void Replacer::Comparison::restore(const Items& items) const {
-  const std::byte* from = input_.data();
-  for (const Item& item : items.in) {
-    if (item.count == 0) continue;
-    Travel travel(std::array{segment_of(item)});
-    if (items.in_place) {
-      std::copy_n(from, travel.bytes(), travel.at());
-      from += travel.bytes();
-    } else if (travel.bytes() > 0) {
-      std::memset(travel.at(), 0xEE, static_cast<std::size_t>(travel.bytes()));  // what is not written shows
-    }
-    travel.unpack();
-  }
+  if (items.in_place) return unpack(input_, items.in);
+  unpack(Bytes(packed(items.in).size(), std::byte{0xEE}), items.in);
 }
 
 void Replacer::Comparison::require_equal(const Bytes& by_mpi, const Bytes& by_us, const char* call) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking MPI_Alltoall, v and w of an unmodified program, and MPI_Neighbor_alltoall, v and w, exchanged without a plan
+// MPI_Alltoall, v and w of an unmodified program, and MPI_Neighbor_alltoall, v and w, blocking or not, exchanged without a plan
 // (src/exchange/planless) where that is faster.
 //
 // All ranks choose alike, by what all of them know without asking: the number of the communicator's call, which turns.hpp goes by, and the size of
@@ -7,14 +7,18 @@
 // any message long enough to gain, are they on several hosts, who is faster?
 //
 // Neighbourhoods know no calls in which all could be asked, as ranks without neighbours may stay away. What is collective is the making of the
-// communicator, on all ranks of the one it is made of: there it may get its shadow, and from there on all its calls are replaced, but
-// MPI_Neighbor_alltoall with short blocks. The first of a program gets it, and further ones once a rank has come to eight
-// blocking neighbour collectives on one communicator: programs that set up make many for a call or two. Asked is for the first, second, fourth, ... made
-// of one communicator, and from then on for every one.
+// communicator, on all ranks of the one it is made of: there it gets what it needs, and from there on all its calls are replaced, but
+// MPI_Neighbor_alltoall with short blocks. The first one makes the shadow of all that are made of these ranks. Further ones get tags of their own
+// on it, by their number, for which nothing is communicated; how many neighbours there are is asked for at the first, second, fourth, ...
 //
 // Communicators of the same ranks in the same order share a shadow: their blocking calls come in one order on all ranks, as anything else may
-// deadlock. Not where the program's threads may call MPI at once, as these may take turns otherwise on each rank; and no neighbourhoods. It stays until
+// deadlock. Not where the program's threads may call MPI at once, as these may take turns otherwise on each rank. It stays until
 // the program ends, lest ranks that free communicators at different times disagree about who has one.
+//
+// Calls that do not block (background.hpp) go by the shadow that their communicator has: of neighbourhoods all of them that blocking calls would,
+// MPI_Ialltoall, v and w where blocking calls have found us faster or are trusted to, at that call of the communicator. They are begun in one order
+// on all ranks, in other communicators perhaps in another, so that each has tags of its own. MPI_Alltoall_init, v and w may ask all, and so
+// does the communicator's first MPI_Barrier, MPI_Allreduce or the like after the 2nd, 16th, ... of MPI_Ialltoall*.
 //
 // Nothing is communicated before that, and a call costs one look-up where it is left to MPI.
 #pragma once
@@ -31,28 +35,25 @@
 #include <string>
 #include <vector>
 
+#include "dropin/background.hpp"
+#include "dropin/failure.hpp"
 #include "dropin/neighbours.hpp"
+#include "dropin/shadow.hpp"
 #include "dropin/turns.hpp"
-#include "exchange/planless/engine.hpp"
 
 namespace nuice::dropin {
 
-/// One message of a call, in the program's terms.
-struct Item {
-  int rank;
-  std::byte* at;
-  std::int64_t count;
-  MPI_Datatype type;
+/// How the program begins a call that goes on without it.
+template <typename Leave, typename Mpi>
+struct Beginning {
+  const char* call;
+  MPI_Request* request;
+  bool is_persistent;
+  Leave leave;  // what it was meant to do
+  Mpi by_mpi;   // the same with another address to receive at, and another request
 };
-struct Engine;  // replace.cpp
-
-/// What a rank sends and receives in a call. in_place: `out` is what is received, which goes out before anything comes in.
-struct Items {
-  std::vector<Item> out;
-  std::vector<Item> in;
-  bool in_place = false;
-  bool are_of_neighbours = false;
-};
+template <typename Leave, typename Mpi>
+Beginning(const char*, MPI_Request*, bool, Leave, Mpi) -> Beginning<Leave, Mpi>;
 
 class Replacer {
  public:
@@ -68,14 +69,14 @@ class Replacer {
   int run(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
     return guarded(call, comm, [&] {
       Place* const place = place_of(comm);
-      if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes, false))) return leave(mpi);
+      if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes))) return leave(mpi);
       if (shares_ && !place->has_looked_for_shared) look_for_shared(*place, comm);
       const Step step = next_step(*place);
       if (step.way == Way::mpi && !step.is_timed && step.beside == Beside::nothing) return leave(mpi);
       const Items all = items();
-      if (is_forced_ && !place->engine && !get_shadow(*place, comm, all)) return leave(mpi);
+      if (is_forced_ && !place->all.shadow && !get_shadow(*place, comm, all)) return leave(mpi);
       MPI_Request beside = begin_beside(*place, comm, all, step.beside);
-      const int code = step.way == Way::replace ? replace(call, *place, all, step.is_timed, mpi)
+      const int code = step.way == Way::replace ? replace(call, *place, place->all, all, step.is_timed, mpi)
                                                 : time_mpi(*place, all, step.is_timed, mpi);
       if (step.beside != Beside::nothing) end_beside(*place, comm, beside, step.beside);
       return code;
@@ -87,18 +88,42 @@ class Replacer {
   int run_neighbours(const char* call, MPI_Comm comm, std::int64_t block_bytes, GetItems&& items, Mpi&& mpi) {
     return guarded(call, comm, [&] {
       Place* const place = place_of(comm);
-      if (place == nullptr) return leave(mpi);
-      if (++place->neighbour_calls == calls_that_repeat) repeats_neighbour_calls_ = true;
-      if (!place->engine || place->most_neighbours == 0) return leave(mpi);
-      if (block_bytes >= 0 && !may_gain(*place, block_bytes, true)) return leave(mpi);
-      return replace(call, *place, items(place->neighbours), false, mpi);
+      if (place == nullptr || !replaces_neighbours(*place, block_bytes)) return leave(mpi);
+      return replace(call, *place, place->near_by, items(place->neighbours), false, mpi);
     });
+  }
+
+  /// Calls that go on without the program, which receives at `base`.
+  template <typename GetItems, typename How>
+  int post(MPI_Comm comm, void* base, std::int64_t block_bytes, GetItems&& items, How&& how) {
+    return guarded(how.call, comm, [&] {
+      Place* const place = place_of(comm);
+      if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes))) return leave(how.leave);
+      if (!how.is_persistent) {
+        if (replaces_now(*place)) return post_in(place->all, comm, base, items(), how);
+        if (wants_to_ask(*place)) note_to_ask(*place, items());
+        return leave(how.leave);
+      }
+      const Items all = items();
+      return is_worth_init(*place, comm, all) ? post_in(place->all, comm, base, all, how) : leave(how.leave);
+    });
+  }
+  template <typename GetItems, typename How>
+  int post_neighbours(MPI_Comm comm, void* base, std::int64_t block_bytes, GetItems&& items, How&& how) {
+    return guarded(how.call, comm, [&] {
+      Place* const place = place_of(comm);
+      if (place == nullptr || !replaces_neighbours(*place, block_bytes)) return leave(how.leave);
+      return post_in(place->near_by, comm, base, items(place->neighbours), how);
+    });
+  }
+  /// A collective call of comm in which ranks may wait for each other, which MPI is about to do.
+  void reach(MPI_Comm comm) {
+    if (num_to_ask_ > 0) ask_at(comm);
   }
   /// call has made `made` of `parent`, all of whose ranks come here; it may have neighbourhoods. Null: this rank is none of them.
   int begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made);
 
  private:
-  static constexpr std::int64_t calls_that_repeat = 8;
   using Way = Turns::Way;
   using Beside = Turns::Beside;
   using Step = Turns::Step;
@@ -106,7 +131,6 @@ class Replacer {
   /// blocks a question of one message to everybody costs as much as the call.
   struct Word {
     double wants = 0;    // a shadow
-    double has_one = 0;  // of a neighbourhood, now or before
     double is_full = 0;  // has as many as it may
     double host = 0;
     double minus_host = 0;
@@ -123,15 +147,20 @@ class Replacer {
     MPI_Comm shadow{};  // being made
     int rank = 0;
     int num_ranks = 0;
-    std::vector<Rank> near;          // this host's ranks
-    std::shared_ptr<Engine> engine;  // none: no shadow yet
+    Lane all;  // no shadow: not yet
+    bool knows_group = false;
     bool has_looked_for_shared = false;
     std::vector<int> group;  // its ranks in MPI_COMM_WORLD, if it shares
     Neighbours neighbours;
-    Rank most_neighbours = 0;             // of a rank; 0: its neighbours were not looked at
-    std::int64_t num_neighbourhoods = 0;  // made of it
-    bool has_repeated_calls = false;      // of these, or of others, on some rank
-    std::int64_t neighbour_calls = 0;     // of its own, on this rank
+    Lane near_by;                               // of its own neighbourhoods; no shadow: they stay with MPI
+    std::shared_ptr<Shadow> of_neighbourhoods;  // that are made of it
+    std::int64_t num_neighbourhoods = 0;        // before there was one
+    // Calls that do not block and were left to MPI; the next one of which a later collective call asks.
+    std::int64_t num_begun = 0;
+    std::int64_t next_to_ask = 2;
+    bool is_to_ask = false;
+    Bytes longest = 0;  // in that call
+    double bytes = 0;   // likewise, that come to this rank
     // Told beside a call.
     Word word;
     std::array<double, 4> rates{};
@@ -140,7 +169,6 @@ class Replacer {
   };
   struct Answer {
     bool any_wants = false;
-    bool any_has_one = false;
     bool all_may = false;
     Rank most_partners = 0;
     Turns::Experience experience = Turns::Experience::none;
@@ -164,7 +192,6 @@ class Replacer {
 
    private:
     using Bytes = std::vector<std::byte>;
-    static Bytes packed(const std::vector<Item>& items);
     void restore(const Items& items) const;
     static void require_equal(const Bytes& by_mpi, const Bytes& by_us, const char* call);
     Bytes input_;  // in place only
@@ -179,9 +206,11 @@ class Replacer {
       return failed(call, comm, error);
     }
   }
+  static int failed(const char* call, MPI_Comm comm, const std::exception& error) {
+    return told_handler(comm, report(call, comm, error));
+  }
   /// Rank 0, to who wants to know.
   void say(const std::string& text) const;
-  static int failed(const char* call, MPI_Comm comm, const std::exception& error);
 
   template <typename Mpi>
   int leave(Mpi&& mpi) {
@@ -190,12 +219,23 @@ class Replacer {
   }
 
   template <typename Mpi>
-  int replace(const char* call, Place& place, const Items& items, bool is_timed, Mpi&& mpi) {
-    if (!checks_) return exchange(place, items, is_timed);
+  int replace(const char* call, Place& place, Lane& lane, const Items& items, bool is_timed, Mpi&& mpi) {
+    const auto ours = [&] { return exchange(place, lane, items, is_timed); };
+    if (!checks_) return ours();
     const Comparison by_mpi(items);
     const int code = mpi();
-    if (code != MPI_SUCCESS) return code;
-    return by_mpi.with(items, call, [&] { return exchange(place, items, is_timed); });
+    return code == MPI_SUCCESS ? by_mpi.with(items, call, ours) : code;
+  }
+
+  template <typename How>
+  int post_in(Lane& lane, MPI_Comm comm, void* base, const Items& items, How&& how) {
+    Posting posting = posting_of(lane, items, how.is_persistent);
+    posting.call = how.call;
+    posting.comm = comm;
+    if (checks_) posting.shade = std::make_unique<Shade>(items, base, how.is_persistent, how.by_mpi);
+    background().post(std::move(posting), how.request);
+    ++num_replaced_;
+    return MPI_SUCCESS;
   }
 
   template <typename Mpi>
@@ -210,8 +250,20 @@ class Replacer {
   /// Null: MPI does it, on all ranks.
   Place* place_of(MPI_Comm comm);
   Place* new_place(MPI_Comm comm);
-  Bytes unasked_bytes(const Place& place, bool are_neighbours) const;
-  bool may_gain(const Place& place, Bytes message, bool are_neighbours) const;
+  Bytes unasked_bytes(Rank most_senders) const;
+  /// A message of MPI_Alltoall.
+  bool may_gain(const Place& place, Bytes message) const;
+  bool may_gain(Bytes message, Bytes unasked, Bytes whole) const;
+  bool replaces_neighbours(const Place& place, std::int64_t block_bytes) const;
+  /// MPI_Ialltoall, v and w.
+  bool replaces_now(const Place& place) const;
+  /// MPI_Alltoall_init, v and w: all are asked.
+  bool is_worth_init(Place& place, MPI_Comm comm, const Items& items);
+  /// Of an MPI_Ialltoall* that is left to MPI: by its number.
+  static bool wants_to_ask(Place& place);
+  void note_to_ask(Place& place, const Items& items);
+  void ask_at(MPI_Comm comm);
+  static Posting posting_of(Lane& lane, const Items& items, bool is_persistent);
   Step next_step(Place& place) const;
   MPI_Request begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what);
   void end_beside(Place& place, MPI_Comm comm, MPI_Request request, Beside what);
@@ -220,18 +272,25 @@ class Replacer {
   bool share_shadow(Place& place, bool in_any_case);
   /// In the communicator's first call that all its ranks make.
   void look_for_shared(Place& place, MPI_Comm comm);
+  void know_group(Place& place, MPI_Comm comm) const;
   /// At once. Whether it may be had.
   bool get_shadow(Place& place, MPI_Comm comm, const Items& items);
   MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
                             double bytes = 0) const;
   static Answer all_told(Place& place);
   double host_of(const Place& place) const;
+  MPI_Request begin_duplicate(Place& place, MPI_Comm comm) const;
+  /// Once that is there.
+  std::shared_ptr<Shadow> end_duplicate(Place& place);
   /// Those of this host, from what all have told beside the making of the shadow.
-  void find_near(Place& place) const;
-  void start_engine(Place& place);
-  int exchange(Place& place, const Items& items, bool is_timed);
-  void carry_out(Place& place, const Items& items) const;
-  void wait_for(mpi::PlanlessEngine& engine, const mpi::PlanlessEngine::Ongoing& ongoing) const;
+  std::vector<Rank> near_ranks(Place& place) const;
+  void use(Place& place, std::shared_ptr<Shadow> shadow) const;
+  /// made of `parent`, its neighbours are known, and this is its part of the shadow.
+  void join(Place& place, MPI_Comm made, MPI_Comm parent, const std::shared_ptr<Shadow>& shadow,
+            Numbers numbers) const;
+  int exchange(Place& place, Lane& lane, const Items& items, bool is_timed);
+  void carry_out(Lane& lane, const Items& items) const;
+  void wait_for(Shadow& shadow, const mpi::PlanlessEngine::Ongoing& ongoing) const;
   static void add(Place& place, bool is_ours, const Items& items, double seconds);
   static int forget(MPI_Comm comm, int key, void* value, void* extra);
 
@@ -247,15 +306,14 @@ class Replacer {
   double host_ = 0;  // its number: a hash that a double can hold
   std::atomic<std::int64_t> num_shadows_ = 0;
   bool shares_ = false;
-  std::map<std::vector<int>, std::shared_ptr<Engine>> shared_;           // by the ranks in MPI_COMM_WORLD
+  std::map<std::vector<int>, std::shared_ptr<Shadow>> shared_;           // by the ranks in MPI_COMM_WORLD
   std::atomic<Turns::Experience> experience_ = Turns::Experience::none;  // the last one
-  std::atomic<bool> repeats_neighbour_calls_ = false;
-  std::atomic<bool> has_had_neighbour_shadow_ = false;
   // For NUICE_DROPIN_VERBOSE.
   std::atomic<std::int64_t> num_replaced_ = 0;
   std::atomic<std::int64_t> num_left_ = 0;
   std::atomic<std::int64_t> num_preferred_ = 0;  // communicators on which MPI was found to be faster
   std::atomic<bool> is_ending_ = false;
+  std::atomic<std::int64_t> num_to_ask_ = 0;  // communicators
 };
 
 Replacer& replacer();

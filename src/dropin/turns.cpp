@@ -40,11 +40,14 @@ void Turns::share(bool is_known) {
 void Turns::answer(bool is_wanted, double most_bytes, Experience experience) {
   const bool is_put_off = experience == Experience::mpi && calls_ < asked_again;
   is_wanted_ = is_wanted && !is_put_off;
-  const bool is_large = most_bytes >= large_bytes;
-  const bool is_expected = experience == Experience::ours || (experience == Experience::none && is_large);
-  is_trusted_ = is_wanted_ && is_expected;
+  is_trusted_ = is_wanted_ && would_trust(most_bytes, experience);
   next_trial_ = calls_ + calls_of_ours + 1;
   next_ask_ = asked_again * calls_;
+}
+
+bool Turns::would_trust(double most_bytes, Experience experience) {
+  const bool is_large = most_bytes >= large_bytes;
+  return experience == Experience::ours || (experience == Experience::none && is_large);
 }
 
 Turns::Step Turns::next_of_ours() {

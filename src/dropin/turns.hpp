@@ -64,6 +64,9 @@ class Turns {
   bool prefers_mpi() const { return prefers_mpi_; }
   /// To be ours before it is decided.
   bool is_trusted() const { return is_trusted_; }
+  /// Of a call that does not block, and so takes no turn.
+  bool are_ours() const { return is_decided_ ? !prefers_mpi_ : is_trusted_; }
+  static bool would_trust(double most_bytes, Experience experience);
   /// There is a shadow already, on which we are expected, or known, to be faster.
   void share(bool is_known);
 

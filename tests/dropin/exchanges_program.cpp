@@ -369,9 +369,9 @@ void third_ring(int calls) {
   Draws draws{n};
   for (int call = 0; call < calls; ++call) vectors(rings[2], draws, 9000);
   for (int call = 0; call < calls; ++call) {
-    const std::vector<int> data(5000, me * calls + call);
+    const std::vector<int> data(50'000, me * calls + call);
     std::vector<int> came(data.size(), -1);
-    MPI_Neighbor_alltoall(data.data(), 5000, MPI_INT, came.data(), 5000, MPI_INT, rings[2]);
+    MPI_Neighbor_alltoall(data.data(), 50'000, MPI_INT, came.data(), 50'000, MPI_INT, rings[2]);
     require(came == std::vector<int>(came.size(), before * calls + call), "MPI_Neighbor_alltoall");
   }
   for (MPI_Comm& ring : rings) MPI_Comm_free(&ring);

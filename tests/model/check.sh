@@ -19,6 +19,14 @@ for window in 1 2; do
   verify "$window" 1
   grep -q "errors: 0" pan.log
 done
+echo "ranks that leave an exchange to MPI"
+for leavers in 1 2; do
+  verify 1 1 -DLEAVERS=$leavers
+  grep -q "errors: 0" pan.log
+done
+echo "ranks that leave it and send nothing"
+verify 1 1 -DLEAVERS=1 -DNO_SEND
+grep -q "errors: 1" pan.log
 echo "a sender that sends more than it may"
 verify 1 1 -DSENT_UNASKED=2
 grep -q "errors: 1" pan.log

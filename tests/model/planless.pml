@@ -7,6 +7,10 @@
  * chunks; the first goes unasked, the others are granted one by one. (One that goes whole is one of one chunk.) Both exchanges use the same tags, as under a plan: MPI's order
  * alone keeps them apart. Receivers grant in any order that their window allows, so whatever order the engine prefers is among them.
  *
+ * With LEAVERS (a mask of ranks) these may leave each exchange once, at any moment: they open it (all that is to come is granted, all that is left is sent) and do
+ * nothing more in it before all that have not left are through with it, as if they waited for a message that these send then. MPI's own nonblocking
+ * collectives end in such programs. NO_SEND: such a rank only grants, which SPIN must find to be too little.
+ *
  * Claims: no deadlock; every chunk is delivered once, in order, in its own exchange; both windows are kept; nothing is left over.
  */
 #ifndef WINDOW
@@ -14,6 +18,9 @@
 #endif
 #ifndef SEND_WINDOW
 #define SEND_WINDOW 1  /* chunks sent and not reported, to all destinations of a rank */
+#endif
+#ifndef LEAVERS
+#define LEAVERS 0
 #endif
 #define N 3
 #define EXCHANGES 2
@@ -27,8 +34,8 @@
 byte chunks[EXCHANGES * N * N];
 #define CHUNKS(e, i, j) chunks[(e) * N * N + PAIR(i, j)]
 
-chan data[N * N] = [5] of { byte, byte };           /* exchange, chunk */
-chan notice[N * N] = [3] of { byte, byte, byte };   /* exchange, granted in all, landed since the one before; from j to i at PAIR(i, j) */
+chan data[N * N] = [6] of { byte, byte };           /* exchange, chunk */
+chan notice[N * N] = [4] of { byte, byte, byte };   /* exchange, granted in all, landed since the one before; from j to i at PAIR(i, j) */
 
 inline count_done() {
   done = 1;
@@ -36,7 +43,7 @@ inline count_done() {
   do
   :: p < N ->
      if
-     :: landed[p] < CHUNKS(e, p, me) || sent[p] < CHUNKS(e, me, p) || told[p] < CHUNKS(e, p, me) -> done = 0
+     :: landed[p] < CHUNKS(e, p, me) || sent[p] < CHUNKS(e, me, p) || granted[p] < CHUNKS(e, me, p) || told[p] < CHUNKS(e, p, me) -> done = 0
      :: else
      fi;
      p++
@@ -58,6 +65,35 @@ inline begin() {
   od;
   p = 0
 }
+
+/* Where it was granted everything, the rank waits for no report. */
+inline open() {
+  is_open = 1;
+  p = 0;
+  do
+  :: p < N ->
+     if
+     :: told[p] < CHUNKS(e, p, me) ->
+        notice[PAIR(p, me)] ! e, CHUNKS(e, p, me), to_report[p];
+        in_flight = in_flight + CHUNKS(e, p, me) - asked[p];
+        asked[p] = CHUNKS(e, p, me); told[p] = asked[p]; to_report[p] = 0
+     :: else
+     fi;
+#ifndef NO_SEND
+     unreported = unreported - out_flight[p]; out_flight[p] = 0;
+     do
+     :: sent[p] < CHUNKS(e, me, p) -> data[PAIR(me, p)] ! e, sent[p]; sent[p]++
+     :: else -> break
+     od;
+#endif
+     p++
+  :: else -> break
+  od;
+  p = 0
+}
+
+#define IS_THROUGH(q) (q == me || is_away[q] || num_done[q] > e)
+#define MAY_COME_BACK (IS_THROUGH(0) && IS_THROUGH(1) && IS_THROUGH(2))
 
 /* One step with partner q, of those that may happen. */
 inline step(q) {
@@ -81,7 +117,7 @@ inline step(q) {
      notice[PAIR(me, q)] ? number, granted[q], reported;
      assert(number == e);
      if
-     :: granted[q] == CHUNKS(e, me, q) -> reported = out_flight[q]
+     :: granted[q] == CHUNKS(e, me, q) || is_open -> reported = out_flight[q]
      :: else
      fi;
      assert(reported <= out_flight[q]);
@@ -89,13 +125,13 @@ inline step(q) {
      unreported = unreported - reported
   :: sent[q] < granted[q] && nfull(data[PAIR(me, q)]) && (sent[q] < UNASKED || unreported < SEND_WINDOW) ->
      if
-     :: sent[q] >= UNASKED && granted[q] < CHUNKS(e, me, q) -> out_flight[q]++; unreported++
+     :: sent[q] >= UNASKED && granted[q] < CHUNKS(e, me, q) && !is_open -> out_flight[q]++; unreported++
      :: else
      fi;
      data[PAIR(me, q)] ! e, sent[q];
      sent[q]++
   fi;
-  assert(in_flight <= WINDOW && unreported <= SEND_WINDOW);
+  assert(is_open || (in_flight <= WINDOW && unreported <= SEND_WINDOW));
   reported = 0; number = 0; chunk = 0
 }
 
@@ -106,11 +142,14 @@ inline step(q) {
    (sent[q] < granted[q] && nfull(data[PAIR(me, q)]) && (sent[q] < UNASKED || unreported < SEND_WINDOW)))
 
 byte through = 0;
+bool is_away[N];
+byte num_done[N];  /* exchanges that a rank is through with */
 
 proctype Rank(byte me) {
   byte e = 0;
   byte p = 0;
   byte done = 0;
+  bool is_open = 0;
   byte in_flight = 0;
   byte unreported = 0;
   byte number, chunk, reported;
@@ -118,20 +157,27 @@ proctype Rank(byte me) {
   byte granted[N], sent[N], out_flight[N];
   d_step { begin() }
   do
-  :: atomic { CAN_STEP(0) -> step(0); count_done() }
-  :: atomic { CAN_STEP(1) -> step(1); count_done() }
-  :: atomic { CAN_STEP(2) -> step(2); count_done() }
+  :: atomic { !is_away[me] && CAN_STEP(0) -> step(0); count_done() }
+  :: atomic { !is_away[me] && CAN_STEP(1) -> step(1); count_done() }
+  :: atomic { !is_away[me] && CAN_STEP(2) -> step(2); count_done() }
+#if LEAVERS > 0
+  :: atomic { ((LEAVERS >> me) & 1) && !is_open && done == 0 -> open(); is_away[me] = 1; count_done() }
+  :: atomic { is_away[me] && MAY_COME_BACK -> is_away[me] = 0 }
+#endif
   :: atomic {
-       done == 1 && e + 1 < EXCHANGES ->
+       !is_away[me] && done == 1 && e + 1 < EXCHANGES ->
        assert(in_flight == 0 && unreported == 0);
        e++;
+       num_done[me] = e;
+       is_open = 0;
        done = 0;
        begin();
        count_done()
      }
-  :: done == 1 && e + 1 == EXCHANGES -> break
+  :: !is_away[me] && done == 1 && e + 1 == EXCHANGES -> break
   od;
   atomic {
+    num_done[me] = EXCHANGES;
     assert(in_flight == 0 && unreported == 0);
     through++;
     if

@@ -46,6 +46,16 @@ SUPERLU = Path(f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}/superlu-dist/t
 MPIEXEC = "/usr/bin/mpiexec.openmpi"
 CASES = ["changing", "turns", "8:65536", "15:32768", "15:1024", "15:512"]
 CASES += ["grid:65536", "grid:4096", "grid:1024"]
+CASES += [
+    "igrid:65536",
+    "igrid:11264",
+    "igrid:1024",
+    "igrid:65536:40",
+    "igrid:65536:300",
+    "pgrid:65536",
+    "pgrid:1024",
+]
+CASES += ["i8:65536", "i15:1024", "p8:65536"]
 
 
 def lammps(folder):
@@ -68,6 +78,11 @@ def silicon(folder):
 def poisson(folder):
     case = ["--problem_type", "poisson", "--scaling_type", "strong", "--ndofs", "100000"]
     return ["dolfinx-scaling-test", *case, "-ksp_type", "cg", "-pc_type", "jacobi"]
+
+
+def halo(folder):
+    """The same with PETSc's halo exchange by MPI_Ineighbor_alltoallv, as its users may choose."""
+    return [*poisson(folder), "-sf_type", "neighbor"]
 
 
 def partition(folder, points=40):
@@ -119,11 +134,17 @@ class Program(NamedTuple):
 
 OF_HEFFTE = ["slabs", "pencils"]
 TRANSFORMS = {"results": r"^Max error: .*$", "own_s": r"Time per run: (\S+)"}
+DOLFINX = {
+    "results": r"Solution norm.*$",
+    "needs": "dolfinx-scaling-test",
+    "own_s": r"PETSc Krylov solver +\| +1 +(\S+)",
+}
 PROGRAMS = {
     "lammps": Program(lammps, "Alltoallv: pppm of 32,768 ions", r"^ +\d+ +-?[\d.]+ +-.*$", "lmp"),
     "spectral": Program(spectral, "Alltoallw: mpi4py-fft, 64^3", r"^energy .*$", MPIEXEC),
     "silicon": Program(silicon, "Alltoall, small: Quantum ESPRESSO", r"^! +total energy.*$", "pw.x"),
-    "poisson": Program(poisson, "Ineighbor_alltoallv: DOLFINx", r"Solution norm.*$", "dolfinx-scaling-test"),
+    "poisson": Program(poisson, "Neighbor_alltoallv: DOLFINx", **DOLFINX),
+    "halo": Program(halo, "Ineighbor_alltoallv: DOLFINx, PETSc", **DOLFINX),
     "partition": Program(partition, "never the same: PT-Scotch", r"^M\t.*$", "dgpart", repeats=False),
     "sparse": Program(sparse, "never the same: SuperLU_DIST", r"^.*Sol +0:.*$", str(SUPERLU / "pddrive")),
     "slabs": Program(transform("-slabs"), "Alltoallv: heFFTe, 128^3, slabs", **TRANSFORMS),

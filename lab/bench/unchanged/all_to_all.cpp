@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that knows nothing of NUICE: MPI_Alltoallv in a loop, with patterns that repeat, change with every call, or take turns; or
-// MPI_Neighbor_alltoall on a periodic grid.
+// MPI_Neighbor_alltoall on a periodic grid; or their nonblocking and persistent forms.
 // lab/bench/run.py unchanged starts it with and without the drop-in. Prints, in ms, the time of all calls of the slowest rank, and when each call had
 // ended on all ranks after the one before.
 //
 // usage: all_to_all CASE CALLS          CASE: changing, turns, grid:BYTES, or D:BYTES, D partners and so many bytes for each
+//
+// iD:BYTES is MPI_Ialltoallv, MPI_Wait and, as solvers have it, an MPI_Allreduce of one number; pD:BYTES the same by MPI_Alltoallv_init and MPI_Start.
+// igrid:BYTES and pgrid:BYTES are MPI_Ineighbor_alltoallv and its persistent form with MPI_Wait only. With :MS behind it, the program sleeps so long
+// before it waits, as if another processor computed.
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +18,16 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5  // whose mpi.h does not declare them either
+#define MPI_Alltoallv_init MPIX_Alltoallv_init
+#define MPI_Neighbor_alltoallv_init MPIX_Neighbor_alltoallv_init
+extern "C" int MPIX_Alltoallv_init(const void*, const int*, const int*, MPI_Datatype, void*, const int*,
+                                   const int*, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
+extern "C" int MPIX_Neighbor_alltoallv_init(const void*, const int*, const int*, MPI_Datatype, void*,
+                                            const int*, const int*, MPI_Datatype, MPI_Comm, MPI_Info,
+                                            MPI_Request*);
+#endif
 
 namespace {
 
@@ -54,6 +69,12 @@ Pattern drawn(int me, int n, unsigned seed) {
   });
 }
 
+Pattern of_grid(int bytes) {
+  const std::vector<int> counts(4, bytes);
+  const std::vector<int> at = {0, bytes, 2 * bytes, 3 * bytes};
+  return {counts, counts, at, at};
+}
+
 MPI_Comm grid_of(int n) {
   int sizes[] = {0, 0};
   const int periods[] = {1, 1};
@@ -71,9 +92,13 @@ int main(int argc, char** argv) {
   int n = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const std::string name = argc > 1 ? argv[1] : "8:65536";
+  std::string name = argc > 1 ? argv[1] : "8:65536";
+  const char form = name.front() == 'i' || name.front() == 'p' ? name.front() : 'b';
+  if (form != 'b') name.erase(0, 1);
   const int calls = argc > 2 ? std::atoi(argv[2]) : 20;
   const auto colon = name.find(':');
+  const auto last = name.find(':', colon + 1);
+  const auto sleep_us = last == std::string::npos ? 0 : 1000 * std::atoi(name.c_str() + last + 1);
   std::vector<Pattern> patterns;
   const bool on_grid = name.starts_with("grid");
   const int bytes = colon == std::string::npos ? 0 : std::atoi(name.c_str() + colon + 1);
@@ -87,21 +112,41 @@ int main(int argc, char** argv) {
       patterns.push_back(partners(me, n, std::min(n - 1, std::atoi(name.c_str())), bytes, 1));
     }
   }
+  if (on_grid) patterns.assign(static_cast<std::size_t>(calls), of_grid(bytes));
   std::vector<char> data(std::size_t{1} << 22);
   std::vector<char> came(data.size());
   std::vector<double> ends(static_cast<std::size_t>(calls));
+  const MPI_Comm comm = on_grid ? grid : MPI_COMM_WORLD;
+  MPI_Request request = MPI_REQUEST_NULL;
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
+  if (form == 'p') {
+    const Pattern& p = patterns.front();
+    const auto init = on_grid ? MPI_Neighbor_alltoallv_init : MPI_Alltoallv_init;
+    init(data.data(), p.out.data(), p.out_at.data(), MPI_CHAR, came.data(), p.in.data(), p.in_at.data(),
+         MPI_CHAR, comm, MPI_INFO_NULL, &request);
+  }
   for (std::size_t call = 0; call < ends.size(); ++call) {
-    if (on_grid) {
+    const Pattern& p = patterns[call];
+    if (form == 'p') {
+      MPI_Start(&request);
+    } else if (form == 'i') {
+      const auto begin_call = on_grid ? MPI_Ineighbor_alltoallv : MPI_Ialltoallv;
+      begin_call(data.data(), p.out.data(), p.out_at.data(), MPI_CHAR, came.data(), p.in.data(),
+                 p.in_at.data(), MPI_CHAR, comm, &request);
+    } else if (on_grid) {
       MPI_Neighbor_alltoall(data.data(), bytes, MPI_CHAR, came.data(), bytes, MPI_CHAR, grid);
     } else {
-      const Pattern& p = patterns[call];
       MPI_Alltoallv(data.data(), p.out.data(), p.out_at.data(), MPI_CHAR, came.data(), p.in.data(),
                     p.in_at.data(), MPI_CHAR, MPI_COMM_WORLD);
     }
+    if (sleep_us > 0) usleep(static_cast<unsigned>(sleep_us));
+    if (form != 'b') MPI_Wait(&request, MPI_STATUS_IGNORE);
+    double sum = 1;
+    if (form != 'b' && !on_grid) MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     ends[call] = 1e3 * (MPI_Wtime() - begin);
   }
+  if (form == 'p') MPI_Request_free(&request);
   MPI_Allreduce(MPI_IN_PLACE, ends.data(), calls, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   if (me == 0) {
     std::printf("milliseconds %.3f\neach", ends.back());

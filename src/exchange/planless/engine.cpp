@@ -22,9 +22,18 @@ Bytes default_unasked_bytes(Rank num_senders) {
                   2 * exchange::least_window_bytes / std::max<Bytes>(1, num_senders));
 }
 
-Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes) {
-  return message <= unasked_bytes + std::min(unasked_bytes, exchange::segment_bytes) ? message
-                                                                                     : unasked_bytes;
+Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes, Bytes whole_bytes) {
+  const Bytes with_rest = unasked_bytes + std::min(unasked_bytes, exchange::segment_bytes);
+  return message <= std::max(whole_bytes, with_rest) ? message : unasked_bytes;
+}
+
+Bytes chunk_bytes_of(Bytes message, Bytes unasked) {
+  constexpr Bytes least = 2 * exchange::least_window_bytes / 4;
+  constexpr Bytes most_chunks = 64;
+  const Bytes rest = std::max<Bytes>(1, message - unasked);
+  const Bytes wanted = std::clamp(rest / most_chunks, least, most_bytes_at_once / 2);
+  const Bytes chunks = std::max<Bytes>(1, (rest + wanted / 2) / wanted);
+  return (rest + chunks - 1) / chunks;
 }
 
 PlanlessEngine::PlanlessEngine(const PlanlessChannel& channel, PlanlessSettings settings)
@@ -59,17 +68,20 @@ MPI_Request* PlanlessEngine::add_request(const Use& use) {
 
 PlanlessEngine::Ongoing* PlanlessEngine::begin(std::span<const PlanlessSend> sends,
                                                std::span<const PlanlessReceive> receives,
-                                               PlanlessListener& listener, Bytes unasked_bytes) {
+                                               PlanlessListener& listener, const PlanlessTerms& terms) {
   if (is_broken_) throw Error(ErrorCode::state, "an exchange on this communicator has failed before");
   if (idle_.empty()) idle_.push_back(all_.emplace_back(std::make_unique<Ongoing>()).get());
   Ongoing& ongoing = *idle_.back();
   ongoing.listener = &listener;
+  ongoing.may_be_left = terms.may_be_left;
+  ongoing.is_open = false;
   now_s_ = MPI_Wtime();
   idle_.pop_back();
   active_.push_back(&ongoing);
-  const Bytes unasked = unasked_bytes > 0 ? unasked_bytes : settings_.unasked_bytes;
-  begin_receives(ongoing, receives, unasked);
-  begin_sends(ongoing, sends, unasked);
+  PlanlessTerms own = terms;
+  if (own.unasked_bytes == 0) own.unasked_bytes = settings_.unasked_bytes;
+  begin_receives(ongoing, receives, own);
+  begin_sends(ongoing, sends, own);
   grant();
   notify_all();
   forget_done();
@@ -78,19 +90,20 @@ PlanlessEngine::Ongoing* PlanlessEngine::begin(std::span<const PlanlessSend> sen
 
 /// All receives are posted before anything is sent: what is sent at once then mostly finds them.
 void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives,
-                                    Bytes unasked_bytes) {
+                                    const PlanlessTerms& terms) {
   const Rank n = channel_.num_ranks;
   ongoing.sources.clear();
   ongoing.open.clear();
   ongoing.bytes_left = ongoing.far_bytes_left = 0;
-  for (const auto& [rank, at, bytes] : receives) {
+  for (const auto& [rank, at, bytes, tag] : receives) {
     Source& source = ongoing.sources.emplace_back();
     source.rank = rank;
     source.at = at;
     source.bytes = bytes;
-    source.tag = next_tag(received_numbers_, rank);
+    source.tag = tag >= 0 ? tag : next_tag(received_numbers_, rank);
     source.is_near = is_near(rank);
-    source.unasked = source.is_near ? bytes : unasked_bytes_of(bytes, unasked_bytes);
+    source.unasked = source.is_near ? bytes : unasked_bytes_of(bytes, terms.unasked_bytes, terms.whole_bytes);
+    source.chunk = chunk_bytes_of(bytes, source.unasked);
     ongoing.bytes_left += bytes;
     if (!source.is_near) ongoing.far_bytes_left += bytes;
   }
@@ -110,16 +123,17 @@ void PlanlessEngine::begin_receives(Ongoing& ongoing, std::span<const PlanlessRe
   });
 }
 
-void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends, Bytes unasked_bytes) {
+void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends,
+                                 const PlanlessTerms& terms) {
   const Rank n = channel_.num_ranks;
   ongoing.destinations.clear();
   ongoing.destinations_left = sends.size();
-  for (const auto& [rank, at, bytes] : sends) {
+  for (const auto& [rank, at, bytes, tag] : sends) {
     Destination& destination = ongoing.destinations.emplace_back();
     destination.rank = rank;
     destination.at = at;
     destination.bytes = bytes;
-    destination.tag = next_tag(sent_numbers_, rank);
+    destination.tag = tag >= 0 ? tag : next_tag(sent_numbers_, rank);
     destination.is_near = is_near(rank);
   }
   ongoing.order.resize(sends.size());
@@ -130,8 +144,10 @@ void PlanlessEngine::begin_sends(Ongoing& ongoing, std::span<const PlanlessSend>
   for (const std::size_t i : ongoing.order) {
     Destination& destination = ongoing.destinations[i];
     if (!destination.is_near) ++destinations_left_;
-    destination.granted =
-        destination.is_near ? destination.bytes : unasked_bytes_of(destination.bytes, unasked_bytes);
+    destination.granted = destination.is_near
+                              ? destination.bytes
+                              : unasked_bytes_of(destination.bytes, terms.unasked_bytes, terms.whole_bytes);
+    destination.chunk = chunk_bytes_of(destination.bytes, destination.granted);
     if (destination.granted < destination.bytes) listen(ongoing, i);
     while (destination.sent < destination.granted)
       send_chunk(ongoing, i, std::min(most_bytes_at_once, destination.granted - destination.sent));

@@ -21,6 +21,12 @@
 // Why chunks land where they belong: those of one message are granted, received and sent in one order with one tag, and MPI keeps it.
 // A tag comes again after `numbers` messages of the pair; earlier ones are sent and received before later ones in any case.
 //
+// An exchange that may be left: its messages are cut into chunks that both ends know from the bytes alone (chunk_bytes_of), so that a grant
+// only says "up to here" and chunks match whether they were granted or not. A rank that is about to wait for something else, and so answers no
+// grants, opens it: as receiver it posts and grants all that is still to come, as sender it sends all that is left unasked. From then on MPI alone
+// brings it to its end, as its own nonblocking collectives; only the pace is lost. Nobody else has to know: a receiver that paces itself finds
+// there what it grants, and its notices, 64 bytes each, find receives sooner or later.
+//
 // Cost beside the payload: 64 bytes for every notice. A look costs MPI_Testsome of what is under way. Memory: O(partners + chunks in
 // the window); vectors are kept from exchange to exchange.
 #pragma once
@@ -48,15 +54,25 @@ struct PlanlessSettings {
 };
 
 /// One message: bytes one behind the other, at least one. They stay where they are until the exchange is complete.
+/// tag: its own, and the next one for notices, of those behind the channel's and the same at both ends; below 0: by its number.
 struct PlanlessSend {
   Rank rank;
   const std::byte* at;
   Bytes bytes;
+  int tag = -1;
 };
 struct PlanlessReceive {
   Rank rank;
   std::byte* at;
   Bytes bytes;
+  int tag = -1;
+};
+
+/// Of one exchange, the same on all ranks.
+struct PlanlessTerms {
+  Bytes unasked_bytes = 0;  ///< Of each message; 0: as in the settings.
+  Bytes whole_bytes = 0;    ///< Messages up to here go unasked in any case.
+  bool may_be_left = false;
 };
 
 /// Is told when a message is here, by its place among the receives.
@@ -72,7 +88,12 @@ Bytes default_unasked_bytes(Rank num_senders);
 
 /// Of a message, the same at both ends: unasked_bytes, and with them a rest that is no longer and fits a TCP segment, which is not worth the packet that
 /// asks for it.
-Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes);
+/// Messages up to whole_bytes go whole in any case.
+Bytes unasked_bytes_of(Bytes message, Bytes unasked_bytes, Bytes whole_bytes = 0);
+
+/// Into which the rest of such a message is cut where its exchange may be left, the same at both ends: all alike, and about a quarter of the least
+/// window each. Those of a long message are longer, as all of them may have to be posted at once.
+Bytes chunk_bytes_of(Bytes message, Bytes unasked);
 
 /// Where messages travel: a communicator that outlives the engine, and of its tags the first 2 * numbers from first_tag on.
 struct PlanlessChannel {
@@ -93,9 +114,11 @@ class PlanlessEngine {
   ~PlanlessEngine();
 
   /// Begins an exchange. Messages to or from one rank are matched in their order. Both ends of every message must come here,
-  /// in the same order for the messages of one pair. unasked_bytes: of each message here, the same on all ranks; 0: as in the settings.
+  /// in the same order for the messages of one pair.
   Ongoing* begin(std::span<const PlanlessSend> sends, std::span<const PlanlessReceive> receives,
-                 PlanlessListener& listener, Bytes unasked_bytes = 0);
+                 PlanlessListener& listener, const PlanlessTerms& terms = {});
+  /// This rank is about to wait for something else. Of an exchange that may be left.
+  void open(Ongoing& ongoing);
   /// Looks once at what has come, for all exchanges. Whether anything has. Throws Error mpi, and mismatch where a pair's sizes differ.
   bool look();
   bool is_done(const Ongoing& ongoing) const;
@@ -140,8 +163,11 @@ class PlanlessEngine {
   MPI_Request* add_request(const Use& use);
   void receive_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes, double asked_at_s);
   void send_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes);
-  void begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives, Bytes unasked_bytes);
-  void begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends, Bytes unasked_bytes);
+  void begin_receives(Ongoing& ongoing, std::span<const PlanlessReceive> receives,
+                      const PlanlessTerms& terms);
+  void grant_all(Ongoing& ongoing);
+  void send_all(Ongoing& ongoing);
+  void begin_sends(Ongoing& ongoing, std::span<const PlanlessSend> sends, const PlanlessTerms& terms);
   void listen(Ongoing& ongoing, std::size_t index);
 
   void take_out(int found);
@@ -155,6 +181,7 @@ class PlanlessEngine {
   void will_notify(Ongoing& ongoing, std::size_t index);
   void notify_all();
   void notify(Ongoing& ongoing, std::size_t index);
+  void send_notice(Ongoing& ongoing, std::size_t index, Notice& notice);
   void send_granted();
   std::optional<std::size_t> next_ready() const;
   static Bytes next_chunk(const Destination& destination);

@@ -100,8 +100,12 @@ void PlanlessEngine::take_data(const Use& use, const MPI_Status& status) {
   Source& source = ongoing.sources[use.index];
   int came = 0;
   must(MPI_Get_count(&status, MPI_BYTE, &came), "MPI_Get_count");
-  if (came != use.bytes)
-    fail_on_sizes(source.rank, channel_.rank, std::to_string(source.landed + came), source.bytes);
+  if (came != use.bytes) {
+    // Chunks of an exchange that may be left have another length if the message has.
+    const bool may_be_cut = ongoing.may_be_left && source.landed >= source.unasked;
+    fail_on_sizes(source.rank, channel_.rank,
+                  may_be_cut ? "another number of" : std::to_string(source.landed + came), source.bytes);
+  }
   source.landed += use.bytes;
   source.in_flight -= use.bytes;
   ongoing.bytes_left -= use.bytes;
@@ -126,7 +130,7 @@ void PlanlessEngine::take_notice(const Use& use) {
   window_.hear(notice.known);
   if (notice.bytes != destination.bytes)
     fail_on_sizes(channel_.rank, destination.rank, std::to_string(destination.bytes), notice.bytes);
-  if (notice.granted > destination.granted) {
+  if (notice.granted > destination.granted && !ongoing.is_open) {
     if (!destination.grants.empty() && destination.grants.back().chunk == notice.chunk) {
       destination.grants.back().end = notice.granted;  // what was granted before ends with a whole chunk
     } else {
@@ -136,11 +140,11 @@ void PlanlessEngine::take_notice(const Use& use) {
   destination.granted = notice.granted;
   destination.missing = notice.missing;
   const bool is_last = destination.granted == destination.bytes;
-  const Bytes reported = is_last ? destination.in_flight : notice.landed;
+  const Bytes reported = is_last || ongoing.is_open ? destination.in_flight : notice.landed;
   destination.in_flight -= reported;
   unreported_ -= reported;
   if (!is_last) listen(ongoing, use.index);
-  if (destination.sent == destination.granted || destination.is_queued) return;
+  if (destination.sent >= destination.granted || destination.is_queued) return;
   destination.is_queued = true;
   ready_.push_back({&ongoing, use.index});
 }
@@ -184,7 +188,7 @@ void PlanlessEngine::grant_those(bool are_here, Bytes window) {
 bool PlanlessEngine::grant_source(Ongoing& ongoing, std::size_t index, Bytes window) {
   Source& source = ongoing.sources[index];
   const Bytes share = share_of(window_.window_bytes(), sources_left_);
-  if (source.told == source.asked) {
+  if (!ongoing.may_be_left && source.told == source.asked) {
     const Bytes share_of_all = share_of(window_.whole_window_bytes(), sources_left_);
     source.chunk = window_.chunk_for(source.bytes - source.asked, share_of_all);
   }
@@ -219,13 +223,17 @@ void PlanlessEngine::notify(Ongoing& ongoing, std::size_t index) {
   Source& source = ongoing.sources[index];
   const bool knows_all = source.told == source.bytes;
   if (knows_all || source.is_notice_leaving || (source.told == source.asked && source.to_report == 0)) return;
-  source.notice = {source.asked, source.to_report, missing_, source.chunk, source.bytes, window_.knowledge()};
+  source.is_notice_leaving = true;
+  send_notice(ongoing, index, source.notice);
+}
+
+void PlanlessEngine::send_notice(Ongoing& ongoing, std::size_t index, Notice& notice) {
+  Source& source = ongoing.sources[index];
+  notice = {source.asked, source.to_report, missing_, source.chunk, source.bytes, window_.knowledge()};
   source.to_report = 0;
   source.told = source.asked;
-  source.is_notice_leaving = true;
   MPI_Request* const request = add_request({Kind::notice_out, &ongoing, index, 0, -1});
-  must(MPI_Isend(&source.notice, sizeof source.notice, MPI_BYTE, source.rank, source.tag + 1, channel_.comm,
-                 request),
+  must(MPI_Isend(&notice, sizeof notice, MPI_BYTE, source.rank, source.tag + 1, channel_.comm, request),
        "MPI_Isend");
 }
 
@@ -271,6 +279,44 @@ void PlanlessEngine::send_granted() {
     if (destination.sent < destination.granted) continue;
     destination.is_queued = false;
     ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(*place));
+  }
+}
+
+void PlanlessEngine::open(Ongoing& ongoing) {
+  if (is_broken_ || ongoing.is_open || is_done(ongoing)) return;
+  ongoing.is_open = true;
+  now_s_ = MPI_Wtime();
+  window_.stop_measuring();  // nobody sees when it lands
+  grant_all(ongoing);
+  send_all(ongoing);
+}
+
+void PlanlessEngine::grant_all(Ongoing& ongoing) {
+  sources_left_ -= ongoing.open.size();
+  ongoing.open.clear();
+  for (std::size_t i = 0; i < ongoing.sources.size(); ++i) {
+    Source& source = ongoing.sources[i];
+    while (source.asked < source.bytes) {
+      const Bytes chunk = std::min(source.chunk, source.bytes - source.asked);
+      receive_chunk(ongoing, i, chunk, now_s_);
+      granted_in_flight_ += chunk;
+    }
+    // The last notice, so no third can be wanted while these two leave.
+    if (source.told < source.bytes) send_notice(ongoing, i, source.opening);
+  }
+}
+
+/// What comes of these chunks' reports is not waited for.
+void PlanlessEngine::send_all(Ongoing& ongoing) {
+  std::erase_if(ready_, [&](const Place& place) { return place.ongoing == &ongoing; });
+  for (const std::size_t i : ongoing.order) {
+    Destination& destination = ongoing.destinations[i];
+    destination.is_queued = false;
+    destination.grants.clear();
+    unreported_ -= destination.in_flight;
+    destination.in_flight = 0;
+    while (destination.sent < destination.bytes)
+      send_chunk(ongoing, i, std::min(destination.chunk, destination.bytes - destination.sent));
   }
 }
 

@@ -19,9 +19,10 @@ struct PlanlessEngine::Source {
   Bytes told = 0;       // of that, what the source has been told of or knows
   Bytes landed = 0;     // of all
   Bytes in_flight = 0;  // posted and not here
-  Bytes chunk = 0;      // into which asked - told is cut
+  Bytes chunk = 0;      // into which asked - told is cut; of an exchange that may be left all that is granted
   Bytes to_report = 0;  // has come of what was granted, since the last notice
   Notice notice = {};   // leaving, or the last
+  Notice opening = {};  // likewise, while that may still leave
   bool is_notice_leaving = false;
   bool is_queued = false;  // stands in to_notify_
 
@@ -41,6 +42,7 @@ struct PlanlessEngine::Destination {
   bool is_near = false;
   Bytes sent = 0;
   Bytes granted = 0;
+  Bytes chunk = 0;                 // of an exchange that may be left
   Bytes in_flight = 0;             // sent when granted, and not reported
   Bytes missing = 0;               // what the receiver still expects from everybody
   std::vector<Grant> grants = {};  // not used up, the oldest first
@@ -55,6 +57,8 @@ class PlanlessEngine::Ongoing {
   std::vector<Destination> destinations;
   std::vector<std::size_t> open;   // sources that are not granted everything, in the order of granting
   std::vector<std::size_t> order;  // destinations, in the order of sending
+  bool may_be_left = false;
+  bool is_open = false;  // this rank waits for no grant and gives none any more
   Bytes bytes_left = 0;
   Bytes far_bytes_left = 0;
   std::size_t destinations_left = 0;  // that are not sent everything

@@ -70,6 +70,8 @@ class PortWindow {
   void land(double now_s, Bytes bytes, double delay_s);
   /// All of it is here.
   void end(double now_s);
+  /// It says nothing of the rate, as nobody may look when it lands.
+  void stop_measuring() { is_counted_ = looks_at_losses_ = false; }
 
  private:
   void look_at_losses();

@@ -2,11 +2,13 @@
 // The calls of C programs, one line each in the tables below: name, parameters, arguments, and the row that it sends.
 #include <mpi.h>
 
+#include <utility>
 #include <vector>
 
-#include "dropin/items.hpp"
+#include "dropin/calls/completing.hpp"
+#include "dropin/calls/items.hpp"
+#include "dropin/calls/rows.hpp"
 #include "dropin/record.hpp"
-#include "dropin/rows.hpp"
 
 using namespace nuice::dropin;
 
@@ -34,78 +36,83 @@ using namespace nuice::dropin;
 #define NA2AV_ROW neighbours_typed(comm, scs, [&](int) { return st; })
 #define NA2AW_ROW neighbours_typed(comm, scs, [&](int i) { return sts[i]; })
 
-// How it is run instead where it blocks; by_mpi() is what it was meant to do.
-#define A2A_RUN run_alltoall(A2A_ARGS, by_mpi)
-#define A2AV_RUN run_alltoallv(A2AV_ARGS, by_mpi)
-#define A2AW_RUN                                                                                      \
-  run_alltoallw(                                                                                      \
-      sb, scs, sds, [&](int i) { return sts[i]; }, rb, rcs, rds, [&](int i) { return rts[i]; }, comm, \
-      by_mpi)
+// What becomes of it (items.hpp).
+#define A2A_WITH(act) with_alltoall(A2A_ARGS, act)
+#define A2AV_WITH(act) with_alltoallv(A2AV_ARGS, act)
+#define A2AW_WITH(act) \
+  with_alltoallw(      \
+      sb, scs, sds, [&](int i) { return sts[i]; }, rb, rcs, rds, [&](int i) { return rts[i]; }, comm, act)
+#define NA2A_WITH(act) with_neighbor_alltoall(A2A_ARGS, act)
+#define NA2AV_WITH(act) with_neighbor_alltoallv(A2AV_ARGS, act)
+#define NA2AW_WITH(act)    \
+  with_neighbor_alltoallw( \
+      sb, scs, sds, [&](int i) { return sts[i]; }, rb, rcs, rds, [&](int i) { return rts[i]; }, comm, act)
 
-#define NA2A_RUN run_neighbor_alltoall(A2A_ARGS, by_mpi)
-#define NA2AV_RUN run_neighbor_alltoallv(A2AV_ARGS, by_mpi)
-#define NA2AW_RUN                                                                                     \
-  run_neighbor_alltoallw(                                                                             \
-      sb, scs, sds, [&](int i) { return sts[i]; }, rb, rcs, rds, [&](int i) { return rts[i]; }, comm, \
-      by_mpi)
+#define ALL_TO_ALL(CALL, way, Prefix)                                           \
+  CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_ROW, A2A_WITH, way, Prefix)       \
+  CALL(Alltoallv, alltoallv, A2AV, A2AV_ARGS, A2AV_ROW, A2AV_WITH, way, Prefix) \
+  CALL(Alltoallw, alltoallw, A2AW, A2AW_ARGS, A2AW_ROW, A2AW_WITH, way, Prefix)
+#define NEIGHBOURS(CALL, way, Prefix)                                                               \
+  CALL(Neighbor_alltoall, neighbor_alltoall, A2A, A2A_ARGS, NA2A_ROW, NA2A_WITH, way, Prefix)       \
+  CALL(Neighbor_alltoallv, neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_ROW, NA2AV_WITH, way, Prefix) \
+  CALL(Neighbor_alltoallw, neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_ROW, NA2AW_WITH, way, Prefix)
 
-#define ALL_TO_ALL(CALL)                                \
-  CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_ROW)      \
-  CALL(Alltoallv, alltoallv, A2AV, A2AV_ARGS, A2AV_ROW) \
-  CALL(Alltoallw, alltoallw, A2AW, A2AW_ARGS, A2AW_ROW)
-#define NEIGHBOURS(CALL)                                                   \
-  CALL(Neighbor_alltoall, neighbor_alltoall, A2A, A2A_ARGS, NA2A_ROW)      \
-  CALL(Neighbor_alltoallv, neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_ROW) \
-  CALL(Neighbor_alltoallw, neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_ROW)
-
-#define REPLACED(Name, PARAMETERS, ARGS, ROW, RUN)                                              \
+#define REPLACED(Name, name, PARAMETERS, ARGS, ROW, WITH, way, Prefix)                          \
   EXPORTED int MPI_##Name(PARAMETERS) {                                                         \
     Watch watch(__builtin_return_address(0));                                                   \
-    const auto by_mpi = [&] { return PMPI_##Name(ARGS); };                                      \
-    const int code = replacer().is_on() && watch.is_outermost() ? RUN : by_mpi();               \
+    const auto by_mpi = [&] {                                                                   \
+      const Leaving leaving;                                                                    \
+      return PMPI_##Name(ARGS);                                                                 \
+    };                                                                                          \
+    const bool is_on = replacer().is_on() && watch.is_outermost();                              \
+    const int code = is_on ? WITH(way("MPI_" #Name, by_mpi)) : by_mpi();                        \
     if (watch.ended()) recorder().note("MPI_" #Name, comm, watch.from(), ROW, watch.seconds()); \
     return code;                                                                                \
   }
 
-#define NONBLOCKING(Name, name, PARAMETERS, ARGS, ROW)                                            \
+/// Of a call that gives a request: as the program means it, or into other memory, for another request. From within its parameters.
+#define BEGINNING(call, is_persistent, by_mpi)                                                              \
+  Beginning {                                                                                               \
+    call, request, is_persistent, [&] { return by_mpi(request); }, [&](void* receive, MPI_Request* other) { \
+      std::swap(rb, receive);                                                                               \
+      const int own = by_mpi(other);                                                                        \
+      std::swap(rb, receive);                                                                               \
+      return own;                                                                                           \
+    }                                                                                                       \
+  }
+
+#define NONBLOCKING(Name, name, PARAMETERS, ARGS, ROW, WITH, way, Prefix)                         \
   EXPORTED int MPI_I##name(PARAMETERS, MPI_Request* request) {                                    \
     Watch watch(__builtin_return_address(0));                                                     \
-    const int code = PMPI_I##name(ARGS, request);                                                 \
+    const auto by_mpi = [&](MPI_Request* to) { return PMPI_I##name(ARGS, to); };                  \
+    const auto how = BEGINNING("MPI_I" #name, false, by_mpi);                                     \
+    const bool is_on = replacer().is_on() && watch.is_outermost();                                \
+    const int code = is_on ? WITH(way(how)) : how.leave();                                        \
     if (watch.ended())                                                                            \
       recorder().note_started("MPI_I" #name, comm, watch.from(), ROW, watch.seconds(), *request); \
     return code;                                                                                  \
   }
 
-// MPI 4, and Open MPI from 5 on. Before that Open MPI calls them MPIX_.
-#define PERSISTENT(Name, name, PARAMETERS, ARGS, ROW)                                                 \
-  extern "C" int PMPI_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request);                 \
-  EXPORTED int MPI_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request) {                   \
-    Watch watch(__builtin_return_address(0));                                                         \
-    const int code = PMPI_##Name##_init(ARGS, info, request);                                         \
-    if (watch.ended()) recorder().note_init("MPI_" #Name "_init", comm, watch.from(), ROW, *request); \
-    return code;                                                                                      \
-  }
-#define PERSISTENT_BEFORE_MPI_4(Name, name, PARAMETERS, ARGS, ROW)                                     \
-  extern "C" int PMPIX_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request);                 \
-  EXPORTED int MPIX_##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request) {                   \
+#define PERSISTENT(Name, name, PARAMETERS, ARGS, ROW, WITH, way, Prefix)                               \
+  extern "C" int P##Prefix##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request);              \
+  EXPORTED int Prefix##Name##_init(PARAMETERS, MPI_Info info, MPI_Request* request) {                  \
     Watch watch(__builtin_return_address(0));                                                          \
-    const int code = PMPIX_##Name##_init(ARGS, info, request);                                         \
-    if (watch.ended()) recorder().note_init("MPIX_" #Name "_init", comm, watch.from(), ROW, *request); \
+    const auto by_mpi = [&](MPI_Request* to) { return P##Prefix##Name##_init(ARGS, info, to); };       \
+    const auto how = BEGINNING(#Prefix #Name "_init", true, by_mpi);                                   \
+    const bool is_on = replacer().is_on() && watch.is_outermost();                                     \
+    const int code = is_on ? WITH(way(how)) : how.leave();                                             \
+    if (watch.ended()) recorder().note_init(#Prefix #Name "_init", comm, watch.from(), ROW, *request); \
     return code;                                                                                       \
   }
-
-REPLACED(Alltoall, A2A, A2A_ARGS, A2A_ROW, A2A_RUN)
-REPLACED(Alltoallv, A2AV, A2AV_ARGS, A2AV_ROW, A2AV_RUN)
-REPLACED(Alltoallw, A2AW, A2AW_ARGS, A2AW_ROW, A2AW_RUN)
-REPLACED(Neighbor_alltoall, A2A, A2A_ARGS, NA2A_ROW, NA2A_RUN)
-REPLACED(Neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_ROW, NA2AV_RUN)
-REPLACED(Neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_ROW, NA2AW_RUN)
-ALL_TO_ALL(NONBLOCKING)
-NEIGHBOURS(NONBLOCKING)
-ALL_TO_ALL(PERSISTENT)
-NEIGHBOURS(PERSISTENT)
-ALL_TO_ALL(PERSISTENT_BEFORE_MPI_4)
-NEIGHBOURS(PERSISTENT_BEFORE_MPI_4)
+ALL_TO_ALL(REPLACED, blocking, MPI_)
+NEIGHBOURS(REPLACED, blocking_neighbours, MPI_)
+ALL_TO_ALL(NONBLOCKING, begun, MPI_)
+NEIGHBOURS(NONBLOCKING, begun_neighbours, MPI_)
+// MPI 4, and Open MPI from 5 on. Before that Open MPI calls them MPIX_.
+ALL_TO_ALL(PERSISTENT, begun, MPI_)
+NEIGHBOURS(PERSISTENT, begun_neighbours, MPI_)
+ALL_TO_ALL(PERSISTENT, begun, MPIX_)
+NEIGHBOURS(PERSISTENT, begun_neighbours, MPIX_)
 
 // --- Communicators with neighbourhoods ---------------------------------------------------------------------------------
 
@@ -127,7 +134,11 @@ NEIGHBOURS(PERSISTENT_BEFORE_MPI_4)
 #define WITH_NEIGHBOURS(Name, PARAMETERS, ARGS)                    \
   EXPORTED int MPI_##Name(PARAMETERS, MPI_Comm* made) {            \
     Watch watch(__builtin_return_address(0));                      \
-    const int code = PMPI_##Name(ARGS, made);                      \
+    const auto by_mpi = [&] {                                      \
+      const Leaving leaving;                                       \
+      return PMPI_##Name(ARGS, made);                              \
+    };                                                             \
+    const int code = by_mpi();                                     \
     const bool is_on = replacer().is_on() && watch.is_outermost(); \
     if (code != MPI_SUCCESS || !is_on) return code;                \
     return replacer().begin_neighbours("MPI_" #Name, comm, *made); \
@@ -163,6 +174,7 @@ WITH_NEIGHBOURS(Dist_graph_create_adjacent, DIST_GRAPH_ADJACENT, DIST_GRAPH_ADJA
 #define BLOCKING_SEND(Name)                                                                           \
   EXPORTED int MPI_##Name(SEND) {                                                                     \
     Watch watch(__builtin_return_address(0));                                                         \
+    const Leaving leaving;                                                                            \
     const int code = PMPI_##Name(TRANSFER_ARGS);                                                      \
     if (watch.ended()) recorder().note_blocking(comm, other, count * size_of(type), watch.seconds()); \
     return code;                                                                                      \
@@ -185,6 +197,7 @@ BLOCKING_SEND(Bsend)
 
 EXPORTED int MPI_Recv(RECEIVE, MPI_Status* status) {
   Watch watch(__builtin_return_address(0));
+  const Leaving leaving;
   const int code = PMPI_Recv(TRANSFER_ARGS, status);
   if (watch.ended()) recorder().note_blocking(comm, MPI_PROC_NULL, 0, watch.seconds());
   return code;
@@ -195,20 +208,30 @@ EXPORTED int MPI_Recv(RECEIVE, MPI_Status* status) {
 EXPORTED int MPI_Start(MPI_Request* request) {
   Watch watch(__builtin_return_address(0));
   if (watch.ended() && recorder().waits_for_any()) recorder().start(*request, watch.from());
-  return PMPI_Start(request);
+  const int code = PMPI_Start(request);
+  return code == MPI_SUCCESS ? background().start({request, 1}) : code;
 }
 
 EXPORTED int MPI_Startall(int count, MPI_Request requests[]) {
   Watch watch(__builtin_return_address(0));
   if (watch.ended() && recorder().waits_for_any())
     for (int i = 0; i < count; ++i) recorder().start(requests[i], watch.from());
-  return PMPI_Startall(count, requests);
+  const int code = PMPI_Startall(count, requests);
+  if (code != MPI_SUCCESS || count <= 0) return code;
+  return background().start({requests, static_cast<std::size_t>(count)});
 }
 
 EXPORTED int MPI_Request_free(MPI_Request* request) {
   Watch watch(__builtin_return_address(0));
   if (watch.ended() && recorder().waits_for_any()) recorder().forget(*request);
+  if (background().knows_any()) background().forget(*request);
   return PMPI_Request_free(request);
+}
+
+/// MPI allows it for no collective; of the token it would do something else.
+EXPORTED int MPI_Cancel(MPI_Request* request) {
+  if (background().knows_any() && background().has(*request)) return told_handler(world(), MPI_ERR_REQUEST);
+  return PMPI_Cancel(request);
 }
 
 namespace {
@@ -232,70 +255,126 @@ void complete_some(Watch& watch, const std::vector<MPI_Request>& requests, int c
 
 }  // namespace
 
+namespace {
+
+Awaited awaited(int count, const MPI_Request* requests) {
+  return Awaited(count, [requests](int i) { return requests[i]; });
+}
+int as_it_is(int, int code) { return code; }
+auto in_statuses(MPI_Status* statuses) {
+  return [statuses](int i, int code) {
+    if (statuses != MPI_STATUSES_IGNORE) statuses[i].MPI_ERROR = code;
+    return MPI_ERR_IN_STATUS;
+  };
+}
+void look() {
+  if (background().any()) background().look();
+}
+
+}  // namespace
+
 EXPORTED int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(1, request);
-  const int code = PMPI_Wait(request, status);
+  Awaited ours = awaited(1, request);
+  const auto test = [&](bool& is_done) {
+    int flag = 0;
+    const int code = PMPI_Test(request, &flag, status);
+    is_done = flag != 0;
+    return code;
+  };
+  const int code = ours.until(test, [&] { return PMPI_Wait(request, status); });
   complete(watch, before);
-  return code;
+  return ours.verdict(code, 1, nullptr, as_it_is);
 }
 
 EXPORTED int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(count, requests);
-  const int code = PMPI_Waitall(count, requests, statuses);
+  Awaited ours = awaited(count, requests);
+  const auto test = [&](bool& is_done) {
+    int flag = 0;
+    const int code = PMPI_Testall(count, requests, &flag, statuses);
+    is_done = flag != 0;
+    return code;
+  };
+  const int code = ours.until(test, [&] { return PMPI_Waitall(count, requests, statuses); });
   complete(watch, before);
-  return code;
+  return ours.verdict(code, count, nullptr, in_statuses(statuses));
 }
 
 EXPORTED int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(count, requests);
-  const int code = PMPI_Waitany(count, requests, index, status);
+  Awaited ours = awaited(count, requests);
+  const auto test = [&](bool& is_done) {
+    int flag = 0;
+    const int code = PMPI_Testany(count, requests, index, &flag, status);
+    is_done = flag != 0;
+    return code;
+  };
+  const int code = ours.until(test, [&] { return PMPI_Waitany(count, requests, index, status); });
   complete_some(watch, before, 1, index);
-  return code;
+  return ours.verdict(code, 1, index, as_it_is);
 }
 
 EXPORTED int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[],
                           MPI_Status statuses[]) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(count, requests);
-  const int code = PMPI_Waitsome(count, requests, done, indices, statuses);
+  Awaited ours = awaited(count, requests);
+  const auto test = [&](bool& is_done) {
+    const int code = PMPI_Testsome(count, requests, done, indices, statuses);
+    is_done = *done != 0;  // or undefined: none is active
+    return code;
+  };
+  const int code = ours.until(test, [&] { return PMPI_Waitsome(count, requests, done, indices, statuses); });
   complete_some(watch, before, *done, indices);
-  return code;
+  return ours.verdict(code, *done, indices, in_statuses(statuses));
 }
 
 EXPORTED int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(1, request);
+  const Awaited ours = awaited(1, request);
+  look();
   const int code = PMPI_Test(request, flag, status);
-  if (*flag != 0) complete(watch, before);
-  return code;
+  if (*flag == 0) return code;
+  complete(watch, before);
+  return ours.verdict(code, 1, nullptr, as_it_is);
 }
 
 EXPORTED int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(count, requests);
+  const Awaited ours = awaited(count, requests);
+  look();
   const int code = PMPI_Testall(count, requests, flag, statuses);
-  if (*flag != 0) complete(watch, before);
-  return code;
+  if (*flag == 0) return code;
+  complete(watch, before);
+  return ours.verdict(code, count, nullptr, in_statuses(statuses));
 }
 
 EXPORTED int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(count, requests);
+  const Awaited ours = awaited(count, requests);
+  look();
   const int code = PMPI_Testany(count, requests, index, flag, status);
-  if (*flag != 0) complete_some(watch, before, 1, index);
-  return code;
+  if (*flag == 0) return code;
+  complete_some(watch, before, 1, index);
+  return ours.verdict(code, 1, index, as_it_is);
 }
 
 EXPORTED int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[],
                           MPI_Status statuses[]) {
   Watch watch(__builtin_return_address(0));
   const auto before = kept(count, requests);
+  const Awaited ours = awaited(count, requests);
+  look();
   const int code = PMPI_Testsome(count, requests, done, indices, statuses);
   complete_some(watch, before, *done, indices);
-  return code;
+  return ours.verdict(code, *done, indices, in_statuses(statuses));
 }
 
 // --- Begin and end ----------------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
+#include "dropin/calls/rows.hpp"
 #include "dropin/replace.hpp"
-#include "dropin/rows.hpp"
 
 namespace nuice::dropin {
 
@@ -56,43 +56,70 @@ std::vector<Item> typed_items(int ranks, const void* base, const int* counts, co
   return items;
 }
 
-// The three calls. in_place: nothing is looked at that describes what is sent, as MPI says.
+// What becomes of a call: act(comm, base, block_bytes, items), items() being this rank's part, of a neighbourhood items(neighbours).
 
 template <typename Mpi>
-int run_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
-                 Mpi&& mpi) {
+auto blocking(const char* call, Mpi& mpi) {
+  return [call, &mpi](MPI_Comm comm, void*, std::int64_t block_bytes, auto&& items) {
+    return replacer().run(call, comm, block_bytes, items, mpi);
+  };
+}
+template <typename Mpi>
+auto blocking_neighbours(const char* call, Mpi& mpi) {
+  return [call, &mpi](MPI_Comm comm, void*, std::int64_t block_bytes, auto&& items) {
+    return replacer().run_neighbours(call, comm, block_bytes, items, mpi);
+  };
+}
+template <typename How>
+auto begun(How& how) {
+  return [&how](MPI_Comm comm, void* base, std::int64_t block_bytes, auto&& items) {
+    return replacer().post(comm, base, block_bytes, items, how);
+  };
+}
+template <typename How>
+auto begun_neighbours(How& how) {
+  return [&how](MPI_Comm comm, void* base, std::int64_t block_bytes, auto&& items) {
+    return replacer().post_neighbours(comm, base, block_bytes, items, how);
+  };
+}
+
+// The three calls. in_place: nothing is looked at that describes what is sent, as MPI says.
+
+template <typename Act>
+int with_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
+                  Act&& act) {
   const bool in_place = sb == MPI_IN_PLACE;
   const auto items = [&] {
     const int n = ranks_in(comm);
     return in_both_ways(in_place, in_place ? std::vector<Item>() : equal_items(n, sb, sc, st),
                         equal_items(n, rb, rc, rt));
   };
-  return replacer().run("MPI_Alltoall", comm, block_bytes(in_place, sc, st, rc, rt), items, mpi);
+  return act(comm, rb, block_bytes(in_place, sc, st, rc, rt), items);
 }
 
-template <typename Mpi>
-int run_alltoallv(const void* sb, const int* scs, const int* sds, MPI_Datatype st, void* rb, const int* rcs,
-                  const int* rds, MPI_Datatype rt, MPI_Comm comm, Mpi&& mpi) {
+template <typename Act>
+int with_alltoallv(const void* sb, const int* scs, const int* sds, MPI_Datatype st, void* rb, const int* rcs,
+                   const int* rds, MPI_Datatype rt, MPI_Comm comm, Act&& act) {
   const bool in_place = sb == MPI_IN_PLACE;
   const auto items = [&] {
     const int n = ranks_in(comm);
     return in_both_ways(in_place, in_place ? std::vector<Item>() : vector_items(n, sb, scs, sds, st),
                         vector_items(n, rb, rcs, rds, rt));
   };
-  return replacer().run("MPI_Alltoallv", comm, -1, items, mpi);
+  return act(comm, rb, std::int64_t{-1}, items);
 }
 
 /// send_type(i), receive_type(i)
-template <typename SendType, typename ReceiveType, typename Mpi>
-int run_alltoallw(const void* sb, const int* scs, const int* sds, SendType&& send_type, void* rb,
-                  const int* rcs, const int* rds, ReceiveType&& receive_type, MPI_Comm comm, Mpi&& mpi) {
+template <typename SendType, typename ReceiveType, typename Act>
+int with_alltoallw(const void* sb, const int* scs, const int* sds, SendType&& send_type, void* rb,
+                   const int* rcs, const int* rds, ReceiveType&& receive_type, MPI_Comm comm, Act&& act) {
   const bool in_place = sb == MPI_IN_PLACE;
   const auto items = [&] {
     const int n = ranks_in(comm);
     return in_both_ways(in_place, in_place ? std::vector<Item>() : typed_items(n, sb, scs, sds, send_type),
                         typed_items(n, rb, rcs, rds, receive_type));
   };
-  return replacer().run("MPI_Alltoallw", comm, -1, items, mpi);
+  return act(comm, rb, std::int64_t{-1}, items);
 }
 
 // The neighbourhoods' calls. What is at place i goes to the i-th destination, or comes from the i-th source.
@@ -115,13 +142,9 @@ std::vector<Item> items_from(const Neighbours& neighbours, GetItem&& item) {
   return items;
 }
 
-inline Items items_of(std::vector<Item> out, std::vector<Item> in) {
-  return {.out = std::move(out), .in = std::move(in), .are_of_neighbours = true};
-}
-
-template <typename Mpi>
-int run_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
-                          MPI_Comm comm, Mpi&& mpi) {
+template <typename Act>
+int with_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                           MPI_Comm comm, Act&& act) {
   const auto block = [](const void* base, int count, MPI_Datatype type) {
     const std::int64_t step = count * extent_of(type);
     return [=](std::size_t i, int rank) {
@@ -129,14 +152,14 @@ int run_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int
     };
   };
   const auto items = [&](const Neighbours& neighbours) {
-    return items_of(items_to(neighbours, block(sb, sc, st)), items_from(neighbours, block(rb, rc, rt)));
+    return Items{items_to(neighbours, block(sb, sc, st)), items_from(neighbours, block(rb, rc, rt))};
   };
-  return replacer().run_neighbours("MPI_Neighbor_alltoall", comm, sc * size_of(st), items, mpi);
+  return act(comm, rb, sc * size_of(st), items);
 }
 
-template <typename Mpi>
-int run_neighbor_alltoallv(const void* sb, const int* scs, const int* sds, MPI_Datatype st, void* rb,
-                           const int* rcs, const int* rds, MPI_Datatype rt, MPI_Comm comm, Mpi&& mpi) {
+template <typename Act>
+int with_neighbor_alltoallv(const void* sb, const int* scs, const int* sds, MPI_Datatype st, void* rb,
+                            const int* rcs, const int* rds, MPI_Datatype rt, MPI_Comm comm, Act&& act) {
   const auto part = [](const void* base, const int* counts, const int* displacements, MPI_Datatype type) {
     const std::int64_t extent = extent_of(type);
     return [=](std::size_t i, int rank) {
@@ -147,24 +170,24 @@ int run_neighbor_alltoallv(const void* sb, const int* scs, const int* sds, MPI_D
     return Items{items_to(neighbours, part(sb, scs, sds, st)),
                  items_from(neighbours, part(rb, rcs, rds, rt))};
   };
-  return replacer().run_neighbours("MPI_Neighbor_alltoallv", comm, -1, items, mpi);
+  return act(comm, rb, std::int64_t{-1}, items);
 }
 
 /// send_type(i), receive_type(i)
-template <typename SendType, typename ReceiveType, typename Mpi>
-int run_neighbor_alltoallw(const void* sb, const int* scs, const MPI_Aint* sds, SendType&& send_type,
-                           void* rb, const int* rcs, const MPI_Aint* rds, ReceiveType&& receive_type,
-                           MPI_Comm comm, Mpi&& mpi) {
+template <typename SendType, typename ReceiveType, typename Act>
+int with_neighbor_alltoallw(const void* sb, const int* scs, const MPI_Aint* sds, SendType&& send_type,
+                            void* rb, const int* rcs, const MPI_Aint* rds, ReceiveType&& receive_type,
+                            MPI_Comm comm, Act&& act) {
   const auto items = [&](const Neighbours& neighbours) {
-    return items_of(items_to(neighbours,
-                             [&](std::size_t i, int rank) {
-                               return Item{rank, moved(sb, sds[i]), scs[i], send_type(static_cast<int>(i))};
-                             }),
-                    items_from(neighbours, [&](std::size_t i, int rank) {
-                      return Item{rank, moved(rb, rds[i]), rcs[i], receive_type(static_cast<int>(i))};
-                    }));
+    return Items{items_to(neighbours,
+                          [&](std::size_t i, int rank) {
+                            return Item{rank, moved(sb, sds[i]), scs[i], send_type(static_cast<int>(i))};
+                          }),
+                 items_from(neighbours, [&](std::size_t i, int rank) {
+                   return Item{rank, moved(rb, rds[i]), rcs[i], receive_type(static_cast<int>(i))};
+                 })};
   };
-  return replacer().run_neighbours("MPI_Neighbor_alltoallw", comm, -1, items, mpi);
+  return act(comm, rb, std::int64_t{-1}, items);
 }
 
 }  // namespace nuice::dropin

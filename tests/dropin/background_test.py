@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replaced calls that go on in the background: nonblocking and persistent all-to-alls of a program.
+
+usage: background_test.py LIBRARY PROGRAM MPIEXEC NUMPROC_FLAG
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from dropin_run import counts, run_under
+
+LIBRARY, PROGRAM, MPIEXEC, FLAG = sys.argv[1:5]
+SOURCE = str(Path(__file__).parent / "fortran_background_program.f90")
+MPIFORT = shutil.which("mpifort.openmpi", path="/usr/bin")
+
+
+def run(ranks, *arguments, program=PROGRAM, mpiexec=(MPIEXEC,), **settings):
+    settings = {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "1", **settings}
+    return run_under(LIBRARY, [*mpiexec, FLAG], ranks, [program, *arguments], **settings)
+
+
+class Background(unittest.TestCase):
+    def expect_right(self, done, least=1):
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        self.assertGreaterEqual(counts(done)[0], least, done.stderr)
+
+    def test_any_mix_equals_that_of_mpi(self):
+        for ranks in (2, 3, 4, 8):
+            with self.subTest(ranks=ranks):
+                self.expect_right(run(ranks, "random", "30", NUICE_DROPIN="check"), 60)
+
+    def test_any_mix_by_grants(self):
+        for seed in ("2", "3"):
+            with self.subTest(seed=seed):
+                self.expect_right(run(4, "random", "60", seed, NUICE_DROPIN_UNASKED="60"), 100)
+
+    def expect_counts(self, wanted, *arguments):
+        done = run(3, *arguments, NUICE_DROPIN_FORCE="hosts")
+        self.assertEqual(
+            (done.returncode, done.stdout, counts(done)), (0, "all right\n", wanted), done.stderr
+        )
+
+    def test_all_are_asked_by_a_collective_call_behind(self):
+        # Behind the second call; the third is ours.
+        self.expect_counts((18, 2), "asked", "20", "60000")
+        self.expect_counts((0, 20), "asked", "20", "9000")
+
+    def test_all_are_asked_by_the_making_of_a_persistent_one(self):
+        self.expect_counts((1, 0), "init", "20", "60000")
+        self.expect_counts((0, 1), "init", "20", "9000")
+
+    def test_programs_that_block_elsewhere_come_to_their_end(self):
+        for ranks in (2, 3, 4):
+            with self.subTest(ranks=ranks):
+                self.expect_right(run(ranks, "progress"), 100)
+
+    def test_that_holds_in_check_mode(self):
+        self.expect_right(run(3, "progress", NUICE_DROPIN="check"), 100)
+
+    def test_a_thread_that_blocks(self):
+        self.expect_right(run(3, "threads", NUICE_DROPIN="check"), 20)
+
+    def test_requests_that_are_freed(self):
+        self.expect_right(run(3, "free"), 3)
+
+    def test_nothing_is_cancelled(self):
+        self.expect_right(run(3, "cancel", NUICE_DROPIN="check"))
+
+    def test_ends_that_differ_are_named(self):
+        done = run(2, "mismatch", NUICE_DROPIN_WATCHDOG="5")
+        self.assertIn("rank 0 -> rank 1: rank 0 sends 90000 bytes, but rank 1 expects 70000", done.stderr)
+        self.assertIn("code 1 1", done.stdout)
+
+    def test_a_rank_that_does_not_come_is_named(self):
+        done = run(3, "late", NUICE_DROPIN_WATCHDOG="1")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("nothing has moved for 1.000000 s; waiting for rank 2", done.stderr)
+
+    def test_one_host_stays_with_mpi(self):
+        done = run(3, "random", "5", NUICE_DROPIN_FORCE="0")
+        self.assertEqual((done.returncode, done.stdout, counts(done)), (0, "all right\n", None), done.stderr)
+
+    @unittest.skipIf(MPIFORT is None, "no Fortran MPI in /usr/bin")
+    def test_fortran_by_mpi_f08(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = f"{folder}/background"
+            subprocess.run([MPIFORT, "-o", program, SOURCE, "-J", folder], check=True)
+            done = run(
+                3,
+                program=program,
+                mpiexec=("/usr/bin/mpiexec.openmpi", "--oversubscribe"),
+                NUICE_DROPIN="check",
+            )
+            self.assertEqual((done.returncode, done.stdout.split()), (0, ["done"]), done.stderr)
+            self.assertEqual(counts(done), (8, 0), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
