@@ -67,7 +67,7 @@ class Replace(unittest.TestCase):
 
     def test_large_exchanges_are_replaced_from_call_2_on(self):
         # Call 1 by MPI, which takes more than half as long again: its first turn is call 64.
-        self.assertEqual(self.turns(SLOW_MPI_MS="90", LARGE="1"), (47, 1))
+        self.assertEqual(self.turns(SLOW_MPI_MS="400", LARGE="1"), (47, 1))
 
     def test_large_exchanges_that_mpi_does_faster_are_left_to_it(self):
         # Calls 2 to 15 and 17 by us; beaten for the first time, the next trial is at call 68.
