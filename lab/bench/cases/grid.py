@@ -88,7 +88,7 @@ def calibrated(where, folder, how):
 
 
 def with_machine(where, matrix, machine, more, how):
-    """auto by a machine file, which tries nothing, beside what it could have taken."""
+    """auto by a machine file, before it tries anything, beside what it could have taken."""
     methods = ["auto", *OF_OURS]
     records = where.bench(matrix, methods, 11, *more, "--machine", machine, **how)
     (auto, *_) = records
@@ -151,7 +151,7 @@ CASE = Case(
             "late_ms .2f | peer .2f | hand .2f | first .2f | tail .2f | bound .2f",
         ),
         Table(
-            "auto by what nuice-calibrate has found; nothing is tried",
+            "auto by what nuice-calibrate has found, before anything is tried",
             NETWORK,
             LOAD,
             "machine_choice | expected .2f | chosen .2f",
