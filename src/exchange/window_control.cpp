@@ -31,8 +31,11 @@ constexpr double loss_of_a_level = 1.005;
 constexpr double clear_gain = 0.95;
 constexpr double clear_loss = 1.05;
 constexpr double large_gain = 0.6;  // the next step is four times the window
-constexpr double long_exchange_s =
-    5e-3;  // shorter ones are looked at more often: another process's time slice is as long
+// Of shorter exchanges the better ones count, and they are looked at more often: another process's time slice is as long. On the way up once is
+// enough, where it gains so much.
+constexpr double long_exchange_s = 5e-3;
+constexpr int reports_of_short = 2;
+constexpr double gain_seen_at_once = 0.92;
 constexpr int small_step = levels_to_a_doubling;
 constexpr int large_step = 2 * levels_to_a_doubling;
 
@@ -66,7 +69,7 @@ bool WindowControl::Level::is_lossy() const {
 }
 
 bool WindowControl::Level::is_enough(bool is_clear) const {
-  const std::size_t needed = cost_s() > long_exchange_s ? 1 : 3;
+  const std::size_t needed = cost_s() > long_exchange_s ? 1 : reports_of_short;
   return reports >= (is_clear ? needed : 2 * needed);
 }
 
@@ -180,7 +183,8 @@ WindowControl::Report WindowControl::report(double lost_share) {
     return figures;
   }
   const double mean = block_sum_s_ / std::max(block_exchanges_, 1);
-  const bool has_many = block_exchanges_ >= 3;
+  const int enough = mean > long_exchange_s ? 3 : 2;
+  const bool has_many = block_exchanges_ >= enough;
   figures[usual_s] = has_many ? (block_sum_s_ - block_worst_s_) / (block_exchanges_ - 1) : mean;
   figures[mean_s] = mean;
   figures[lost] = lost_share;
@@ -226,21 +230,35 @@ void WindowControl::draw_conclusions(const Report& of_all) {
 /// There is a new time of the level that is being tried.
 void WindowControl::judge() {
   const Level& tried = levels_[static_cast<std::size_t>(level_)];
-  const double ratio = tried.cost_s() / levels_[static_cast<std::size_t>(best_)].cost_s();
-  const bool is_clear = level_ == best_ || ratio < clear_gain || ratio > clear_loss;
-  if (!tried.is_enough(is_clear)) return;
+  const Level& best = levels_[static_cast<std::size_t>(best_)];
+  const bool is_larger = level_ > best_;
+  const bool loses = tried.is_lossy() && !best.is_lossy();
+  const double ratio = tried.cost_s() / best.cost_s();
+  const bool is_seen_at_once =
+      level_ == best_ ? has_larger_untried() : is_larger && (loses || ratio < gain_seen_at_once);
+  if (!is_seen_at_once) {
+    if (is_larger && !best.is_enough(true)) {
+      move_to(best_);  // it was not looked at long enough to be compared with
+      return;
+    }
+    const bool is_clear = level_ == best_ || ratio < clear_gain || ratio > clear_loss;
+    if (!tried.is_enough(is_clear)) return;
+  }
   if (level_ != best_) {
-    const bool is_larger = level_ > best_;
-    const bool loses = tried.is_lossy();
-    const bool best_loses = levels_[static_cast<std::size_t>(best_)].is_lossy();
-    const double allowed = best_loses && !loses ? price_of_losses : loss_of_a_level;
+    const double allowed = best.is_lossy() && !tried.is_lossy() ? price_of_losses : loss_of_a_level;
     const double needed = is_larger ? std::pow(gain_of_a_level, level_ - best_) : allowed;
-    const bool is_better = ratio < needed && (!is_larger || !loses || best_loses);
+    const bool is_better = ratio < needed && !(is_larger && loses);
     if (is_better) step_ = ratio < large_gain ? large_step : small_step;
     (is_larger == is_better ? floor_ : ceiling_) = is_better ? best_ : level_;
     if (is_better) best_ = level_;
   }
   go_on_from_best();
+}
+
+/// Whether what would be tried next was never looked at.
+bool WindowControl::has_larger_untried() const {
+  const int next = std::min(best_ + step_, top_);
+  return next > best_ && next < ceiling_ && levels_[static_cast<std::size_t>(next)].reports == 0;
 }
 
 void WindowControl::go_on_from_best() {

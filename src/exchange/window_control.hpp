@@ -153,6 +153,7 @@ class WindowControl {
   void end_round(double now_s);
   void end_start_up();
   void judge();
+  bool has_larger_untried() const;
   void go_on_from_best();
   bool propose(int level);
   void settle_at(int level);

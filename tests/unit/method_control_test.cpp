@@ -78,9 +78,9 @@ TEST(MethodControl, PutOffNothingIsTriedBeforeMostOfAShortRunIsOver) {
   for (const double rival_s : {0.5, 0.05}) {
     MethodControl control({true, false});
     control.put_off();
-    const Course course = run(control, 200, fixed({0.1, rival_s}));
-    EXPECT_EQ(std::ranges::count(std::span(course.methods).first(31), 1U), 0);
-    EXPECT_EQ(std::ranges::count(std::span(course.methods).first(40), 1U) > 0, true);
+    const Course course = run(control, 600, fixed({0.1, rival_s}));
+    EXPECT_EQ(std::ranges::count(std::span(course.methods).first(127), 1U), 0);
+    EXPECT_EQ(std::ranges::count(std::span(course.methods).first(140), 1U) > 0, true);
     EXPECT_EQ(control.best(), rival_s < 0.1 ? 1U : 0U);
   }
 }

@@ -91,6 +91,33 @@ TEST(Window, GrowsWhileThatGains) {
   EXPECT_LE(control.window_bytes(), 160'000) << "larger gains nothing";
 }
 
+/// Of 1 to 3 ms, now and then with another process's time slice in them. No exchange waits for a mean of many.
+TEST(Window, OfShortExchangesGrowsAsFast) {
+  WindowControl control({.most_bytes = much});
+  int n = 0;
+  const auto seconds = [&](Bytes window) {
+    const double slice_s = ++n % 8 == 0 ? 2e-3 : 0;
+    return 1e-3 + 30.0 / static_cast<double>(std::min<Bytes>(window, 200'000)) + slice_s;
+  };
+  run(control, 18, seconds);
+  EXPECT_GE(control.window_bytes(), 100'000);
+}
+
+/// Nothing is lost in most of them, and 200 ms in one of ten: two looks, each of several exchanges, would cost a second.
+TEST(Window, OfShortExchangesThatLosesIsLeftAtOnce) {
+  WindowControl control({.most_bytes = much});
+  int lossy = 0;
+  run(
+      control, 90, [](Bytes window) { return 1e-3 + 30.0 / static_cast<double>(window); },
+      [&](Bytes window) {
+        const bool loses = window > 50'000;
+        lossy += loses ? 1 : 0;
+        return loses ? 0.05 : 0.0;
+      });
+  EXPECT_LE(control.window_bytes(), 50'000);
+  EXPECT_LE(lossy, 3);
+}
+
 TEST(Window, OpensWhereNothingContends) {
   WindowControl control({.chunk_bytes = much, .most_bytes = much});
   run(control, 90, [](Bytes window) { return 0.001 + 1e5 / static_cast<double>(std::min(window, much)); });

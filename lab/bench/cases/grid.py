@@ -9,6 +9,7 @@ its own, as TCP remembers on each connection what other methods have lost there.
   hand   late over the best of coloring:credit with a window set by hand: --windows, 7/8 of the queue
   first  exchanges 1 to 20 of auto together, over 20 medians of the best peer
   tail   alone: 95th percentile over the median, exchanges 21 to the last
+  peer's the same of the best peer, in a start of its own
   bound  late over the time that the busiest port needs for its bytes
 With --calibrate also, in a start of its own, auto with what nuice-calibrate has found on that network before:
   expected  what it predicts of its choice, which it takes without a trial, over what that takes
@@ -53,8 +54,12 @@ def by_hand(window_kib):
     return f"coloring:credit@credit.adapt=false+credit.window={window}+credit.chunk={window // 8}"
 
 
-def figures(records, alone, bound_s):
-    """The cell's figures, from what nuice-bench printed of all methods, and of auto alone."""
+def tail(times):
+    return quantile(times[SKIPPED:], 0.95) / median(times[SKIPPED:])
+
+
+def figures(records, bound_s):
+    """The cell's figures, from what nuice-bench printed of all methods in turns."""
     series = {record["method"]: record["exchange_seconds_all"] for record in records}
     auto = series.pop("auto")
     medians = {method: median(times[SKIPPED:]) for method, times in series.items()}
@@ -72,10 +77,8 @@ def figures(records, alone, bound_s):
         "hand": late / hand[0],
         "best_hand": hand[1],
         "first": sum(auto[:SKIPPED]) / (SKIPPED * peer[0]),
-        "tail": quantile(alone[SKIPPED:], 0.95) / median(alone[SKIPPED:]),
         "bound": late / bound_s,
         "auto_s": auto,
-        "alone_s": alone,
         "trials": learnt["trials"],
     }
 
@@ -114,9 +117,12 @@ def rows(options):
             for pattern in options.patterns:
                 matrix = PATTERNS[pattern](options.hosts)
                 records = where.bench(matrix, methods, options.exchanges, *more, **bench)
-                (alone,) = where.bench(matrix, ["auto"], options.alone, *more, **bench)
                 bound_s = nuice.lower_bounds(matrix).max_port_bytes / where.host_bytes_per_s
-                found = figures(records, alone["exchange_seconds_all"], bound_s)
+                found = figures(records, bound_s)
+                for what, method in [("", "auto"), ("peer_", found["best_peer"])]:
+                    (alone,) = where.bench(matrix, [method], options.alone, *more, **bench)
+                    series = alone["exchange_seconds_all"]
+                    found |= {f"{what}tail": tail(series), f"{what}alone_s": series}
                 if machine:
                     found |= with_machine(where, matrix, machine, more, bench)
                 yield cell | {"pattern": pattern} | found
@@ -132,7 +138,7 @@ CASE = Case(
         patterns=(["d8", "dense", "heavy"], f"some of {', '.join(PATTERNS)}", tuple(PATTERNS)),
         hosts=8,
         exchanges=(40, "of every method in turns, 21 at least"),
-        alone=(100, "of auto in a start of its own, 21 at least"),
+        alone=(100, "of auto, and of the best peer, in a start of its own, 21 at least"),
         peers=(["nbx", "alltoallv"], "MPI's own ways, as nuice-bench calls them"),
         windows=([28, 56], "set by hand, KiB"),
         bench="",
@@ -148,7 +154,7 @@ CASE = Case(
             NETWORK,
             LOAD,
             "KiB found = window_kib",
-            "late_ms .2f | peer .2f | hand .2f | first .2f | tail .2f | bound .2f",
+            "late_ms .2f | peer .2f | hand .2f | first .2f | tail .2f | peer's = peer_tail .2f | bound .2f",
         ),
         Table(
             "auto by what nuice-calibrate has found, before anything is tried",

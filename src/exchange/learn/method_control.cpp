@@ -10,11 +10,14 @@ namespace nuice::exchange {
 namespace {
 
 constexpr std::int64_t most_between_blocks = 256;
-/// By then what finds its pace has found it, and two trials of five times the usual time are a fifth of what was used.
-constexpr std::int64_t first_block_where_put_off = 32;
-/// By then what finds its pace has used a larger window than at first. If that gained so much, the network can do more.
+/// Where a larger window has gained little, another method can gain no more: a fifth at best, and two trials that each cost ten exchanges
+/// are made up for after a hundred.
+constexpr std::int64_t first_block_where_put_off = 128;
+/// The second exchange still pays for what is new. By the second look what finds its pace has used larger windows. If they gained so much, the
+/// network can do more.
+constexpr std::int64_t first_look = 3;
 constexpr std::int64_t second_look = 7;
-constexpr double much_gained = 0.8;
+constexpr double much_gained = 0.85;
 /// After a change the next block comes so soon.
 constexpr std::int64_t most_after_a_change = 15;
 /// A method's turn lasts about so long: one exchange of a few microseconds says nothing where ranks wait for cores.
@@ -75,7 +78,7 @@ void MethodControl::put_off() {
   if (!methods_.front().finds_pace) return;
   is_put_off_ = may_drop_ = true;
   turns_ = {0};
-  block_end_ = block_begin_;
+  block_begin_ = block_end_ = first_look;
 }
 
 /// It was looked at alone.

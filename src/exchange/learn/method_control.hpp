@@ -4,8 +4,8 @@
 //
 //   exchange 1   by method 0, the one that was chosen beforehand; it pays for connections and pages, and is not timed
 //   put off      where the method chosen beforehand finds its pace and others may make the network drop packets, which may cost a trial several
-//                exchanges: it is looked at alone, in exchanges 2 and 7. Where it has become much faster, the network is not what
-//                limits it, and the others are tried at once; else from exchange 32 on
+//                exchanges: it is looked at alone, in exchanges 3 and 7. Where it has become much faster, the network is not what
+//                limits it, and the others are tried at once; else from exchange 128 on
 //   a block      every method that is still in, one after the other: once in the first block, later twice and more, of which
 //                the first is not timed, as it may pay for what the method before it lost
 //   a report     of each method the mean of the block, the maximum over the ranks. It is waited for three exchanges later, when it
