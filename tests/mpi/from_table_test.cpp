@@ -46,6 +46,7 @@ TEST(FromTable, CarriesSplitMessagesWithEveryExecutor) {
   // The last has pieces on both sides of every MPI's eager limit between one pair.
   for (const auto& [message_bytes, piece_bytes, num_phases] :
        {Split{100, 30, 3}, Split{100, 1000, 1}, Split{64, 5, 1}, Split{100'000, 70'000, 2}}) {
+    if (n == 8 && message_bytes == 100'000) continue;  // seconds, and between two ranks the same on fewer
     const CommMatrix matrix = complete(n, message_bytes);
     const Schedule schedule = test::split_schedule(matrix, piece_bytes, num_phases);
     SCOPED_TRACE("pieces of " + std::to_string(piece_bytes));
