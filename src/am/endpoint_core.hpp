@@ -73,6 +73,7 @@ class EndpointCore {
   struct Message {
     Header header;
     std::vector<std::byte> payload;
+    std::uint64_t number;  // of all that were kept here, as they came
   };
 
   /// The registry: what seal() compares, and the functions' lifetime.
@@ -220,6 +221,7 @@ class EndpointCore {
   bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void send_deferred();
+  bool has_left(Rank dst, std::uint64_t number) const;
   bool must_stay_behind(Rank dst) const;  // something for dst is kept already
   bool keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void sort_kept();
@@ -301,6 +303,7 @@ class EndpointCore {
   std::uint64_t poll_period_;    // options_.poll_every, or as good as never
   std::uint64_t sends_to_poll_;  // sends left until the next automatic poll
   std::uint64_t num_deferred_ = 0;
+  std::uint64_t last_deferred_ = 0;  // its number
   unsigned empty_polls_ = 0;
   unsigned looks_ = 0;
   Stats stats_;
