@@ -82,6 +82,14 @@ bool EndpointCore::try_post(Rank dst, Header header, std::span<const std::byte> 
   return noting_failure([&] { return transport_->try_send(dst, header, a, tail); });
 }
 
+bool EndpointCore::handled_at_once(Header header, const std::byte* payload) {
+  if (in_progress_ || !self_.consumer.empty() || must_stay_behind(rank_)) return false;
+  const Flag running(in_progress_);
+  ++sent_;
+  deliver(rank_, header, payload);
+  return true;
+}
+
 void EndpointCore::defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   if (guards_.in_signal && keep_in_signal(dst, header, a, tail)) return;
   Message message{header, {}, ++last_deferred_};

@@ -213,6 +213,8 @@ class EndpointCore {
 
   // --- Sending ---
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
+  /// A batch of this rank to itself, where it lies. False: something else is to be handled first, or a handler runs.
+  bool handled_at_once(Header header, const std::byte* payload);
   void count_send();
   void count_send_to(Rank dst);  // which may be of another host
   /// By the transport, where that finds room; post_slowly where not.
