@@ -74,8 +74,12 @@ void CoalescerBase::send_alone(Rank dst) {
   std::unique_ptr<std::byte[]> full = std::move(buffer.memory);
   const auto bytes = static_cast<std::size_t>(buffer.next - full.get());
   buffer = {};
+  const Header header{.bytes = static_cast<std::uint32_t>(bytes), .handler = id_, .kind = Kind::batch};
   FirstError error;
-  error.of([&] { core_.post(dst, {.handler = id_, .kind = Kind::batch}, full.get(), bytes, {}); });
+  error.of([&] {
+    if (dst != core_.rank_ || !core_.handled_at_once(header, full.get()))
+      core_.post(dst, header, full.get(), bytes, {});
+  });
   if (buffer.memory == nullptr) {  // else a handler began a new one
     buffer.next = full.get();
     buffer.end = full.get() + capacity(dst);
@@ -117,6 +121,7 @@ void CoalescerBase::push_slowly(Rank dst, const void* item) {
   while (buffer.next == buffer.end) {
     if (buffer.memory != nullptr) {
       error.of([&] { send(dst); });
+      if (!core_.in_progress_) error.of([&] { core_.progress(); });
     } else {
       buffer.memory = std::make_unique_for_overwrite<std::byte[]>(capacity(dst));
       buffer.next = buffer.memory.get();

@@ -147,6 +147,7 @@ std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   throw_failure();
   begin_wait();
   detector.enter(sent_, handled_);
+  std::uint64_t flushed_at = handled_;
   for (;;) {
     detector.lead();
     const TerminationDetector::Order order = detector.order();
@@ -173,7 +174,13 @@ std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
       error.of([this] { progress(); });
       if (handled_ == before) sleep_or_idle(detector, order);
     } else {
+      const std::uint64_t before = handled_;
       error.of([this] { progress_or_idle(); });
+      if (handled_ == before && handled_ != flushed_at && detector.is_on_one_host()) {
+        const Flag sending(in_progress_);
+        error.add(flush_coalescers());
+        flushed_at = handled_;
+      }
     }
     detector.publish(sent_, handled_);
   }

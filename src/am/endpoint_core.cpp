@@ -82,9 +82,17 @@ bool EndpointCore::try_post(Rank dst, Header header, std::span<const std::byte> 
   return noting_failure([&] { return transport_->try_send(dst, header, a, tail); });
 }
 
+bool EndpointCore::handled_at_once(Header header, const std::byte* payload) {
+  if (in_progress_ || !self_.consumer.empty() || must_stay_behind(rank_)) return false;
+  const Flag running(in_progress_);
+  ++sent_;
+  deliver(rank_, header, payload);
+  return true;
+}
+
 void EndpointCore::defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   if (guards_.in_signal && keep_in_signal(dst, header, a, tail)) return;
-  Message message{header, {}};
+  Message message{header, {}, ++last_deferred_};
   message.payload.reserve(a.size() + tail.size());
   message.payload.insert(message.payload.end(), a.begin(), a.end());
   message.payload.insert(message.payload.end(), tail.begin(), tail.end());
@@ -105,18 +113,22 @@ void EndpointCore::post_outside(Rank dst, Header header, std::span<const std::by
 
 void EndpointCore::post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
   check_sendable(dst, a.size() + tail.size());
-  const auto possible = [&] { return !must_stay_behind(dst) && try_post(dst, header, a, tail); };
   FirstError error;
-  if (!possible()) {
-    if (in_progress_) {
-      defer(dst, header, a, tail);
-    } else {
+  if (must_stay_behind(dst) || !try_post(dst, header, a, tail)) {
+    if (kept_ && kept_->used != 0 && !in_progress_) sort_kept();
+    defer(dst, header, a, tail);
+    if (!in_progress_) {  // what handlers send meanwhile stays behind it
       ++stats_.stalls;
-      error.of([&] { wait_until(possible); });
+      error.of([&, number = last_deferred_] { wait_until([&] { return has_left(dst, number); }); });
     }
   }
   error.of([&] { count_send_to(dst); });
   error.rethrow();
+}
+
+bool EndpointCore::has_left(Rank dst, std::uint64_t number) const {
+  const auto kept = deferred_.find(dst);
+  return kept == deferred_.end() || kept->second.front().number > number;
 }
 
 void EndpointCore::send_deferred() {

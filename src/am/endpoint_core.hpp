@@ -73,6 +73,7 @@ class EndpointCore {
   struct Message {
     Header header;
     std::vector<std::byte> payload;
+    std::uint64_t number;  // of all that were kept here, as they came
   };
 
   /// The registry: what seal() compares, and the functions' lifetime.
@@ -212,6 +213,8 @@ class EndpointCore {
 
   // --- Sending ---
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
+  /// A batch of this rank to itself, where it lies. False: something else is to be handled first, or a handler runs.
+  bool handled_at_once(Header header, const std::byte* payload);
   void count_send();
   void count_send_to(Rank dst);  // which may be of another host
   /// By the transport, where that finds room; post_slowly where not.
@@ -220,6 +223,7 @@ class EndpointCore {
   bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void send_deferred();
+  bool has_left(Rank dst, std::uint64_t number) const;
   bool must_stay_behind(Rank dst) const;  // something for dst is kept already
   bool keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void sort_kept();
@@ -301,6 +305,7 @@ class EndpointCore {
   std::uint64_t poll_period_;    // options_.poll_every, or as good as never
   std::uint64_t sends_to_poll_;  // sends left until the next automatic poll
   std::uint64_t num_deferred_ = 0;
+  std::uint64_t last_deferred_ = 0;  // its number
   unsigned empty_polls_ = 0;
   unsigned looks_ = 0;
   Stats stats_;

@@ -66,8 +66,9 @@ class WindowControl {
   /// What is granted when an exchange begins, to all senders at once. From there on the window grows by what arrives: as fast
   /// as the port carries, so that the queue does not have to take a window that comes from all sides.
   Bytes first_window_bytes() const;
-  Bytes window_after(Bytes first, Bytes landed) const {
-    const Bytes window = window_bytes();
+  /// share: of a host's window, where ranks of it have left more to this one.
+  Bytes window_after(Bytes first, Bytes landed, double share = 0) const {
+    const Bytes window = window_at(level_, std::max(share, bounds_.share));
     return window - first < landed ? window : first + landed;
   }
   /// Of a rank with another share.

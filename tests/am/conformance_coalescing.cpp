@@ -22,22 +22,27 @@ void coalesce(Endpoint& ep, const am::HostRelay* relay, int effort) {
   std::vector<std::uint64_t> last(as_index(ep.num_ranks()), 0);
   am::Coalescer<Word>* echoes = nullptr;
   std::uint64_t echoed = 0;
-  const auto echo = ep.on_items<Word>("echo", [&](Context&, std::span<const Word> words) {
-    for (const Word& w : words) echoed += w.value;
+  std::vector<std::uint64_t> sent(as_index(ep.num_ranks()), 0);
+  std::vector<std::uint64_t> came(as_index(ep.num_ranks()), 0);
+  const auto echo = ep.on_items<Word>("echo", [&](Context& c, std::span<const Word> words) {
+    for (const Word& w : words) EXPECT_EQ(w.value, ++came[as_index(c.source())]);
+    echoed += words.size();
   });
   const auto add = ep.on<Word>("add", [&](Context& c, const Word& w) {
     EXPECT_LT(last[as_index(c.source())], w.value);
     last[as_index(c.source())] = w.value;
     sum += w.value;
-    echoes->push(c.source(), Word{1});
+    echoes->push(c.source(), Word{++sent[as_index(c.source())]});
   });
   ep.seal();
   am::Coalescer<Word> items(ep, add, {.buffer_bytes = 200, .relay = relay});
   am::Coalescer<Word> back(ep, echo, {.buffer_bytes = 64, .relay = relay});
   echoes = &back;
   const auto alone = static_cast<std::uint64_t>(300 * effort);
-  for (std::uint64_t i = 1; i <= alone; ++i)
+  for (std::uint64_t i = 1; i <= alone; ++i) {
     for (Rank dst = 0; dst < ep.num_ranks(); ++dst) items.push(dst, Word{i});
+    if (i % 5 == 0) back.flush();  // while that waits for room, handlers push more to the same rank
+  }
   // None, one, and more than a buffer holds.
   std::uint64_t count = alone;
   for (const std::size_t more : {0U, 1U, 70U, 7U, 30U}) {

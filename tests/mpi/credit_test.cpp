@@ -8,6 +8,47 @@
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 
+namespace {
+
+/// Bytes of this rank's chunks. What it says to others beside them is shorter.
+struct Chunks {
+  static constexpr long shortest = 1000;
+  long isend = 0;
+  long persistent = 0;
+  static void add(long& sum, int count, MPI_Datatype type) {
+    int size = 0;
+    MPI_Type_size(type, &size);
+    const long bytes = static_cast<long>(count) * size;
+    if (bytes >= shortest) sum += bytes;
+  }
+} chunks;
+
+}  // namespace
+
+// Found before those of MPI, which are still there as PMPI_.
+extern "C" {
+int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  Chunks::add(chunks.isend, count, type);
+  return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+int MPI_Issend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  Chunks::add(chunks.isend, count, type);
+  return PMPI_Issend(data, count, type, to, tag, comm, request);
+}
+int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  Chunks::add(chunks.persistent, count, type);
+  return PMPI_Send_init(data, count, type, to, tag, comm, request);
+}
+int MPI_Ssend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  Chunks::add(chunks.persistent, count, type);
+  return PMPI_Ssend_init(data, count, type, to, tag, comm, request);
+}
+}
+
 namespace nuice {
 namespace {
 
@@ -225,6 +266,30 @@ TEST(Credit, DoesAsItIsToldWhereItMayNotAdapt) {
   EXPECT_EQ(bound.exchange.info().window_bytes, 9000);
   EXPECT_EQ(bound.exchange.info().chunk_bytes, 3000);
   EXPECT_TRUE(bound.exchange.info().trials.empty());
+}
+
+/// Open MPI sends by all ports of a host in turn what MPI_Start begins, and by one of them what MPI_Isend does (docs/adr/0045).
+TEST(Credit, ChunksToOtherHostsLeaveByAllPortsInTurn) {
+  if (test::world_size() < 4) GTEST_SKIP() << "needs two hosts of two ranks";
+  const Rank me = test::world_rank();
+  std::string hosts;
+  for (Rank rank = 0; rank < test::world_size(); ++rank)
+    hosts += (rank > 0 ? "," : "") + std::to_string(rank / 2);
+  mpi::PlanOptions options = credit_options(hosts);
+  options.credit = {.chunk_bytes = 3000, .window_bytes = 9000, .adapt = false};
+  const bool is_near = me % 2 == 0;
+  const Rank next = (me + 1) % test::world_size();
+  mpi::Plan plan(MPI_COMM_WORLD, std::vector<Partner>{{next, large}}, options);
+  test::BoundPlan bound(plan);
+  for (unsigned round = 0; round < 3; ++round) {
+    chunks = {};
+    bound.refill(round);
+    bound.exchange.start();
+    bound.exchange.wait();
+    bound.expect_received(round);
+    EXPECT_EQ(chunks.isend, is_near ? large : 0);
+    EXPECT_EQ(chunks.persistent, is_near ? 0 : large);
+  }
 }
 
 /// Ranks 0 and 1 are many exchanges ahead of 2 and 3, who wait for them in another one.

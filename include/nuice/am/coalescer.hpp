@@ -4,6 +4,7 @@
 //   am::Coalescer<Cell> cells(ep, visit, {.buffer_bytes = 4096});
 //   cells.push(dst, Cell{3, 4});     // any number of times, in handlers too
 //   cells.push_all(dst, n, [&](std::size_t i) noexcept { return Cell{x[i], y[i]}; });
+//   cells.push_each(n, [&](std::size_t i) noexcept { return owner[i]; }, [&](std::size_t i) noexcept { return ...; });
 //   cells.flush();                   // or ep.quiesce(), which flushes every coalescer
 //
 // A buffer leaves when the next item does not fit (size), when it is max_age_us old (age; looked at while polling),
@@ -122,6 +123,39 @@ class Coalescer : public CoalescerBase {
       std::byte* next = buffer->next;
       for (; i < last; ++i, next += sizeof(A)) ::new (next) A(item(i));
       buffer->next = next;
+    }
+  }
+
+  /// As push(dst(i), item(i)) for all i from 0 to below count, in half the time or less: places are found for many items before any is
+  /// written, as a processor that does both in turns waits for every place. Neither may throw nor use the endpoint; dst(i) may be
+  /// asked twice.
+  template <typename Dst, typename Item>
+  void push_each(std::size_t count, Dst&& dst, Item&& item) {
+    static_assert(std::is_nothrow_invocable_r_v<Rank, Dst&, std::size_t>, "dst(i) must be noexcept");
+    static_assert(std::is_nothrow_invocable_r_v<A, Item&, std::size_t>, "item(i) must be noexcept");
+    constexpr std::size_t at_once = 64;
+    std::byte* places[at_once];
+    Buffer* const buffers = buffers_.data();
+    const std::size_t ranks = buffers_.size();
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t most = std::min(at_once, count - i);
+      std::size_t found = 0;
+      for (; found < most; ++found) {
+        const auto to = static_cast<std::size_t>(dst(i + found));
+        if (to >= ranks) [[unlikely]]
+          break;
+        std::byte* const next = buffers[to].next;
+        if (next == buffers[to].end) [[unlikely]]
+          break;
+        buffers[to].next = next + sizeof(A);
+        places[found] = next;
+      }
+      for (std::size_t place = 0; place < found; ++place) ::new (places[place]) A(item(i + place));
+      i += found;
+      if (found == most) continue;
+      const A one = item(i);
+      push_slowly(dst(i), &one);
+      ++i;
     }
   }
 };

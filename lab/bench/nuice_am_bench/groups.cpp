@@ -186,9 +186,9 @@ std::vector<Group> Workshop::tables(bool gathers) {
   if (tables_.empty())
     for (const std::string& transport : options_.transports) {
       const am::mpi::Options connect{.transport = transport, .max_message_bytes = max_message_bytes};
-      tables_["am:" + transport] = std::make_unique<AmTables>(connect, false);
+      tables_["am:" + transport] = std::make_unique<AmTables>(connect, buffer, false);
       if (hosts.any_shared() && hosts.num_hosts() > 1)
-        tables_["am:" + transport + " two hops"] = std::make_unique<AmTables>(connect, true);
+        tables_["am:" + transport + " two hops"] = std::make_unique<AmTables>(connect, buffer, true);
     }
   std::vector<Group> groups;
   for (const std::size_t usual : {1000U, 10000U, 100000U}) {
@@ -201,8 +201,7 @@ std::vector<Group> Workshop::tables(bool gathers) {
         Group{gathers ? "index-gather" : "histogram", 4, std::to_string(updates) + " of each rank", {}});
     for (auto& [name, side] : tables_)
       group.methods.push_back({name, [side = side.get(), data = data.get(), gathers] {
-                                 return gathers ? side->index_gather(*data, buffer)
-                                                : side->histogram(*data, buffer);
+                                 return gathers ? side->index_gather(*data) : side->histogram(*data);
                                }});
     for (const bool rounds : {false, true})
       group.methods.push_back({rounds ? "mpi:rounds" : "mpi:alltoallv", [peer = peer.get(), gathers, rounds] {

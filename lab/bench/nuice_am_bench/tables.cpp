@@ -59,8 +59,10 @@ void check_gathered(const TableCase& data, const std::vector<std::uint32_t>& fou
 
 // --- Active messages ----------------------------------------------------------------------------------------------
 
-AmTables::AmTables(const am::mpi::Options& options, bool two_hops)
-    : ep_(am::mpi::connect(MPI_COMM_WORLD, options)), waiting_(by_rank(ep_.num_ranks())) {
+AmTables::AmTables(const am::mpi::Options& options, std::size_t buffer_bytes, bool two_hops)
+    : ep_(am::mpi::connect(MPI_COMM_WORLD, options)),
+      answered_(by_rank(ep_.num_ranks())),
+      next_(answered_.size()) {
   if (two_hops) relay_ = std::make_unique<am::HostRelay>(ep_, hosts_of_world());
   add_ = ep_.on_items<At>("add", [this](am::Context&, std::span<const At> items) {
     for (const At& at : items) ++data_->table[at.offset];
@@ -72,46 +74,49 @@ AmTables::AmTables(const am::mpi::Options& options, bool two_hops)
                        [&](std::size_t i) noexcept { return Value{table[items[i].offset]}; });
   });
   answer_ = ep_.on_items<Value>("answer", [this](am::Context& from, std::span<const Value> values) {
-    const std::size_t rank = by_rank(from.source());
-    const std::uint32_t* update = waiting_[rank].data() + answered_[rank];
-    for (const Value& value : values) found_[*update++] = value.value;
-    answered_[rank] += values.size();
+    std::vector<Value>& of_rank = answered_[by_rank(from.source())];
+    of_rank.insert(of_rank.end(), values.begin(), values.end());
   });
   ep_.seal();
+  const am::CoalescerOptions buffers{.buffer_bytes = buffer_bytes, .relay = relay_.get()};
+  updates_.emplace(ep_, add_, buffers);
+  questions_.emplace(ep_, ask_, buffers);
+  answers_.emplace(ep_, answer_, buffers);
 }
 
-double AmTables::histogram(TableCase& data, std::size_t buffer_bytes) {
+double AmTables::histogram(TableCase& data) {
   data_ = &data;
   std::ranges::fill(data.table, 0);
-  am::Coalescer<At> items(ep_, add_, buffers(buffer_bytes));
   ep_.quiesce();
   const double seconds = time_work(true, static_cast<double>(data.owners.size()), [&] {
-    for (std::size_t i = 0; i < data.owners.size(); ++i) items.push(data.owners[i], At{data.offsets[i]});
+    updates_->push_each(
+        data.owners.size(), [&](std::size_t i) noexcept { return data.owners[i]; },
+        [&](std::size_t i) noexcept { return At{data.offsets[i]}; });
     ep_.quiesce();
   });
   check_histogram(data);
   return seconds;
 }
 
-double AmTables::index_gather(TableCase& data, std::size_t buffer_bytes) {
+double AmTables::index_gather(TableCase& data) {
   data_ = &data;
   fill_with_values(data);
   found_.assign(data.owners.size(), 0);
-  am::Coalescer<At> questions(ep_, ask_, buffers(buffer_bytes));
-  am::Coalescer<Value> answers(ep_, answer_, buffers(buffer_bytes));
-  answers_ = &answers;
-  for (std::vector<std::uint32_t>& waiting : waiting_) waiting.clear();
-  answered_.assign(waiting_.size(), 0);
+  for (std::vector<Value>& of_rank : answered_) of_rank.clear();
   ep_.quiesce();
   const double seconds = time_work(true, static_cast<double>(data.owners.size()), [&] {
-    for (std::uint32_t i = 0; i < data.owners.size(); ++i) {
-      waiting_[by_rank(data.owners[i])].push_back(i);
-      questions.push(data.owners[i], At{data.offsets[i]});
-    }
+    questions_->push_each(
+        data.owners.size(), [&](std::size_t i) noexcept { return data.owners[i]; },
+        [&](std::size_t i) noexcept { return At{data.offsets[i]}; });
     ep_.quiesce();
+    for (std::size_t rank = 0; rank < next_.size(); ++rank) next_[rank] = answered_[rank].data();
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const Value*& next = next_[by_rank(data.owners[i])];
+      const Value* const at = next;
+      next = at + 1;
+      found_[i] = at->value;
+    }
   });
-  ep_.quiesce();
-  answers_ = nullptr;
   check_gathered(data, found_);
   return seconds;
 }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,11 +41,11 @@ struct TableCase {
 /// By active messages.
 class AmTables {
  public:
-  /// Collective. two_hops: over ranks of the other host (am::HostRelay).
-  AmTables(const am::mpi::Options& options, bool two_hops);
+  /// Collective. buffer_bytes: for each rank; two_hops: over ranks of the other host (am::HostRelay), for each host.
+  AmTables(const am::mpi::Options& options, std::size_t buffer_bytes, bool two_hops);
   // Collective, seconds of one update of a rank. Throw Error mismatch if the result is wrong.
-  double histogram(TableCase& data, std::size_t buffer_bytes);
-  double index_gather(TableCase& data, std::size_t buffer_bytes);
+  double histogram(TableCase& data);
+  double index_gather(TableCase& data);
 
  private:
   struct At {
@@ -53,19 +54,16 @@ class AmTables {
   struct Value {
     std::uint32_t value;
   };
-  am::CoalescerOptions buffers(std::size_t bytes) const {
-    return {.buffer_bytes = bytes, .relay = relay_.get()};
-  }
-
   am::Endpoint ep_;
   TableCase* data_ = nullptr;  // of the running case
   std::unique_ptr<am::HostRelay> relay_;
   am::Handler<At> add_, ask_;
   am::Handler<Value> answer_;
-  am::Coalescer<Value>* answers_ = nullptr;          // while index-gather runs
-  std::vector<std::vector<std::uint32_t>> waiting_;  // by rank: for which updates, in order
-  std::vector<std::size_t> answered_;                // by rank
-  std::vector<std::uint32_t> found_;                 // by update
+  std::optional<am::Coalescer<At>> updates_, questions_;
+  std::optional<am::Coalescer<Value>> answers_;
+  std::vector<std::vector<Value>> answered_;  // by rank, in the order of the questions
+  std::vector<const Value*> next_;            // by rank
+  std::vector<std::uint32_t> found_;          // by update
 };
 
 /// By bare MPI.

@@ -126,6 +126,7 @@ class TerminationDetector {
   void leave(Order done) { last_done_ = done.number; }
   /// Leaves the core to those that have work, until the next order comes or `seconds` are over. False: not now.
   bool sleep_after(Order newest, double seconds);
+  bool is_on_one_host() const { return setup_.num_hosts == 1; }
   /// The first rank takes the next step, if it can.
   void lead() {
     if (setup_.place == 0) take_step();

@@ -9,6 +9,7 @@
 #include "exchange/bind/layout.hpp"
 #include "exchange/window_control.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/host/shared_segment.hpp"
 #include "nuice/core/dependencies.hpp"
 #include "nuice/core/phase_table.hpp"
 
@@ -20,6 +21,9 @@ struct RunSettings {
   int phases_in_flight = 1;
   exchange::WindowBounds window = {};  ///< Of what this rank receives.
   double send_share = 1;               ///< Of its host's window, when it sends.
+  std::shared_ptr<SharedSegment> budgets =
+      {};  ///< Of the host's ranks (credit/port_budget.hpp); null: windows are shared as bytes are.
+  std::size_t budget = 0;  ///< Which of them.
   int window_senders = 1;
   Bytes unasked_bytes = 0;           ///< Of a message, by the executor planless; 0: by the number of ranks.
   std::span<const Rank> near = {};   ///< This host's ranks, ascending.

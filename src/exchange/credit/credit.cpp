@@ -52,6 +52,13 @@ CreditRun::CreditRun(TableElements elements, const Binding& binding)
   ready_.reserve(destinations_.size());
   to_notify_.reserve(sources_.size());
   open_.reserve(sources_.size());
+  if (binding.settings.budgets) {
+    budgets_ = binding.settings.budgets;
+    auto* const counters =
+        reinterpret_cast<PortBudget::Counters*>(budgets_->data()) + 2 * binding.settings.budget;
+    receive_budget_ = PortBudget(counters, far_receive_bytes_);
+    send_budget_ = PortBudget(counters + 1, far_send_bytes_);
+  }
   plan_next_terms();
   for (Peer& source : sources_) {
     arrivals_.expect_pieces(source.rank, 1);

@@ -65,6 +65,7 @@
 #include <vector>
 
 #include "exchange/bind/table_requests.hpp"
+#include "exchange/credit/port_budget.hpp"
 #include "exchange/credit/slots.hpp"
 #include "exchange/credit/stretch.hpp"
 #include "exchange/exec/reports.hpp"
@@ -210,6 +211,9 @@ class CreditRun : public Run {
   TcpLosses losses_;
   std::int64_t losses_seen_after_ = 0;  // an exchange
   double send_share_;                   // of a host's window that is this rank's when it sends
+  std::shared_ptr<SharedSegment> budgets_;
+  PortBudget receive_budget_;
+  PortBudget send_budget_;
   int window_senders_;
   Bytes window_bytes_ = 0;
   Bytes send_window_bytes_ = 0;

@@ -44,6 +44,8 @@ void CreditRun::start() {
   if (exchange_ >= reported_after_ + 2) learn();
   begin_next_terms();
   control_.start(now_s_);
+  receive_budget_.start();
+  send_budget_.start();
   receives_left_ = num_receive_chunks_;
   reset_grants();
   last_notices_left_ = 0;
@@ -72,9 +74,10 @@ void CreditRun::start() {
 /// Within an exchange windows only grow: with less than what a late rank has been granted, nobody else would get anything.
 void CreditRun::look_at_window() {
   const Bytes landed = far_receive_bytes_ - missing_;
-  window_bytes_ = std::max(
-      window_bytes_, control_.window_after(std::min(first_window_bytes_, control_.window_bytes()), landed));
-  send_window_bytes_ = std::max(send_window_bytes_, control_.window_for(send_share_));
+  const Bytes first = std::min(first_window_bytes_, control_.window_bytes());
+  window_bytes_ = std::max(window_bytes_, control_.window_after(first, landed, receive_budget_.share()));
+  send_window_bytes_ =
+      std::max(send_window_bytes_, control_.window_for(std::max(send_share_, send_budget_.share())));
 }
 
 void CreditRun::begin_destination(std::size_t index) {
@@ -252,6 +255,7 @@ void CreditRun::send_what_is_granted() {
       peer.outstanding += chunk.bytes;
       unreported_ += chunk.bytes;
     }
+    if (!peer.is_near) send_budget_.note(chunk.bytes);
     step(peer.stretches, peer.next);
     ++peer.sent;
     if (peer.sent == peer.chunks && !peer.is_near) --destinations_left_;
@@ -274,6 +278,7 @@ void CreditRun::finish(std::size_t slot) {
       outstanding_ -= receive_bytes_[slot];
       source.outstanding -= receive_bytes_[slot];
       missing_ -= receive_bytes_[slot];
+      receive_budget_.note(receive_bytes_[slot]);
       source.landed += receive_bytes_[slot];
       will_notify(source_of_[receive_of_[slot]]);
     }

@@ -7,6 +7,7 @@
 
 #include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
+#include "exchange/credit/port_budget.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
@@ -61,9 +62,11 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   return exchange;
 }
 
-RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const {
+RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards,
+                                      std::shared_ptr<SharedSegment> budgets) const {
   return with_options({.window = {.most_bytes = most_bytes, .share = windows.of(is_backwards)},
                        .send_share = windows.of(!is_backwards),
+                       .budgets = std::move(budgets),
                        .near = windows.near,
                        .notices = is_backwards ? &backwards : &notices},
                       settled_options);
@@ -92,6 +95,13 @@ NearMessages Plan::State::near_messages_for(const Way& way, const Combined& comb
   const PhaseTable& left = combined.parts ? combined.rest : way.table;
   return find_near_messages(of_progress, tag, windows.near, settled_options.sharing.largest_bytes,
                             {left, way.send_to, way.receive_from}, layout);
+}
+
+std::shared_ptr<SharedSegment> Plan::State::budgets_for_host() const {
+  if (!shares_ports || info.num_hosts == 1 || !grants() || windows.near.size() < 2) return nullptr;
+  auto budgets = std::make_shared<SharedSegment>(*comm, windows.near,
+                                                 (1 + rivals.size()) * 2 * sizeof(PortBudget::Counters));
+  return budgets->data() != nullptr ? budgets : nullptr;
 }
 
 std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
@@ -135,9 +145,11 @@ BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& 
     auto arrivals = new_arrivals();
     const PhaseTable reverse = rival.table && is_backwards ? reversed(*rival.table) : PhaseTable();
     const PhaseTable& way = !rival.table ? rest : is_backwards ? reverse : *rival.table;
-    BoundRun bound = find_runnable_executor(rival.executor.name)
-                         .bind({tags_of_rivals[i].comm, way, layout, *arrivals, tags_of_rivals[i].next,
-                                with_options(settings, rival.options)});
+    RunSettings of_rival = with_options(settings, rival.options);
+    of_rival.budget = i + 1;
+    BoundRun bound =
+        find_runnable_executor(rival.executor.name)
+            .bind({tags_of_rivals[i].comm, way, layout, *arrivals, tags_of_rivals[i].next, of_rival});
     if (bound.executor == rival.executor.name)
       add(rival.scheduler, rival.differs_in, std::move(arrivals), std::move(bound));
   }
@@ -198,13 +210,14 @@ Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<
   Combined combined = combined_for(way, *layout);
   NearMessages near = near_messages_for(way, combined, *layout);
   const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
+  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
   all_or_none(*comm, [&] {
     exchange = new_exchange();
     set_sources(exchange->arrivals, way.receive_from, receive);
     exchange->self = self_copies(way.table, *layout);
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, {Form::buffers, direction_of(is_backwards)}, *layout, std::move(combined),
-            std::move(near), settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
+            std::move(near), settings_for(is_backwards, most_bytes, backwards, budgets), tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }
@@ -221,6 +234,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
   Combined combined = combined_for(way, layout);
   NearMessages near = near_messages_for(way, combined, layout);
   const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
+  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
     exchange = new_exchange();
@@ -229,7 +243,7 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
     exchange->self_message = make_self_message(way.table, layout);
     const Notices backwards = reversed(notices, table.num_phases);
     set_run(*exchange, way, {Form::fields, direction_of(is_backwards)}, layout, std::move(combined),
-            std::move(near), settings_for(is_backwards, most_bytes, backwards), tags_of_rivals);
+            std::move(near), settings_for(is_backwards, most_bytes, backwards, budgets), tags_of_rivals);
   });
   return finish_bind(std::move(exchange), way.table);
 }

@@ -116,7 +116,10 @@ struct Plan::State {
                        std::span<const ReceiveField> receive);
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
-  RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards) const;
+  RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards,
+                           std::shared_ptr<SharedSegment> budgets) const;
+  /// Collective over the host. Null where its ranks share no port, or no memory.
+  std::shared_ptr<SharedSegment> budgets_for_host() const;
   /// Collective. What travels combined of this exchange. Takes tags of its own.
   Combined combined_for(const Way& way, const Layout& layout);
   /// Collective. What of the rest goes through memory of hosts. Takes tags of its own.
