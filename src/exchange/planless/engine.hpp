@@ -178,6 +178,7 @@ class PlanlessEngine {
   void grant();
   void grant_those(bool are_here, Bytes window);
   bool grant_source(Ongoing& ongoing, std::size_t index, Bytes window);
+  bool is_any_granted(bool are_here) const;
   void will_notify(Ongoing& ongoing, std::size_t index);
   void notify_all();
   void notify(Ongoing& ongoing, std::size_t index);
