@@ -43,17 +43,7 @@ void Background::begin(bool threads, double watchdog_s) {
 
 void Background::end() {
   leave();
-  mpi::Patience patience;
-  double moved_s = PMPI_Wtime();
-  while (any()) {
-    if (look()) {
-      patience.found_something();
-      moved_s = PMPI_Wtime();
-    } else {
-      patience.found_nothing();
-      if (watchdog_s_ > 0 && PMPI_Wtime() - moved_s > watchdog_s_) return;
-    }
-  }
+  bring_to_end([](const Entry&) { return true; });
   if (has_self_ && !knows_any()) PMPI_Comm_free(&self_);
   come_back();
 }
@@ -253,21 +243,35 @@ void Background::leave() {
   }
 }
 
-bool Background::finish(MPI_Comm comm) {
-  const auto is_of_comm = [&](const Entry* entry) { return entry->posting.comm == comm; };
-  const auto is_under_way = [&] {
-    const std::scoped_lock lock(mutex_);
-    return std::ranges::any_of(active_, is_of_comm);
+template <typename IsAwaited>
+void Background::bring_to_end(IsAwaited&& is_awaited) {
+  const auto awaited = [&] {
+    const auto found = std::ranges::find_if(active_, [&](const Entry* each) { return is_awaited(*each); });
+    return found == active_.end() ? nullptr : *found;
   };
-  if (!any() && !knows_any()) return false;
-  mpi::Patience patience;
-  while (is_under_way()) look() ? patience.found_something() : patience.found_nothing();
+  const auto is_done = [&] {
+    const std::scoped_lock lock(mutex_);
+    return awaited() == nullptr;
+  };
+  const auto give_up = [&] {
+    const std::scoped_lock lock(mutex_);
+    if (const Entry* const entry = awaited()) fail_as_quiet(*entry);
+  };
+  look_until(watchdog_s_, is_done, [this] { return look(); }, give_up);
+}
+
+bool Background::finish(MPI_Comm comm) {
+  if (!any() && !knows_any() && !has_failed()) return false;
+  bring_to_end([comm](const Entry& entry) { return entry.posting.comm == comm; });
   const std::scoped_lock lock(mutex_);
+  // Another communicator's handler is told of errors from now on.
+  for (auto& [token, failure] : failed_)
+    if (failure.comm == comm) failure.comm = MPI_COMM_WORLD;
   bool is_any_left = false;
   for (auto& [token, entry] : entries_) {
-    if (!is_of_comm(entry.get())) continue;
+    if (entry->posting.comm != comm) continue;
     is_any_left = true;
-    entry->posting.comm = MPI_COMM_WORLD;  // whose handler is told of errors
+    entry->posting.comm = MPI_COMM_WORLD;
   }
   return is_any_left;
 }
@@ -301,16 +305,17 @@ void Background::give_up(std::span<const MPI_Request> requests) {
   const std::scoped_lock lock(mutex_);
   for (const MPI_Request request : requests) {
     const auto found = entries_.find(request);
-    if (found == entries_.end() || found->second->ongoing == nullptr) continue;
-    Shadow& shadow = *found->second->posting.shadow;
-    const auto ranks = shadow.engine.waits_for(*found->second->ongoing);
-    return fail_all(shadow, Error(ErrorCode::timeout, "nothing has moved for " + std::to_string(watchdog_s_) +
-                                                          " s; waiting for " + names_of(ranks)));
+    if (found != entries_.end() && found->second->ongoing != nullptr) return fail_as_quiet(*found->second);
   }
 }
 
+void Background::fail_as_quiet(const Entry& entry) {
+  Shadow& shadow = *entry.posting.shadow;
+  fail_all(shadow, timeout_of(watchdog_s_, shadow.engine.waits_for(*entry.ongoing)));
+}
+
 int Background::verdict(MPI_Request request) {
-  std::pair<MPI_Comm, int> found;
+  Failure found{};
   {
     const std::scoped_lock lock(mutex_);
     const auto at = failed_.find(request);
@@ -319,7 +324,7 @@ int Background::verdict(MPI_Request request) {
     failed_.erase(at);
     --num_failed_;
   }
-  return told_handler(found.first, found.second);
+  return told_handler(found.comm, found.code);
 }
 
 // --- Held against MPI's ------------------------------------------------------------------------------------------------

@@ -25,9 +25,31 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/support/watchdog.hpp"
 #include "dropin/shadow.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::dropin {
+
+/// look() until is_done(); give_up() whenever nothing has been found for watchdog_s (0: never).
+template <typename IsDone, typename Look, typename GiveUp>
+void look_until(double watchdog_s, IsDone&& is_done, Look&& look, GiveUp&& give_up) {
+  mpi::Patience patience;
+  QuietTime quiet;
+  while (!is_done()) {
+    if (look()) {
+      patience.found_something();
+      quiet.restart();
+      continue;
+    }
+    patience.found_nothing();
+    if (watchdog_s <= 0) continue;
+    quiet.look(0, PMPI_Wtime(), watchdog_s / 10);
+    if (quiet.seconds() < watchdog_s) continue;
+    quiet.restart();
+    give_up();
+  }
+}
 
 /// What MPI delivers for the same input, into other memory, to be held against what we do (NUICE_DROPIN=check).
 class Shade {
@@ -99,15 +121,22 @@ class Background {
   /// Whose communicator is being freed: what is under way comes to its end. Whether requests are left that may be started.
   bool finish(MPI_Comm comm);
 
-  /// Nothing has moved for so long in a call that waits for these: those of ours fail.
-  void give_up(std::span<const MPI_Request> requests);
-  double watchdog_s() const { return watchdog_s_; }
+  /// Looks after all that is under way until is_done(). Once nothing has moved for the watchdog's time, what stops these requests fails.
+  template <typename IsDone>
+  void wait_for(std::span<const MPI_Request> requests, IsDone&& is_done) {
+    look_until(watchdog_s_, is_done, [this] { return look(); }, [&] { give_up(requests); });
+  }
   bool has_failed() const { return num_failed_.load() != 0; }
   /// Of a request that is complete: MPI_SUCCESS, or what its communicator's handler has been told.
   int verdict(MPI_Request request);
 
  private:
   struct Entry;
+
+  /// Looks after all until none under way is_awaited(entry); which fail once nothing has moved for the watchdog's time.
+  template <typename IsAwaited>
+  void bring_to_end(IsAwaited&& is_awaited);
+  void give_up(std::span<const MPI_Request> requests);
 
   using Entries = std::unordered_map<MPI_Request, std::unique_ptr<Entry>>;
   // With the lock.
@@ -118,6 +147,7 @@ class Background {
   void fulfil(Entry& entry);
   void remove(Entry& entry);
   void fail_all(Shadow& shadow, const std::exception& error);
+  void fail_as_quiet(const Entry& entry);
   void make_token(Entry& entry);
 
   bool threads_ = false;
@@ -135,7 +165,12 @@ class Background {
   Entries entries_;                            // by token
   std::vector<std::unique_ptr<Entry>> freed_;  // by the program, and under way
   std::vector<Entry*> active_;                 // the oldest first
-  std::unordered_map<MPI_Request, std::pair<MPI_Comm, int>> failed_;
+  /// What the program hears of a request that has failed.
+  struct Failure {
+    MPI_Comm comm;  // whose handler is told
+    int code;
+  };
+  std::unordered_map<MPI_Request, Failure> failed_;
 };
 
 Background& background();

@@ -2,10 +2,16 @@
 #include "dropin/failure.hpp"
 
 #include <cstdio>
+#include <string>
 
-#include "nuice/core/error.hpp"
+#include "core/support/watchdog.hpp"
 
 namespace nuice::dropin {
+
+Error timeout_of(double watchdog_s, const std::vector<Rank>& ranks) {
+  return Error(ErrorCode::timeout,
+               "nothing has moved for " + std::to_string(watchdog_s) + " s; waiting for " + names_of(ranks));
+}
 
 int report(const char* call, MPI_Comm comm, const std::exception& error) {
   int rank = 0;

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <tuple>
 #include <utility>
 
@@ -101,8 +100,10 @@ Recorder& recorder() {
 void Recorder::begin() {
   const char* const mode = std::getenv("NUICE_DROPIN");
   const char* const folder = std::getenv("NUICE_RECORD_DIR");
-  if (mode == nullptr || std::strcmp(mode, "record") != 0) return;
-  folder_ = folder != nullptr && *folder != '\0' ? folder : "nuice-record";
+  const std::string name = mode == nullptr ? "" : mode;
+  const bool has_folder = folder != nullptr && *folder != '\0';
+  if (name != "record" && !(has_folder && (name == "on" || name == "check"))) return;
+  folder_ = has_folder ? folder : "nuice-record";
   PMPI_Comm_rank(world(), &rank_);
   PMPI_Comm_size(world(), &num_ranks_);
   PMPI_Comm_create_keyval(keep_to_itself, nothing_to_free, &key_, nullptr);
@@ -228,16 +229,16 @@ void Recorder::note_blocking(MPI_Comm comm, int destination, std::int64_t bytes,
   if (destination >= 0 && bytes > 0) epoch->second.bytes[destination] += bytes;
 }
 
-void Recorder::start(MPI_Request request, void* from) {
+void Recorder::start(MPI_Request request, void* from, double seconds) {
   const std::scoped_lock lock(mutex_);
   const auto found = pending_.find(request);
   if (found == pending_.end() || found->second.is_active) return;
   Pending& pending = found->second;
   pending.is_active = true;
   if (pending.is_transfer) {
-    begin_transfer(pending, 0);
+    begin_transfer(pending, seconds);
   } else {
-    std::tie(pending.series, pending.index) = add(pending.call, pending.comm, from, pending.row, 0);
+    std::tie(pending.series, pending.index) = add(pending.call, pending.comm, from, pending.row, seconds);
   }
 }
 

@@ -50,8 +50,8 @@ class Recorder {
   /// A blocking send or receive inside such an exchange; alone it is none.
   void note_blocking(MPI_Comm comm, int destination, std::int64_t bytes, double seconds);
 
-  /// A persistent request begins again.
-  void start(MPI_Request request, void* from);
+  /// A persistent request has begun again, in a call that took so long.
+  void start(MPI_Request request, void* from, double seconds);
   /// These requests are complete, after a call that took so long.
   void complete(const std::vector<MPI_Request>& requests, void* from, double seconds);
   void forget(MPI_Request request);

@@ -41,13 +41,11 @@ double number_from(const char* name, double otherwise) {
 }
 
 void wait(MPI_Request request) {
-  mpi::Patience patience;
-  while (background().any()) {
+  background().wait_for({}, [&] {
     int is_done = 0;
-    must(PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (is_done != 0) return;
-    background().look() ? patience.found_something() : patience.found_nothing();
-  }
+    if (background().any()) must(PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    return is_done != 0 || !background().any();
+  });
   const Leaving leaving;
   must(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
 }
@@ -498,26 +496,17 @@ void Replacer::carry_out(Lane& lane, const Items& items) const {
 
 /// Whatever else goes on in the background does so meanwhile.
 void Replacer::wait_for(Shadow& shadow, const PlanlessEngine::Ongoing& ongoing) const {
-  mpi::Patience patience;
-  double moved_s = PMPI_Wtime();
-  const auto look = [&](bool& has_found) {
+  const auto is_done = [&] {
     const std::scoped_lock lock(shadow.mutex);
-    if (shadow.engine.is_done(ongoing)) return false;
-    has_found = shadow.engine.look();
-    return true;
+    return shadow.engine.is_done(ongoing);
   };
-  for (bool has_found = false; look(has_found);) {
-    if (background().any()) has_found = background().look() || has_found;
-    if (has_found) {
-      patience.found_something();
-      if (watchdog_s_ > 0) moved_s = PMPI_Wtime();
-    } else {
-      patience.found_nothing();
-      if (watchdog_s_ > 0 && PMPI_Wtime() - moved_s > watchdog_s_)
-        throw Error(ErrorCode::timeout, "nothing has moved for " + std::to_string(watchdog_s_) +
-                                            " s; waiting for " + names_of(shadow.engine.waits_for(ongoing)));
-    }
-  }
+  const auto look = [&] {
+    const bool has_found = background().any() && background().look();
+    const std::scoped_lock lock(shadow.mutex);
+    return (!shadow.engine.is_done(ongoing) && shadow.engine.look()) || has_found;
+  };
+  const auto give_up = [&] { throw timeout_of(watchdog_s_, shadow.engine.waits_for(ongoing)); };
+  look_until(watchdog_s_, is_done, look, give_up);
 }
 
 Replacer::Comparison::Comparison(const Items& items) {

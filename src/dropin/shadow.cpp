@@ -7,10 +7,11 @@
 namespace nuice::dropin {
 namespace {
 
-std::int64_t last_tag_of(MPI_Comm comm) {
+/// Of all communicators; MPI tells it of this one, and Open MPI of no other that was made by MPI_Comm_split.
+std::int64_t last_tag() {
   void* value = nullptr;
   int is_there = 0;
-  PMPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&value), &is_there);
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &is_there);
   constexpr std::int64_t least_by_standard = 32767;
   return is_there != 0 ? *static_cast<int*>(value) : least_by_standard;
 }
@@ -85,7 +86,7 @@ Shadow::Shadow(const mpi::PlanlessChannel& channel, mpi::PlanlessSettings settin
       near(settings.near),
       engine(channel, std::move(settings)),
       next_tag_(channel.first_tag + 2 * std::int64_t{channel.numbers}),
-      last_tag_(last_tag_of(channel.comm)) {}
+      last_tag_(last_tag()) {}
 
 std::optional<Numbers> Shadow::next_numbers() {
   if (next_tag_ + Numbers::tags - 1 > last_tag_) return std::nullopt;

@@ -2,13 +2,14 @@
 // A program that knows nothing of NUICE: all-to-alls that go on in the background, nonblocking and persistent, among blocking ones and other
 // requests, completed in every way and in another order on each rank (background_test.py). Prints "all right" if every byte is where it belongs.
 //
-// usage: background_program random ROUNDS [SEED] | asked CALLS NUMBERS | init CALLS NUMBERS | progress | free | cancel | mismatch | late | threads
+// usage: background_program soak CALLS [SEED] | asked CALLS NUMBERS | init CALLS NUMBERS | progress | free | cancel | mismatch | late WHERE | threads
 #include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -181,6 +182,7 @@ class Exchange {
         data_[static_cast<std::size_t>(form_ == Form::w ? 2 * at : at)] = mark(me, static_cast<int>(j), i);
       }
   }
+  const Pattern& pattern() const { return pattern_; }
   void check() const {
     for (std::size_t j = 0; j < in_.counts.size(); ++j)
       for (int i = 0; i < in_.counts[j]; ++i) {
@@ -353,95 +355,198 @@ class Passed {
   MPI_Request requests_[2];
 };
 
-std::vector<Pattern> patterns() {
-  std::vector<Pattern> all(2, all_of(MPI_COMM_WORLD));
-  MPI_Comm_dup(MPI_COMM_WORLD, &all[1].comm);
-  MPI_Comm part = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, rank_in(MPI_COMM_WORLD) % 2, -rank_in(MPI_COMM_WORLD), &part);
-  all.push_back(all_of(part));
-  all.push_back(grid_of(1));
-  all.push_back(grid_of(2));
-  all.push_back(graph_of(MPI_COMM_WORLD));
-  all.push_back(graph_of(part));
-  return all;
-}
+/// Calls of all kinds in any order over some twenty communicators, several under way on each, with what is not ours among them. What is drawn from
+/// `alike_` all ranks do in the same order; how and when they complete what they have begun is each one's own.
+class Soak {
+ public:
+  explicit Soak(unsigned seed)
+      : alike_(seed), own_(seed + 1000U + static_cast<unsigned>(rank_in(MPI_COMM_WORLD))) {
+    for (unsigned i = 0; i < num_patterns; ++i) {
+      patterns_.push_back(make(i));
+      if (is_there(patterns_.back())) Exchange(patterns_.back(), Exchange::Form::v, 1, 5000).run();
+    }
+    kept_.resize(num_kept);
+    for (Kept& each : kept_) renew(each);
+  }
+  Soak(const Soak&) = delete;
+  Soak& operator=(const Soak&) = delete;
+  ~Soak() {
+    complete_some([](std::size_t) { return true; });
+    for (Kept& each : kept_)
+      if (each.exchange) MPI_Request_free(&each.request);
+    for (unsigned i = 0; i < num_patterns; ++i)
+      if (i != 0 && is_there(patterns_[i])) MPI_Comm_free(&patterns_[i].comm);
+  }
 
-/// Several at once, of all kinds, with what is not ours among them.
-void random_rounds(int rounds, unsigned seed) {
-  const std::vector<Pattern> all = patterns();
-  std::mt19937 alike(seed);
-  std::mt19937 own(seed + 1000U + static_cast<unsigned>(rank_in(MPI_COMM_WORLD)));
-  const auto some_form = [&] { return static_cast<Exchange::Form>(alike() % 3); };
-  for (const Pattern& each : all)  // shadows are made in such calls
-    if (is_there(each)) Exchange(each, Exchange::Form::v, 1, 5000).run();
-  std::vector<std::unique_ptr<Exchange>> kept;
-  std::vector<MPI_Request> kept_requests;
-  for (const Pattern& each : all)
-    for (const auto form : {Exchange::Form::v, Exchange::Form::w}) {
-      if (!is_there(each)) continue;
-      auto exchange = std::make_unique<Exchange>(each, form, 5U, form == Exchange::Form::v ? 4000 : 700);
-      if (!exchange->may_persist()) continue;
-      kept.push_back(std::move(exchange));
-      kept.back()->init(&kept_requests.emplace_back());
+  void act(unsigned round) {
+    switch (draw(16)) {
+      case 0:
+        MPI_Barrier(MPI_COMM_WORLD);
+        break;
+      case 1:
+        MPI_Allreduce(MPI_IN_PLACE, &sum_, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        break;
+      case 2:
+        pass(round);
+        break;
+      case 3:
+        pass_and_wait(round);
+        break;
+      case 4:
+        renew(kept_[draw(num_kept)]);
+        break;
+      case 5:
+        if (draw(8) == 0) remake(num_patterns - 1 - draw(num_graphs));
+        break;
+      case 6:
+      case 7:
+      case 8:
+        start(draw(2) == 0 ? 1 : num_kept);
+        break;
+      default:
+        exchange(round, draw(4) == 0);
+        break;
     }
-  for (int round = 0; round < rounds && !is_wrong; ++round) {
-    std::vector<std::unique_ptr<Exchange>> begun;
+    const bool is_full = begun_.size() >= most_begun;
+    if (is_full || own_() % 4 == 0) complete_some([&](std::size_t) { return is_full || own_() % 2 == 0; });
+  }
+
+ private:
+  static constexpr unsigned num_patterns = 20;
+  static constexpr unsigned num_graphs = 6;  // the last ones
+  static constexpr unsigned num_kept = 6;
+  static constexpr std::size_t most_begun = 24;
+  struct Kept {
+    std::unique_ptr<Exchange> exchange;
+    MPI_Request request = MPI_REQUEST_NULL;
+    bool is_active = false;
+  };
+  struct Begun {
+    MPI_Request request;
+    std::function<void()> check;
+    Kept* kept = nullptr;
+  };
+
+  unsigned draw(unsigned below) { return static_cast<unsigned>(alike_() % below); }
+
+  /// Whole or in parts, in several orders; grids; graphs.
+  Pattern make(unsigned i) const {
+    const int me = rank_in(MPI_COMM_WORLD);
+    const unsigned num_grids = 4;
+    if (i == 0) return all_of(MPI_COMM_WORLD);
+    MPI_Comm part = MPI_COMM_NULL;
+    if (i + num_graphs + num_grids < num_patterns) {
+      MPI_Comm_split(MPI_COMM_WORLD, i % 3 == 0 ? me % 2 : 0, i % 2 == 0 ? me : -me, &part);
+      return all_of(part);
+    }
+    if (i + num_graphs < num_patterns) return grid_of(1 + static_cast<int>(i % 2));
+    return graph_of(patterns_[i % 4].comm);
+  }
+
+  void exchange(unsigned round, bool blocks) {
+    const Pattern& pattern = patterns_[draw(num_patterns)];
+    const auto form = static_cast<Exchange::Form>(draw(3));
+    const int most = draw(8) == 0 ? 9000 : 1 + static_cast<int>(draw(900));
+    if (!is_there(pattern)) return;
+    const auto made = std::make_shared<Exchange>(pattern, form, round, most);
+    if (blocks) return made->run();
+    MPI_Request request = MPI_REQUEST_NULL;
+    made->begin(&request);
+    begun_.push_back({request, [made] { made->check(); }});
+  }
+
+  void renew(Kept& kept) {
+    const Pattern& pattern = patterns_[draw(num_patterns)];
+    const auto form = draw(2) == 0 ? Exchange::Form::v : Exchange::Form::w;
+    complete_some([&](std::size_t i) { return begun_[i].kept == &kept; });
+    if (kept.exchange) MPI_Request_free(&kept.request);
+    kept.exchange.reset();
+    if (!is_there(pattern)) return;
+    auto made = std::make_unique<Exchange>(pattern, form, 5U, form == Exchange::Form::v ? 4000 : 700);
+    if (!made->may_persist()) return;
+    kept.exchange = std::move(made);
+    kept.exchange->init(&kept.request);
+  }
+
+  /// Persistent ones may be started in any order.
+  void start(unsigned number) {
+    std::vector<Kept*> some;
+    for (unsigned i = 0; i < number; ++i) some.push_back(&kept_[number == 1 ? draw(num_kept) : i]);
+    std::erase_if(some, [](const Kept* each) { return each->exchange == nullptr; });
+    std::shuffle(some.begin(), some.end(), own_);
     std::vector<MPI_Request> requests;
-    std::vector<std::function<void()>> checks;
-    const auto number = 1 + static_cast<int>(alike() % 5);
-    for (int i = 0; i < number; ++i) {
-      const std::size_t place = alike() % all.size();
-      const auto form = some_form();
-      const int most = alike() % 4 == 0 ? 9000 : 1 + static_cast<int>(alike() % 900);
-      const bool blocks = alike() % 4 == 0;
-      if (!is_there(all[place])) continue;
-      begun.push_back(std::make_unique<Exchange>(all[place], form, static_cast<unsigned>(round + i), most));
-      if (blocks) {
-        begun.back()->run();
-        continue;
-      }
-      begun.back()->begin(&requests.emplace_back());
-      checks.emplace_back([exchange = begun.back().get()] { exchange->check(); });
+    for (Kept* const each : some) {
+      complete_some([&](std::size_t i) { return begun_[i].kept == each; });
+      each->exchange->fill();
+      requests.push_back(each->request);
+      begun_.push_back({each->request, [each] { each->exchange->check(); }, each});
     }
-    const bool starts = alike() % 2 == 0;
-    std::vector<std::size_t> order(kept.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::shuffle(order.begin(), order.end(), own);  // persistent ones may be started in any
-    const bool at_once = own() % 2 == 0;
-    for (const std::size_t i : order) {
-      if (!starts) break;
-      kept[i]->fill();
-      if (!at_once) MPI_Start(&kept_requests[i]);
+    if (own_() % 2 == 0 && !requests.empty()) {
+      MPI_Startall(static_cast<int>(requests.size()), requests.data());
+    } else {
+      for (MPI_Request& each : requests) MPI_Start(&each);
     }
-    if (starts && at_once) MPI_Startall(static_cast<int>(kept.size()), kept_requests.data());
-    std::unique_ptr<Passed> passed;
-    if (alike() % 2 == 0) {
-      passed = std::make_unique<Passed>(round % 1000, 1 + static_cast<int>(alike() % 20'000));
-      for (int i = 0; i < 2; ++i) {
-        requests.push_back(passed->requests()[i]);
-        checks.emplace_back([&] {});
-      }
-    }
-    if (alike() % 3 == 0) MPI_Barrier(MPI_COMM_WORLD);
-    int sum = 1;
-    if (alike() % 3 == 0) MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    // Persistent ones too, which stay, whether they were started or not.
-    std::vector<MPI_Request> all_requests = requests;
-    if (starts)
-      for (std::size_t i = 0; i < kept.size(); ++i) {
-        all_requests.push_back(kept_requests[i]);
-        checks.emplace_back([exchange = kept[i].get()] { exchange->check(); });
-      }
-    complete(all_requests, static_cast<unsigned>(own()),
-             [&](int i) { checks[static_cast<std::size_t>(i)](); });
-    if (passed) passed->check();
   }
-  for (MPI_Request& each : kept_requests) MPI_Request_free(&each);
-  for (const Pattern& each : all) {
-    MPI_Comm comm = each.comm;
-    if (is_there(each) && comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+
+  void pass(unsigned round) {
+    const auto passed =
+        std::make_shared<Passed>(static_cast<int>(round % 30'000), 1 + static_cast<int>(draw(20'000)));
+    for (int i = 0; i < 2; ++i)
+      begun_.push_back({passed->requests()[i], [passed, i] { i == 0 ? passed->check() : void(); }});
   }
-}
+  void pass_and_wait(unsigned round) {
+    const int n = size_of(MPI_COMM_WORLD);
+    const int me = rank_in(MPI_COMM_WORLD);
+    const int tag = static_cast<int>(round % 30'000);
+    const int after = (me + 1) % n;
+    const int before = (me + n - 1) % n;
+    const std::vector<int> out(1 + draw(20'000), tag);
+    std::vector<int> in(out.size(), -1);
+    const auto send = [&] {
+      MPI_Ssend(out.data(), static_cast<int>(out.size()), MPI_INT, after, tag, MPI_COMM_WORLD);
+    };
+    const auto receive = [&] {
+      MPI_Recv(in.data(), static_cast<int>(in.size()), MPI_INT, before, tag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+    };
+    if (me == 0) send();
+    receive();
+    if (me != 0) send();
+    require(in == out, "what was passed on");
+  }
+
+  /// A graph's communicator is freed while exchanges go on, and made again.
+  void remake(unsigned i) {
+    for (Kept& each : kept_)
+      if (each.exchange && &each.exchange->pattern() == &patterns_[i]) {
+        complete_some([&](std::size_t j) { return begun_[j].kept == &each; });
+        MPI_Request_free(&each.request);
+        each.exchange.reset();
+      }
+    if (is_there(patterns_[i])) MPI_Comm_free(&patterns_[i].comm);
+    patterns_[i] = make(i);
+  }
+
+  template <typename IsChosen>
+  void complete_some(IsChosen&& is_chosen) {
+    std::vector<MPI_Request> requests;
+    std::vector<Begun> chosen;
+    std::vector<Begun> rest;
+    for (std::size_t i = 0; i < begun_.size(); ++i) (is_chosen(i) ? chosen : rest).push_back(begun_[i]);
+    for (const Begun& each : chosen) requests.push_back(each.request);
+    if (!chosen.empty())
+      complete(requests, static_cast<unsigned>(own_()),
+               [&](int i) { chosen[static_cast<std::size_t>(i)].check(); });
+    begun_ = std::move(rest);
+  }
+
+  std::mt19937 alike_;
+  std::mt19937 own_;
+  std::deque<Pattern> patterns_;  // which stay where they are
+  std::vector<Kept> kept_;
+  std::vector<Begun> begun_;
+  int sum_ = 1;
+};
 
 /// Calls of one communicator and nothing that is replaced else, each with so many numbers for everybody.
 void asked(int calls, int most, bool is_persistent) {
@@ -618,14 +723,21 @@ void mismatch() {
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/// The last rank never comes.
-void late() {
-  const Pattern row = grid_of(1);
+/// The last rank never comes, to an exchange that others wait for, or in whose communicator's end or MPI's they are.
+void late(const std::string& where) {
+  Pattern row = grid_of(1);
   Exchange one(row, Exchange::Form::v, 2, 60'000);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (rank_in(row.comm) + 1 == size_of(row.comm)) sleep(30);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, row.comm}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const int me = rank_in(row.comm);
+  if (me + 1 == size_of(row.comm)) sleep(where == "finalize" ? 3 : 30);
   one.begin(&request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (where == "free") MPI_Comm_free(&row.comm);
+  const int code = where == "finalize" ? MPI_Finalize() : MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (me == 0) std::printf("code %d\n", code == MPI_SUCCESS ? 0 : 1);
+  std::fflush(stdout);
+  if (where != "finalize") MPI_Abort(MPI_COMM_WORLD, 3);
+  std::exit(0);
 }
 
 /// Another thread is in MPI_Recv before this one begins and waits for it.
@@ -656,14 +768,17 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, mode == "threads" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   const int me = rank_in(MPI_COMM_WORLD);
-  if (mode == "random")
-    random_rounds(std::atoi(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1U);
+  if (mode == "soak") {
+    Soak soak(argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1U);
+    for (int round = 0; round < std::atoi(argv[2]) && !is_wrong; ++round)
+      soak.act(static_cast<unsigned>(round));
+  }
   if (mode == "asked" || mode == "init") asked(std::atoi(argv[2]), std::atoi(argv[3]), mode == "init");
   if (mode == "progress") progress();
   if (mode == "free") freed();
   if (mode == "cancel") cancelled();
   if (mode == "mismatch") mismatch();
-  if (mode == "late") late();
+  if (mode == "late") late(argv[2]);
   if (mode == "threads" && provided == MPI_THREAD_MULTIPLE) threads();
   int any_wrong = is_wrong ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &any_wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -19,6 +19,7 @@ RANKS = 4
 
 def run(folder, *arguments, mode="record"):
     settings = {"LD_PRELOAD": LIBRARY, "NUICE_DROPIN": mode, "NUICE_RECORD_DIR": str(folder)}
+    settings |= {"NUICE_DROPIN_FORCE": "1", "NUICE_DROPIN_VERBOSE": "1"}  # where calls are replaced
     command = [MPIEXEC, FLAG, str(RANKS), PROGRAM, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ | settings)
 
@@ -57,9 +58,9 @@ def expected(rank):
 
 
 class Record(unittest.TestCase):
-    def check(self, *arguments, all_end=True):
+    def check(self, *arguments, all_end=True, mode="record"):
         with tempfile.TemporaryDirectory() as folder:
-            done = run(folder, *arguments)
+            done = run(folder, *arguments, mode=mode)
             there = {rank for rank in range(RANKS) if (Path(folder) / f"rank-{rank:05d}.json").exists()}
             if all_end:
                 self.assertEqual(there, set(range(RANKS)), done.stderr)
@@ -79,6 +80,11 @@ class Record(unittest.TestCase):
 
     def test_every_call_with_its_bytes(self):
         self.assertEqual(self.check().returncode, 0)
+
+    def test_calls_that_are_replaced(self):
+        done = self.check(mode="on")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("9 calls replaced", done.stderr)
 
     def test_a_program_that_ends_without_finalize(self):
         self.check("exit", all_end=False)  # the launcher ends the others with the first

@@ -6,11 +6,13 @@ import re
 from mpi_job import run_ranks
 
 
-def run_under(library: str, mpiexec: list[str], ranks: int, words: list[str], **settings: str):
+def run_under(
+    library: str, mpiexec: list[str], ranks: int, words: list[str], limit_s: float = 100, **settings: str
+):
     """mpiexec: with its flag for the number of ranks. What NUICE_DROPIN_VERBOSE says is on stderr, too."""
     settings = {"LD_PRELOAD": library, "NUICE_DROPIN_VERBOSE": "1", **settings}
     preset = ["env", *(f"{name}={value}" for name, value in settings.items())]
-    return run_ranks([*mpiexec, str(ranks), *preset, *words], 100)
+    return run_ranks([*mpiexec, str(ranks), *preset, *words], limit_s)
 
 
 def counts(done) -> tuple[int, int] | None:

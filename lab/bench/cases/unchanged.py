@@ -3,7 +3,8 @@
 
 unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's, with
 Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFTe, built from its sources; or
-with --program whatever you name: whole runs, and the time that the program itself gives.
+with --program whatever you name: whole runs, the time that the program itself gives, and with --record what
+each rank spends on average in its all-to-alls and neighbourhoods, as they are recorded in both ways.
 Whether both print the same results is checked in every pair. Medians over the rounds, and with over without.
 """
 
@@ -37,6 +38,7 @@ from kit import (
 )
 from nuice.cli.bench import find_program
 from nuice.cli.recording import find_library
+from nuice.recording import load
 
 BENCH = ROOT / "lab" / "bench"
 INPUTS = BENCH / "programs"
@@ -175,10 +177,15 @@ def chosen(options, folder: Path) -> dict[str, Program]:
     }
 
 
-def start(where: Place, program: Program, words: list, mode: str) -> dict:
-    """seconds as the program or the clock says; what it printed of its results. mode: on, check; "": off."""
+def start(where: Place, program: Program, words: list, mode: str, record: Path | None) -> dict:
+    """seconds as the program or the clock says; what it printed of its results. mode: on, check, record;
+    "": off. record: a folder for it, which is emptied."""
     settings = ["OMP_NUM_THREADS=1", "SCOTCH_PTHREAD_NUMBER=1"]
     settings += [f"LD_PRELOAD={find_library()}", f"NUICE_DROPIN={mode}"] if mode else []
+    if record:
+        shutil.rmtree(record, ignore_errors=True)
+        record.mkdir()
+        settings.append(f"NUICE_RECORD_DIR={record}")
     begin = time.monotonic()
     done = where.run(["/usr/bin/env", *settings, *words], mpiexec=program.mpiexec, timeout_s=900)
     elapsed = time.monotonic() - begin
@@ -190,14 +197,26 @@ def start(where: Place, program: Program, words: list, mode: str) -> dict:
     return {
         "seconds": float(said[1]) / 1e3 if said else elapsed,
         "own_s": float(own[1]) if own else None,
+        "inside_s": inside(record) if record else None,
         "results": found,
     }
 
 
-def measure(where: Place, program: Program, rounds: int, mode: str, folder: Path) -> dict:
+def inside(record: Path) -> float:
+    """Seconds of a rank, on average, in its all-to-alls and neighbourhoods: begun, started, waited for."""
+    recording = load(record)
+    calls = [each for each in recording.exchanges if "all" in each.call]
+    return sum(each.seconds * len(each.ranks) for each in calls) / recording.num_ranks
+
+
+def measure(where: Place, program: Program, options, mode: str, folder: Path) -> dict:
     words = program.words(folder)
-    ways = [lambda mode=mode: start(where, program, words, mode) for mode in ("", mode)]
-    off, on = in_turns(rounds, *ways)
+    rounds = options.rounds
+    record = folder / "record" if options.record else None
+    modes = ("record" if record else "", mode)
+    off, on = in_turns(
+        rounds, *(lambda mode=mode: start(where, program, words, mode, record) for mode in modes)
+    )
     is_equal = all(a["results"] == b["results"] for a, b in zip(off, on, strict=True))
     return {
         "network": where.name,
@@ -209,6 +228,11 @@ def measure(where: Place, program: Program, rounds: int, mode: str, folder: Path
         "with_over_without": median_ratio((b["seconds"] for b in on), (a["seconds"] for a in off)),
         "own_with_over_without": median_ratio((b["own_s"] for b in on), (a["own_s"] for a in off))
         if program.own_s
+        else None,
+        "inside_without_s": middle(off, "inside_s") if record else None,
+        "inside_with_s": middle(on, "inside_s") if record else None,
+        "inside_with_over_without": median_ratio((b["inside_s"] for b in on), (a["inside_s"] for a in off))
+        if record
         else None,
         "same_results": is_equal if program.repeats and program.results else None,
     }
@@ -222,11 +246,11 @@ def rows(options) -> Iterator[dict]:
         for preset in [""] if options.one_host else options.presets:
             with place(preset, options.hosts, hosts=options.hosts) as where:
                 for name, program in todo.items():
-                    row = measure(where, program, options.rounds, mode, folder)
+                    row = measure(where, program, options, mode, folder)
                     yield {"program": name, "exchanges": program.exchanges} | row
 
 
-def own_gain(ratio):
+def gain(ratio):
     return f"{1 / ratio:.2f}" if ratio else "-"
 
 
@@ -241,6 +265,7 @@ CASE = Case(
         rounds=5,
         programs=([], f"instead of all_to_all, some of {', '.join(PROGRAMS)}", tuple(PROGRAMS)),
         check=(False, "every exchange by MPI too, compared"),
+        record=(False, "the time in all-to-alls and neighbourhoods, too"),
         heffte=("", "sources of heFFTe, which are built with Debian's FFTW: slabs, pencils"),
         program=("", 'another program, such as "lmp -in bench.in"'),
         mpiexec="",
@@ -253,7 +278,8 @@ CASE = Case(
         "network | hosts | program | exchanges | without, s = without_s .3f | with, s = with_s .3f",
         "with / without = with_over_without .3f",
         Column("x", lambda row: 1 / row["with_over_without"], ".2f"),
-        Column("x by its own clock", lambda row: own_gain(row["own_with_over_without"])),
+        Column("x by its own clock", lambda row: gain(row["own_with_over_without"])),
+        Column("x in its exchanges", lambda row: gain(row["inside_with_over_without"])),
         Column("same results", lambda row: {True: "yes", False: "NO", None: "-"}[row["same_results"]]),
         LOAD,
     ),

@@ -207,18 +207,15 @@ EXPORTED int MPI_Recv(RECEIVE, MPI_Status* status) {
 
 EXPORTED int MPI_Start(MPI_Request* request) {
   Watch watch(__builtin_return_address(0));
-  if (watch.ended() && recorder().waits_for_any()) recorder().start(*request, watch.from());
   const int code = PMPI_Start(request);
-  return code == MPI_SUCCESS ? background().start({request, 1}) : code;
+  return code == MPI_SUCCESS ? started(watch, {request, 1}) : code;
 }
 
 EXPORTED int MPI_Startall(int count, MPI_Request requests[]) {
   Watch watch(__builtin_return_address(0));
-  if (watch.ended() && recorder().waits_for_any())
-    for (int i = 0; i < count; ++i) recorder().start(requests[i], watch.from());
   const int code = PMPI_Startall(count, requests);
   if (code != MPI_SUCCESS || count <= 0) return code;
-  return background().start({requests, static_cast<std::size_t>(count)});
+  return started(watch, {requests, static_cast<std::size_t>(count)});
 }
 
 EXPORTED int MPI_Request_free(MPI_Request* request) {

@@ -9,9 +9,18 @@
 #include <vector>
 
 #include "dropin/background.hpp"
-#include "mpi/wait.hpp"
+#include "dropin/record.hpp"
 
 namespace nuice::dropin {
+
+/// After MPI has started these.
+inline int started(Watch& watch, std::span<const MPI_Request> requests) {
+  const int code = background().start(requests);
+  if (!watch.ended() || !recorder().waits_for_any()) return code;
+  const double share_s = watch.seconds() / static_cast<double>(requests.size());
+  for (const MPI_Request request : requests) recorder().start(request, watch.from(), share_s);
+  return code;
+}
 
 class Awaited {
  public:
@@ -28,25 +37,14 @@ class Awaited {
     const auto is_hopeless = [&] {
       return requests_.size() == 1 && background().is_under_way(requests_.front());
     };
-    mpi::Patience patience;
-    const double watchdog_s = background().watchdog_s();
-    double moved_s = watchdog_s > 0 ? PMPI_Wtime() : 0;
-    while (background().any()) {
-      const bool has_found = background().look();
+    bool is_done = false;
+    int code = MPI_SUCCESS;
+    background().wait_for(requests_, [&] {
       // Two calls a turn that find nothing would give the core away twice.
-      if (!is_hopeless()) {
-        bool is_done = false;
-        const int code = test(is_done);
-        if (is_done || code != MPI_SUCCESS) return code;
-      }
-      if (has_found) {
-        patience.found_something();
-        if (watchdog_s > 0) moved_s = PMPI_Wtime();
-        continue;
-      }
-      patience.found_nothing();
-      if (watchdog_s > 0 && PMPI_Wtime() - moved_s > watchdog_s) background().give_up(requests_);
-    }
+      if (background().any() && !is_hopeless()) code = test(is_done);
+      return is_done || code != MPI_SUCCESS || !background().any();
+    });
+    if (is_done || code != MPI_SUCCESS) return code;
     const Leaving leaving;
     return wait();
   }

@@ -199,11 +199,11 @@ int as_it_is(int, int code) { return code; }
 int in_status(int, int) { return MPI_ERR_IN_STATUS; }
 
 /// Of requests whose handles MPI leaves as they are.
-void start_at(int count, const void* at, void* error) {
-  if (!background().knows_any() || (error != nullptr && value(error) != MPI_SUCCESS)) return;
+void start_at(Watch& watch, int count, const void* at, void* error) {
+  if (count <= 0 || (error != nullptr && value(error) != MPI_SUCCESS)) return;
   std::vector<MPI_Request> requests;
   for (int i = 0; i < count; ++i) requests.push_back(request_at(at, i));
-  if (const int code = background().start(requests); code != MPI_SUCCESS) put_code(code, error);
+  if (const int code = started(watch, requests); code != MPI_SUCCESS) put_code(code, error);
 }
 
 /// places: counted from 1.
@@ -486,17 +486,14 @@ ALL_SYMBOLS(mpi_request_get_status, MPI_REQUEST_GET_STATUS, 4, LOOKING_BODY)
 
 // --- Requests ----------------------------------------------------------------------------------------------------------
 
-#define START_BODY(next, a)                                                                          \
-  Watch watch(__builtin_return_address(0));                                                          \
-  if (watch.ended() && recorder().waits_for_any()) recorder().start(request_at(a[0]), watch.from()); \
-  next();                                                                                            \
-  start_at(1, a[0], a[1]);
-#define STARTALL_BODY(next, a)                                                                 \
-  Watch watch(__builtin_return_address(0));                                                    \
-  if (watch.ended() && recorder().waits_for_any())                                             \
-    for (int i = 0; i < value(a[0]); ++i) recorder().start(request_at(a[1], i), watch.from()); \
-  next();                                                                                      \
-  start_at(value(a[0]), a[1], a[2]);
+#define START_BODY(next, a)                 \
+  Watch watch(__builtin_return_address(0)); \
+  next();                                   \
+  start_at(watch, 1, a[0], a[1]);
+#define STARTALL_BODY(next, a)              \
+  Watch watch(__builtin_return_address(0)); \
+  next();                                   \
+  start_at(watch, value(a[0]), a[1], a[2]);
 #define FREE_BODY(next, a)                                                              \
   Watch watch(__builtin_return_address(0));                                             \
   if (watch.ended() && recorder().waits_for_any()) recorder().forget(request_at(a[0])); \

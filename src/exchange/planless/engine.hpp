@@ -13,7 +13,8 @@
 // (data, notices), and all share the windows, as they share the port. A rank need not take part in exchanges in which it has no
 // message. A notice tells the receiver's bytes, so ends that do not agree end with an error that names the pair.
 //
-// Why no rank waits for ever: grants wait for nothing but the arrival of what was granted before, and one grant is always allowed. What
+// Why no rank waits for ever: grants wait for nothing but the arrival of what was granted before, and one grant to those that have begun is always
+// allowed, whatever was granted to others: these may begin only when something that has begun is through. What
 // was granted is sent once notices of chunks before it have come, and one chunk may always be under way. Whoever is inside an exchange answers. So each
 // message needs, besides its two ends, only ranks that one of them sends to, and these to be inside their exchange. (tests/model has
 // the protocol as a model that SPIN checks.)
@@ -178,6 +179,7 @@ class PlanlessEngine {
   void grant();
   void grant_those(bool are_here, Bytes window);
   bool grant_source(Ongoing& ongoing, std::size_t index, Bytes window);
+  bool is_any_granted(bool are_here) const;
   void will_notify(Ongoing& ongoing, std::size_t index);
   void notify_all();
   void notify(Ongoing& ongoing, std::size_t index);

@@ -184,6 +184,14 @@ void PlanlessEngine::grant_those(bool are_here, Bytes window) {
   }
 }
 
+/// And is not here. are_here: to senders that have begun, as others may begin only when these have sent.
+bool PlanlessEngine::is_any_granted(bool are_here) const {
+  if (granted_in_flight_ == 0 || !are_here) return granted_in_flight_ > 0;
+  const auto is_coming = [](const Source& source) { return source.is_here() && source.in_flight > 0; };
+  return std::ranges::any_of(
+      active_, [&](const Ongoing* each) { return std::ranges::any_of(each->sources, is_coming); });
+}
+
 /// As much as its share holds. False: the window is full.
 bool PlanlessEngine::grant_source(Ongoing& ongoing, std::size_t index, Bytes window) {
   Source& source = ongoing.sources[index];
@@ -194,7 +202,7 @@ bool PlanlessEngine::grant_source(Ongoing& ongoing, std::size_t index, Bytes win
   }
   while (source.asked < source.bytes) {
     const Bytes chunk = std::min(source.chunk, source.bytes - source.asked);
-    if (granted_in_flight_ > 0 && in_flight() + chunk > window) return false;
+    if (in_flight() + chunk > window && is_any_granted(source.is_here())) return false;
     if (source.in_flight > 0 && source.in_flight + chunk > share) return true;
     receive_chunk(ongoing, index, chunk, now_s_);
     granted_in_flight_ += chunk;
