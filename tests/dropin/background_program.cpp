@@ -703,6 +703,14 @@ void cancelled() {
   one.check();
 }
 
+/// Rank 0 does, when mpiexec has had time to pass on what it says.
+void end_all(int me) {
+  std::fflush(stdout);
+  if (me != 0) sleep(30);
+  usleep(200'000);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
 /// Both ends of one message have other counts: MPI_Waitall says so.
 void mismatch() {
   const Pattern row = grid_of(1);
@@ -719,8 +727,7 @@ void mismatch() {
                           MPI_CHAR, row.comm, &request);
   const int code = MPI_Waitall(1, &request, &status);
   if (me == 0) std::printf("code %d %d\n", code == MPI_ERR_IN_STATUS, status.MPI_ERROR == MPI_ERR_TRUNCATE);
-  std::fflush(stdout);
-  MPI_Abort(MPI_COMM_WORLD, 3);
+  end_all(me);
 }
 
 /// The last rank never comes, to an exchange that others wait for, or in whose communicator's end or MPI's they are.
@@ -735,8 +742,7 @@ void late(const std::string& where) {
   if (where == "free") MPI_Comm_free(&row.comm);
   const int code = where == "finalize" ? MPI_Finalize() : MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (me == 0) std::printf("code %d\n", code == MPI_SUCCESS ? 0 : 1);
-  std::fflush(stdout);
-  if (where != "finalize") MPI_Abort(MPI_COMM_WORLD, 3);
+  if (where != "finalize") end_all(me);
   std::exit(0);
 }
 

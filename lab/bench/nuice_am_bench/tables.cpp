@@ -51,10 +51,12 @@ void check_histogram(const TableCase& data) {
 }
 
 void check_gathered(const TableCase& data, const std::vector<std::uint32_t>& found) {
-  for (std::size_t i = 0; i < found.size(); ++i)
-    if (found[i] != TableCase::value_at(data.owners[i], data.offsets[i]))
-      throw Error(ErrorCode::mismatch, "update " + std::to_string(i) + " of rank " +
-                                           std::to_string(mpi::world_rank()) + " read a wrong value");
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {  // nobody leaves alone: endpoints go together
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (found[i] != TableCase::value_at(data.owners[i], data.offsets[i]))
+        throw Error(ErrorCode::mismatch, "update " + std::to_string(i) + " of rank " +
+                                             std::to_string(mpi::world_rank()) + " read a wrong value");
+  });
 }
 
 // --- Active messages ----------------------------------------------------------------------------------------------
