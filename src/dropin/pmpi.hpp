@@ -16,6 +16,8 @@
 #define MPI_Pack PMPI_Pack
 #define MPI_Request_free PMPI_Request_free
 #define MPI_Request_get_status PMPI_Request_get_status
+#define MPI_Send_init PMPI_Send_init
+#define MPI_Ssend_init PMPI_Ssend_init
 #define MPI_Start PMPI_Start
 #define MPI_Startall PMPI_Startall
 #define MPI_Testall PMPI_Testall

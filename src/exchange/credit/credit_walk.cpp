@@ -133,19 +133,12 @@ bool CreditRun::must_be_notified(const Peer& source) {
   return source.awaits_last && (source.waiting > 0 || source.landed > 0 || is_last_notice(source));
 }
 
-/// To another host as MPI_Isend and MPI_Issend would, but by a persistent request that is used once. Open MPI sends every message by the next port
-/// of its host; MPI_Isend asks twice which one that is, so of two ports it would always take the same.
 void CreditRun::start_send(const Stretch::Chunk& chunk, const Peer& to, MPI_Request& request) {
-  if (to.is_near) {
-    must(MPI_Isend(chunk.at, chunk.count, chunk.type, to.rank, data_tag_, comm_->get(), &request),
-         "MPI_Isend");
-    return;
-  }
-  const bool waits_for_receive = ends_unconfirmed(to);
-  const auto init = waits_for_receive ? MPI_Ssend_init : MPI_Send_init;
-  must(init(chunk.at, chunk.count, chunk.type, to.rank, data_tag_, comm_->get(), &request),
-       waits_for_receive ? "MPI_Ssend_init" : "MPI_Send_init");
-  must(MPI_Start(&request), "MPI_Start");
+  const auto& [at, count, type, bytes] = chunk;
+  if (to.is_near)
+    must(MPI_Isend(at, count, type, to.rank, data_tag_, comm_->get(), &request), "MPI_Isend");
+  else
+    send_to_other_host(at, count, type, to.rank, data_tag_, comm_->get(), ends_unconfirmed(to), &request);
 }
 
 /// Tells a source what it may send and what has come of it, or leaves that for the next notice while the last is still

@@ -167,9 +167,13 @@ void PlanlessEngine::receive_chunk(Ongoing& ongoing, std::size_t index, Bytes by
 void PlanlessEngine::send_chunk(Ongoing& ongoing, std::size_t index, Bytes bytes) {
   Destination& destination = ongoing.destinations[index];
   MPI_Request* const request = add_request({Kind::data_out, &ongoing, index, bytes, -1});
-  must(MPI_Isend(destination.at + destination.sent, static_cast<int>(bytes), MPI_BYTE, destination.rank,
-                 destination.tag, channel_.comm, request),
-       "MPI_Isend");
+  const std::byte* const at = destination.at + destination.sent;
+  const auto count = static_cast<int>(bytes);
+  if (destination.is_near)
+    must(MPI_Isend(at, count, MPI_BYTE, destination.rank, destination.tag, channel_.comm, request),
+         "MPI_Isend");
+  else
+    send_to_other_host(at, count, MPI_BYTE, destination.rank, destination.tag, channel_.comm, false, request);
   destination.sent += bytes;
   if (destination.sent < destination.bytes) return;
   --ongoing.destinations_left;

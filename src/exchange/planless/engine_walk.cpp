@@ -52,6 +52,8 @@ void PlanlessEngine::take_out(int found) {
   std::sort(indices_.begin(), indices_.begin() + found, std::greater<>());
   for (std::size_t i = 0; i < static_cast<std::size_t>(found); ++i) {
     const auto place = static_cast<std::size_t>(indices_[i]);
+    if (requests_[place] != MPI_REQUEST_NULL)  // it was persistent
+      must(MPI_Request_free(&requests_[place]), "MPI_Request_free");
     requests_[place] = requests_.back();
     uses_[place] = uses_.back();
     requests_.pop_back();
