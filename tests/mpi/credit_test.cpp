@@ -26,28 +26,17 @@ struct Chunks {
 }  // namespace
 
 // Found before those of MPI, which are still there as PMPI_.
-extern "C" {
-int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-              MPI_Request* request) {
-  Chunks::add(chunks.isend, count, type);
-  return PMPI_Isend(data, count, type, to, tag, comm, request);
-}
-int MPI_Issend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-               MPI_Request* request) {
-  Chunks::add(chunks.isend, count, type);
-  return PMPI_Issend(data, count, type, to, tag, comm, request);
-}
-int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                  MPI_Request* request) {
-  Chunks::add(chunks.persistent, count, type);
-  return PMPI_Send_init(data, count, type, to, tag, comm, request);
-}
-int MPI_Ssend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
-  Chunks::add(chunks.persistent, count, type);
-  return PMPI_Ssend_init(data, count, type, to, tag, comm, request);
-}
-}
+#define COUNTED(call, sum)                                                                                  \
+  extern "C" int MPI_##call(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
+                            MPI_Request* request) {                                                         \
+    Chunks::add(chunks.sum, count, type);                                                                   \
+    return PMPI_##call(data, count, type, to, tag, comm, request);                                          \
+  }
+COUNTED(Isend, isend)
+COUNTED(Issend, isend)
+COUNTED(Send_init, persistent)
+COUNTED(Ssend_init, persistent)
+#undef COUNTED
 
 namespace nuice {
 namespace {

@@ -64,7 +64,7 @@ TEST(Learning, DeliversWhateverIsTried) {
       test::BoundPlan bound(plan);
       const auto messages =
           std::ranges::count_if(plan.sources(), [](const Partner& p) { return p.bytes > 0; });
-      const unsigned rounds = world_size() == 8 ? 40 : 90;  // two blocks of trials, or three
+      const unsigned rounds = world_size() == 8 ? 40 : 90;  // with fewer blocks of trials: seconds
       for (unsigned round = 0; round < rounds; ++round) {
         bound.refill(round);
         bound.exchange.start();

@@ -186,7 +186,8 @@ void PlanlessEngine::grant_those(bool are_here, Bytes window) {
   }
 }
 
-/// And is not here. are_here: to senders that have begun, as others may begin only when these have sent.
+/// Whether any chunk that was asked for is still to come. are_here: only of senders that have begun counts, as others may begin only when
+/// these have sent.
 bool PlanlessEngine::is_any_granted(bool are_here) const {
   if (granted_in_flight_ == 0 || !are_here) return granted_in_flight_ > 0;
   const auto is_coming = [](const Source& source) { return source.is_here() && source.in_flight > 0; };
