@@ -19,10 +19,11 @@ function(nuice_compile_options target)
   endif()
 endfunction()
 
-# nuice_compile_fast(TARGET): of a test, which compiles longer than it runs. With GCC 12 -O0 takes half of the time of -O3.
+# nuice_compile_fast(TARGET): of a test. With GCC 12 -Og compiles as fast as -O0, and the test, which fills and compares buffers byte by byte,
+# then runs three times as fast: on 8 ranks mpi_exchange_test takes 18 s in place of 57.
 function(nuice_compile_fast target)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(${target} PRIVATE -O0)
+    target_compile_options(${target} PRIVATE -Og)
   endif()
 endfunction()
 

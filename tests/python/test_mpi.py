@@ -24,7 +24,7 @@ def run(ranks: int, *arguments: str, **environment: str) -> subprocess.Completed
     return mpi_job.run_ranks([MPIEXEC, "-n", str(ranks), sys.executable, *arguments], 240, settings)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.alone)])
 def test_on_ranks(ranks: int) -> None:
     done = run(ranks, str(PROGRAM))
     cases = PROGRAM.read_text().count("\ndef test_")

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,26 @@ class Outcome:
         value = json.loads(self.out)
         assert isinstance(value, dict)
         return value
+
+
+@pytest.fixture(autouse=True)
+def turn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Of workers beside each other (pytest-xdist), one that runs a test marked `alone` has the machine.
+
+    More ranks than cores yield to each other at every step. Beside what computes, a step takes a time slice.
+    """
+    folder = tmp_path_factory.getbasetemp().parent
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    alone = request.node.get_closest_marker("alone") is not None
+    with (folder / "next.lock").open("w") as next_one, (folder / "machine.lock").open("w") as machine:
+        fcntl.flock(
+            next_one, fcntl.LOCK_EX
+        )  # whoever waits for the machine comes before those that begin later
+        fcntl.flock(machine, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(next_one, fcntl.LOCK_UN)
+        yield
 
 
 @pytest.fixture
