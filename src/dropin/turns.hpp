@@ -67,6 +67,13 @@ class Turns {
   /// Of a call that does not block, and so takes no turn.
   bool are_ours() const { return is_decided_ ? !prefers_mpi_ : is_trusted_; }
   static bool would_trust(double most_bytes, Experience experience);
+  /// So large that we are expected to be faster.
+  static bool is_large(double most_bytes);
+  struct Outcome {
+    bool prefers_mpi;
+    bool is_far_apart;
+  };
+  static Outcome outcome_of(const Rate& by_mpi, const Rate& by_us);
   /// There is a shadow already, on which we are expected, or known, to be faster.
   void share(bool is_known);
 
