@@ -141,6 +141,14 @@ void Replacer::say(const std::string& text) const {
   if (tells_ && rank == 0) std::fprintf(stderr, "nuice: rank 0: %s\n", text.c_str());
 }
 
+void Replacer::say_rates(const Turns::Rate& by_mpi, const Turns::Rate& by_us) const {
+  if (!tells_) return;
+  const auto rate_of = [](const Turns::Rate& rate) {
+    return std::to_string(static_cast<std::int64_t>(rate.seconds > 0 ? rate.bytes / rate.seconds : 0));
+  };
+  say("bytes a second and rank: " + rate_of(by_mpi) + " by MPI, " + rate_of(by_us) + " by us");
+}
+
 /// Kept as an attribute, as handles are used again when a communicator is freed.
 Replacer::Place* Replacer::place_of(MPI_Comm comm) {
   void* value = nullptr;
@@ -262,9 +270,11 @@ void Replacer::meet_at(MPI_Comm comm) {
                          &told[1]),
          "MPI_Iallreduce");
     for (const MPI_Request each : told) wait(each);
-    const auto [num_over, num_lost] = shadow->trials.hear(most, sums);
+    const auto [num_over, num_lost, decided] = shadow->trials.hear(most, sums);
     num_trials_ -= num_over;
     num_preferred_ += num_lost;
+    for (const Trial::Sums& each : decided)
+      say_rates({each.mpi_bytes, each.mpi_s}, {each.our_bytes, each.our_s});
     return MPI_SUCCESS;
   });
 }
@@ -459,6 +469,7 @@ void Replacer::end_beside(Place& place, MPI_Comm comm, MPI_Request request, Besi
   if (what == Beside::make_shadow && !place.all.shadow) use(place, end_duplicate(place));
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
+    say_rates({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
     if (place.turns.prefers_mpi()) ++num_preferred_;
     if (place.turns.experience() != Turns::Experience::none) experience_ = place.turns.experience();
     place.all.shadow->is_known_faster = place.turns.experience() == Turns::Experience::ours;

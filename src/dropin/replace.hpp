@@ -226,6 +226,7 @@ class Replacer {
   }
   /// Rank 0, to who wants to know.
   void say(const std::string& text) const;
+  void say_rates(const Turns::Rate& by_mpi, const Turns::Rate& by_us) const;
 
   template <typename Mpi>
   int leave(Mpi&& mpi) {

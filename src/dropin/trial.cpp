@@ -95,6 +95,7 @@ void Trial::decide(const Most& most, const Sums& sums) {
   if (num_phases_ == phases_of_round && !outcome.is_far_apart) return go(other(switches_.back().way), most);
   is_measuring_ = false;
   again_at_ = again_after * most.begun;
+  ++num_decided_;
   if (outcome.prefers_mpi) ++num_lost_;
   go(outcome.prefers_mpi ? Way::mpi : Way::ours, most);
 }
@@ -132,9 +133,12 @@ Trials::News Trials::hear(std::span<const double> most, std::span<const double> 
   for (std::size_t i = 0; i < all_.size(); ++i) {
     Trial& each = *all_[i];
     const std::int64_t lost_before = each.num_lost();
+    const std::int64_t decided_before = each.num_decided();
     const std::span<const double> m = most.subspan(5 * i, 5);
     const std::span<const double> s = sums.subspan(4 * i, 4);
-    const bool is_new = each.hear({m[0], m[1], m[2], m[3], m[4]}, {s[0], s[1], s[2], s[3]});
+    const Trial::Sums sum{s[0], s[1], s[2], s[3]};
+    const bool is_new = each.hear({m[0], m[1], m[2], m[3], m[4]}, sum);
+    if (each.num_decided() > decided_before) news.decided.push_back(sum);
     news.num_lost += each.num_lost() - lost_before;
     is_any_measured = is_any_measured || (is_new && each.is_measuring() && !each.is_over());
   }

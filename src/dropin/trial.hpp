@@ -71,6 +71,7 @@ class Trial {
   bool is_over() const { return is_over_; }
   bool is_measuring() const { return is_measuring_; }
   std::int64_t num_lost() const { return num_lost_; }
+  std::int64_t num_decided() const { return num_decided_; }
 
  private:
   /// Which way is gone from a call on.
@@ -94,6 +95,7 @@ class Trial {
   bool is_over_ = false;
   double again_at_ = 0;  // a call
   std::int64_t num_lost_ = 0;
+  std::int64_t num_decided_ = 0;
 };
 
 /// Those of all communicators of the same ranks in the same order.
@@ -107,10 +109,11 @@ class Trials {
   /// For reductions by MPI_MAX, and by MPI_SUM.
   std::vector<double> most() const;
   std::vector<double> sums() const;
-  /// Gives the number of trials that are over, and of those that MPI has won now.
+  /// Of all ranks.
   struct News {
     std::int64_t num_over = 0;
-    std::int64_t num_lost = 0;
+    std::int64_t num_lost = 0;           // that MPI has won now
+    std::vector<Trial::Sums> decided{};  // what was found where somebody has
   };
   News hear(std::span<const double> most, std::span<const double> sums);
 

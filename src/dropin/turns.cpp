@@ -92,8 +92,10 @@ void Turns::decide(const Rate& by_mpi, const Rate& by_us) {
   is_decided_ = true;
   prefers_mpi_ = outcome.prefers_mpi;
   experience_ = prefers_mpi_ ? Experience::mpi : Experience::ours;
-  const bool is_settled = prefers_mpi_ ? was_beaten : are_far_ahead;
-  next_trial_ = calls_ * (is_settled ? 16 : prefers_mpi_ ? 4 : 2);
+  if (prefers_mpi_)
+    next_trial_ = calls_ * (outcome.is_far_apart ? 64 : was_beaten ? 16 : 4);
+  else
+    next_trial_ = calls_ * (are_far_ahead ? 16 : 2);
   for (Rate* const rate : {&by_mpi_, &by_us_}) {  // the newer counts for more
     rate->bytes /= 2;
     rate->seconds /= 2;

@@ -7,7 +7,8 @@
 //   call 4       by MPI, timed; beside it the shadow communicator is made
 //   calls 5, 6   by us, the second one timed
 //   call 7       by us; beside it all are told how many bytes a second either has moved. The winner goes on. MPI has its turn again at twice that
-//                call, or at sixteen times where we were far ahead; we at four times, and at sixteen times once we were beaten again. MPI wins where we
+//                call, or at sixteen times where we were far ahead; we at four times, at sixteen times once we were beaten again, and at 64 times where
+//                we were far behind: three calls that take twice as long are more than a program of some hundred should pay. MPI wins where we
 //                are not clearly faster.
 //
 // Trusted are large exchanges, and communicators all of whose ranks have last seen us faster, on whatever communicator:

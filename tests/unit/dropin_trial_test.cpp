@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trials of unmodified programs' calls: all ranks go the same way in a call of the same number, however far apart they are.
 #include "dropin/trial.hpp"
+#include "dropin/turns.hpp"
 
 #include <gtest/gtest.h>
 
@@ -192,6 +193,29 @@ TEST(DropinTrial, RanksThatAreApartGoOneWayInEachCall) {
     EXPECT_TRUE(ranks.have_gone_both_ways(0)) << "run " << run;
     EXPECT_TRUE(ranks.have_gone_both_ways(1)) << "run " << run;
   }
+}
+
+/// Calls of ours among so many of a communicator whose ranks take so long for each.
+std::vector<int> ours_of(int calls, double our_s, double mpi_s) {
+  using nuice::dropin::Turns;
+  Turns turns;
+  std::vector<int> ours;
+  bool is_there = false;
+  for (int call = 1; call <= calls; ++call) {
+    const Turns::Step step = turns.next(is_there);
+    const bool is_ours = step.way == Turns::Way::replace;
+    if (is_ours) ours.push_back(call);
+    if (step.is_timed) turns.add(is_ours, 1000, is_ours ? our_s : mpi_s);
+    if (step.beside == Turns::Beside::ask) turns.answer(true, 1000, Turns::Experience::none);
+    if (step.beside == Turns::Beside::make_shadow) is_there = true;
+    if (step.beside == Turns::Beside::compare) turns.decide(turns.by_mpi(), turns.by_us());
+  }
+  return ours;
+}
+
+TEST(DropinTurns, WhatIsFarBehindIsNotTriedAgainSoon) {
+  EXPECT_EQ(ours_of(500, 2, 1), (std::vector{5, 6, 7, 448, 449}));
+  EXPECT_EQ(ours_of(500, 1.2, 1), (std::vector{5, 6, 7, 28, 29, 480, 481}));
 }
 
 }  // namespace
