@@ -229,8 +229,7 @@ std::shared_ptr<Trial> Replacer::begin_trial(const Place& place, Shadow& shadow,
                                              bool is_trusted) {
   if (is_forced_ || checks_ || place.group.empty()) return nullptr;
   auto trial = std::make_shared<Trial>(first, is_trusted);
-  shadow.trials.add(trial);
-  ++num_trials_;
+  if (shadow.trials.add(trial)) ++num_trials_;
   return trial;
 }
 

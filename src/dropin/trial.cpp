@@ -13,6 +13,7 @@ constexpr double first_calls = 4;  // of each way, timed
 constexpr int phases_of_round = 2;
 constexpr double again_after = 8;           // times the number of the call
 constexpr double first_if_trusted = 16;     // a call
+constexpr std::size_t most_trials = 64;     // of the same ranks: what is told stays short
 constexpr std::int64_t first_distance = 8;  // from one meeting to the next
 
 Trial::Way other(Trial::Way way) { return way == Trial::Way::ours ? Trial::Way::mpi : Trial::Way::ours; }
@@ -54,7 +55,6 @@ void Trial::go(Way way, const Most& most) {
   most_.timed = 0;
   ++phase_;
   switches_.push_back({most.begun + 1, way, phase_});
-  kept_switches_.push_back({most.kept + 1, way, phase_});
 }
 
 void Trial::begin(const Most& most) {
@@ -97,14 +97,19 @@ void Trial::decide(const Most& most, const Sums& sums) {
   again_at_ = again_after * most.begun;
   ++num_decided_;
   if (outcome.prefers_mpi) ++num_lost_;
-  go(outcome.prefers_mpi ? Way::mpi : Way::ours, most);
+  const Way winner = outcome.prefers_mpi ? Way::mpi : Way::ours;
+  go(winner, most);
+  kept_switches_.push_back({most.kept + 1, winner, phase_});
 }
 
-void Trials::add(std::shared_ptr<Trial> trial) {
+bool Trials::add(std::shared_ptr<Trial> trial) {
+  const bool is_full = all_.size() == most_trials;
+  if (is_full) all_.erase(all_.begin());
   all_.push_back(std::move(trial));
   distance_ = first_distance;
   const std::int64_t soon = calls_ + distance_;
   next_meeting_ = next_meeting_ > calls_ ? std::min(next_meeting_, soon) : soon;
+  return !is_full;
 }
 
 bool Trials::reach() { return !all_.empty() && ++calls_ == next_meeting_; }

@@ -57,7 +57,7 @@ class Trial {
 
   /// Of the call that begins now.
   Step next();
-  /// Of a persistent request that is made now: the way that stands then, as it cannot take another later.
+  /// Of a persistent request that is made now: the way that has won last, as it cannot take another later.
   Way next_kept();
   /// What a call that is complete has brought to this rank, and how long the program waited for that.
   void add(const Step& step, double bytes, double seconds);
@@ -101,8 +101,9 @@ class Trial {
 /// Those of all communicators of the same ranks in the same order.
 class Trials {
  public:
-  /// In a collective call of these ranks, as all that follows.
-  void add(std::shared_ptr<Trial> trial);
+  /// In a collective call of these ranks, as all that follows. Whether there are more of them then: of very many the
+  /// oldest is given up, and goes on as it goes.
+  bool add(std::shared_ptr<Trial> trial);
   bool any() const { return !all_.empty(); }
   /// Whether this call is a meeting.
   bool reach();

@@ -167,6 +167,14 @@ TEST(DropinTrial, OneThatAnyRankHasLeftIsOver) {
   EXPECT_FALSE(ranks.any(1));
 }
 
+TEST(DropinTrial, OfVeryManyTheOldestIsGivenUp) {
+  Trials all;
+  int num_more = 0;
+  for (int i = 0; i < 70; ++i) num_more += all.add(std::make_shared<Trial>(Way::ours)) ? 1 : 0;
+  EXPECT_EQ(num_more, 64);
+  EXPECT_EQ(all.sums().size(), 64U * 4);
+}
+
 TEST(DropinTrial, RanksThatAreApartGoOneWayInEachCall) {
   std::mt19937 random(5);
   const auto draw = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
