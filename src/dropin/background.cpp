@@ -23,10 +23,12 @@ struct Background::Entry {
   Posting posting;
   MPI_Request token{};
   int tag = 0;
-  PlanlessEngine::Ongoing* ongoing = nullptr;  // null: not under way
+  bool is_under_way = false;
+  PlanlessEngine::Ongoing* ongoing = nullptr;  // then, of ours
   bool is_freed = false;
   bool is_open = false;  // left to MPI
   double begin_s = 0;
+  double begun_s = 0;
   double looked_at_s = -1;  // when the program came back first; below 0: not yet
 };
 
@@ -108,6 +110,15 @@ void Background::post(Posting posting, MPI_Request* request) {
 }
 
 void Background::begin_exchange(Entry& entry) {
+  if (entry.posting.shadow) begin_ours(entry);
+  active_.push_back(&entry);
+  ++num_active_;
+  entry.is_under_way = true;
+  entry.looked_at_s = -1;
+  entry.begun_s = PMPI_Wtime();
+}
+
+void Background::begin_ours(Entry& entry) {
   Posting& posting = entry.posting;
   Shadow& shadow = *posting.shadow;
   if (posting.shade) posting.shade->start();
@@ -115,11 +126,8 @@ void Background::begin_exchange(Entry& entry) {
   Call& call = *posting.messages;
   call.pack();
   entry.ongoing = shadow.engine.begin(call.sends, call.receives, call, posting.terms);
-  active_.push_back(&entry);
-  ++num_active_;
   posting.overlap->begin();
   entry.begin_s = PMPI_Wtime();
-  entry.looked_at_s = -1;
   entry.is_open = num_away_ > 0 || posting.overlap->is_long();
   if (entry.is_open) shadow.engine.open(*entry.ongoing);
 }
@@ -153,7 +161,7 @@ void Background::forget(MPI_Request request) {
   const auto found = entries_.find(request);
   if (found == entries_.end()) return;
   Entry& entry = *found->second;
-  if (entry.ongoing == nullptr) return remove(entry);
+  if (!entry.is_under_way) return remove(entry);
   entry.is_freed = true;
   freed_.push_back(std::move(found->second));
   entries_.erase(found);
@@ -168,7 +176,7 @@ bool Background::has(MPI_Request request) {
 bool Background::is_under_way(MPI_Request request) {
   const std::scoped_lock lock(mutex_);
   const auto found = entries_.find(request);
-  return found != entries_.end() && found->second->ongoing != nullptr;
+  return found != entries_.end() && found->second->is_under_way;
 }
 
 bool Background::look() {
@@ -183,6 +191,7 @@ bool Background::look_at_all() {
     if (entry->looked_at_s < 0) entry->looked_at_s = now_s;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     Shadow* const shadow = active_[i]->posting.shadow.get();
+    if (shadow == nullptr) continue;
     const auto is_same = [&](const Entry* each) { return each->posting.shadow.get() == shadow; };
     if (std::any_of(active_.begin(), active_.begin() + static_cast<std::ptrdiff_t>(i), is_same)) continue;
     try {
@@ -192,8 +201,7 @@ bool Background::look_at_all() {
       return true;
     }
   }
-  complete_done();
-  return has_found;
+  return complete_done() || has_found;
 }
 
 bool Background::look_at(Shadow& shadow) {
@@ -201,28 +209,52 @@ bool Background::look_at(Shadow& shadow) {
   return shadow.engine.look();
 }
 
-void Background::complete_done() {
+bool Background::complete_done() {
+  bool is_any_done = false;
   for (std::size_t i = 0; i < active_.size();) {
     Entry& entry = *active_[i];
-    const std::shared_ptr<Shadow> kept = entry.posting.shadow;
-    Shadow& shadow = *kept;
-    Shade* const shade = entry.posting.shade.get();
-    const std::scoped_lock lock(shadow.mutex);
-    if (!shadow.engine.is_done(*entry.ongoing) || (shade != nullptr && !shade->is_done())) {
+    if (!(entry.posting.shadow ? ends_ours(entry) : ends_mpis(entry))) {
       ++i;
       continue;
     }
-    shadow.engine.end(std::exchange(entry.ongoing, nullptr));
-    const double looked_at_s = entry.looked_at_s < 0 ? entry.begin_s : entry.looked_at_s;
-    if (!entry.is_open) entry.posting.overlap->add(looked_at_s - entry.begin_s, PMPI_Wtime() - looked_at_s);
-    if (shade != nullptr) shade->require_equal(entry.posting.call);
+    is_any_done = true;
+    const double now_s = PMPI_Wtime();
+    const double rest_s = entry.looked_at_s < 0 ? 0 : now_s - entry.looked_at_s;
+    const Timing& timing = entry.posting.timing;
+    if (timing.trial) timing.trial->add(timing.step, timing.bytes, entry.begun_s - timing.begin_s + rest_s);
     active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
+    entry.is_under_way = false;
     fulfil(entry);
     --num_active_;
-    if (entry.posting.is_persistent && !entry.is_freed) continue;
-    shadow.give_back(std::move(entry.posting.messages));
-    remove(entry);
+    if (!entry.posting.is_persistent || entry.is_freed) remove(entry);
   }
+  return is_any_done;
+}
+
+bool Background::ends_ours(Entry& entry) {
+  Posting& posting = entry.posting;
+  Shadow& shadow = *posting.shadow;
+  Shade* const shade = posting.shade.get();
+  const std::scoped_lock lock(shadow.mutex);
+  if (!shadow.engine.is_done(*entry.ongoing) || (shade != nullptr && !shade->is_done())) return false;
+  shadow.engine.end(std::exchange(entry.ongoing, nullptr));
+  const double looked_at_s = entry.looked_at_s < 0 ? entry.begin_s : entry.looked_at_s;
+  if (!entry.is_open) posting.overlap->add(looked_at_s - entry.begin_s, PMPI_Wtime() - looked_at_s);
+  if (shade != nullptr) shade->require_equal(posting.call);
+  if (!posting.is_persistent || entry.is_freed) shadow.give_back(std::move(posting.messages));
+  return true;
+}
+
+/// MPI tells the communicator's handler itself where it fails.
+bool Background::ends_mpis(Entry& entry) {
+  int is_done = 0;
+  const int code = PMPI_Test(&entry.posting.mpis, &is_done, MPI_STATUS_IGNORE);
+  if (code == MPI_SUCCESS) return is_done != 0;
+  if (!entry.is_freed) {
+    failed_[entry.token] = {entry.posting.comm, code, true};
+    ++num_failed_;
+  }
+  return true;
 }
 
 void Background::leave() {
@@ -231,6 +263,10 @@ void Background::leave() {
   const std::scoped_lock lock(mutex_);
   for (std::size_t i = 0; i < active_.size();) {
     const std::shared_ptr<Shadow> shadow = active_[i]->posting.shadow;
+    if (!shadow) {  // MPI's
+      ++i;
+      continue;
+    }
     try {
       const std::scoped_lock shadow_lock(shadow->mutex);
       shadow->engine.open(*active_[i]->ongoing);
@@ -255,7 +291,9 @@ void Background::bring_to_end(IsAwaited&& is_awaited) {
   };
   const auto give_up = [&] {
     const std::scoped_lock lock(mutex_);
-    if (const Entry* const entry = awaited()) fail_as_quiet(*entry);
+    const auto is_ours = [&](const Entry* each) { return each->posting.shadow && is_awaited(*each); };
+    const auto found = std::ranges::find_if(active_, is_ours);
+    if (found != active_.end()) fail_as_quiet(**found);
   };
   look_until(watchdog_s_, is_done, [this] { return look(); }, give_up);
 }
@@ -290,6 +328,7 @@ void Background::fail_all(Shadow& shadow, const std::exception& error) {
     code = report(entry.posting.call, entry.posting.comm, error);
     shadow.engine.cancel(std::exchange(entry.ongoing, nullptr));
     (void)entry.posting.messages.release();
+    entry.is_under_way = false;
     active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
     if (!entry.is_freed) {
       failed_[entry.token] = {entry.posting.comm, code};
@@ -305,7 +344,8 @@ void Background::give_up(std::span<const MPI_Request> requests) {
   const std::scoped_lock lock(mutex_);
   for (const MPI_Request request : requests) {
     const auto found = entries_.find(request);
-    if (found != entries_.end() && found->second->ongoing != nullptr) return fail_as_quiet(*found->second);
+    if (found != entries_.end() && found->second->ongoing != nullptr)  // MPI's own waits as long as MPI does
+      return fail_as_quiet(*found->second);
   }
 }
 
@@ -324,7 +364,7 @@ int Background::verdict(MPI_Request request) {
     failed_.erase(at);
     --num_failed_;
   }
-  return told_handler(found.comm, found.code);
+  return found.is_told ? found.code : told_handler(found.comm, found.code);
 }
 
 // --- Held against MPI's ------------------------------------------------------------------------------------------------

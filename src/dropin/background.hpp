@@ -27,6 +27,7 @@
 
 #include "core/support/watchdog.hpp"
 #include "dropin/shadow.hpp"
+#include "dropin/trial.hpp"
 #include "mpi/wait.hpp"
 
 namespace nuice::dropin {
@@ -81,16 +82,27 @@ class Shade {
   MPI_Request request_{};
 };
 
+/// What a call takes is told to a trial.
+struct Timing {
+  std::shared_ptr<Trial> trial{};  // none: nobody wants to know
+  Trial::Step step = {};
+  double bytes = 0;
+  double begin_s = 0;
+};
+
 /// A call that is begun, or may be started again and again.
 struct Posting {
   const char* call = "";
   MPI_Comm comm{};
-  std::shared_ptr<Shadow> shadow;
+  std::shared_ptr<Shadow> shadow{};  // none: it is MPI's own
   std::unique_ptr<Call> messages{};
   mpi::PlanlessTerms terms = {};
   std::shared_ptr<Overlap> overlap{};
   bool is_persistent = false;
   std::unique_ptr<Shade> shade{};  // in check mode
+  Timing timing = {};
+  MPI_Request mpis{};   // of MPI's own
+  Shade::Begin keep{};  // with what MPI may look at until it is done
 };
 
 class Background {
@@ -143,7 +155,10 @@ class Background {
   bool look_at_all();
   bool look_at(Shadow& shadow);
   void begin_exchange(Entry& entry);
-  void complete_done();
+  void begin_ours(Entry& entry);
+  bool complete_done();
+  bool ends_ours(Entry& entry);
+  bool ends_mpis(Entry& entry);
   void fulfil(Entry& entry);
   void remove(Entry& entry);
   void fail_all(Shadow& shadow, const std::exception& error);
@@ -169,6 +184,7 @@ class Background {
   struct Failure {
     MPI_Comm comm;  // whose handler is told
     int code;
+    bool is_told = false;
   };
   std::unordered_map<MPI_Request, Failure> failed_;
 };

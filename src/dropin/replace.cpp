@@ -141,6 +141,14 @@ void Replacer::say(const std::string& text) const {
   if (tells_ && rank == 0) std::fprintf(stderr, "nuice: rank 0: %s\n", text.c_str());
 }
 
+void Replacer::say_rates(const Turns::Rate& by_mpi, const Turns::Rate& by_us) const {
+  if (!tells_) return;
+  const auto rate_of = [](const Turns::Rate& rate) {
+    return std::to_string(static_cast<std::int64_t>(rate.seconds > 0 ? rate.bytes / rate.seconds : 0));
+  };
+  say("bytes a second and rank: " + rate_of(by_mpi) + " by MPI, " + rate_of(by_us) + " by us");
+}
+
 /// Kept as an attribute, as handles are used again when a communicator is freed.
 Replacer::Place* Replacer::place_of(MPI_Comm comm) {
   void* value = nullptr;
@@ -177,7 +185,7 @@ bool Replacer::replaces_now(const Place& place) const {
 
 bool Replacer::is_worth_init(Place& place, MPI_Comm comm, const Items& items) {
   note_to_ask(place, items);
-  ask_at(comm);
+  ask_at(comm, false);
   return replaces_now(place);
 }
 
@@ -194,8 +202,8 @@ void Replacer::note_to_ask(Place& place, const Items& items) {
   if (!std::exchange(place.is_to_ask, true)) ++num_to_ask_;
 }
 
-/// There is no trial, as nobody knows how long such calls take: only what is trusted is replaced.
-void Replacer::ask_at(MPI_Comm comm) {
+/// What is trusted is replaced from here on, whatever may gain is tried.
+void Replacer::ask_at(MPI_Comm comm, bool may_try) {
   guarded("a question", comm, [&] {
     Place* const place = place_of(comm);
     if (place == nullptr || !std::exchange(place->is_to_ask, false)) return MPI_SUCCESS;
@@ -204,9 +212,68 @@ void Replacer::ask_at(MPI_Comm comm) {
     wait(begin_to_tell(*place, comm, may_gain(*place, place->longest) ? 1 : 0, 0, place->bytes));
     const Answer answer = all_told(*place);
     const bool is_trusted = is_forced_ || Turns::would_trust(answer.most_bytes, answer.experience);
-    if (place->all.shadow || !answer.any_wants || !answer.all_may || !is_trusted) return MPI_SUCCESS;
+    const bool is_new = !place->all.shadow;
+    const bool tries = may_try && !place->group.empty();
+    if (!answer.any_wants || !answer.all_may || (is_new && !is_trusted && !tries)) return MPI_SUCCESS;
     make_shadow(*place, comm);
-    place->turns.share(false);
+    const bool are_ours = is_new && is_trusted;
+    if (are_ours) place->turns.share(false);
+    if (tries && place->all.numbers)
+      place->all.trial =
+          begin_trial(*place, *place->all.shadow, are_ours ? Trial::Way::ours : Trial::Way::mpi, are_ours);
+    return MPI_SUCCESS;
+  });
+}
+
+std::shared_ptr<Trial> Replacer::begin_trial(const Place& place, Shadow& shadow, Trial::Way first,
+                                             bool is_trusted) {
+  if (is_forced_ || checks_ || place.group.empty()) return nullptr;
+  auto trial = std::make_shared<Trial>(first, is_trusted);
+  if (shadow.trials.add(trial)) ++num_trials_;
+  return trial;
+}
+
+Timing Replacer::timing_of(const Place& place, const Lane& lane, const Trial::Step& step,
+                           const Items& items) {
+  if (!step.is_timed) return {};
+  return {lane.trial, step, bytes_of_others(items.in, place.rank), PMPI_Wtime()};
+}
+
+void Replacer::end_timing(const Timing& timing) {
+  if (timing.trial) timing.trial->add(timing.step, timing.bytes, PMPI_Wtime() - timing.begin_s);
+}
+
+/// Shared ones stay until the end, so one that was found need not be looked for again.
+Shadow* Replacer::shared_by_its_ranks(Place& place, MPI_Comm comm) {
+  if (!place.shared && place.num_shared_looked_at != shared_.size()) {
+    place.num_shared_looked_at = shared_.size();
+    know_group(place, comm);
+    const auto found = shared_.find(place.group);
+    if (found != shared_.end() && !place.group.empty()) place.shared = found->second;
+  }
+  return place.shared.get();
+}
+
+void Replacer::meet_at(MPI_Comm comm) {
+  guarded("a question", comm, [&] {
+    Place* const place = place_of(comm);
+    Shadow* const shadow = place == nullptr ? nullptr : shared_by_its_ranks(*place, comm);
+    if (shadow == nullptr || !shadow->trials.reach()) return MPI_SUCCESS;
+    std::vector<double> most = shadow->trials.most();
+    std::vector<double> sums = shadow->trials.sums();
+    std::array<MPI_Request, 2> told{};
+    must(PMPI_Iallreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm,
+                         &told[0]),
+         "MPI_Iallreduce");
+    must(PMPI_Iallreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm,
+                         &told[1]),
+         "MPI_Iallreduce");
+    for (const MPI_Request each : told) wait(each);
+    const auto [num_over, num_lost, decided] = shadow->trials.hear(most, sums);
+    num_trials_ -= num_over;
+    num_preferred_ += num_lost;
+    for (const Trial::Sums& each : decided)
+      say_rates({each.mpi_bytes, each.mpi_s}, {each.our_bytes, each.our_s});
     return MPI_SUCCESS;
   });
 }
@@ -244,6 +311,8 @@ int Replacer::forget(MPI_Comm comm, int, void* value, void* extra) {
   const std::unique_ptr<Place> place(static_cast<Place*>(value));
   auto& all = *static_cast<Replacer*>(extra);
   const bool may_start_again = background().finish(comm);
+  for (const Lane* const lane : {&place->all, &place->near_by})
+    if (lane->trial) lane->trial->end();
   // One that others may share stays: each rank may free its communicators at another time (garbage collectors do), and all must
   // find the same.
   if (!place->all.shadow || !place->group.empty() || may_start_again) return MPI_SUCCESS;
@@ -383,6 +452,7 @@ MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& ite
 }
 
 void Replacer::make_shadow(Place& place, MPI_Comm comm) {
+  if (place.all.shadow) return;
   end_beside(place, comm, begin_beside(place, comm, {}, Beside::make_shadow), Beside::make_shadow);
 }
 
@@ -398,6 +468,7 @@ void Replacer::end_beside(Place& place, MPI_Comm comm, MPI_Request request, Besi
   if (what == Beside::make_shadow && !place.all.shadow) use(place, end_duplicate(place));
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
+    say_rates({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
     if (place.turns.prefers_mpi()) ++num_preferred_;
     if (place.turns.experience() != Turns::Experience::none) experience_ = place.turns.experience();
     place.all.shadow->is_known_faster = place.turns.experience() == Turns::Experience::ours;
@@ -438,7 +509,11 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
     }
     if (!shadow) return MPI_SUCCESS;
     std::optional<Numbers> numbers = shadow->next_numbers();  // on all ranks of the parent
-    if (place != nullptr && numbers) join(*place, made, parent, shadow, *std::move(numbers));
+    if (!numbers) return MPI_SUCCESS;
+    const std::shared_ptr<Trial> trial = begin_trial(*from, *shadow, Trial::Way::ours, false);
+    if (place == nullptr) return MPI_SUCCESS;
+    join(*place, made, parent, shadow, *std::move(numbers));
+    place->near_by.trial = trial;
     return MPI_SUCCESS;
   });
 }
@@ -456,7 +531,8 @@ void Replacer::join(Place& place, MPI_Comm made, MPI_Comm parent, const std::sha
                    .whole = unasked_bytes_ > 0 ? 0 : 2 * unasked_bytes(most),
                    .numbers = std::move(numbers),
                    .numbers_all = true,
-                   .ranks = std::move(ranks)};
+                   .ranks = std::move(ranks),
+                   .trial = {}};
 }
 
 void Replacer::add(Place& place, bool is_ours, const Items& items, double seconds) {

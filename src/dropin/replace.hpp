@@ -20,6 +20,8 @@
 // on all ranks, in other communicators perhaps in another, so that each has tags of its own. MPI_Alltoall_init, v and w may ask all, and so
 // does the communicator's first MPI_Barrier, MPI_Allreduce or the like after the 2nd, 16th, ... of MPI_Ialltoall*.
 //
+// From there on these, and neighbourhoods from their making on, take turns with MPI's own calls, which go on in the background as ours do: trial.hpp.
+//
 // Nothing is communicated before that, and a call costs one look-up where it is left to MPI.
 #pragma once
 
@@ -89,7 +91,15 @@ class Replacer {
     return guarded(call, comm, [&] {
       Place* const place = place_of(comm);
       if (place == nullptr || !replaces_neighbours(*place, block_bytes)) return leave(mpi);
-      return replace(call, *place, place->near_by, items(place->neighbours), false, mpi);
+      Lane& lane = place->near_by;
+      const Trial::Step step = step_of(lane);
+      if (step.way == Trial::Way::mpi && !step.is_timed) return leave(mpi);
+      const Items all = items(place->neighbours);
+      const Timing timing = timing_of(*place, lane, step, all);
+      const int code =
+          step.way == Trial::Way::ours ? replace(call, *place, lane, all, false, mpi) : leave(mpi);
+      end_timing(timing);
+      return code;
     });
   }
 
@@ -100,12 +110,14 @@ class Replacer {
       Place* const place = place_of(comm);
       if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes))) return leave(how.leave);
       if (!how.is_persistent) {
-        if (replaces_now(*place)) return post_in(place->all, comm, base, items(), how);
+        if (place->all.trial) return post_tried(*place, place->all, comm, base, items, how);
+        if (replaces_now(*place)) return post_in(place->all, comm, base, items(), how, {});
         if (wants_to_ask(*place)) note_to_ask(*place, items());
         return leave(how.leave);
       }
       const Items all = items();
-      return is_worth_init(*place, comm, all) ? post_in(place->all, comm, base, all, how) : leave(how.leave);
+      return is_worth_init(*place, comm, all) ? post_in(place->all, comm, base, all, how, {})
+                                              : leave(how.leave);
     });
   }
   template <typename GetItems, typename How>
@@ -113,12 +125,13 @@ class Replacer {
     return guarded(how.call, comm, [&] {
       Place* const place = place_of(comm);
       if (place == nullptr || !replaces_neighbours(*place, block_bytes)) return leave(how.leave);
-      return post_in(place->near_by, comm, base, items(place->neighbours), how);
+      return post_tried(*place, place->near_by, comm, base, [&] { return items(place->neighbours); }, how);
     });
   }
-  /// A collective call of comm in which ranks may wait for each other, which MPI is about to do.
+  /// A collective call of comm in which every rank needs all others, which MPI is about to do.
   void reach(MPI_Comm comm) {
     if (num_to_ask_ > 0) ask_at(comm);
+    if (num_trials_ > 0) meet_at(comm);
   }
   /// call has made `made` of `parent`, all of whose ranks come here; it may have neighbourhoods. Null: this rank is none of them.
   int begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made);
@@ -150,7 +163,9 @@ class Replacer {
     Lane all;  // no shadow: not yet
     bool knows_group = false;
     bool has_looked_for_shared = false;
-    std::vector<int> group;  // its ranks in MPI_COMM_WORLD, if it shares
+    std::shared_ptr<Shadow> shared;        // by its ranks, once it was found
+    std::size_t num_shared_looked_at = 0;  // how many there were
+    std::vector<int> group;                // its ranks in MPI_COMM_WORLD, if it shares
     Neighbours neighbours;
     Lane near_by;                               // of its own neighbourhoods; no shadow: they stay with MPI
     std::shared_ptr<Shadow> of_neighbourhoods;  // that are made of it
@@ -211,6 +226,7 @@ class Replacer {
   }
   /// Rank 0, to who wants to know.
   void say(const std::string& text) const;
+  void say_rates(const Turns::Rate& by_mpi, const Turns::Rate& by_us) const;
 
   template <typename Mpi>
   int leave(Mpi&& mpi) {
@@ -228,14 +244,41 @@ class Replacer {
   }
 
   template <typename How>
-  int post_in(Lane& lane, MPI_Comm comm, void* base, const Items& items, How&& how) {
+  int post_in(Lane& lane, MPI_Comm comm, void* base, const Items& items, How&& how, Timing timing) {
     Posting posting = posting_of(lane, items, how.is_persistent);
     posting.call = how.call;
     posting.comm = comm;
+    posting.timing = std::move(timing);
     if (checks_) posting.shade = std::make_unique<Shade>(items, base, how.is_persistent, how.by_mpi);
     background().post(std::move(posting), how.request);
     ++num_replaced_;
     return MPI_SUCCESS;
+  }
+
+  /// MPI's own call, which is looked after and timed as ours are.
+  template <typename How>
+  int post_mpis(MPI_Comm comm, void* base, How&& how, Timing timing) {
+    Posting posting{.call = how.call, .comm = comm, .timing = std::move(timing), .keep = how.by_mpi};
+    const int code = posting.keep(base, &posting.mpis);
+    if (code != MPI_SUCCESS) return code;
+    background().post(std::move(posting), how.request);
+    ++num_left_;
+    return MPI_SUCCESS;
+  }
+
+  /// As the lane's trial has it.
+  template <typename GetItems, typename How>
+  int post_tried(Place& place, Lane& lane, MPI_Comm comm, void* base, GetItems&& items, How&& how) {
+    if (how.is_persistent)
+      return lane.trial && lane.trial->next_kept() == Trial::Way::mpi
+                 ? leave(how.leave)
+                 : post_in(lane, comm, base, items(), how, {});
+    const Trial::Step step = step_of(lane);
+    if (step.way == Trial::Way::mpi && !step.is_timed) return leave(how.leave);
+    const Items all = items();
+    Timing timing = timing_of(place, lane, step, all);
+    return step.way == Trial::Way::ours ? post_in(lane, comm, base, all, how, std::move(timing))
+                                        : post_mpis(comm, base, how, std::move(timing));
   }
 
   template <typename Mpi>
@@ -262,7 +305,15 @@ class Replacer {
   /// Of an MPI_Ialltoall* that is left to MPI: by its number.
   static bool wants_to_ask(Place& place);
   void note_to_ask(Place& place, const Items& items);
-  void ask_at(MPI_Comm comm);
+  void ask_at(MPI_Comm comm, bool may_try = true);
+  /// Where others with the same ranks may try something: all tell each other how it goes.
+  void meet_at(MPI_Comm comm);
+  Shadow* shared_by_its_ranks(Place& place, MPI_Comm comm);
+  /// From a collective call of the shadow's ranks on. None where these may not be counted.
+  std::shared_ptr<Trial> begin_trial(const Place& place, Shadow& shadow, Trial::Way first, bool is_trusted);
+  static Trial::Step step_of(Lane& lane) { return lane.trial ? lane.trial->next() : Trial::Step(); }
+  static Timing timing_of(const Place& place, const Lane& lane, const Trial::Step& step, const Items& items);
+  static void end_timing(const Timing& timing);
   static Posting posting_of(Lane& lane, const Items& items, bool is_persistent);
   Step next_step(Place& place) const;
   MPI_Request begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what);
@@ -314,6 +365,7 @@ class Replacer {
   std::atomic<std::int64_t> num_preferred_ = 0;  // communicators on which MPI was found to be faster
   std::atomic<bool> is_ending_ = false;
   std::atomic<std::int64_t> num_to_ask_ = 0;  // communicators
+  std::atomic<std::int64_t> num_trials_ = 0;  // that this rank meets others for
 };
 
 Replacer& replacer();

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dropin/trial.hpp"
 #include "exchange/planless/engine.hpp"
 #include "exchange/planless/travel.hpp"
 
@@ -89,6 +90,7 @@ struct Shadow {
   bool is_known_faster = false;
   std::int64_t num_neighbourhoods = 0;  // that were made of communicators which share it
   Rank most_neighbours = 0;             // of a rank in these, as was told last
+  Trials trials;                        // of whatever travels by it
 
   /// For one more communicator: all ranks come here for each. None: no tags are left.
   std::optional<Numbers> next_numbers();
@@ -99,7 +101,6 @@ struct Shadow {
   /// Held by whoever uses what follows, and take_call() and give_back(): threads may come with different communicators.
   std::mutex mutex;
   mpi::PlanlessEngine engine;
-  std::int64_t num_in_background = 0;
 
  private:
   std::int64_t next_tag_;
@@ -132,6 +133,7 @@ struct Lane {
   bool numbers_all = false;        // blocking ones too
   std::vector<int> ranks;          // in the shadow; empty: the same
   std::shared_ptr<Overlap> overlap = std::make_shared<Overlap>();
+  std::shared_ptr<Trial> trial;  // of calls that Turns does not know; none: they are ours
 };
 
 }  // namespace nuice::dropin

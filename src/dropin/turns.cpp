@@ -22,7 +22,7 @@ constexpr double far_ahead = 1.5;
 
 Turns::Step Turns::next(bool can_replace) {
   ++calls_;
-  if (can_replace) return next_of_ours();
+  if (can_replace && is_wanted_) return next_of_ours();
   if (!is_wanted_) {
     const bool asks = calls_ == next_ask_;
     return {Way::mpi, asks, asks ? Beside::ask : Beside::nothing};
@@ -46,9 +46,10 @@ void Turns::answer(bool is_wanted, double most_bytes, Experience experience) {
 }
 
 bool Turns::would_trust(double most_bytes, Experience experience) {
-  const bool is_large = most_bytes >= large_bytes;
-  return experience == Experience::ours || (experience == Experience::none && is_large);
+  return experience == Experience::ours || (experience == Experience::none && is_large(most_bytes));
 }
+
+bool Turns::is_large(double most_bytes) { return most_bytes >= large_bytes; }
 
 Turns::Step Turns::next_of_ours() {
   const std::int64_t from_trial = calls_ - next_trial_;
@@ -69,11 +70,18 @@ void Turns::add(bool is_ours, double bytes, double seconds) {
   rate.seconds += seconds;
 }
 
-void Turns::decide(const Rate& by_mpi, const Rate& by_us) {
+Turns::Outcome Turns::outcome_of(const Rate& by_mpi, const Rate& by_us) {
   const double mpi_rate = by_mpi.bytes * by_us.seconds;
   const double our_rate = by_us.bytes * by_mpi.seconds;
+  const bool is_far_apart = our_rate > far_ahead * mpi_rate || mpi_rate > far_ahead * our_rate;
+  return {our_rate <= clearly * mpi_rate, is_far_apart};
+}
+
+void Turns::decide(const Rate& by_mpi, const Rate& by_us) {
+  const Outcome outcome = outcome_of(by_mpi, by_us);
+  const bool are_far_ahead = !outcome.prefers_mpi && outcome.is_far_apart;
   if (is_trusted_ && !is_decided_) {
-    const bool is_settled = our_rate > far_ahead * mpi_rate;
+    const bool is_settled = are_far_ahead;
     is_decided_ = true;
     next_trial_ = calls_ * (is_settled ? 16 : 4);
     if (is_settled) experience_ = Experience::ours;
@@ -82,10 +90,12 @@ void Turns::decide(const Rate& by_mpi, const Rate& by_us) {
   }
   const bool was_beaten = prefers_mpi_;
   is_decided_ = true;
-  prefers_mpi_ = our_rate < clearly * mpi_rate;
+  prefers_mpi_ = outcome.prefers_mpi;
   experience_ = prefers_mpi_ ? Experience::mpi : Experience::ours;
-  const bool is_settled = prefers_mpi_ ? was_beaten : our_rate > far_ahead * mpi_rate;
-  next_trial_ = calls_ * (is_settled ? 16 : prefers_mpi_ ? 4 : 2);
+  if (prefers_mpi_)
+    next_trial_ = calls_ * (outcome.is_far_apart ? 64 : was_beaten ? 16 : 4);
+  else
+    next_trial_ = calls_ * (are_far_ahead ? 16 : 2);
   for (Rate* const rate : {&by_mpi_, &by_us_}) {  // the newer counts for more
     rate->bytes /= 2;
     rate->seconds /= 2;

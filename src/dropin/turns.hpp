@@ -7,7 +7,8 @@
 //   call 4       by MPI, timed; beside it the shadow communicator is made
 //   calls 5, 6   by us, the second one timed
 //   call 7       by us; beside it all are told how many bytes a second either has moved. The winner goes on. MPI has its turn again at twice that
-//                call, or at sixteen times where we were far ahead; we at four times, and at sixteen times once we were beaten again. MPI wins where we
+//                call, or at sixteen times where we were far ahead; we at four times, at sixteen times once we were beaten again, and at 64 times where
+//                we were far behind: three calls that take twice as long are more than a program of some hundred should pay. MPI wins where we
 //                are not clearly faster.
 //
 // Trusted are large exchanges, and communicators all of whose ranks have last seen us faster, on whatever communicator:
@@ -67,6 +68,13 @@ class Turns {
   /// Of a call that does not block, and so takes no turn.
   bool are_ours() const { return is_decided_ ? !prefers_mpi_ : is_trusted_; }
   static bool would_trust(double most_bytes, Experience experience);
+  /// So large that we are expected to be faster.
+  static bool is_large(double most_bytes);
+  struct Outcome {
+    bool prefers_mpi;
+    bool is_far_apart;
+  };
+  static Outcome outcome_of(const Rate& by_mpi, const Rate& by_us);
   /// There is a shadow already, on which we are expected, or known, to be faster.
   void share(bool is_known);
 

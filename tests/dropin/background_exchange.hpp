@@ -71,7 +71,7 @@ inline Pattern grid_of(int columns) {
   Pattern grid{MPI_COMM_NULL, true, 4, {}};
   const int sizes[] = {n / columns, columns};
   // Between two ranks that are neighbours on both sides, MPI_Ineighbor_alltoall* of Open MPI 4 and 5 takes the one block for the other.
-  const int periods[] = {n > 2 * columns, 0};
+  const int periods[] = {n / columns > 2, 0};
   MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &grid.comm);
   for (int d = 0; d < 2 && grid.comm != MPI_COMM_NULL; ++d) {
     int before = 0;

@@ -30,8 +30,8 @@ class Background(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
         self.assertGreaterEqual(counts(done)[0], least, done.stderr)
 
-    def expect_counts(self, wanted, *arguments):
-        done = run(3, *arguments, NUICE_DROPIN_FORCE="hosts")
+    def expect_counts(self, wanted, *arguments, **settings):
+        done = run(3, *arguments, NUICE_DROPIN_FORCE="hosts", **settings)
         self.assertEqual(
             (done.returncode, done.stdout, counts(done)), (0, "all right\n", wanted), done.stderr
         )
@@ -39,11 +39,38 @@ class Background(unittest.TestCase):
     def test_all_are_asked_by_a_collective_call_behind(self):
         # Behind the second call; the third is ours.
         self.expect_counts((18, 2), "asked", "20", "60000")
-        self.expect_counts((0, 20), "asked", "20", "9000")
+        self.expect_counts((0, 20), "asked", "20", "90")
 
     def test_all_are_asked_by_the_making_of_a_persistent_one(self):
         self.expect_counts((1, 0), "init", "20", "60000")
         self.expect_counts((0, 1), "init", "20", "9000")
+
+    def test_neighbours_calls_are_left_to_mpi_where_it_is_faster(self):
+        # The 8th and the 16th MPI_Allreduce are meetings. Ours are calls 1 to 8, MPI's 9 to 16.
+        for how in ("wait", "block"):
+            with self.subTest(how=how):
+                call = ("tried", "graph", how, "100", "3000")
+                self.expect_counts((8, 92), *call, SLOW_US_MS="20", SLOW_MPI_MS="1")
+                self.expect_counts((92, 8), *call, SLOW_MPI_MS="20")
+
+    def test_calls_of_all_are_tried(self):
+        # Asked behind call 2; the meetings are behind calls 9 and 17. Ours are calls 10 to 17.
+        call = ("tried", "all", "wait", "100", "9000")
+        self.expect_counts((8, 92), *call, SLOW_US_MS="20", SLOW_MPI_MS="1")
+        self.expect_counts((91, 9), *call, SLOW_MPI_MS="20")
+
+    def test_ranks_that_are_none_of_it_meet_too(self):
+        done = run(5, "tried", "grid", "wait", "40", "3000", NUICE_DROPIN_FORCE="hosts", SLOW_MPI_MS="20")
+        self.assertEqual(
+            (done.returncode, done.stdout, counts(done)), (0, "all right\n", (32, 8)), done.stderr
+        )
+
+    def test_ranks_that_are_apart_go_one_way(self):
+        for ranks in (2, 3, 5, 8):
+            with self.subTest(ranks=ranks):
+                done = run(ranks, "apart", "210", NUICE_DROPIN_FORCE="hosts", NUICE_DROPIN_UNASKED="300")
+                self.expect_right(done, 60)
+                self.assertGreater(counts(done)[1], 60, done.stderr)
 
     def test_programs_that_block_elsewhere_come_to_their_end(self):
         for ranks in (2, 3, 4):

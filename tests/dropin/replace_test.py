@@ -62,15 +62,15 @@ class Replace(unittest.TestCase):
         self.assertEqual(self.turns(SLOW_MPI_MS="20"), (44, 4))
 
     def test_what_is_faster_by_mpi_is_left_to_mpi(self):
-        # Calls 5 to 7 by us, and 28 and 29. Beaten again: no other trial before call 480.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (5, 43))
+        # Calls 5 to 7 by us. Far behind: no other trial before call 448.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (3, 45))
 
     def test_large_exchanges_are_replaced_from_call_2_on(self):
         # Call 1 by MPI, which takes more than half as long again: its first turn is call 64.
         self.assertEqual(self.turns(SLOW_MPI_MS="400", LARGE="1"), (47, 1))
 
     def test_large_exchanges_that_mpi_does_faster_are_left_to_it(self):
-        # Calls 2 to 15 and 17 by us; beaten for the first time, the next trial is at call 68.
+        # Calls 2 to 15 and 17 by us; the next trial is at call 1088.
         self.assertEqual(self.turns(SLOW_US_MS="5", SLOW_MPI_MS="1", LARGE="1"), (15, 33))
 
     def test_what_was_faster_is_shared_by_communicators_of_the_same_ranks(self):
@@ -82,10 +82,10 @@ class Replace(unittest.TestCase):
         self.assertEqual(self.turns(SLOW_MPI_MS="20", TWO="-1"), (44 + 47, 4 + 1))
 
     def test_what_mpi_did_faster_holds_for_other_communicators(self):
-        # Of the second one calls 10 to 12 are ours, as it is asked at call 8, and 48.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="-1"), (5 + 4, 43 + 44))
+        # Of the second one calls 10 to 12 are ours, as it is asked at call 8.
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="-1"), (3 + 3, 45 + 45))
         # Where it has the same ranks, its shadow is there: calls 10 to 12 again.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="1"), (5 + 4, 43 + 44))
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="1"), (3 + 3, 45 + 45))
 
     def test_neighbours_of_the_third_communicator(self):
         # Nobody is asked for it. Of MPI_Alltoallv calls 5 to 12 are ours, as on any communicator.

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# SPIN on planless.pml, with several windows; and on a protocol that is wrong, which it must find out.
+# SPIN on planless.pml, with several windows, and on overlapping.pml; and on protocols that are wrong, which it must find out.
 # usage: tests/model/check.sh FOLDER
 set -euo pipefail
-model=$(realpath "$(dirname "$0")")/planless.pml
+models=$(realpath "$(dirname "$0")")
+model=$models/planless.pml
 mkdir -p "$1"
 cd "$1"
 
@@ -29,4 +30,18 @@ verify 1 1 -DLEAVERS=1 -DNO_SEND
 grep -q "errors: 1" pan.log
 echo "a sender that sends more than it may"
 verify 1 1 -DSENT_UNASKED=2
+grep -q "errors: 1" pan.log
+
+model=$models/overlapping.pml
+for overlaps in 1 3 "3 -DREVERSED=4"; do
+  echo "several exchanges at once on ranks of the mask $overlaps"
+  # shellcheck disable=SC2086  # several words
+  verify 2 1 -DOVERLAPS=$overlaps
+  grep -q "errors: 0" pan.log
+done
+echo "several exchanges at once, windows of 4 chunks"
+verify 4 2
+grep -q "errors: 0" pan.log
+echo "grants to ranks that have not begun may fill the window"
+verify 2 1 -DALL_COUNT
 grep -q "errors: 1" pan.log

@@ -57,7 +57,7 @@ CASES += [
     "pgrid:65536",
     "pgrid:1024",
 ]
-CASES += ["i8:65536", "i15:1024", "p8:65536"]
+CASES += ["i8:65536", "i15:1024", "p8:65536", "sgrid:65536", "sgrid:11264"]
 
 
 def lammps(folder):

@@ -17,42 +17,42 @@
 #define REDUCED const void *sb, void *rb
 #define AT_WINDOW int target, MPI_Aint at, Count tc, MPI_Datatype tt
 
-// On one communicator, which is the last argument, and all of its ranks come.
+// Every rank needs all others of one communicator, which is the last argument: to wait for them there asks nothing new of the program.
 #define COUNTED_COLLECTIVE_CALLS(CALL)                                                                       \
-  CALL(Bcast, bcast, BCAST, 6, (IN_BUFFER, int root, MPI_Comm comm), (rb, rc, rt, root, comm))               \
-  CALL(Gather, gather, GATHER, 9, (OUT_BUFFER, IN_BUFFER, int root, MPI_Comm comm),                          \
-       (sb, sc, st, rb, rc, rt, root, comm))                                                                 \
-  CALL(Gatherv, gatherv, GATHERV, 10,                                                                        \
-       (OUT_BUFFER, void* rb, const Count* rcs, const Displacement* rds, MPI_Datatype rt, int root,          \
-        MPI_Comm comm),                                                                                      \
-       (sb, sc, st, rb, rcs, rds, rt, root, comm))                                                           \
-  CALL(Scatter, scatter, SCATTER, 9, (OUT_BUFFER, IN_BUFFER, int root, MPI_Comm comm),                       \
-       (sb, sc, st, rb, rc, rt, root, comm))                                                                 \
-  CALL(Scatterv, scatterv, SCATTERV, 10,                                                                     \
-       (const void* sb, const Count* scs, const Displacement* sds, MPI_Datatype st, IN_BUFFER, int root,     \
-        MPI_Comm comm),                                                                                      \
-       (sb, scs, sds, st, rb, rc, rt, root, comm))                                                           \
   CALL(Allgather, allgather, ALLGATHER, 8, (OUT_BUFFER, IN_BUFFER, MPI_Comm comm),                           \
        (sb, sc, st, rb, rc, rt, comm))                                                                       \
   CALL(Allgatherv, allgatherv, ALLGATHERV, 9,                                                                \
        (OUT_BUFFER, void* rb, const Count* rcs, const Displacement* rds, MPI_Datatype rt, MPI_Comm comm),    \
        (sb, sc, st, rb, rcs, rds, rt, comm))                                                                 \
-  CALL(Reduce, reduce, REDUCE, 8,                                                                            \
-       (REDUCED, Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),                        \
-       (sb, rb, count, type, op, root, comm))                                                                \
   CALL(Allreduce, allreduce, ALLREDUCE, 7,                                                                   \
        (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), (sb, rb, count, type, op, comm)) \
   CALL(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, 7,                                                    \
        (REDUCED, const Count counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),                         \
        (sb, rb, counts, type, op, comm))                                                                     \
   CALL(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, 7,                                  \
-       (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), (sb, rb, count, type, op, comm)) \
-  CALL(Scan, scan, SCAN, 7, (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),             \
-       (sb, rb, count, type, op, comm))                                                                      \
-  CALL(Exscan, exscan, EXSCAN, 7, (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),       \
-       (sb, rb, count, type, op, comm))
+       (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), (sb, rb, count, type, op, comm))
 
 #define COUNTED_BLOCKING_CALLS(CALL)                                                                        \
+  CALL(Bcast, bcast, BCAST, 6, (IN_BUFFER, int root, MPI_Comm comm), (rb, rc, rt, root, comm))              \
+  CALL(Gather, gather, GATHER, 9, (OUT_BUFFER, IN_BUFFER, int root, MPI_Comm comm),                         \
+       (sb, sc, st, rb, rc, rt, root, comm))                                                                \
+  CALL(Gatherv, gatherv, GATHERV, 10,                                                                       \
+       (OUT_BUFFER, void* rb, const Count* rcs, const Displacement* rds, MPI_Datatype rt, int root,         \
+        MPI_Comm comm),                                                                                     \
+       (sb, sc, st, rb, rcs, rds, rt, root, comm))                                                          \
+  CALL(Scatter, scatter, SCATTER, 9, (OUT_BUFFER, IN_BUFFER, int root, MPI_Comm comm),                      \
+       (sb, sc, st, rb, rc, rt, root, comm))                                                                \
+  CALL(Scatterv, scatterv, SCATTERV, 10,                                                                    \
+       (const void* sb, const Count* scs, const Displacement* sds, MPI_Datatype st, IN_BUFFER, int root,    \
+        MPI_Comm comm),                                                                                     \
+       (sb, scs, sds, st, rb, rc, rt, root, comm))                                                          \
+  CALL(Reduce, reduce, REDUCE, 8,                                                                           \
+       (REDUCED, Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),                       \
+       (sb, rb, count, type, op, root, comm))                                                               \
+  CALL(Scan, scan, SCAN, 7, (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),            \
+       (sb, rb, count, type, op, comm))                                                                     \
+  CALL(Exscan, exscan, EXSCAN, 7, (REDUCED, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),      \
+       (sb, rb, count, type, op, comm))                                                                     \
   CALL(Sendrecv, sendrecv, SENDRECV, 13,                                                                    \
        (OUT_BUFFER, int to, int stag, IN_BUFFER, int from, int rtag, MPI_Comm comm, MPI_Status* status),    \
        (sb, sc, st, to, stag, rb, rc, rt, from, rtag, comm, status))                                        \

@@ -43,7 +43,9 @@ using Count = MPI_Count;
 using Displacement = MPI_Aint;
 #define LARGE_BLOCKING(Name, name, NAME, n, PARAMETERS, ARGS) \
   BLOCKING(Name##_c, name, NAME, n, PARAMETERS, ARGS)
-COUNTED_COLLECTIVE_CALLS(LARGE_BLOCKING)
+#define LARGE_COLLECTIVE(Name, name, NAME, n, PARAMETERS, ARGS) \
+  COLLECTIVE(Name##_c, name, NAME, n, PARAMETERS, ARGS)
+COUNTED_COLLECTIVE_CALLS(LARGE_COLLECTIVE)
 COUNTED_BLOCKING_CALLS(LARGE_BLOCKING)
 #define TO_RANK (OUT_BUFFER, int to, int tag, MPI_Comm comm)
 #define TO_RANK_ARGS (sb, sc, st, to, tag, comm)
