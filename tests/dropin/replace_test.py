@@ -59,11 +59,11 @@ class Replace(unittest.TestCase):
 
     def test_slow_calls_of_mpi_are_replaced(self):
         # Calls 1 to 4 by MPI. Far ahead then: no other trial before call 112.
-        self.assertEqual(self.turns(SLOW_MPI_MS="20"), (44, 4))
+        self.assertEqual(self.turns(SLOW_MPI_MS="100"), (44, 4))
 
     def test_what_is_faster_by_mpi_is_left_to_mpi(self):
         # Calls 5 to 7 by us. Far behind: no other trial before call 448.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1"), (3, 45))
+        self.assertEqual(self.turns(SLOW_US_MS="100", SLOW_MPI_MS="1"), (3, 45))
 
     def test_large_exchanges_are_replaced_from_call_2_on(self):
         # Call 1 by MPI, which takes more than half as long again: its first turn is call 64.
@@ -71,25 +71,25 @@ class Replace(unittest.TestCase):
 
     def test_large_exchanges_that_mpi_does_faster_are_left_to_it(self):
         # Calls 2 to 15 and 17 by us; the next trial is at call 1088.
-        self.assertEqual(self.turns(SLOW_US_MS="5", SLOW_MPI_MS="1", LARGE="1"), (15, 33))
+        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", LARGE="1"), (15, 33))
 
     def test_what_was_faster_is_shared_by_communicators_of_the_same_ranks(self):
         # Of the first one calls 1 to 4 by MPI; of the second none, as MPI's first turn is call 64.
-        self.assertEqual(self.turns(SLOW_MPI_MS="20", TWO="1"), (44 + 48, 4))
+        self.assertEqual(self.turns(SLOW_MPI_MS="100", TWO="1"), (44 + 48, 4))
 
     def test_what_was_faster_holds_for_other_communicators(self):
         # Of the second one, whose ranks are in another order, call 1 by MPI.
-        self.assertEqual(self.turns(SLOW_MPI_MS="20", TWO="-1"), (44 + 47, 4 + 1))
+        self.assertEqual(self.turns(SLOW_MPI_MS="100", TWO="-1"), (44 + 47, 4 + 1))
 
     def test_what_mpi_did_faster_holds_for_other_communicators(self):
         # Of the second one calls 10 to 12 are ours, as it is asked at call 8.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="-1"), (3 + 3, 45 + 45))
+        self.assertEqual(self.turns(SLOW_US_MS="100", SLOW_MPI_MS="1", TWO="-1"), (3 + 3, 45 + 45))
         # Where it has the same ranks, its shadow is there: calls 10 to 12 again.
-        self.assertEqual(self.turns(SLOW_US_MS="20", SLOW_MPI_MS="1", TWO="1"), (3 + 3, 45 + 45))
+        self.assertEqual(self.turns(SLOW_US_MS="100", SLOW_MPI_MS="1", TWO="1"), (3 + 3, 45 + 45))
 
     def test_neighbours_of_the_third_communicator(self):
         # Nobody is asked for it. Of MPI_Alltoallv calls 5 to 12 are ours, as on any communicator.
-        done = run(3, "12", "ring", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", SLOW_MPI_MS="20")
+        done = run(3, "12", "ring", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", SLOW_MPI_MS="100")
         self.expect_right(done, 8 + 12, 4)
 
     def test_short_messages_cost_no_shadow(self):
