@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <numeric>
 
@@ -280,6 +281,19 @@ TEST(TcpLosses, KnowsConnectionsToOtherAddresses) {
   TcpLosses with_other;
   with_other.find_sockets();
   EXPECT_TRUE(with_other.any_to_others());
+}
+
+TEST(TcpLosses, KnowsWhatOthersHaveSent) {
+  const Connection other("127.0.0.2");
+  ASSERT_GE(other.to, 0);
+  TcpLosses losses;
+  losses.find_sockets();
+  losses.since_last();
+  const std::array<char, 3000> bytes{};
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(send(other.from, bytes.data(), bytes.size(), 0), 3000);
+  const TcpLosses::Counts counts = losses.since_last();
+  EXPECT_GE(counts.sent, 1);
+  EXPECT_EQ(counts.sent_again, 0);
 }
 
 TEST(Lossiness, IsJudgedOverEnoughSegments) {

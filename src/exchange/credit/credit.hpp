@@ -173,6 +173,7 @@ class CreditRun : public Run {
   void learn();
   void finish_exchange();
   double lost_share();
+  void look_at_others_losses();
   void grant_what_fits();
   void post_receive(const Grant& grant);
   static bool must_be_notified(const Peer& source);
@@ -209,8 +210,9 @@ class CreditRun : public Run {
   exchange::WindowControl control_;
   std::unique_ptr<Reports> reports_;  // none if nothing is to be learnt
   TcpLosses losses_;
-  std::int64_t losses_seen_after_ = 0;  // an exchange
-  double send_share_;                   // of a host's window that is this rank's when it sends
+  std::int64_t sent_again_ = 0;  // in exchanges that were looked at since the last report
+  int exchanges_with_losses_ = 0;
+  double send_share_;  // of a host's window that is this rank's when it sends
   std::shared_ptr<SharedSegment> budgets_;
   PortBudget receive_budget_;
   PortBudget send_budget_;

@@ -43,6 +43,7 @@ void CreditRun::start() {
   // One exchange later than it could be: by then it is here on all ranks as a rule, and they go on alike.
   if (exchange_ >= reported_after_ + 2) learn();
   begin_next_terms();
+  if (is_confirming_) look_at_others_losses();
   control_.start(now_s_);
   receive_budget_.start();
   send_budget_.start();
@@ -295,18 +296,31 @@ bool CreditRun::is_done() const {
   return receives_left_ == 0 && sends_left_ == 0 && notices_running_ == 0 && last_notices_left_ == 0;
 }
 
-/// Of the bytes that left this host since the last report, in whole segments.
+/// What was lost since the end of the exchange before. A rank that is through as a sender may still have bytes on their way,
+/// but what the program's other messages have lost is none of the window's.
+void CreditRun::look_at_others_losses() {
+  constexpr double small_part = 0.5;  // of what an exchange sends
+  const TcpLosses::Counts between = losses_.since_last();
+  const double segments = static_cast<double>(far_send_bytes_) / exchange::segment_bytes;
+  if (static_cast<double>(between.sent) < small_part * segments) sent_again_ += between.sent_again;
+}
+
+/// Of the bytes that left this host in the exchanges that were looked at since the last report, in whole segments.
 double CreditRun::lost_share() {
-  const auto exchanges = static_cast<double>(exchange_ - losses_seen_after_);
-  losses_seen_after_ = exchange_;
+  const auto exchanges = static_cast<double>(std::exchange(exchanges_with_losses_, 0));
+  const auto sent_again = static_cast<double>(std::exchange(sent_again_, 0));
   const double segments = exchanges * static_cast<double>(far_send_bytes_) / exchange::segment_bytes;
-  return segments > 0 ? static_cast<double>(losses_.since_last().sent_again) / std::max(segments, 1.0) : 0;
+  return segments > 0 ? sent_again / std::max(segments, 1.0) : 0;
 }
 
 /// Other ranks may not be through: what they took is learnt in a later start().
 void CreditRun::finish_exchange() {
   if (std::exchange(is_over_, true) || !control_.adapts()) return;
   control_.finish(MPI_Wtime());
+  if (is_confirming_) {
+    sent_again_ += losses_.since_last().sent_again;
+    ++exchanges_with_losses_;
+  }
   if (exchange::WindowControl::ends_block(exchange_)) reports_->owe();
   if (!reports_->may_begin()) return;
   learn();  // what came since start(), lest it be forgotten

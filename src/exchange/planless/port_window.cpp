@@ -116,8 +116,8 @@ void PortWindow::look_at_losses() {
 /// Of this exchange, in whole segments: what was lost on its way shows as what came out of order behind it,
 /// or, where everybody does the same, as what this rank had to send again.
 double PortWindow::lost_segments() {
-  const auto [sent_again, came_out_of_order] = losses_.since_last();
-  return static_cast<double>(std::max(sent_again, came_out_of_order));
+  const TcpLosses::Counts losses = losses_.since_last();
+  return static_cast<double>(std::max(losses.sent_again, losses.came_out_of_order));
 }
 
 bool Lossiness::add(double segments, double lost) {

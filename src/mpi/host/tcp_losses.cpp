@@ -42,12 +42,20 @@ std::int64_t needlessly(const Info& info, socklen_t length) {
   return 0;
 }
 
+/// Since Linux 4.6.
+template <typename Info>
+std::int64_t segments(const Info& info, socklen_t length) {
+  if constexpr (requires { info.tcpi_data_segs_out; }) return known<&Info::tcpi_data_segs_out>(info, length);
+  return 0;
+}
+
 /// Nothing for what is no TCP socket.
 std::optional<TcpLosses::Counts> counts_of(int descriptor) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return std::nullopt;
-  return TcpLosses::Counts{info.tcpi_total_retrans - needlessly(info, length), out_of_order(info, length)};
+  return TcpLosses::Counts{info.tcpi_total_retrans - needlessly(info, length), out_of_order(info, length),
+                           segments(info, length)};
 }
 
 /// Of one end of a socket, without its port.
@@ -98,6 +106,7 @@ TcpLosses::Counts TcpLosses::since_last() {
     sum.sent_again += std::max<std::int64_t>(0, now.sent_again - socket.counts.sent_again);
     sum.came_out_of_order +=
         std::max<std::int64_t>(0, now.came_out_of_order - socket.counts.came_out_of_order);
+    sum.sent += std::max<std::int64_t>(0, now.sent - socket.counts.sent);
     socket.counts = now;
   }
   return sum;

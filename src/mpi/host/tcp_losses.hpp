@@ -18,6 +18,7 @@ class TcpLosses {
   struct Counts {
     std::int64_t sent_again = 0;
     std::int64_t came_out_of_order = 0;
+    std::int64_t sent = 0;  ///< segments with data, whatever sent them
   };
   /// Since the last call; of sockets found since then, nothing. Cost: a system call for each socket.
   Counts since_last();
