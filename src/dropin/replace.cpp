@@ -374,7 +374,9 @@ void Replacer::take_answer(Place& place, MPI_Comm comm) {
   place.turns.answer(answer.any_wants && answer.all_may, answer.most_bytes, answer.experience, answer.by_tcp);
   if (!place.turns.is_trusted()) return;
   make_shadow(place, comm);
-  place.all.shadow->is_expected_faster = true;
+  Shadow& shadow = *place.all.shadow;
+  shadow.is_expected_faster = true;
+  shadow.is_known_faster = shadow.is_known_faster || place.turns.is_decided();
 }
 
 MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,

@@ -22,7 +22,7 @@
 //
 // Where any rank has last seen MPI faster, none is trusted, and it is asked at call 8 for the first time that counts. A communicator of the same ranks
 // in the same order as one that is trusted, or on which we were faster, shares its shadow and is ours from its first call on; MPI has its first turn at
-// call 16, or 64 where we were faster. (heFFTe calls six communicators in turn, each of them six times.)
+// call 16, or 64 where we were faster or it goes over TCP. (heFFTe calls six communicators in turn, each of them six times.)
 //
 // What all are told goes beside an exchange but for the first question: behind an exchange that has filled the queues, the few small packets of a
 // reduction are lost like others, and nothing follows that would show it before a timeout (60 calls of 16 ranks, 8 KiB for each other: 1.4 times as
@@ -70,6 +70,7 @@ class Turns {
   bool prefers_mpi() const { return prefers_mpi_; }
   /// To be ours before it is decided.
   bool is_trusted() const { return is_trusted_; }
+  bool is_decided() const { return is_decided_; }
   /// Of a call that does not block, and so takes no turn.
   bool are_ours() const { return is_decided_ ? !prefers_mpi_ : is_trusted_; }
   static bool would_trust(double most_bytes, Experience experience);

@@ -105,7 +105,7 @@ class Replace(unittest.TestCase):
         self.assertEqual(calls("80", SLOW_MPI_MS="400"), (79, 1))
         # Of another communicator with the same ranks, or with these the other way round.
         for second in ("1", "-1"):
-            self.assertEqual(calls("12", TWO=second), (12 + 12, 0))
+            self.assertEqual(calls("17", TWO=second), (17 + 17, 0))
 
     def test_short_messages_cost_no_shadow(self):
         self.assertEqual(self.turns(SHORT="1"), (0, 48))
