@@ -16,6 +16,7 @@
 #include "core/support/watchdog.hpp"
 #include "exchange/planless/engine.hpp"
 #include "mpi/call.hpp"
+#include "mpi/host/tcp_losses.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
@@ -109,7 +110,8 @@ void Replacer::begin() {
   checks_ = name == "check";
   const char* const forced = std::getenv("NUICE_DROPIN_FORCE");
   are_hosts_pretended_ = forced != nullptr && std::string(forced) != "0";
-  is_forced_ = are_hosts_pretended_ && std::string(forced) != "hosts";
+  has_tcp_ = are_hosts_pretended_ && std::string(forced) == "tcp";
+  is_forced_ = are_hosts_pretended_ && std::string(forced) != "hosts" && !has_tcp_;
   unasked_bytes_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_UNASKED", 0));
   most_shadows_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_MAX_COMMS", 64));
   tells_ = number_from("NUICE_DROPIN_VERBOSE", 0) != 0;
@@ -353,8 +355,32 @@ Replacer::Step Replacer::next_step(Place& place) const {
   return place.turns.next(place.all.shadow != nullptr);
 }
 
+/// Looked for until it is found, as MPI may connect late.
+bool Replacer::has_tcp() {
+  if (has_tcp_) return true;
+  mpi::TcpLosses sockets;
+  sockets.find_sockets();
+  return has_tcp_ = sockets.any_to_others();
+}
+
+Replacer::Step Replacer::ask_first(Place& place, MPI_Comm comm, const Items& items) {
+  wait(begin_beside(place, comm, items, Beside::ask));
+  take_answer(place, comm);
+  return place.turns.first();
+}
+
+void Replacer::take_answer(Place& place, MPI_Comm comm) {
+  const Answer answer = all_told(place);
+  place.turns.answer(answer.any_wants && answer.all_may, answer.most_bytes, answer.experience, answer.by_tcp);
+  if (!place.turns.is_trusted()) return;
+  make_shadow(place, comm);
+  Shadow& shadow = *place.all.shadow;
+  shadow.is_expected_faster = true;
+  shadow.is_known_faster = shadow.is_known_faster || place.turns.is_decided();
+}
+
 MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
-                                    double bytes) const {
+                                    double bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
   const double host = host_of(place);
   const Turns::Experience seen = experience_;
@@ -366,7 +392,8 @@ MPI_Request Replacer::begin_to_tell(Place& place, MPI_Comm comm, double wants, s
                 .has_seen_mpi = seen == Turns::Experience::mpi ? 1.0 : 0.0,
                 .has_not_seen_us = seen != Turns::Experience::ours ? 1.0 : 0.0,
                 .bytes = bytes,
-                .keeps = shares_ ? 0.0 : 1.0};
+                .keeps = shares_ ? 0.0 : 1.0,
+                .lacks_tcp = Turns::would_trust(bytes, seen) && !has_tcp() ? 1.0 : 0.0};
   constexpr int numbers = sizeof(Word) / sizeof(double);
   must(PMPI_Iallreduce(MPI_IN_PLACE, &place.word, numbers, MPI_DOUBLE, MPI_MAX, comm, &request),
        "MPI_Iallreduce");
@@ -385,7 +412,8 @@ Replacer::Answer Replacer::all_told(Place& place) {
                       .experience = word.has_seen_mpi != 0      ? mpi
                                     : word.has_not_seen_us != 0 ? none
                                                                 : ours,
-                      .most_bytes = word.bytes};
+                      .most_bytes = word.bytes,
+                      .by_tcp = word.lacks_tcp == 0};
   if (word.keeps != 0) place.group.clear();  // each rank may have asked for another level of threads
   if (!answer.all_may && !place.all.shadow && !place.of_neighbourhoods) place.stays_with_mpi = true;
   return answer;
@@ -458,13 +486,7 @@ void Replacer::make_shadow(Place& place, MPI_Comm comm) {
 
 void Replacer::end_beside(Place& place, MPI_Comm comm, MPI_Request request, Beside what) {
   wait(request);
-  if (what == Beside::ask) {
-    const Answer answer = all_told(place);
-    place.turns.answer(answer.any_wants && answer.all_may, answer.most_bytes, answer.experience);
-    if (!place.turns.is_trusted()) return;
-    make_shadow(place, comm);
-    place.all.shadow->is_expected_faster = true;
-  }
+  if (what == Beside::ask) take_answer(place, comm);
   if (what == Beside::make_shadow && !place.all.shadow) use(place, end_duplicate(place));
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});

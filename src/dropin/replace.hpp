@@ -3,8 +3,8 @@
 // (src/exchange/planless) where that is faster.
 //
 // All ranks choose alike, by what all of them know without asking: the number of the communicator's call, which turns.hpp goes by, and the size of
-// MPI_Alltoall's blocks. What they do not know alike they tell each other beside a call that MPI does, by nonblocking collectives which end with it: is
-// any message long enough to gain, are they on several hosts, who is faster?
+// MPI_Alltoall's blocks. What they do not know alike they tell each other before the first call and beside later ones, by nonblocking collectives which
+// end with these: is any message long enough to gain, are they on several hosts, who is faster?
 //
 // Neighbourhoods know no calls in which all could be asked, as ranks without neighbours may stay away. What is collective is the making of the
 // communicator, on all ranks of the one it is made of: there it gets what it needs, and from there on all its calls are replaced, but
@@ -73,9 +73,11 @@ class Replacer {
       Place* const place = place_of(comm);
       if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes))) return leave(mpi);
       if (shares_ && !place->has_looked_for_shared) look_for_shared(*place, comm);
-      const Step step = next_step(*place);
-      if (step.way == Way::mpi && !step.is_timed && step.beside == Beside::nothing) return leave(mpi);
+      Step step = next_step(*place);
+      if (step.way == Way::mpi && !step.is_timed && step.beside == Beside::nothing && !step.asks_first)
+        return leave(mpi);
       const Items all = items();
+      if (step.asks_first) step = ask_first(*place, comm, all);
       if (is_forced_ && !place->all.shadow && !get_shadow(*place, comm, all)) return leave(mpi);
       MPI_Request beside = begin_beside(*place, comm, all, step.beside);
       const int code = step.way == Way::replace ? replace(call, *place, place->all, all, step.is_timed, mpi)
@@ -150,8 +152,9 @@ class Replacer {
     double partners = 0;
     double has_seen_mpi = 0;  // faster than us, where it was tried last
     double has_not_seen_us = 0;
-    double bytes = 0;  // that come to it in this call
-    double keeps = 0;  // does not share shadows
+    double bytes = 0;      // that come to it in this call
+    double keeps = 0;      // does not share shadows
+    double lacks_tcp = 0;  // to other hosts, and has much to exchange
   };
   /// What is known of a communicator. Equal on all its ranks but for what was measured.
   struct Place {
@@ -188,6 +191,7 @@ class Replacer {
     Rank most_partners = 0;
     Turns::Experience experience = Turns::Experience::none;
     double most_bytes = 0;
+    bool by_tcp = false;
   };
 
   /// What MPI delivers for the same input, to be held against what we do (NUICE_DROPIN=check).
@@ -316,6 +320,9 @@ class Replacer {
   static void end_timing(const Timing& timing);
   static Posting posting_of(Lane& lane, const Items& items, bool is_persistent);
   Step next_step(Place& place) const;
+  /// Before the communicator's first call, which all ranks make.
+  Step ask_first(Place& place, MPI_Comm comm, const Items& items);
+  void take_answer(Place& place, MPI_Comm comm);
   MPI_Request begin_beside(Place& place, MPI_Comm comm, const Items& items, Beside what);
   void end_beside(Place& place, MPI_Comm comm, MPI_Request request, Beside what);
   void make_shadow(Place& place, MPI_Comm comm);
@@ -327,7 +334,9 @@ class Replacer {
   /// At once. Whether it may be had.
   bool get_shadow(Place& place, MPI_Comm comm, const Items& items);
   MPI_Request begin_to_tell(Place& place, MPI_Comm comm, double wants, std::size_t partners,
-                            double bytes = 0) const;
+                            double bytes = 0);
+  /// Whether this rank has talked to another host by TCP yet.
+  bool has_tcp();
   static Answer all_told(Place& place);
   double host_of(const Place& place) const;
   MPI_Request begin_duplicate(Place& place, MPI_Comm comm) const;
@@ -348,7 +357,8 @@ class Replacer {
   bool is_on_ = false;
   bool checks_ = false;
   bool are_hosts_pretended_ = false;  // for tests: every rank a host of its own
-  bool is_forced_ = false;            // for tests: that, from the first call on, and no turns
+  std::atomic<bool> has_tcp_ = false;
+  bool is_forced_ = false;  // for tests: that, from the first call on, and no turns
   std::int64_t unasked_bytes_ = 0;
   std::int64_t most_shadows_ = 0;
   double watchdog_s_ = 0;

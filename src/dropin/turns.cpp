@@ -25,6 +25,7 @@ Turns::Step Turns::next(bool can_replace) {
   if (can_replace && is_wanted_) return next_of_ours();
   if (!is_wanted_) {
     const bool asks = calls_ == next_ask_;
+    if (calls_ == 1) return {.way = Way::mpi, .asks_first = true};
     return {Way::mpi, asks, asks ? Beside::ask : Beside::nothing};
   }
   if (calls_ <= calls_before_shadow) return {Way::mpi};
@@ -37,13 +38,17 @@ void Turns::share(bool is_known) {
   next_trial_ = is_known ? first_turn_if_known : first_turn_if_expected;
 }
 
-void Turns::answer(bool is_wanted, double most_bytes, Experience experience) {
+void Turns::answer(bool is_wanted, double most_bytes, Experience experience, bool by_tcp) {
   const bool is_put_off = experience == Experience::mpi && calls_ < asked_again;
   is_wanted_ = is_wanted && !is_put_off;
   is_trusted_ = is_wanted_ && would_trust(most_bytes, experience);
   next_trial_ = calls_ + calls_of_ours + 1;
   next_ask_ = asked_again * calls_;
+  if (is_trusted_ && by_tcp && calls_ == 1) share(true);
 }
+
+/// One of ours makes connections, too.
+Turns::Step Turns::first() const { return {is_decided_ ? Way::replace : Way::mpi, !is_decided_}; }
 
 bool Turns::would_trust(double most_bytes, Experience experience) {
   return experience == Experience::ours || (experience == Experience::none && is_large(most_bytes));

@@ -92,6 +92,21 @@ class Replace(unittest.TestCase):
         done = run(3, "12", "ring", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="hosts", SLOW_MPI_MS="100")
         self.expect_right(done, 8 + 12, 4)
 
+    def test_large_exchanges_over_tcp_are_replaced_from_the_first_call_on(self):
+        def calls(number, **settings):
+            settings |= {"NUICE_DROPIN_FORCE": "tcp", "LARGE": "1"}  # every rank as if it had talked by TCP
+            done = run(3, number, "turns", NUICE_DROPIN="on", **settings)
+            self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+            return counts(done)
+
+        self.assertEqual(calls("12", SLOW_US_MS="20", SLOW_MPI_MS="1"), (12, 0))
+        # Slower than MPI, whose first turn is call 64: calls 1 to 63 and 65.
+        self.assertEqual(calls("80", SLOW_US_MS="5", SLOW_MPI_MS="1"), (64, 16))
+        self.assertEqual(calls("80", SLOW_MPI_MS="400"), (79, 1))
+        # Of another communicator with the same ranks, or with these the other way round.
+        for second in ("1", "-1"):
+            self.assertEqual(calls("17", TWO=second), (17 + 17, 0))
+
     def test_short_messages_cost_no_shadow(self):
         self.assertEqual(self.turns(SHORT="1"), (0, 48))
 

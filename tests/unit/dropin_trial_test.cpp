@@ -203,18 +203,33 @@ TEST(DropinTrial, RanksThatAreApartGoOneWayInEachCall) {
   }
 }
 
-/// Calls of ours among so many of a communicator whose ranks take so long for each.
-std::vector<int> ours_of(int calls, double our_s, double mpi_s) {
-  using nuice::dropin::Turns;
+using nuice::dropin::Turns;
+
+/// Calls of ours among so many of a communicator whose ranks take so long for each, and what they answer when they are asked.
+struct Answer {
+  double most_bytes = 1000;
+  Turns::Experience experience = Turns::Experience::none;
+  bool by_tcp = false;
+};
+std::vector<int> ours_of(int calls, double our_s, double mpi_s, const Answer& all = {}) {
   Turns turns;
   std::vector<int> ours;
   bool is_there = false;
   for (int call = 1; call <= calls; ++call) {
-    const Turns::Step step = turns.next(is_there);
+    Turns::Step step = turns.next(is_there);
+    const auto answer = [&] {
+      turns.answer(true, all.most_bytes, all.experience, all.by_tcp);
+      is_there = is_there || turns.is_trusted();
+    };
+    EXPECT_EQ(step.asks_first, call == 1);
+    if (step.asks_first) {
+      answer();
+      step = turns.first();
+    }
     const bool is_ours = step.way == Turns::Way::replace;
     if (is_ours) ours.push_back(call);
     if (step.is_timed) turns.add(is_ours, 1000, is_ours ? our_s : mpi_s);
-    if (step.beside == Turns::Beside::ask) turns.answer(true, 1000, Turns::Experience::none);
+    if (step.beside == Turns::Beside::ask) answer();
     if (step.beside == Turns::Beside::make_shadow) is_there = true;
     if (step.beside == Turns::Beside::compare) turns.decide(turns.by_mpi(), turns.by_us());
   }
@@ -224,6 +239,39 @@ std::vector<int> ours_of(int calls, double our_s, double mpi_s) {
 TEST(DropinTurns, WhatIsFarBehindIsNotTriedAgainSoon) {
   EXPECT_EQ(ours_of(500, 2, 1), (std::vector{5, 6, 7, 448, 449}));
   EXPECT_EQ(ours_of(500, 1.2, 1), (std::vector{5, 6, 7, 28, 29, 480, 481}));
+}
+
+std::vector<int> all_of(int calls, std::vector<int> but) {
+  std::vector<int> left;
+  for (int call = 1; call <= calls; ++call)
+    if (std::ranges::find(but, call) == but.end()) left.push_back(call);
+  return left;
+}
+
+TEST(DropinTurns, LargeExchangesOverTcpAreOursFromTheFirstCallOn) {
+  EXPECT_EQ(ours_of(200, 1, 2, {.most_bytes = 1e6, .by_tcp = true}), all_of(200, {64}));
+  // It is tried all the same: ours are calls 1 to 63 and the one beside which all hear of it.
+  EXPECT_EQ(ours_of(500, 1, 1, {.most_bytes = 1e6, .by_tcp = true}).back(), 261);
+  EXPECT_EQ(ours_of(200, 1, 1, {.most_bytes = 1e6, .by_tcp = true}), all_of(65, {64}));
+}
+
+TEST(DropinTurns, LargeExchangesOverSomethingElseAreFirstDoneByMpi) {
+  EXPECT_EQ(ours_of(60, 1, 2, {.most_bytes = 1e6}), all_of(60, {1}));
+  EXPECT_EQ(ours_of(60, 1, 1, {.most_bytes = 1e6}), all_of(17, {1, 16}));
+}
+
+TEST(DropinTurns, SmallExchangesOverTcpAreTriedAsElsewhere) {
+  EXPECT_EQ(ours_of(60, 1, 1, {.by_tcp = true}), (std::vector{5, 6, 7, 28, 29}));
+}
+
+TEST(DropinTurns, WhereAnyRankHasSeenMpiFasterNothingIsOursBeforeItIsAskedAgain) {
+  const Answer seen = {.most_bytes = 1e6, .experience = Turns::Experience::mpi, .by_tcp = true};
+  EXPECT_EQ(ours_of(20, 1, 2, seen), all_of(20, {1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST(DropinTurns, WhatWasFasterElsewhereIsOursFromTheFirstCallOnOverTcp) {
+  EXPECT_EQ(ours_of(60, 1, 2, {.experience = Turns::Experience::ours, .by_tcp = true}), all_of(60, {}));
+  EXPECT_EQ(ours_of(60, 1, 2, {.experience = Turns::Experience::ours}), all_of(60, {1}));
 }
 
 }  // namespace

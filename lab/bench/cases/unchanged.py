@@ -6,6 +6,9 @@ Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFT
 with --program whatever you name: whole runs, the time that the program itself gives, and with --record what
 each rank spends on average in its all-to-alls and neighbourhoods, as they are recorded in both ways.
 Whether both print the same results is checked in every pair. Medians over the rounds, and with over without.
+
+Of all_to_all also the first call, which connects, and the mean of those behind it. In the case 1:BYTES every
+rank has one partner, so nothing contends: what MPI takes there is what TCP takes for so many bytes a port.
 """
 
 from __future__ import annotations
@@ -194,7 +197,11 @@ def start(where: Place, program: Program, words: list, mode: str, record: Path |
         raise Failed(f"{words[0]} printed no result like {program.results}:\n{done.stdout[-2000:]}")
     said = re.search(r"milliseconds (\S+)", done.stdout)
     own = re.search(program.own_s, done.stdout) if program.own_s else None
+    each = re.search(r"^each (.*)", done.stdout, re.MULTILINE) if said else None
+    first, *later = map(float, each[1].split()) if each else [0.0]
     return {
+        "first_ms": first if each else None,
+        "later_ms": sum(later) / len(later) if later else None,
         "seconds": float(said[1]) / 1e3 if said else elapsed,
         "own_s": float(own[1]) if own else None,
         "inside_s": inside(record) if record else None,
@@ -217,6 +224,7 @@ def measure(where: Place, program: Program, options, mode: str, folder: Path) ->
     off, on = in_turns(
         rounds, *(lambda mode=mode: start(where, program, words, mode, record) for mode in modes)
     )
+    has_each = all(run["later_ms"] is not None for run in off + on)
     is_equal = all(a["results"] == b["results"] for a, b in zip(off, on, strict=True))
     return {
         "network": where.name,
@@ -234,6 +242,10 @@ def measure(where: Place, program: Program, options, mode: str, folder: Path) ->
         "inside_with_over_without": median_ratio((b["inside_s"] for b in on), (a["inside_s"] for a in off))
         if record
         else None,
+        "first_without_ms": middle(off, "first_ms") if has_each else None,
+        "first_with_ms": middle(on, "first_ms") if has_each else None,
+        "later_without_ms": middle(off, "later_ms") if has_each else None,
+        "later_with_ms": middle(on, "later_ms") if has_each else None,
         "same_results": is_equal if program.repeats and program.results else None,
     }
 
@@ -252,6 +264,10 @@ def rows(options) -> Iterator[dict]:
 
 def gain(ratio):
     return f"{1 / ratio:.2f}" if ratio else "-"
+
+
+def pair(without, with_it):
+    return "-" if without is None else f"{without:.0f} -> {with_it:.0f}"
 
 
 CASE = Case(
@@ -279,6 +295,8 @@ CASE = Case(
         "with / without = with_over_without .3f",
         Column("x", lambda row: 1 / row["with_over_without"], ".2f"),
         Column("x by its own clock", lambda row: gain(row["own_with_over_without"])),
+        Column("first call, ms", lambda row: pair(row["first_without_ms"], row["first_with_ms"])),
+        Column("later ones, each", lambda row: pair(row["later_without_ms"], row["later_with_ms"])),
         Column("x in its exchanges", lambda row: gain(row["inside_with_over_without"])),
         Column("same results", lambda row: {True: "yes", False: "NO", None: "-"}[row["same_results"]]),
         LOAD,
