@@ -177,7 +177,7 @@ class Reader {
     for (std::int64_t left = count("triangles"); left > 0; --left)
       mesh.triangles.push_back(numbers<std::int32_t, 3>("three points"));
     for (std::int64_t left = count("boundary"); left > 0; --left) mesh.boundary.push_back(boundary_edge());
-    if (next() != "end") in_.fail("expected \"end\", found \"{}\"", in_.line());
+    if (next() != "end") in_.fail(R"(expected "end", found "{}")", in_.line());
     require_valid(mesh, path_);
     return mesh;
   }
@@ -195,7 +195,7 @@ class Reader {
     std::int64_t value = -1;
     constexpr std::int64_t max_count = 100'000'000;
     if (!(fields >> found >> value) || found != word || value < 0 || value > max_count || fields >> rest)
-      in_.fail("expected \"{} COUNT\", found \"{}\"", word, in_.line());
+      in_.fail(R"(expected "{} COUNT", found "{}")", word, in_.line());
     return value;
   }
 

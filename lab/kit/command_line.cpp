@@ -49,6 +49,7 @@ App::~App() = default;
 std::string App::name() const { return cli_->get_name(); }
 void App::parse(int argc, const char* const* argv) { cli_->parse(argc, argv); }
 bool App::has(const std::string& option) const { return cli_->count(option) > 0; }
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static): said by an App, as all else is
 void App::miss(const std::string& options) const { throw CLI::RequiredError(options); }
 std::string App::default_of(const std::string& option) const {
   return cli_->get_option(option)->get_default_str();

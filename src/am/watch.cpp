@@ -38,7 +38,7 @@ double seconds() {
 }
 
 std::string text_of(double limit_s) {
-  std::string text = std::to_string(limit_s);
+  const std::string text = std::to_string(limit_s);
   return text.substr(0, text.find('.') + 3);
 }
 
@@ -49,7 +49,7 @@ struct FailureHead {
 /// What the others may still write into or read from, and what could only be freed together with them, stays as it is.
 void leave_behind(std::unique_ptr<Transport> transport) {
   static std::mutex mutex;
-  static std::vector<std::unique_ptr<Transport>>* const left = new std::vector<std::unique_ptr<Transport>>();
+  static auto* const left = new std::vector<std::unique_ptr<Transport>>();
   const std::scoped_lock lock(mutex);
   left->push_back(std::move(transport));
 }

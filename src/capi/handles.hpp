@@ -82,7 +82,7 @@ auto bind_on_all(Check&& check, Bind&& bind) {
   } catch (const Error& error) {
     if (!wrong || error.code() == ErrorCode::state) throw;
   }
-  throw *wrong;
+  throw Error(*wrong);
 }
 
 struct Place {

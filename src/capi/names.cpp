@@ -36,6 +36,7 @@ using NameRowAt = NameRow (*)(std::size_t);
 template <typename Table>
 NameRow row_at(Table table, std::size_t index) {
   if (index >= table.size()) return {nullptr, nullptr};
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): as said above
   return {table[index].name.data(), table[index].summary.data()};
 }
 

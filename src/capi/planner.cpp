@@ -33,6 +33,7 @@ constexpr std::uint64_t any = ~std::uint64_t{0};
 template <typename O>
 using PlannerOption = Option<std::variant<Text<O>, Flag<O>, Whole<O, std::uint64_t>, Size<O>>>;
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a type takes none
 #define NUICE_AT(type, member) [](type& o) -> decltype((o.member)) { return o.member; }
 const std::array schedule_rows{
     PlannerOption<ScheduleOptions>{"scheduler", "which algorithm",

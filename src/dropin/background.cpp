@@ -10,6 +10,7 @@
 
 #include "core/support/watchdog.hpp"
 #include "dropin/failure.hpp"
+#include "dropin/pmpi.hpp"
 #include "mpi/call.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
@@ -34,7 +35,7 @@ struct Background::Entry {
 
 /// Never destroyed, as programs call MPI until their very end.
 Background& background() {
-  static Background* const one = new Background();
+  static auto* const one = new Background();
   return *one;
 }
 
@@ -396,8 +397,8 @@ Span span_of(const std::vector<Item>& items) {
 }  // namespace
 
 /// Where blocks lie far apart, most of that memory is never touched.
-Shade::Shade(const Items& items, void* base, bool is_persistent, const Begin& by_mpi)
-    : is_persistent_(is_persistent), by_mpi_(by_mpi) {
+Shade::Shade(const Items& items, void* base, bool is_persistent, Begin by_mpi)
+    : is_persistent_(is_persistent), by_mpi_(std::move(by_mpi)) {
   const auto [begin, end] = span_of(items.in);
   bytes_ = static_cast<std::size_t>(end - begin) + 1;
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

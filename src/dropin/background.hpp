@@ -59,7 +59,7 @@ class Shade {
   using Begin = std::function<int(void* receive, MPI_Request* request)>;
 
   /// base: where the program receives. Throws Error where MPI fails.
-  Shade(const Items& items, void* base, bool is_persistent, const Begin& by_mpi);
+  Shade(const Items& items, void* base, bool is_persistent, Begin by_mpi);
   Shade(const Shade&) = delete;
   Shade& operator=(const Shade&) = delete;
   ~Shade();
@@ -153,11 +153,11 @@ class Background {
   using Entries = std::unordered_map<MPI_Request, std::unique_ptr<Entry>>;
   // With the lock.
   bool look_at_all();
-  bool look_at(Shadow& shadow);
+  static bool look_at(Shadow& shadow);
   void begin_exchange(Entry& entry);
   void begin_ours(Entry& entry);
   bool complete_done();
-  bool ends_ours(Entry& entry);
+  static bool ends_ours(Entry& entry);
   bool ends_mpis(Entry& entry);
   void fulfil(Entry& entry);
   void remove(Entry& entry);

@@ -93,7 +93,7 @@ std::vector<int> world_ranks(MPI_Comm comm) {
 
 /// Never destroyed: programs call MPI until their very end.
 Recorder& recorder() {
-  static Recorder* const one = new Recorder();
+  static auto* const one = new Recorder();
   return *one;
 }
 

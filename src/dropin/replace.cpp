@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/support/watchdog.hpp"
+#include "dropin/pmpi.hpp"
 #include "exchange/planless/engine.hpp"
 #include "mpi/call.hpp"
 #include "mpi/host/tcp_losses.hpp"
@@ -99,7 +100,7 @@ int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
 
 /// Never destroyed: programs call MPI until their very end.
 Replacer& replacer() {
-  static Replacer* const one = new Replacer();
+  static auto* const one = new Replacer();
   return *one;
 }
 
@@ -265,7 +266,7 @@ void Replacer::meet_at(MPI_Comm comm) {
     std::vector<double> sums = shadow->trials.sums();
     std::array<MPI_Request, 2> told{};
     must(PMPI_Iallreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm,
-                         &told[0]),
+                         told.data()),
          "MPI_Iallreduce");
     must(PMPI_Iallreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm,
                          &told[1]),

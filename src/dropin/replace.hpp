@@ -261,6 +261,7 @@ class Replacer {
 
   /// MPI's own call, which is looked after and timed as ours are.
   template <typename How>
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
   int post_mpis(MPI_Comm comm, void* base, How&& how, Timing timing) {
     Posting posting{.call = how.call, .comm = comm, .timing = std::move(timing), .keep = how.by_mpi};
     const int code = posting.keep(base, &posting.mpis);

@@ -62,7 +62,7 @@ std::string text_of(int (*get)(char*, int*), int longest) {
   std::string text(static_cast<std::size_t>(longest), '\0');
   int length = 0;
   get(text.data(), &length);
-  return text.c_str();  // some count the end with it
+  return text.c_str();  // NOLINT(readability-redundant-string-cstr): some count the end with it
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void ActiveRuns::check_watchdog(bool is_first) {
   const double limit_s = endpoint->core().options_.watchdog_s;
   if (limit_s == 0) return;
   const am::Mask mask(*endpoint);
-  std::int64_t moved = static_cast<std::int64_t>(num_bound);
+  auto moved = static_cast<std::int64_t>(num_bound);
   for (const Run* const run : running) moved += run->num_moved();
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   quiet.look(moved, std::chrono::duration<double>(now).count(), is_first ? limit_s / 1000 : limit_s / 10);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <string>
 
@@ -100,11 +101,13 @@ void stencil_rows(Rank num_ranks, Rank degree, Random&, Rows& rows) {
 /// Points at random, one in each cell of a square; those closer than a radius are neighbours, `degree` on average.
 void mesh_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   const Box box(num_ranks, 2);
-  const double radius = std::sqrt(static_cast<double>(degree) / 3.141592653589793);
+  const double radius = std::sqrt(static_cast<double>(degree) / std::numbers::pi);
   const auto reach = static_cast<Rank>(std::ceil(radius)) + 1;
   std::vector<std::array<double, 2>> points(index(num_ranks));
-  for (Rank rank = 0; rank < num_ranks; ++rank)
-    points[index(rank)] = {rank % box.width() + random.unit(), rank / box.width() + random.unit()};
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    const auto row = rank / box.width();
+    points[index(rank)] = {rank % box.width() + random.unit(), row + random.unit()};
+  }
   rows.begin = {0};
   for (Rank rank = 0; rank < num_ranks; ++rank) {
     box.neighbours(rank, reach, [&](Rank other) {
@@ -119,7 +122,8 @@ void mesh_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
 /// Few ranks send, and receive, much more than others: about degree / 2 partners to 32 times the degree, by a power law, and
 /// targets drawn so that the first ranks are in most lists.
 void power_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
-  const double most = std::min<double>(num_ranks / 4, 32.0 * degree);
+  const Rank quarter = num_ranks / 4;
+  const double most = std::min<double>(quarter, 32.0 * degree);
   rows.begin = {0};
   std::vector<Rank> row;
   for (Rank src = 0; src < num_ranks; ++src) {

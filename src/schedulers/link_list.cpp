@@ -117,7 +117,7 @@ class LinkList {
 
   void sort(std::vector<MessageId>& ids) {
     keys_.clear();
-    for (const MessageId id : ids) keys_.push_back({-urgency(id), -left_[id], id});
+    for (const MessageId id : ids) keys_.emplace_back(-urgency(id), -left_[id], id);
     std::ranges::sort(keys_);
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = std::get<2>(keys_[i]);
   }

@@ -81,6 +81,24 @@ class IbFabric final : public NamedTopology {
   Fabric fabric_;
 };
 
+/// By the LID, or by the words that describe a port.
+std::vector<std::size_t> ports_of(const std::string& name, const IbFiles& files,
+                                  const std::map<std::string, std::vector<std::size_t>>& by_name) {
+  int lid = 0;
+  const bool is_lid = name.starts_with("0x") ? core::parse_number(std::string_view(name).substr(2), lid, 16)
+                                             : core::parse_number(name, lid);
+  if (!is_lid) {
+    const auto known = by_name.find(name);
+    return known != by_name.end() ? known->second : std::vector<std::size_t>();
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < files.ports.size(); ++i) {
+    const IbHostPort& port = files.ports[i];
+    if (port.lid <= lid && lid < port.lid + (1 << port.lmc)) found.push_back(i);
+  }
+  return found;
+}
+
 /// The ports that the lines of a file name, each as often as its slots say.
 std::vector<IbHostPort> read_ranks(const std::string& path, const IbFiles& files) {
   std::map<std::string, std::vector<std::size_t>> by_name;
@@ -104,18 +122,7 @@ std::vector<IbHostPort> read_ranks(const std::string& path, const IbFiles& files
     }
     std::string name;
     for (const std::string_view word : words) name += (name.empty() ? "" : " ") + std::string(word);
-    int lid = 0;
-    const bool is_lid = name.starts_with("0x") ? core::parse_number(std::string_view(name).substr(2), lid, 16)
-                                               : core::parse_number(name, lid);
-    std::vector<std::size_t> found;
-    if (is_lid) {
-      for (std::size_t i = 0; i < files.ports.size(); ++i) {
-        const IbHostPort& port = files.ports[i];
-        if (port.lid <= lid && lid < port.lid + (1 << port.lmc)) found.push_back(i);
-      }
-    } else if (const auto known = by_name.find(name); known != by_name.end()) {
-      found = known->second;
-    }
+    const std::vector<std::size_t> found = ports_of(name, files, by_name);
     if (found.empty()) lines.fail("no port in " + files.cables_file + " is that of \"" + name + "\"");
     if (found.size() > 1)
       lines.fail("\"" + name + "\" has several ports in " + files.cables_file + ": say which by its LID");

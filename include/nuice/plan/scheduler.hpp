@@ -75,8 +75,9 @@ class Paces {
 template <typename Value>
 class Required {
  public:
-  constexpr Required(Value value) : value_(value) {}
-  constexpr operator const Value&() const { return value_; }
+  // Rows are written with the value itself, and read as if they held it.
+  constexpr Required(Value value) : value_(value) {}          // NOLINT(misc-explicit-constructor)
+  constexpr operator const Value&() const { return value_; }  // NOLINT(misc-explicit-constructor)
   constexpr const Value& operator*() const { return value_; }
 
  private:

@@ -127,7 +127,7 @@ double AmTables::index_gather(TableCase& data) {
 
 std::size_t MpiTables::Buckets::place() {
   std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), 0);
-  return static_cast<std::size_t>(begins.back() + counts.back());
+  return static_cast<std::size_t>(begins.back()) + static_cast<std::size_t>(counts.back());
 }
 
 MpiTables::MpiTables(TableCase& data)

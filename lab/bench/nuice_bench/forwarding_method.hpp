@@ -138,7 +138,8 @@ class ForwardingMethod : public Method {
   int rank_at(const Leg& leg, int shift) const {
     const int at = coordinate(places_.own, leg);
     const int there = ((at + shift) % leg.length + leg.length) % leg.length;
-    return places_.rank_at[static_cast<std::size_t>(places_.own + (there - at) * leg.stride)];
+    const int place = places_.own + (there - at) * leg.stride;
+    return places_.rank_at[static_cast<std::size_t>(place)];
   }
 
   void add_rounds(const Leg& leg) {

@@ -84,7 +84,7 @@ class Fit {
   static constexpr double lasts = 1.03;               // two rates that differ by less are the same
   static constexpr double falls = 1.1;    // one that falls by less in the long run is taken as it is
   static constexpr double sending_s = 1;  // without a rest, at a time
-  static constexpr double most_sent_s = 5;
+  static constexpr int most_sendings = 5;
   // What people exchange, checked with every rank. No larger one where one takes so long.
   static constexpr int partners = 8;
   static constexpr double slow_check_s = 0.5;
@@ -171,7 +171,7 @@ class Fit {
       return std::max(1e-13, (median_last(series) / count - each_s) / static_cast<double>(alone.bytes));
     };
     double last = 0;
-    for (double sent_s = 0; sent_s < most_sent_s; sent_s += sending_s) {
+    for (int sent = 0; sent < most_sendings; ++sent) {
       const Series series = lab_.run_for(probe, sending_s);
       const auto third = static_cast<std::ptrdiff_t>(series.size() / 3);
       const double middle = byte_s(Series(series.begin() + third, series.end() - third));

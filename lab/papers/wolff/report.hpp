@@ -129,7 +129,7 @@ inline std::string model_text(const Report& report) {
 
 inline std::string results_text(const Report& report) {
   if (report.results.empty()) return "";
-  std::string text =
+  const std::string text =
       fmt::format("{} clusters, mean {:.1f} sites; sequential: {:.3f} ms a sweep, {:.1f} M flips/s\n\n",
                   report.clusters, report.mean_cluster, report.scale_ms(report.sequential_seconds),
                   flips_per_us(report, report.sequential_seconds));

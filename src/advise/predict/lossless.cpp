@@ -14,13 +14,15 @@ namespace advice {
 namespace {
 
 constexpr Bytes usual_packet = 4096;
-constexpr int usual_buffer = PacketOptions{}.buffer_packets;
 constexpr double packets_of_a_message = 48;  // enough to show who blocks whom
+
+/// No constant: PacketOptions holds a string, which not every compiler takes into one.
+int usual_buffer() { return PacketOptions{}.buffer_packets; }
 
 /// So many packets are taken as one.
 Bytes coarsening(double mean_bytes, Bytes payload) {
   const double packets = mean_bytes / static_cast<double>(payload);
-  return static_cast<Bytes>(std::clamp(packets / packets_of_a_message, 1.0, usual_buffer / 4.0));
+  return static_cast<Bytes>(std::clamp(packets / packets_of_a_message, 1.0, usual_buffer() / 4.0));
 }
 
 Bytes payload_of(const Machine& machine) {
@@ -41,7 +43,7 @@ double packets_s(const CommMatrix& matrix, const Schedule& schedule, const Machi
   coarse.packet_payload = payload * together;
   coarse.packet_header = machine.packet_header * together;
   PacketOptions how{.executor = executor,
-                    .buffer_packets = static_cast<int>(usual_buffer / together),
+                    .buffer_packets = static_cast<int>(usual_buffer() / together),
                     .seed = options.seed,
                     .chunk_bytes = options.chunk_bytes,
                     .window_bytes = options.window_bytes};

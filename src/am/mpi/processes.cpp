@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "am/mpi/processes.hpp"
 
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX, and <csignal> need not have it
 #include <sys/stat.h>
 #include <unistd.h>
 

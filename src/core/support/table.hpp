@@ -62,7 +62,7 @@ class Table {
 
   /// Throws Error invalid_argument for a name that is empty or taken, limit when the table is full.
   void add(const Row& row) {
-    const std::lock_guard lock(adding_);
+    const std::scoped_lock lock(adding_);
     const std::size_t size = size_.load(std::memory_order_relaxed);
     if (row.name.empty())
       throw Error(ErrorCode::invalid_argument, "a " + std::string(kind_) + " needs a name");

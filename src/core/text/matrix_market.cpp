@@ -211,6 +211,7 @@ class EntryReader {
 
   void add(std::int64_t row, std::int64_t column, Value value) {
     add_(row, column, value);
+    // NOLINTNEXTLINE(readability-suspicious-call-argument): the entry on the other side of the diagonal
     if (banner_.symmetric && row != column) add_(column, row, value);
   }
 

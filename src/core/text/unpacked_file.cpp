@@ -87,7 +87,7 @@ UnpackedFile::UnpackedFile(const std::string& path) : std::istream(nullptr), buf
 
 std::string read_text(const std::string& path) {
   constexpr std::size_t most_bytes = std::size_t{1} << 26;
-  UnpackedFile in(path);
+  const UnpackedFile in(path);
   std::string text(1 << 16, '\0');
   std::size_t size = 0;
   try {

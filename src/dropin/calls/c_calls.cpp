@@ -133,7 +133,7 @@ NEIGHBOURS(PERSISTENT, begun_neighbours, MPIX_)
 
 #define WITH_NEIGHBOURS(Name, PARAMETERS, ARGS)                    \
   EXPORTED int MPI_##Name(PARAMETERS, MPI_Comm* made) {            \
-    Watch watch(__builtin_return_address(0));                      \
+    const Watch watch(__builtin_return_address(0));                \
     const auto by_mpi = [&] {                                      \
       const Leaving leaving;                                       \
       return PMPI_##Name(ARGS, made);                              \

@@ -22,6 +22,7 @@ using namespace nuice::dropin;
 
 namespace {
 
+// NOLINTNEXTLINE(misc-redundant-expression): they are the same type in some MPIs only
 static_assert(sizeof(MPI_Fint) == sizeof(int), "counts are handed on as they are");
 
 int value(const void* at) { return *static_cast<const MPI_Fint*>(at); }
@@ -396,7 +397,7 @@ ALL_SYMBOLS(mpix_neighbor_alltoallw_init, MPIX_NEIGHBOR_ALLTOALLW_INIT, 12, X_NE
 // --- Communicators with neighbourhoods: ..., the new one, error --------------------------------------------------------
 
 #define BEGIN_NEIGHBOURS(call, made)                                     \
-  Watch watch(__builtin_return_address(0));                              \
+  const Watch watch(__builtin_return_address(0));                        \
   const auto own = [&] {                                                 \
     const Leaving leaving;                                               \
     return by_mpi(next, a[(made) + 1]);                                  \

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,7 @@ struct World::State {
     }
     if (!endpoint.has_failed()) return;
     [[maybe_unused]] const auto* const left_sum = sum.release();  // MPI may still be at work on them
-    [[maybe_unused]] const auto* const left_comm = new std::shared_ptr(comm);
+    [[maybe_unused]] const auto* const left_comm = new (std::nothrow) std::shared_ptr(comm);
   }
 };
 

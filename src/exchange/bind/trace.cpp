@@ -43,8 +43,8 @@ void Trace::open(const std::string& folder, const std::string& executor, const s
   folder_ = folder;
   rank_ = comm.rank();
   std::ostringstream about;
-  about << "\"ranks\":" << comm.num_ranks() << ",\"scheduler\":\"" << scheduler << "\",\"executor\":\""
-        << executor << "\",\"phases\":" << table.num_phases << ",\"entries\":" << entries_text(table);
+  about << "\"ranks\":" << comm.num_ranks() << R"(,"scheduler":")" << scheduler << R"(","executor":")"
+        << executor << R"(","phases":)" << table.num_phases << ",\"entries\":" << entries_text(table);
   about_ = about.str();
   synchronize(comm, tag);
 }
@@ -98,7 +98,7 @@ void Trace::write() noexcept {
         folder_ + "/" + std::to_string(key_) + "-rank-" + std::to_string(rank_) + ".trace";
     std::ofstream file(name, std::ios::binary);
     file.precision(17);
-    file << "{\"nuice_trace\":1,\"key\":" << key_ << ",\"rank\":" << rank_ << ',' << about_
+    file << R"({"nuice_trace":1,"key":)" << key_ << ",\"rank\":" << rank_ << ',' << about_
          << ",\"offset_s\":" << offset_s_ << ",\"clock_error_s\":" << error_s_ << ",\"notes\":" << num_notes_
          << ",\"kept\":" << kept << "}\n";
     for (std::size_t i = num_notes_ - kept; i < num_notes_; ++i)

@@ -208,7 +208,8 @@ class Plan::State::Chooser {
       std::optional<Schedule> schedule;
       all_or_none(comm_, [&] {
         schedule = make_schedule(problem, row.name);
-        if (schedule->num_transfers() * 3 > matrix_.num_messages() * 2) return;  // not even a third fewer
+        if (schedule->num_transfers() * 3 > std::size_t{2} * matrix_.num_messages())
+          return;  // not even a third fewer
         if (options_.check) state_.require_correct_for(problem, *schedule, row);
         state_.rivals.push_back({executor, state_.settled_options, "", std::string(row.name),
                                  slice(matrix_, *schedule, comm_.rank())});
@@ -254,13 +255,13 @@ class Plan::State::Chooser {
     if (num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0) state_.info.combined = true;
   }
   void count_combined() {
-    const Hosts& hosts = *state_.hosts;
+    const Hosts& layout = *state_.hosts;
     std::vector<std::pair<Rank, Rank>> pairs;
     for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
       const auto [src, dst, bytes] = matrix_.message(id);
-      if (hosts.same(src, dst) || bytes > options_.combining.largest_bytes) continue;
+      if (layout.same(src, dst) || bytes > options_.combining.largest_bytes) continue;
       ++num_small_;
-      pairs.emplace_back(hosts.host_of(src), hosts.host_of(dst));
+      pairs.emplace_back(layout.host_of(src), layout.host_of(dst));
     }
     std::ranges::sort(pairs);
     num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();

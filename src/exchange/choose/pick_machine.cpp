@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/text/unpacked_file.hpp"
+#include "exchange/plan/options.hpp"
 #include "mpi/host/host_ranks.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"

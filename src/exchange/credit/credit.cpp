@@ -130,7 +130,7 @@ CreditRun::~CreditRun() {
 }
 
 /// Both ends of a pair know whether they are near each other, so they cut alike. First into the smallest chunks there may be.
-CreditRun::Peer CreditRun::new_peer(Rank rank, const RunSettings& settings) const {
+CreditRun::Peer CreditRun::new_peer(Rank rank, const RunSettings& settings) {
   const bool is_near = std::ranges::binary_search(settings.near, rank);
   const Bytes far = exchange::WindowControl::least_chunk_bytes(settings.window);
   const Bytes near =

@@ -147,7 +147,7 @@ class CreditRun : public Run {
   };
 
   using Elements = std::vector<TableElements::Elements>;
-  Peer new_peer(Rank rank, const RunSettings& settings) const;
+  static Peer new_peer(Rank rank, const RunSettings& settings);
   std::int64_t list_receives(const Elements& receives, const RunSettings& settings);
   std::int64_t list_sends(const Elements& sends, const RunSettings& settings);
   static void step(std::span<const Stretch> stretches, Cursor& cursor);

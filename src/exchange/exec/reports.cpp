@@ -42,7 +42,7 @@ void Reports::leave(std::unique_ptr<Reports> reports) noexcept {
     return;
   }
   try {
-    const std::lock_guard lock(kept().mutex);
+    const std::scoped_lock lock(kept().mutex);
     auto& all = kept().reports;
     if (reports) all.push_back(std::move(reports));
     std::erase_if(all, [](const std::unique_ptr<Reports>& each) { return each->is_over(); });

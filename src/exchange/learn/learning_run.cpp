@@ -22,7 +22,7 @@ std::vector<bool> which_find_pace(const std::vector<BoundMethod>& methods) {
 }  // namespace
 
 LearningRun::LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
-                         std::shared_ptr<const Communicator> comm, int tag, KeepChoice keep)
+                         const std::shared_ptr<const Communicator>& comm, int tag, KeepChoice keep)
     : methods_(std::move(methods)),
       arrivals_(arrivals),
       comm_(*comm),

@@ -46,7 +46,7 @@ class LearningRun : public Run {
   /// methods: the one chosen beforehand first. arrivals: of the exchange, which expects one piece from every source of `table`. comm
   /// and tag: of the reports.
   LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
-              std::shared_ptr<const Communicator> comm, int tag, KeepChoice keep);
+              const std::shared_ptr<const Communicator>& comm, int tag, KeepChoice keep);
   ~LearningRun() override;
 
   void agree() override;

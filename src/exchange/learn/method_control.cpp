@@ -58,7 +58,7 @@ double MethodControl::Method::cost_s() const {
   return std::max(mean_s, used_s);
 }
 
-MethodControl::MethodControl(std::vector<bool> finds_pace)
+MethodControl::MethodControl(const std::vector<bool>& finds_pace)
     : report_(finds_pace.size(), 0.0), num_in_(finds_pace.size()) {
   for (const bool finds : finds_pace) methods_.push_back({.finds_pace = finds});
   turns_.reserve(methods_.size());

@@ -34,7 +34,7 @@ namespace nuice::exchange {
 class MethodControl {
  public:
   /// finds_pace: of each method, the one chosen beforehand first. At least one.
-  explicit MethodControl(std::vector<bool> finds_pace);
+  explicit MethodControl(const std::vector<bool>& finds_pace);
 
   /// Before the first exchange, on all ranks: packets may be dropped, so that a trial may cost several exchanges.
   void put_off();

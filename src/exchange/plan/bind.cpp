@@ -99,8 +99,8 @@ NearMessages Plan::State::near_messages_for(const Way& way, const Combined& comb
 
 std::shared_ptr<SharedSegment> Plan::State::budgets_for_host() const {
   if (!shares_ports || info.num_hosts == 1 || !grants() || windows.near.size() < 2) return nullptr;
-  auto budgets = std::make_shared<SharedSegment>(*comm, windows.near,
-                                                 (1 + rivals.size()) * 2 * sizeof(PortBudget::Counters));
+  const auto budgets = std::make_shared<SharedSegment>(
+      *comm, windows.near, (1 + rivals.size()) * 2 * sizeof(PortBudget::Counters));
   return budgets->data() != nullptr ? budgets : nullptr;
 }
 

@@ -87,7 +87,7 @@ void Plan::State::describe(const PlanOptions& options) {
 }
 
 std::vector<Notices> Plan::State::notices_for(const Schedule& schedule, const Topology* topology,
-                                              const PlanOptions& options, Rank begin, Rank end) const {
+                                              const PlanOptions& options, Rank begin, Rank end) {
   if (find_executor(options.executor).pace != Pace::notices)
     return std::vector<Notices>(static_cast<std::size_t>(end - begin));
   const Dependencies before = dependencies(schedule, topology, 2 * options.depend.early_bytes);

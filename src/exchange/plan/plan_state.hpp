@@ -97,7 +97,7 @@ struct Plan::State {
   }
 
   /// What Plan() does.
-  void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& options);
+  void plan_for(MPI_Comm parent, std::span<const Partner> all_destinations, const PlanOptions& given);
   /// What Plan::follow() does.
   void follow(const State& earlier, std::span<const Partner> all_destinations, const Outcome& fault);
   /// Collective. Once all agree on the options. earlier: the plan that is followed, or nullptr.
@@ -106,7 +106,7 @@ struct Plan::State {
   /// Collective. The same, once `destinations` is there.
   void plan_merged(const PlanOptions& options, const Scheduler* scheduler, const State* earlier);
   /// What Plan::from_table() does.
-  void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& options);
+  void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted);
   /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
   template <typename Bind>
   static Exchange binding(State* plan, const BindCall& call, Bind&& bind);
@@ -184,8 +184,8 @@ struct Plan::State {
   /// Collective. As make(), by rank 0, which alone has the problem's matrix; the others get their slices.
   void make_on_root(const Assignment& assignment, const PlanOptions& options);
   /// The slices of ranks begin to end - 1; empty ones for executors that wait for no notices.
-  std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
-                                   const PlanOptions& options, Rank begin, Rank end) const;
+  static std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
+                                          const PlanOptions& options, Rank begin, Rank end);
   /// Collective. As make(), by all ranks together, none of which has the matrix.
   /// earlier: a plan with a palette to begin from, or nullptr.
   void plan_distributed(const PlanOptions& options, const State* earlier);

@@ -46,7 +46,7 @@ class HostBoxes {
         slot_bytes_ += Mailbox::slot_bytes_for(bytes);
       }
     const std::size_t ample = near.size() * ample_bytes_per_rank;
-    while (num_slots_ < most_slots && 2 * num_slots_ * slot_bytes_ <= ample) num_slots_ *= 2;
+    while (num_slots_ < most_slots && std::size_t{2} * num_slots_ * slot_bytes_ <= ample) num_slots_ *= 2;
   }
 
   Number num_slots() const { return num_slots_; }

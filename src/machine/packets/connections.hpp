@@ -33,11 +33,11 @@ class Connections {
   }
 
   /// Another packet of a transfer that `sender` may send.
-  void push(Rank sender, std::uint32_t transfer);
+  void push(Rank sender, std::uint32_t id);
   /// The transfer whose packet goes next: those whose window has room, in turn; none if there is none.
   std::optional<std::uint32_t> next(Rank sender);
   void arrived(std::uint32_t transfer, double slot) { acks_.push_back({slot + rules_.ack_slots, transfer}); }
-  void dropped(std::uint32_t transfer, double slot);
+  void dropped(std::uint32_t id, double slot);
 
   /// What is due by this slot.
   void begin_slot(double slot);
@@ -75,7 +75,7 @@ class Connections {
   template <typename Change>
   void change(std::uint32_t id, Change apply);
   void acknowledge(std::uint32_t id, double slot);
-  void send_again(Transfer& transfer, double window);
+  static void send_again(Transfer& transfer, double window);
 
   const Rules rules_;
   std::vector<Transfer> transfers_;

@@ -86,8 +86,8 @@ class Fabric {
   void lay_cables(const Routes& routes);
   void lay_outputs(const Routes& routes);
   void arbitrate();
-  void serve(const Switch& at, std::uint32_t output);
-  bool take_next(const Switch& at, std::uint32_t output, std::uint32_t cable);
+  void serve(const Switch& at, std::uint32_t id);
+  bool take_next(const Switch& at, std::uint32_t id, std::uint32_t cable);
   std::uint32_t queue_of(const Output& output, const Switch& at, std::uint32_t place) const {
     return queueing_ == Queueing::voq ? output.first_queue + place : (at.first_cable << lane_bits_) + place;
   }

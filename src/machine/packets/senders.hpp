@@ -110,7 +110,7 @@ class Senders {
   void leave_stage(Rank rank, PhaseId phase, double slot);
   void complete(std::uint32_t transfer, double slot);
   void tell(std::uint32_t transfer, double slot);
-  void grant(Rank receiver, double slot);
+  void grant(Rank rank, double slot);
   bool in_phases() const { return !stages_.empty(); }
 
   const Program& program_;

@@ -91,9 +91,8 @@ class Run {
   std::vector<Way> ways() {
     Random random(options_.seed);
     std::vector<Way> result;
-    for (std::size_t id = 0; id < program_.moves.size(); ++id) {
+    for (const machine::Move& move : program_.moves) {
       first_way_.push_back(static_cast<std::uint32_t>(result.size()));
-      const machine::Move& move = program_.moves[id];
       if (move.path != no_path || routing_ == Routing::table) {
         result.push_back({move.src, move.dst, move.path});
         continue;
@@ -135,12 +134,13 @@ class Run {
     const double slot = result_.slot_s;
     const Machine& m = machine_;
     const double levels = std::bit_width(static_cast<std::uint32_t>(schedule_.num_ranks()) - 1);
-    machine::PacketTimes times{.send = (m.send_overhead_s + m.start_up_s) / slot,
-                               .message = (m.latency_s + m.receive_overhead_s) / slot,
-                               .notice = (m.send_overhead_s + m.latency_s + m.receive_overhead_s) / slot,
-                               .handshake = m.handshake_s / slot,
-                               .phase = m.phase_s / slot,
-                               .all_ranks = (m.barrier_s + levels * m.barrier_level_s) / slot};
+    const machine::PacketTimes times{
+        .send = (m.send_overhead_s + m.start_up_s) / slot,
+        .message = (m.latency_s + m.receive_overhead_s) / slot,
+        .notice = (m.send_overhead_s + m.latency_s + m.receive_overhead_s) / slot,
+        .handshake = m.handshake_s / slot,
+        .phase = m.phase_s / slot,
+        .all_ranks = (m.barrier_s + levels * m.barrier_level_s) / slot};
     return {.pace = pace_,
             .times = times,
             .early = packets_of(std::max<Bytes>(options_.early_bytes, 1)),

@@ -60,8 +60,9 @@ Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int wid
     items.begin = begins_of(counts);
     items.all.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(items.begin.back()));
   });
-  const Datatype item =
-      Datatype::contiguous(width * static_cast<int>(sizeof(T) / sizeof(std::int64_t)), MPI_INT64_T);
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): some callers' T is that type
+  constexpr int words = sizeof(T) / sizeof(std::int64_t);
+  const Datatype item = Datatype::contiguous(width * words, MPI_INT64_T);
   everywhere ? all_gather_v(comm, mine.data(), item.get(), items.all.data(), counts, items.begin)
              : gather_v(comm, mine.data(), count, item.get(), items.all.data(), counts, items.begin, root);
   return items;

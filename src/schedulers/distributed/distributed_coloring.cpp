@@ -52,7 +52,7 @@ Coloured coloured(distributed::Rows sends, std::uint64_t seed) {
 
 std::string why_not_distributed_coloring(const Problem& problem) {
   const MessageId degree = lower_bounds(problem.matrix).max_degree;
-  return 2 * degree < distributed::most_colours ? "" : "a rank with more than 2^15 partners";
+  return std::size_t{2} * degree < distributed::most_colours ? "" : "a rank with more than 2^15 partners";
 }
 
 Schedule make_distributed_coloring(const Problem& problem) {

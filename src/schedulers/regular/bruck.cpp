@@ -288,7 +288,7 @@ Schedule make_bruck_kport(const Problem& problem) {
   const Ways ways = one_leg(problem.matrix.num_ranks());
   Shifts shifts(problem.matrix, ways);
   Schedule schedule(problem.matrix.num_ranks());
-  schedule.reserve(2 * problem.matrix.num_messages());
+  schedule.reserve(std::size_t{2} * problem.matrix.num_messages());
   append_leg(problem.matrix, shifts, 0, root_of(problem.matrix.num_ranks(), 2), true, schedule);
   return schedule;
 }

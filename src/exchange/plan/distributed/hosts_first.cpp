@@ -166,7 +166,7 @@ std::map<Rank, PhasesOfRank> by_rank(const HostMessages& host) {
 /// Collective. Of this rank's sends, then of its receives, both by ascending partner.
 std::vector<PhaseId> tell_ranks(const LocalProblem& problem, const HostPlace& place,
                                 const HostMessages& host) {
-  std::int64_t most = static_cast<std::int64_t>(problem.sends.size() + problem.receives.size());
+  auto most = static_cast<std::int64_t>(problem.sends.size() + problem.receives.size());
   all_max(problem.comm, std::span(&most, 1));
   SparseExchange::Box box;
   std::vector<PhaseId> mine;
