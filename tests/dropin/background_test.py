@@ -45,7 +45,7 @@ class Background(unittest.TestCase):
         self.expect_counts((1, 0), "init", "20", "60000")
         self.expect_counts((0, 1), "init", "20", "9000")
 
-    # Calls are made slow by a tenth of a second, as a busy machine takes some hundredths for each that are nobody's.
+    # Slowed calls take a tenth of a second: a busy machine may take hundredths for any.
 
     def test_neighbours_calls_are_left_to_mpi_where_it_is_faster(self):
         # The 8th and the 16th MPI_Allreduce are meetings. Ours are calls 1 to 8, MPI's 9 to 16.
