@@ -27,7 +27,7 @@
 
 #include "core/support/watchdog.hpp"
 #include "dropin/shadow.hpp"
-#include "dropin/trial.hpp"
+#include "dropin/trials/trial.hpp"
 #include "mpi/wait.hpp"
 
 namespace nuice::dropin {

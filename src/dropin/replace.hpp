@@ -41,7 +41,7 @@
 #include "dropin/failure.hpp"
 #include "dropin/neighbours.hpp"
 #include "dropin/shadow.hpp"
-#include "dropin/turns.hpp"
+#include "dropin/trials/turns.hpp"
 
 namespace nuice::dropin {
 

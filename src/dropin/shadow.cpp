@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpi/requests.hpp"
+
 namespace nuice::dropin {
 namespace {
 
@@ -16,9 +18,24 @@ std::int64_t last_tag() {
   return is_there != 0 ? *static_cast<int*>(value) : least_by_standard;
 }
 
+Bytes size_of(const Item& item) { return item.count == 0 ? 0 : item.count * mpi::size_of(item.type); }
+
 }  // namespace
 
 mpi::Segment segment_of(const Item& item) { return {item.at, item.count, item.type}; }
+
+Bytes longest_of(const std::vector<Item>& items) {
+  Bytes longest = 0;
+  for (const Item& item : items) longest = std::max(longest, size_of(item));
+  return longest;
+}
+
+double bytes_of_others(const std::vector<Item>& items, Rank me) {
+  double bytes = 0;
+  for (const Item& item : items)
+    if (item.rank != me) bytes += static_cast<double>(size_of(item));
+  return bytes;
+}
 
 std::vector<std::byte> packed(const std::vector<Item>& items) {
   std::vector<std::byte> all;

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dropin/trial.hpp"
+#include "dropin/trials/trial.hpp"
 #include "exchange/planless/engine.hpp"
 #include "exchange/planless/travel.hpp"
 
@@ -34,6 +34,9 @@ struct Items {
 };
 
 mpi::Segment segment_of(const Item& item);
+Bytes longest_of(const std::vector<Item>& items);
+/// Without those that me exchanges with itself.
+double bytes_of_others(const std::vector<Item>& items, Rank me);
 /// Their bytes as they travel, one item behind the other; and back.
 std::vector<std::byte> packed(const std::vector<Item>& items);
 void unpack(const std::vector<std::byte>& bytes, const std::vector<Item>& items);

@@ -283,7 +283,7 @@ TEST(TcpLosses, KnowsConnectionsToOtherAddresses) {
   EXPECT_TRUE(with_other.any_to_others());
 }
 
-TEST(TcpLosses, KnowsWhatOthersHaveSent) {
+TEST(TcpLosses, CountsWhatIsSent) {
   const Connection other("127.0.0.2");
   ASSERT_GE(other.to, 0);
   TcpLosses losses;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trials of unmodified programs' calls: all ranks go the same way in a call of the same number, however far apart they are.
-#include "dropin/trial.hpp"
-#include "dropin/turns.hpp"
+#include "dropin/trials/trial.hpp"
+#include "dropin/trials/turns.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dropin/turns.hpp"
+#include "dropin/trials/turns.hpp"
 
 #include <initializer_list>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dropin/trial.hpp"
+#include "dropin/trials/trial.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "dropin/turns.hpp"
+#include "dropin/trials/turns.hpp"
 
 namespace nuice::dropin {
 namespace {
