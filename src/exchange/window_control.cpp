@@ -11,10 +11,11 @@ namespace {
 
 constexpr int levels_to_a_doubling = 2;
 constexpr Bytes chunks_in_window = 8;
-// Of a small window a chunk is a quarter: every chunk costs a grant, headers and a packet that is not full. Up to four packets, with MPI's header.
-// Not at start-up: what is granted then would be a single chunk, and a late sender that has it would hold up all others.
-constexpr Bytes chunks_in_small_window = 4;
-constexpr Bytes enough_for_a_chunk = 4 * segment_bytes - 64;
+// Every chunk costs a grant and headers, and all senders that share a window need one.
+constexpr Bytes chunks_in_window_at_least = 4;
+// The smallest chunk on the ladder: two full packets with MPI's header.
+constexpr Bytes packets_in_least_chunk = 2;
+constexpr Bytes header_of_a_chunk = 64;
 constexpr Bytes chunks_in_least_window = 3;  // of ranks that share a host's
 
 // Start-up. With little on its way the least delay is that of an empty queue.
@@ -31,11 +32,14 @@ constexpr double loss_of_a_level = 1.005;
 constexpr double clear_gain = 0.95;
 constexpr double clear_loss = 1.05;
 constexpr double large_gain = 0.6;  // the next step is four times the window
+constexpr double large_gain_of_chunks =
+    0.8;  // of window and chunk, where chunks gain: what they cost is far from what it should be
 // Of shorter exchanges the better ones count, and they are looked at more often: another process's time slice is as long. On the way up once is
 // enough, where it gains so much.
 constexpr double long_exchange_s = 5e-3;
 constexpr int reports_of_short = 2;
 constexpr double gain_seen_at_once = 0.92;
+constexpr double loss_seen_at_once = 1.5;
 constexpr int small_step = levels_to_a_doubling;
 constexpr int large_step = 2 * levels_to_a_doubling;
 
@@ -53,9 +57,19 @@ constexpr double tail = 1.05;  // the mean with all slow exchanges, over what th
 constexpr int enough_means = 8;
 constexpr int enough_means_where_lossy = 2;
 
+/// In whole packets.
+Bytes chunk_of_step(int step) { return (packets_in_least_chunk << step) * segment_bytes - header_of_a_chunk; }
+
+/// The largest chunk that is no longer than this; -1: none is.
+int step_below(Bytes bytes) {
+  int step = -1;
+  while (step < 40 && chunk_of_step(step + 1) <= bytes) ++step;
+  return step;
+}
+
 }  // namespace
 
-double WindowControl::Level::cost_s() const {
+double WindowControl::Trial::cost_s() const {
   std::array<double, most> sorted = times_s;
   const auto count = static_cast<std::ptrdiff_t>(std::min(reports, most));
   std::sort(sorted.begin(), sorted.begin() + count);
@@ -63,20 +77,22 @@ double WindowControl::Level::cost_s() const {
   return std::accumulate(sorted.begin(), sorted.begin() + counted, 0.0) / static_cast<double>(counted);
 }
 
-bool WindowControl::Level::is_lossy() const {
+bool WindowControl::Trial::is_lossy() const {
   if (reports == 0) return false;
   return lost_sum > static_cast<double>(reports) * share_that_may_be_lost + more_in_a_report;
 }
 
-bool WindowControl::Level::is_enough(bool is_clear) const {
+bool WindowControl::Trial::is_enough(bool is_clear) const {
   const std::size_t needed = cost_s() > long_exchange_s ? 1 : reports_of_short;
   return reports >= (is_clear ? needed : 2 * needed);
 }
 
 WindowControl::WindowControl(const WindowBounds& bounds)
     : bounds_(bounds), top_(level_for(static_cast<double>(bounds.most_bytes))), starts_up_(bounds.adapts) {
-  levels_.resize(static_cast<std::size_t>(top_) + 1);
-  ceiling_ = top_ + 1;
+  num_chunk_steps_ = most_chunk_step(top_) + 1;
+  trials_.resize(static_cast<std::size_t>(top_ + 1) * static_cast<std::size_t>(num_chunk_steps_));
+  ceiling_ = too_large_ = top_ + 1;
+  chunk_ceiling_ = num_chunk_steps_;
 }
 
 /// The lowest level that holds so many bytes, or the top.
@@ -110,15 +126,29 @@ Bytes WindowControl::first_window_bytes() const {
   return is_known ? window : std::max<Bytes>(1, window / (starts_up_ ? first_part_at_start_up : first_part));
 }
 
-Bytes WindowControl::chunk_at(int level) const {
-  const Bytes window = window_at(level, bounds_.share);
+Bytes WindowControl::chunk_at(int level, int step, double share) const {
+  const Bytes window = window_at(level, share);
   if (window == max_bytes) return bounds_.chunk_bytes;
   if (bounds_.adapts) {
-    const Bytes of_small = starts_up_ ? 0 : std::min(window / chunks_in_small_window, enough_for_a_chunk);
-    return std::min(bounds_.chunk_bytes, std::max({window / chunks_in_window, of_small, segment_bytes}));
+    // What is granted beforehand would be a single chunk at start-up, and a late sender that has it would hold up all others.
+    const Bytes most = window / (starts_up_ ? chunks_in_window : chunks_in_window_at_least);
+    const Bytes wanted = starts_up_ ? most : std::min(most, chunk_of_step(step));
+    return std::min(bounds_.chunk_bytes, std::max(wanted, segment_bytes));
   }
   const Bytes of_share = std::max(window / chunks_in_least_window, segment_bytes);
-  return bounds_.share < 1 ? std::min(bounds_.chunk_bytes, of_share) : bounds_.chunk_bytes;
+  return share < 1 ? std::min(bounds_.chunk_bytes, of_share) : bounds_.chunk_bytes;
+}
+
+/// Where the search begins, and how large chunks may be without a gain: an eighth of the host's window.
+int WindowControl::natural_chunk_step(int level) const {
+  const Bytes window = window_at(std::min(level, std::max(0, top_ - 1)), 1);
+  return std::clamp(step_below(window / chunks_in_window), 0, num_chunk_steps_ - 1);
+}
+
+/// What is longer than a quarter of the window makes no difference.
+int WindowControl::most_chunk_step(int level) const {
+  return std::max(
+      0, step_below(window_at(std::min(level, std::max(0, top_ - 1)), 1) / chunks_in_window_at_least));
 }
 
 void WindowControl::start(double now_s) {
@@ -126,7 +156,7 @@ void WindowControl::start(double now_s) {
   round_bytes_ = 0;
   round_begin_s_ = -1;
   round_delay_s_ = std::numeric_limits<double>::infinity();
-  if (block_exchanges_ == 0) block_highest_ = block_lowest_ = level_;
+  if (block_exchanges_ == 0) block_highest_ = block_lowest_ = setting();
 }
 
 void WindowControl::land(double now_s, Bytes bytes, double delay_s) {
@@ -153,7 +183,7 @@ void WindowControl::end_round(double now_s) {
   if (is_open(level_) || (!is_first && (!grows || waits))) {
     end_start_up();
   } else if (!is_first) {
-    move_to(level_ + small_step);
+    move_to(level_ + small_step, chunk_step_);
   }
   round_bytes_ = 0;
   round_begin_s_ = now_s;
@@ -163,7 +193,8 @@ void WindowControl::end_round(double now_s) {
 void WindowControl::end_start_up() {
   starts_up_ = false;
   const bool knows_delay = std::isfinite(least_delay_s_);
-  move_to(knows_delay ? level_for(window_over_bdp * best_rate_ * least_delay_s_ / bounds_.share) : 0);
+  move_to(knows_delay ? level_for(window_over_bdp * best_rate_ * least_delay_s_ / bounds_.share) : 0,
+          chunk_step_);
 }
 
 void WindowControl::finish(double now_s) {
@@ -172,14 +203,14 @@ void WindowControl::finish(double now_s) {
   block_sum_s_ += elapsed_s;
   block_worst_s_ = std::max(block_worst_s_, elapsed_s);
   ++block_exchanges_;
-  block_highest_ = std::max(block_highest_, level_);
-  block_lowest_ = std::min(block_lowest_, level_);
+  block_highest_ = std::max(block_highest_, setting());
+  block_lowest_ = std::min(block_lowest_, setting());
 }
 
 WindowControl::Report WindowControl::report(double lost_share) {
   Report figures{};
   if (block_exchanges_ == 0) {  // levels that nobody has
-    figures[highest_level] = figures[lowest_level_negated] = top_ + 1;
+    figures[highest_setting] = figures[lowest_setting_negated] = top_ + 1;
     return figures;
   }
   const double mean = block_sum_s_ / std::max(block_exchanges_, 1);
@@ -188,8 +219,8 @@ WindowControl::Report WindowControl::report(double lost_share) {
   figures[usual_s] = has_many ? (block_sum_s_ - block_worst_s_) / (block_exchanges_ - 1) : mean;
   figures[mean_s] = mean;
   figures[lost] = lost_share;
-  figures[highest_level] = block_highest_;
-  figures[lowest_level_negated] = -block_lowest_;
+  figures[highest_setting] = block_highest_;
+  figures[lowest_setting_negated] = -block_lowest_;
   figures[first_level_negated] =
       starts_up_ ? -static_cast<double>(top_) - 1 : -level_;  // or nothing was seen
   block_sum_s_ = block_worst_s_ = 0;
@@ -197,13 +228,16 @@ WindowControl::Report WindowControl::report(double lost_share) {
   return figures;
 }
 
-void WindowControl::move_to(int level) { level_ = std::clamp(level, 0, top_); }
+void WindowControl::move_to(int level, int chunk_step) {
+  level_ = std::clamp(level, 0, top_);
+  chunk_step_ = chunk_step;
+}
 
 void WindowControl::learn(const Report& of_all) {
   ++reports_;
-  const int before = level_;
+  const int before = setting();
   draw_conclusions(of_all);
-  if (level_ == before) return;
+  if (setting() == before) return;
   changed_at_ = reports_;
   is_changing_ = true;  // senders hear of the chunk in the next exchange only
   block_sum_s_ = block_worst_s_ = 0;
@@ -216,54 +250,106 @@ void WindowControl::draw_conclusions(const Report& of_all) {
     starts_up_ = false;
     const int lowest = -static_cast<int>(of_all[first_level_negated]);
     best_ = lowest > top_ ? 0 : lowest;
-    move_to(best_);
+    best_chunk_step_ = natural_chunk_step(best_);
+    move_to(best_, best_chunk_step_);
     return;
   }
-  const int level = static_cast<int>(of_all[highest_level]);
-  if (level != -static_cast<int>(of_all[lowest_level_negated]) || level > top_) return;
-  Level& tried = levels_[static_cast<std::size_t>(level)];
-  tried.add(of_all[usual_s], of_all[lost]);
-  if (level != level_) return;  // a late one
+  const int heard = static_cast<int>(of_all[highest_setting]);
+  const int level = heard % settings_of_a_chunk;
+  if (heard != -static_cast<int>(of_all[lowest_setting_negated]) || level > top_) return;
+  trial_of(level, heard / settings_of_a_chunk).add(of_all[usual_s], of_all[lost]);
+  if (heard != setting()) return;  // a late one
   state_ == State::settled ? watch(of_all) : judge();
 }
 
-/// There is a new time of the level that is being tried.
+/// There is a new time of what is being tried.
 void WindowControl::judge() {
-  const Level& tried = levels_[static_cast<std::size_t>(level_)];
-  const Level& best = levels_[static_cast<std::size_t>(best_)];
+  const Trial& tried = trial_of(level_, chunk_step_);
+  const Trial& best = trial_of(best_, best_chunk_step_);
   const bool is_larger = level_ > best_;
   const bool loses = tried.is_lossy() && !best.is_lossy();
   const double ratio = tried.cost_s() / best.cost_s();
   const bool is_seen_at_once =
-      level_ == best_ ? has_larger_untried() : is_larger && (loses || ratio < gain_seen_at_once);
+      is_at_best() ? has_larger_untried()
+                   : ratio > loss_seen_at_once || (level_ >= best_ && (loses || ratio < gain_seen_at_once));
   if (!is_seen_at_once) {
-    if (is_larger && !best.is_enough(true)) {
-      move_to(best_);  // it was not looked at long enough to be compared with
+    if ((is_larger || chunk_step_ != best_chunk_step_) && !best.is_enough(true)) {
+      move_to(best_, best_chunk_step_);  // it was not looked at long enough to be compared with
       return;
     }
-    const bool is_clear = level_ == best_ || ratio < clear_gain || ratio > clear_loss;
-    if (!tried.is_enough(is_clear)) return;
+    const bool is_clear = is_at_best() || ratio < clear_gain || ratio > clear_loss;
+    // One look that was disturbed must not end what may lead far.
+    const bool may_lead_far = chunk_step_ > best_chunk_step_ && tried.reports < 2;
+    if (may_lead_far || !tried.is_enough(is_clear)) return;
   }
-  if (level_ != best_) {
-    const double allowed = best.is_lossy() && !tried.is_lossy() ? price_of_losses : loss_of_a_level;
-    const double needed = is_larger ? std::pow(gain_of_a_level, level_ - best_) : allowed;
-    const bool is_better = ratio < needed && !(is_larger && loses);
-    if (is_better) step_ = ratio < large_gain ? large_step : small_step;
-    (is_larger == is_better ? floor_ : ceiling_) = is_better ? best_ : level_;
-    if (is_better) best_ = level_;
-  }
+  const bool is_too_large = loses || (ratio > loss_seen_at_once && chunk_step_ == best_chunk_step_);
+  if (is_larger && is_too_large) too_large_ = std::min(too_large_, level_);
+  if (level_ != best_ && chunk_step_ != best_chunk_step_)
+    judge_both(tried, best);
+  else if (level_ != best_)
+    judge_window(tried, best);
+  else if (chunk_step_ != best_chunk_step_)
+    judge_chunk(tried, best);
   go_on_from_best();
+}
+
+void WindowControl::judge_window(const Trial& tried, const Trial& best) {
+  const bool is_larger = level_ > best_;
+  const bool loses = tried.is_lossy() && !best.is_lossy();
+  const double ratio = tried.cost_s() / best.cost_s();
+  const double allowed = best.is_lossy() && !tried.is_lossy() ? price_of_losses : loss_of_a_level;
+  const double needed = is_larger ? std::pow(gain_of_a_level, level_ - best_) : allowed;
+  const bool is_better = ratio < needed && !(is_larger && loses);
+  if (is_better) step_ = ratio < large_gain ? large_step : small_step;
+  (is_larger == is_better ? floor_ : ceiling_) = is_better ? best_ : level_;
+  if (is_better) best_ = level_;
+}
+
+/// Fewer chunks cost less, so larger ones need not be faster, up to the natural one.
+void WindowControl::judge_chunk(const Trial& tried, const Trial& best) {
+  const bool is_larger = chunk_step_ > best_chunk_step_;
+  const bool loses = tried.is_lossy() && !best.is_lossy();
+  const bool is_free = is_larger && chunk_step_ <= natural_chunk_step(best_);
+  const bool is_better = !loses && tried.cost_s() < (is_free ? 1 : gain_of_a_level) * best.cost_s();
+  (is_larger == is_better ? chunk_floor_ : chunk_ceiling_) = is_better ? best_chunk_step_ : chunk_step_;
+  if (!is_better) return;
+  const double ratio = tried.cost_s() / best.cost_s();
+  best_chunk_step_ = chunk_step_;
+  grows_together_ = is_larger;
+  look_above_best();
+  if (is_larger && ratio < large_gain_of_chunks) step_ = large_step;
+}
+
+void WindowControl::judge_both(const Trial& tried, const Trial& best) {
+  const bool loses = tried.is_lossy() && !best.is_lossy();
+  const double ratio = tried.cost_s() / best.cost_s();
+  grows_together_ = !loses && ratio < std::pow(gain_of_a_level, level_ - best_);
+  if (grows_together_) {
+    best_ = level_;
+    best_chunk_step_ = chunk_step_;
+  }
+  look_above_best();
+  if (grows_together_ && ratio < large_gain_of_chunks) step_ = large_step;
+}
+
+/// With other chunks larger windows may gain that did not before. Not those that lost or were much slower.
+void WindowControl::look_above_best() {
+  floor_ = best_ - 1;
+  ceiling_ = too_large_;
+  step_ = small_step;
 }
 
 /// Whether what would be tried next was never looked at.
 bool WindowControl::has_larger_untried() const {
   const int next = std::min(best_ + step_, top_);
-  return next > best_ && next < ceiling_ && levels_[static_cast<std::size_t>(next)].reports == 0;
+  return next > best_ && next < ceiling_ && trial_of(next, best_chunk_step_).reports == 0;
 }
 
 void WindowControl::go_on_from_best() {
+  if (grows_together_ && propose_both()) return;
   if (propose(best_ + step_) || propose(best_ + small_step) || propose(best_ + 1) || propose(best_ - 1))
     return;
+  if (propose_chunk(best_chunk_step_ + 1) || propose_chunk(best_chunk_step_ - 1)) return;
   settle_at(best_);
 }
 
@@ -271,13 +357,30 @@ void WindowControl::go_on_from_best() {
 bool WindowControl::propose(int level) {
   if (level > best_) level = std::min(level, top_);
   if (level <= floor_ || level >= ceiling_ || level == best_) return false;
-  move_to(level);
+  move_to(level, best_chunk_step_);
+  return true;
+}
+
+/// A window and a chunk that stand to each other as now.
+bool WindowControl::propose_both() {
+  const int level = std::min(best_ + step_, top_);
+  if (level >= ceiling_ || level == best_) return false;
+  move_to(level, std::min(best_chunk_step_ + (level - best_) / levels_to_a_doubling, num_chunk_steps_ - 1));
+  return true;
+}
+
+/// With the best window, which is known by then.
+bool WindowControl::propose_chunk(int step) {
+  if (step <= chunk_floor_ || step >= chunk_ceiling_ || is_open(best_)) return false;
+  // Of a whole window, as ranks with other shares must choose alike.
+  if (chunk_at(best_, step, 1) == chunk_at(best_, best_chunk_step_, 1)) return false;
+  move_to(best_, step);
   return true;
 }
 
 /// Is it still what was settled on, and are slow exchanges as rare as they may be?
 void WindowControl::watch(const Report& of_all) {
-  Level& now = levels_[static_cast<std::size_t>(level_)];
+  Trial& now = trial_of(level_, chunk_step_);
   const double time_s = of_all[usual_s];
   const bool is_off = time_s > much_slower * settled_s_ || time_s < much_faster * settled_s_;
   strikes_ = is_off ? strikes_ + 1 : 0;
@@ -287,13 +390,12 @@ void WindowControl::watch(const Report& of_all) {
   }
   now.add_mean(of_all[mean_s]);
   if (now.means < (now.is_lossy() ? enough_means_where_lossy : enough_means)) return;
-  const auto above = static_cast<std::size_t>(level_) + 1;
-  const bool was_above = above < levels_.size() && levels_[above].means >= enough_means_where_lossy;
-  if (was_above && levels_[above].mean_s() < now.mean_s()) {
+  const bool was_above = level_ < top_ && trial_of(level_ + 1, chunk_step_).means >= enough_means_where_lossy;
+  if (was_above && trial_of(level_ + 1, chunk_step_).mean_s() < now.mean_s()) {
     may_go_down_ = false;
     settle_at(level_ + 1);
   } else if (may_go_down_ && level_ > 0) {
-    const Level& below = levels_[static_cast<std::size_t>(level_) - 1];
+    const Trial& below = trial_of(level_ - 1, chunk_step_);
     const double usually_s = now.cost_s();
     const double expected_s =
         below.reports > 0 ? std::min(below.cost_s(), price_of_losses * usually_s) : usually_s;
@@ -304,9 +406,12 @@ void WindowControl::watch(const Report& of_all) {
 
 /// Keeps nothing but the window.
 void WindowControl::start_search() {
-  std::ranges::fill(levels_, Level{});
-  ceiling_ = top_ + 1;
+  std::ranges::fill(trials_, Trial{});
+  ceiling_ = too_large_ = top_ + 1;
   floor_ = -1;
+  chunk_ceiling_ = num_chunk_steps_;
+  chunk_floor_ = -1;
+  grows_together_ = false;
   step_ = small_step;
   may_go_down_ = true;
   state_ = State::climbing;
@@ -316,8 +421,8 @@ void WindowControl::settle_at(int level) {
   state_ = State::settled;
   strikes_ = 0;
   best_ = level;
-  move_to(level);
-  const Level& now = levels_[static_cast<std::size_t>(level_)];
+  move_to(level, best_chunk_step_);
+  const Trial& now = trial_of(level_, chunk_step_);
   if (now.reports > 0) settled_s_ = now.cost_s();
 }
 

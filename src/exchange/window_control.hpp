@@ -3,8 +3,8 @@
 // simulation in tests/support/port_simulation.hpp run this very code.
 //
 // Windows stand on a ladder of levels, two to a doubling: least_window_bytes * 2^(level / 2), up to the level that holds all
-// that any rank receives, where nothing is asked for any more. A chunk is an eighth of the window; after start-up, of a small
-// one, a quarter, up to 5.6 KiB.
+// that any rank receives, where nothing is asked for any more. Chunks have a ladder of their own, in whole packets of TCP: 2, 4, 8, ...,
+// up to a quarter of the window; at start-up an eighth of it.
 //
 //   within the first exchanges, by this rank   as BBR starts: every window's worth of arrivals is a round. While a round's rate
 //                is a quarter above the best before, and no bytes wait in a queue (the least delay of the round from asking to
@@ -14,7 +14,9 @@
 //                of the slowest rank: up by doublings while that gains (by fours while it gains much), then the level between
 //                the best and the first that was worse, then the one below. What is lost in a queue that is too short shows
 //                as time, whatever transport sends it again, but often only when a timer ends; where it is known (TCP), a larger
-//                window that loses is refused.
+//                window that loses is refused. Chunks stay as they are meanwhile: what a larger window gains and what larger chunks
+//                cost would be one figure otherwise. Then chunks of twice as many packets are tried, and of half as many. Where larger ones
+//                gain, both double together as long as that gains.
 //   afterwards   exchanges that have become much slower or faster start the search anew. Where the mean, with all slow exchanges
 //                in it, is above what the level below usually takes (a transport that now and then waits for a timer), that is
 //                taken, and left again if its mean is no better.
@@ -30,6 +32,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "nuice/core/types.hpp"
@@ -62,7 +65,7 @@ class WindowControl {
 
   // The window now. It may change between any two calls below; the chunk only between two exchanges.
   Bytes window_bytes() const { return window_at(level_, bounds_.share); }
-  Bytes chunk_bytes() const { return chunk_at(level_); }
+  Bytes chunk_bytes() const { return chunk_at(level_, chunk_step_, bounds_.share); }
   /// What is granted when an exchange begins, to all senders at once. From there on the window grows by what arrives: as fast
   /// as the port carries, so that the queue does not have to take a window that comes from all sides.
   Bytes first_window_bytes() const;
@@ -94,7 +97,7 @@ class WindowControl {
   static bool is_confirmed(std::int64_t exchange) {
     return exchange <= dense_exchanges || exchange % block == 0;
   }
-  static constexpr std::int64_t dense_exchanges = 48;
+  static constexpr std::int64_t dense_exchanges = 96;
   /// A report is heard of two exchanges later; in that exchange the window changes, and the next one can be judged.
   static constexpr std::int64_t dense_block = 3;
   static constexpr std::int64_t block = 16;
@@ -106,23 +109,25 @@ class WindowControl {
   void learn(const Report& of_all);
 
   bool is_settled() const { return state_ == State::settled; }
-  /// tell(window, reports, mean seconds of the slowest rank), by ascending window.
+  /// tell(window, chunk, reports, mean seconds of the slowest rank), by ascending window, then chunk.
   template <typename Tell>
   void for_trials(Tell&& tell) const {
-    for (std::size_t i = 0; i < levels_.size(); ++i)
-      if (levels_[i].reports > 0)
-        tell(std::min(window_at(static_cast<int>(i), bounds_.share), bounds_.most_bytes),
-             static_cast<int>(levels_[i].reports), levels_[i].cost_s());
+    for (int level = 0; level <= top_; ++level)
+      for (int step = 0; step < num_chunk_steps_; ++step)
+        if (const Trial& trial = trial_of(level, step); trial.reports > 0)
+          tell(std::min(window_at(level, bounds_.share), bounds_.most_bytes),
+               chunk_at(level, step, bounds_.share), static_cast<int>(trial.reports), trial.cost_s());
   }
   /// Reports until the window last changed.
   std::int64_t changed_after() const { return changed_at_; }
 
  private:
+  static constexpr int settings_of_a_chunk = 1024;  // more than there are windows
   enum class State : std::uint8_t { first, climbing, settled };
-  enum Figure { usual_s, mean_s, lost, highest_level, lowest_level_negated, first_level_negated };
-  /// The last times of a level. Its cost is their mean, of three and more without the worst third: on a busy machine those say
+  enum Figure { usual_s, mean_s, lost, highest_setting, lowest_setting_negated, first_level_negated };
+  /// The last times of a window and a chunk. Their cost is the mean, of three and more without the worst third: on a busy machine those say
   /// nothing of the window.
-  struct Level {
+  struct Trial {
     static constexpr std::size_t most = 6;
     std::array<double, most> times_s{};
     std::size_t reports = 0;
@@ -147,25 +152,44 @@ class WindowControl {
   };
 
   Bytes window_at(int level, double share) const;
-  Bytes chunk_at(int level) const;
+  Bytes chunk_at(int level, int step, double share) const;
+  int natural_chunk_step(int level) const;
+  int most_chunk_step(int level) const;
+  /// One number for both, to be compared among ranks.
+  int setting() const { return chunk_step_ * settings_of_a_chunk + level_; }
+  const Trial& trial_of(int level, int step) const {
+    return trials_[static_cast<std::size_t>(level * num_chunk_steps_ + step)];
+  }
+  Trial& trial_of(int level, int step) {
+    return const_cast<Trial&>(std::as_const(*this).trial_of(level, step));
+  }
   bool is_open(int level) const { return level >= top_; }
   bool holds_all(int level) const;
   int level_for(double bytes) const;
   void end_round(double now_s);
   void end_start_up();
   void judge();
+  void judge_window(const Trial& tried, const Trial& best);
+  void judge_chunk(const Trial& tried, const Trial& best);
+  void judge_both(const Trial& tried, const Trial& best);
+  bool is_at_best() const { return level_ == best_ && chunk_step_ == best_chunk_step_; }
   bool has_larger_untried() const;
   void go_on_from_best();
   bool propose(int level);
+  bool propose_chunk(int step);
+  bool propose_both();
+  void look_above_best();
   void settle_at(int level);
   void start_search();
   void watch(const Report& of_all);
-  void move_to(int level);
+  void move_to(int level, int chunk_step);
   void draw_conclusions(const Report& of_all);
 
   WindowBounds bounds_;
   int top_;
+  int num_chunk_steps_ = 1;
   int level_ = 0;
+  int chunk_step_ = 0;
 
   // start-up, within exchanges
   bool starts_up_;
@@ -186,11 +210,16 @@ class WindowControl {
 
   // the search, equal on all ranks
   State state_ = State::first;
-  std::vector<Level> levels_;
+  std::vector<Trial> trials_;  // of every window all chunks
   int best_ = 0;
+  int best_chunk_step_ = 0;
   int step_ = 2;
-  int ceiling_ = 0;  // the lowest level above best_ that was worse, or one above the top
-  int floor_ = -1;   // likewise below
+  int ceiling_ = 0;    // the lowest level above best_ that was worse, or one above the top
+  int floor_ = -1;     // likewise below
+  int too_large_ = 0;  // the lowest level that lost or was much slower, or one above the top
+  bool grows_together_ = false;
+  int chunk_ceiling_ = 0;  // of chunks with the best window, likewise
+  int chunk_floor_ = -1;
   int strikes_ = 0;  // blocks in a row that were not as settled
   double settled_s_ = 0;
   bool may_go_down_ = true;

@@ -74,6 +74,14 @@ TEST(MethodControl, SlowOnesAreTriedOnce) {
   EXPECT_TRUE(control.is_settled());
 }
 
+TEST(MethodControl, WhatIsFarSlowerThanAPaceIsTriedOnceHoweverShort) {
+  MethodControl control({true, false, false});
+  const Course course = run(control, 200, fixed({0.7e-3, 1.1e-3, 0.9e-3}));
+  EXPECT_EQ(std::ranges::count(course.methods, 1U), 1);
+  EXPECT_GT(std::ranges::count(course.methods, 2U), 1) << "it may have been another process's time slice";
+  EXPECT_EQ(control.best(), 0U);
+}
+
 TEST(MethodControl, PutOffNothingIsTriedBeforeMostOfAShortRunIsOver) {
   for (const double rival_s : {0.5, 0.05}) {
     MethodControl control({true, false});

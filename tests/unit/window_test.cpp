@@ -125,6 +125,42 @@ TEST(Window, OpensWhereNothingContends) {
   EXPECT_EQ(control.chunk_bytes(), much);
 }
 
+/// As of a port that sends a chunk of up to two packets in one go: what a larger window gains, chunks of twice as many would take away.
+TEST(Window, GrowsWithoutItsChunks) {
+  WindowControl control({.chunk_bytes = much, .most_bytes = Bytes{1} << 18});
+  int open = 0;
+  const auto seconds = [&](Bytes window) {
+    open += window == max_bytes ? 1 : 0;
+    const double chunks = control.chunk_bytes() > 4000 ? 1.6 : 1;
+    return chunks * (1e-3 + 30.0 / static_cast<double>(std::min<Bytes>(window, 100'000)));
+  };
+  run(control, 72, seconds);
+  EXPECT_TRUE(control.is_settled());
+  EXPECT_GE(control.window_bytes(), 80'000);
+  EXPECT_LE(control.window_bytes(), 160'000);
+  EXPECT_LE(control.chunk_bytes(), 4000);
+  EXPECT_LE(open, 3) << "one look is enough at what is so much slower";
+}
+
+TEST(Window, HasLargerChunksWhereTheyGain) {
+  WindowControl control({.chunk_bytes = much, .most_bytes = much});
+  const auto seconds = [&](Bytes window) {
+    const double chunks = 2e7 / static_cast<double>(control.chunk_bytes());
+    return 5e-3 + 1000.0 / static_cast<double>(std::min<Bytes>(window, 400'000)) + 2e-6 * chunks;
+  };
+  run(control, 240, seconds);
+  EXPECT_TRUE(control.is_settled());
+  EXPECT_GE(control.chunk_bytes(), 40'000);
+  EXPECT_LE(4 * control.chunk_bytes(), control.window_bytes()) << "all senders that share it need one";
+}
+
+TEST(Window, HasChunksOfWholePackets) {
+  WindowControl control({.most_bytes = much});
+  run(control, 48, [](Bytes) { return 0.02; });
+  EXPECT_EQ(control.window_bytes(), exchange::least_window_bytes);
+  EXPECT_EQ(control.chunk_bytes(), 2 * exchange::segment_bytes - 64);
+}
+
 TEST(Window, ThatLosesIsRefusedHoweverFast) {
   WindowControl control({.most_bytes = much});
   run(

@@ -62,6 +62,7 @@ enum class Direction {
 /// What was tried on exchanges of the user's own.
 struct WindowTrial {
   Bytes window_bytes;
+  Bytes chunk_bytes;
   int reports;    ///< From so many blocks of exchanges: one each at first, then 16.
   double mean_s;  ///< Of the slowest rank.
 };
@@ -95,7 +96,7 @@ struct ExchangeInfo {
   Bytes chunk_bytes = 0;
   bool is_settled = false;          ///< Nothing is being tried.
   std::int64_t changed_after = 0;   ///< The last change of the window came with the so-manieth report.
-  std::vector<WindowTrial> trials;  ///< By ascending window.
+  std::vector<WindowTrial> trials;  ///< By ascending window, then chunk.
 };
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or

@@ -187,7 +187,10 @@ inline Json problem_json(const Setting& setting) {
 
 inline Json learnt_json(const mpi::ExchangeInfo& info) {
   const auto of_trial = [](const mpi::WindowTrial& trial) -> Json {
-    return {{"window_bytes", trial.window_bytes}, {"reports", trial.reports}, {"mean_seconds", trial.mean_s}};
+    return {{"window_bytes", trial.window_bytes},
+            {"chunk_bytes", trial.chunk_bytes},
+            {"reports", trial.reports},
+            {"mean_seconds", trial.mean_s}};
   };
   const auto of_method = [](const mpi::MethodTrial& method) -> Json {
     return {{"name", method.name},

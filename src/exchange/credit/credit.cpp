@@ -294,8 +294,9 @@ void CreditRun::describe(ExchangeInfo& info) const {
   info.is_settled = control_.is_settled();
   info.changed_after = control_.changed_after();
   info.trials.clear();
-  control_.for_trials(
-      [&](Bytes window, int reports, double mean_s) { info.trials.push_back({window, reports, mean_s}); });
+  control_.for_trials([&](Bytes window, Bytes chunk, int reports, double mean_s) {
+    info.trials.push_back({window, chunk, reports, mean_s});
+  });
 }
 
 std::string CreditRun::waits_for() const {

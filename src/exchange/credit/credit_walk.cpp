@@ -41,7 +41,10 @@ void CreditRun::start() {
   is_confirming_ = control_.adapts() && exchange::WindowControl::is_confirmed(exchange_);
   now_s_ = MPI_Wtime();
   // One exchange later than it could be: by then it is here on all ranks as a rule, and they go on alike.
-  if (exchange_ >= reported_after_ + 2) learn();
+  if (exchange_ >= reported_after_ + 2)
+    learn();
+  else if (reported_after_ != 0)
+    reports_->advance();  // of several rounds each needs a look
   begin_next_terms();
   if (is_confirming_) look_at_others_losses();
   control_.start(now_s_);
@@ -316,6 +319,7 @@ double CreditRun::lost_share() {
 /// Other ranks may not be through: what they took is learnt in a later start().
 void CreditRun::finish_exchange() {
   if (std::exchange(is_over_, true) || !control_.adapts()) return;
+  if (reported_after_ != 0) reports_->advance();
   control_.finish(MPI_Wtime());
   if (is_confirming_) {
     sent_again_ += losses_.since_last().sent_again;
@@ -330,7 +334,7 @@ void CreditRun::finish_exchange() {
 
 /// block: not before the end, or (until_arrival) when a message can be handed over.
 bool CreditRun::advance(bool block, bool until_arrival) {
-  constexpr unsigned tests_per_look = 16;  // at reports, for which nobody waits: a call of MPI more
+  constexpr unsigned tests_per_look = 4;  // at reports, for which nobody waits: a call of MPI more
   Patience patience;
   while (!is_done()) {
     if (until_arrival && arrivals_.any()) return false;

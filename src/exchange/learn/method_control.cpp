@@ -26,8 +26,9 @@ constexpr int least_runs = 2;
 constexpr int most_runs = 256;
 /// By then what finds its pace has had some dozen exchanges.
 constexpr int blocks_to_find_pace = 3;
-/// One that is so much worse is out: in the first block, which has a single exchange of each, unless the best has still to find its
-/// pace; and by any later turn, as it may have done well once by what the method before it had left. `worse`: by its usual cost, later.
+/// One that is so much worse is out: in the first block, which has a single exchange of each, and by any later turn, as it may have done well
+/// once by what the method before it had left. Where the best finds its pace, which only gets better, that holds of short exchanges, too:
+/// if it was another process's time slice, what was chosen stays. `worse`: by its usual cost, later.
 constexpr double much_worse = 1.5;
 constexpr double worse = 1.15;
 constexpr double worse_where_dear = 1;  // what gains nothing is not tried again
@@ -167,7 +168,10 @@ void MethodControl::drop_losers() {
     Method& method = methods_[i];
     const bool may_improve = method.finds_pace && is_early;
     const bool is_far_off = blocks_ > 1 && method.last_s() > much_worse * methods_[best_].cost_s();
-    const bool is_worse = is_clear && !may_improve && (method.cost_s() > limit || is_far_off);
+    const bool is_hopeless =
+        methods_[best_].finds_pace && method.cost_s() > much_worse * methods_[best_].cost_s();
+    const bool is_worse =
+        !may_improve && (is_hopeless || (is_clear && (method.cost_s() > limit || is_far_off)));
     const bool is_out = i != best_ && (is_worse || blocks_ >= most_blocks);
     method.is_in = method.is_in && !is_out;
     num_in_ += method.is_in ? 1 : 0;
