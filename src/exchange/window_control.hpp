@@ -158,7 +158,8 @@ class WindowControl {
   /// One number for both, to be compared among ranks.
   int setting() const { return chunk_step_ * settings_of_a_chunk + level_; }
   const Trial& trial_of(int level, int step) const {
-    return trials_[static_cast<std::size_t>(level * num_chunk_steps_ + step)];
+    return trials_[static_cast<std::size_t>(level) * static_cast<std::size_t>(num_chunk_steps_) +
+                   static_cast<std::size_t>(step)];
   }
   Trial& trial_of(int level, int step) {
     return const_cast<Trial&>(std::as_const(*this).trial_of(level, step));
