@@ -31,9 +31,8 @@ constexpr double loss_of_a_level = 1.005;
 // What is neither is looked at twice.
 constexpr double clear_gain = 0.95;
 constexpr double clear_loss = 1.05;
-constexpr double large_gain = 0.6;  // the next step is four times the window
-constexpr double large_gain_of_chunks =
-    0.8;  // of window and chunk, where chunks gain: what they cost is far from what it should be
+constexpr double large_gain = 0.6;            // the next step is four times the window
+constexpr double large_gain_of_chunks = 0.8;  // likewise of both, where larger chunks gain
 // Of shorter exchanges the better ones count, and they are looked at more often: another process's time slice is as long. On the way up once is
 // enough, where it gains so much.
 constexpr double long_exchange_s = 5e-3;
@@ -89,7 +88,7 @@ bool WindowControl::Trial::is_enough(bool is_clear) const {
 
 WindowControl::WindowControl(const WindowBounds& bounds)
     : bounds_(bounds), top_(level_for(static_cast<double>(bounds.most_bytes))), starts_up_(bounds.adapts) {
-  num_chunk_steps_ = most_chunk_step(top_) + 1;
+  num_chunk_steps_ = chunk_step_for(top_, chunks_in_window_at_least) + 1;
   trials_.resize(static_cast<std::size_t>(top_ + 1) * static_cast<std::size_t>(num_chunk_steps_));
   ceiling_ = too_large_ = top_ + 1;
   chunk_ceiling_ = num_chunk_steps_;
@@ -139,17 +138,13 @@ Bytes WindowControl::chunk_at(int level, int step, double share) const {
   return share < 1 ? std::min(bounds_.chunk_bytes, of_share) : bounds_.chunk_bytes;
 }
 
-/// Where the search begins, and how large chunks may be without a gain: an eighth of the host's window.
-int WindowControl::natural_chunk_step(int level) const {
-  const Bytes window = window_at(std::min(level, std::max(0, top_ - 1)), 1);
-  return std::clamp(step_below(window / chunks_in_window), 0, num_chunk_steps_ - 1);
+/// The largest chunk of which so many make the host's window; of one that holds all, the window below.
+int WindowControl::chunk_step_for(int level, Bytes chunks) const {
+  return std::max(0, step_below(window_at(std::min(level, std::max(0, top_ - 1)), 1) / chunks));
 }
 
-/// What is longer than a quarter of the window makes no difference.
-int WindowControl::most_chunk_step(int level) const {
-  return std::max(
-      0, step_below(window_at(std::min(level, std::max(0, top_ - 1)), 1) / chunks_in_window_at_least));
-}
+/// Where the search begins, and how large chunks may be without a gain.
+int WindowControl::natural_chunk_step(int level) const { return chunk_step_for(level, chunks_in_window); }
 
 void WindowControl::start(double now_s) {
   started_s_ = now_s;
@@ -257,7 +252,7 @@ void WindowControl::draw_conclusions(const Report& of_all) {
   const int heard = static_cast<int>(of_all[highest_setting]);
   const int level = heard % settings_of_a_chunk;
   if (heard != -static_cast<int>(of_all[lowest_setting_negated]) || level > top_) return;
-  trial_of(level, heard / settings_of_a_chunk).add(of_all[usual_s], of_all[lost]);
+  trials_[index_of(level, heard / settings_of_a_chunk)].add(of_all[usual_s], of_all[lost]);
   if (heard != setting()) return;  // a late one
   state_ == State::settled ? watch(of_all) : judge();
 }
@@ -267,69 +262,64 @@ void WindowControl::judge() {
   const Trial& tried = trial_of(level_, chunk_step_);
   const Trial& best = trial_of(best_, best_chunk_step_);
   const bool is_larger = level_ > best_;
-  const bool loses = tried.is_lossy() && !best.is_lossy();
-  const double ratio = tried.cost_s() / best.cost_s();
-  const bool is_seen_at_once =
-      is_at_best() ? has_larger_untried()
-                   : ratio > loss_seen_at_once || (level_ >= best_ && (loses || ratio < gain_seen_at_once));
+  const bool has_other_chunk = chunk_step_ != best_chunk_step_;
+  const Comparison now = {.ratio = tried.cost_s() / best.cost_s(),
+                          .loses = tried.is_lossy() && !best.is_lossy(),
+                          .saves = best.is_lossy() && !tried.is_lossy()};
+  const bool is_seen_at_once = is_at_best()
+                                   ? has_larger_untried()
+                                   : now.ratio > loss_seen_at_once ||
+                                         (level_ >= best_ && (now.loses || now.ratio < gain_seen_at_once));
   if (!is_seen_at_once) {
-    if ((is_larger || chunk_step_ != best_chunk_step_) && !best.is_enough(true)) {
+    if ((is_larger || has_other_chunk) && !best.is_enough(true)) {
       move_to(best_, best_chunk_step_);  // it was not looked at long enough to be compared with
       return;
     }
-    const bool is_clear = is_at_best() || ratio < clear_gain || ratio > clear_loss;
+    const bool is_clear = is_at_best() || now.ratio < clear_gain || now.ratio > clear_loss;
     // One look that was disturbed must not end what may lead far.
     const bool may_lead_far = chunk_step_ > best_chunk_step_ && tried.reports < 2;
     if (may_lead_far || !tried.is_enough(is_clear)) return;
   }
-  const bool is_too_large = loses || (ratio > loss_seen_at_once && chunk_step_ == best_chunk_step_);
+  const bool is_too_large = now.loses || (now.ratio > loss_seen_at_once && !has_other_chunk);
   if (is_larger && is_too_large) too_large_ = std::min(too_large_, level_);
-  if (level_ != best_ && chunk_step_ != best_chunk_step_)
-    judge_both(tried, best);
-  else if (level_ != best_)
-    judge_window(tried, best);
-  else if (chunk_step_ != best_chunk_step_)
-    judge_chunk(tried, best);
+  if (level_ != best_)
+    has_other_chunk ? judge_both(now) : judge_window(now);
+  else if (has_other_chunk)
+    judge_chunk(now);
   go_on_from_best();
 }
 
-void WindowControl::judge_window(const Trial& tried, const Trial& best) {
+void WindowControl::judge_window(const Comparison& tried) {
   const bool is_larger = level_ > best_;
-  const bool loses = tried.is_lossy() && !best.is_lossy();
-  const double ratio = tried.cost_s() / best.cost_s();
-  const double allowed = best.is_lossy() && !tried.is_lossy() ? price_of_losses : loss_of_a_level;
+  const double allowed = tried.saves ? price_of_losses : loss_of_a_level;
   const double needed = is_larger ? std::pow(gain_of_a_level, level_ - best_) : allowed;
-  const bool is_better = ratio < needed && !(is_larger && loses);
-  if (is_better) step_ = ratio < large_gain ? large_step : small_step;
+  const bool is_better = tried.ratio < needed && !(is_larger && tried.loses);
+  if (is_better) step_ = tried.ratio < large_gain ? large_step : small_step;
   (is_larger == is_better ? floor_ : ceiling_) = is_better ? best_ : level_;
   if (is_better) best_ = level_;
 }
 
 /// Fewer chunks cost less, so larger ones need not be faster, up to the natural one.
-void WindowControl::judge_chunk(const Trial& tried, const Trial& best) {
+void WindowControl::judge_chunk(const Comparison& tried) {
   const bool is_larger = chunk_step_ > best_chunk_step_;
-  const bool loses = tried.is_lossy() && !best.is_lossy();
   const bool is_free = is_larger && chunk_step_ <= natural_chunk_step(best_);
-  const bool is_better = !loses && tried.cost_s() < (is_free ? 1 : gain_of_a_level) * best.cost_s();
+  const bool is_better = !tried.loses && tried.ratio < (is_free ? 1 : gain_of_a_level);
   (is_larger == is_better ? chunk_floor_ : chunk_ceiling_) = is_better ? best_chunk_step_ : chunk_step_;
   if (!is_better) return;
-  const double ratio = tried.cost_s() / best.cost_s();
   best_chunk_step_ = chunk_step_;
   grows_together_ = is_larger;
   look_above_best();
-  if (is_larger && ratio < large_gain_of_chunks) step_ = large_step;
+  if (is_larger && tried.ratio < large_gain_of_chunks) step_ = large_step;
 }
 
-void WindowControl::judge_both(const Trial& tried, const Trial& best) {
-  const bool loses = tried.is_lossy() && !best.is_lossy();
-  const double ratio = tried.cost_s() / best.cost_s();
-  grows_together_ = !loses && ratio < std::pow(gain_of_a_level, level_ - best_);
+void WindowControl::judge_both(const Comparison& tried) {
+  grows_together_ = !tried.loses && tried.ratio < std::pow(gain_of_a_level, level_ - best_);
   if (grows_together_) {
     best_ = level_;
     best_chunk_step_ = chunk_step_;
   }
   look_above_best();
-  if (grows_together_ && ratio < large_gain_of_chunks) step_ = large_step;
+  if (grows_together_ && tried.ratio < large_gain_of_chunks) step_ = large_step;
 }
 
 /// With other chunks larger windows may gain that did not before. Not those that lost or were much slower.
@@ -380,7 +370,7 @@ bool WindowControl::propose_chunk(int step) {
 
 /// Is it still what was settled on, and are slow exchanges as rare as they may be?
 void WindowControl::watch(const Report& of_all) {
-  Trial& now = trial_of(level_, chunk_step_);
+  Trial& now = trials_[index_of(level_, chunk_step_)];
   const double time_s = of_all[usual_s];
   const bool is_off = time_s > much_slower * settled_s_ || time_s < much_faster * settled_s_;
   strikes_ = is_off ? strikes_ + 1 : 0;

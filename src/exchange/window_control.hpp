@@ -153,26 +153,29 @@ class WindowControl {
 
   Bytes window_at(int level, double share) const;
   Bytes chunk_at(int level, int step, double share) const;
+  int chunk_step_for(int level, Bytes chunks) const;
   int natural_chunk_step(int level) const;
-  int most_chunk_step(int level) const;
   /// One number for both, to be compared among ranks.
   int setting() const { return chunk_step_ * settings_of_a_chunk + level_; }
-  const Trial& trial_of(int level, int step) const {
-    return trials_[static_cast<std::size_t>(level) * static_cast<std::size_t>(num_chunk_steps_) +
-                   static_cast<std::size_t>(step)];
+  std::size_t index_of(int level, int step) const {
+    return static_cast<std::size_t>(level) * static_cast<std::size_t>(num_chunk_steps_) +
+           static_cast<std::size_t>(step);
   }
-  Trial& trial_of(int level, int step) {
-    return const_cast<Trial&>(std::as_const(*this).trial_of(level, step));
-  }
+  const Trial& trial_of(int level, int step) const { return trials_[index_of(level, step)]; }
   bool is_open(int level) const { return level >= top_; }
   bool holds_all(int level) const;
   int level_for(double bytes) const;
   void end_round(double now_s);
   void end_start_up();
   void judge();
-  void judge_window(const Trial& tried, const Trial& best);
-  void judge_chunk(const Trial& tried, const Trial& best);
-  void judge_both(const Trial& tried, const Trial& best);
+  struct Comparison {
+    double ratio;  // of the times
+    bool loses;    // packets, which the best does not
+    bool saves;    // the other way round
+  };
+  void judge_window(const Comparison& tried);
+  void judge_chunk(const Comparison& tried);
+  void judge_both(const Comparison& tried);
   bool is_at_best() const { return level_ == best_ && chunk_step_ == best_chunk_step_; }
   bool has_larger_untried() const;
   void go_on_from_best();
