@@ -202,7 +202,7 @@ class EndpointCore {
                                 std::span<std::int64_t> result);
   std::exception_ptr try_quiesce();
   std::exception_ptr quiesce_by(TerminationDetector& detector);
-  void sleep_or_idle(TerminationDetector& detector, TerminationDetector::Order order);
+  bool sleep(TerminationDetector& detector, TerminationDetector::Order newest, double seconds);
   bool has_nothing_left() const;  // to send
   std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                  std::span<std::int64_t> result, bool polling);

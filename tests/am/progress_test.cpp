@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interrupts and the progress thread, between ranks that are threads. ThreadTest runs under the thread sanitizer too;
-// InterruptTest does not, as that holds signals back until the next system call.
+// InterruptTest does not, as that holds signals back until the next system call. Nap: what ranks that wait do where they outnumber cores.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
+#include "am/transport/doorbell.hpp"
 #include "nuice/am/coalescer.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/loopback.hpp"
@@ -300,6 +303,62 @@ TEST(InterruptTest, NothingHappensWithoutMessages) {
     EXPECT_EQ(ep.stats().interrupts, 0U);
     ep.quiesce();
   });
+}
+
+/// Seconds that a nap of at most two takes, while act() is done on the bell again and again by another thread.
+template <typename Act>
+double nap_during(am::Doorbell& bell, Act&& act) {
+  std::atomic<bool> is_over = false;
+  std::thread other([&] {
+    while (!is_over) {
+      act();
+      std::this_thread::yield();
+    }
+  });
+  const auto begun = std::chrono::steady_clock::now();
+  am::sleep_on(bell, 2, [] { return false; });
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+  is_over = true;
+  other.join();
+  return taken.count();
+}
+
+TEST(Nap, IsEndedByAPush) {
+  am::Doorbell bell{};
+  am::RingControl control{};
+  std::vector<std::uint64_t> words(std::size_t{1} << 16, 0);
+  am::RingProducer ring(&control, reinterpret_cast<std::byte*>(words.data()), words.size() * 8, &bell);
+  EXPECT_LT(nap_during(bell, [&] { (void)ring.try_push({}, nullptr, 0, nullptr, 0); }), 1);
+}
+
+TEST(Nap, IsEndedByWaking) {
+  am::Doorbell bell{};
+  EXPECT_LT(nap_during(bell, [&] { am::wake(bell); }), 1);
+  EXPECT_EQ(bell.armed, 0);
+}
+
+TEST(Nap, IsNotTakenWhereThereIsWork) {
+  am::Doorbell bell{};
+  const auto begun = std::chrono::steady_clock::now();
+  am::sleep_on(bell, 2, [&] {
+    EXPECT_EQ(bell.armed, am::Doorbell::asleep);  // whoever makes work from here on wakes
+    return true;
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
+}
+
+TEST(Nap, EndsByItself) {
+  am::Doorbell bell{};
+  const auto begun = std::chrono::steady_clock::now();
+  am::sleep_on(bell, 0.01, [] { return false; });
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(9));
+}
+
+TEST(Nap, WakingLeavesASignalArmed) {
+  am::Doorbell bell{};
+  bell.armed = SIGUSR1;
+  am::wake(bell);
+  EXPECT_EQ(bell.armed, SIGUSR1);
 }
 
 }  // namespace

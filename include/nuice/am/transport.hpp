@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -96,6 +97,9 @@ class Transport {
   virtual bool oversubscribed() const { return false; }
   /// Called in waiting loops that found nothing to do for a while.
   virtual void yield();
+  /// In place of that, where ranks outnumber cores: leaves the core to those that have work until a rank of this host sends to this
+  /// one or wakes it, at most so long. is_ready(): something else it may be woken for is there. False: it cannot.
+  virtual bool sleep(double /*seconds*/, const std::function<bool()>& /*is_ready*/) { return false; }
 
   /// Bulk data, which a transport may be able to move without a copy. Worth it from bulk_min_bytes() on.
   virtual std::size_t bulk_min_bytes() const { return SIZE_MAX; }

@@ -106,7 +106,8 @@ std::unique_ptr<TerminationDetector> SharedMemory::make_detector(std::size_t cou
   setup.host_of = host_->host_of;
   setup.own_host = host_->host_of[static_cast<std::size_t>(rank())];
   setup.num_hosts = host_->num_hosts;
-  setup.may_sleep = host_->oversubscribed;
+  for (std::size_t peer = 0; host_->oversubscribed && peer < host_->ranks.size(); ++peer)
+    setup.bells.push_back(reinterpret_cast<Doorbell*>(segment(static_cast<int>(peer))));
   if (host_->me == 0) setup.sums = std::make_unique<SumsOfLeaders>(host_->leaders);
   return std::make_unique<TerminationDetector>(std::move(setup));
 }
@@ -249,7 +250,18 @@ bool SharedMemory::arm_doorbell(int signal) {
 }
 
 void SharedMemory::rearm_doorbell() { rearm(*bell_, signal_); }
-void SharedMemory::disarm_doorbell() { disarm(*bell_); }
+void SharedMemory::disarm_doorbell() {
+  signal_ = 0;
+  disarm(*bell_);
+}
+
+bool SharedMemory::sleep(double seconds, const std::function<bool()>& is_ready) {
+  if (!host_->oversubscribed || signal_ != 0) return false;
+  sleep_on(*bell_, seconds, [&] {
+    return is_ready() || std::ranges::any_of(sources_, [](const Source& s) { return !s.ring.empty(); });
+  });
+  return true;
+}
 
 int SharedMemory::poll_from_signal(Inbox& inbox) {
   int handled = 0;

@@ -37,6 +37,7 @@ class SharedMemory : public Transport {
   int poll(Inbox& inbox, int limit) override;
   RingProducer* ring_to(Rank dst) override { return to_rank_[static_cast<std::size_t>(dst)]; }
   bool oversubscribed() const override { return host_->oversubscribed; }
+  bool sleep(double seconds, const std::function<bool()>& is_ready) override;
   bool allows_threads() const override { return remote_->allows_threads(); }
 
   std::size_t bulk_min_bytes() const override { return remote_->bulk_min_bytes(); }

@@ -58,6 +58,9 @@ class ChaosTransport : public Transport {
   }
   bool test_reduce(std::span<std::int64_t> result) override { return inner_->test_reduce(result); }
   TerminationDetector* termination_detector() override { return inner_->termination_detector(); }
+  bool sleep(double seconds, const std::function<bool()>& is_ready) override {
+    return inner_->sleep(seconds, is_ready);
+  }
   std::vector<Rank> dead_ranks() override { return inner_->dead_ranks(); }
   bool is_orphan() const override { return inner_->is_orphan(); }
 

@@ -275,7 +275,20 @@ class LoopbackTransport : public Transport {
     return true;
   }
   void rearm_doorbell() override { rearm(*hub_.bell(rank_), signal_); }
-  void disarm_doorbell() override { disarm(*hub_.bell(rank_)); }
+  void disarm_doorbell() override {
+    signal_ = 0;
+    disarm(*hub_.bell(rank_));
+  }
+  /// One at a time, a nap is over when the others have had their turn.
+  bool sleep(double seconds, const std::function<bool()>& is_ready) override {
+    if (hub_.options().ranks_per_host == 0 || signal_ != 0) return false;
+    if (hub_.options().concurrent) {
+      sleep_on(*hub_.bell(rank_), seconds, is_ready);
+    } else if (!is_ready()) {
+      hub_.pass(rank_, true);
+    }
+    return true;
+  }
   int poll_from_signal(Inbox& inbox) override {
     int handled = 0;
     for (Rank src = 0; src < num_ranks(); ++src)
@@ -297,6 +310,7 @@ class LoopbackTransport : public Transport {
       if (hub_.host_of(rank) != setup.own_host) continue;
       if (rank == rank_) setup.place = setup.counts.size();
       setup.counts.push_back(hub_.counts_of(rank));
+      setup.bells.push_back(hub_.bell(rank));
     }
     setup.num_hosts = hub_.num_hosts();
     if (setup.place == 0) setup.sums = std::make_unique<SumsOfHub>(hub_);

@@ -26,7 +26,9 @@ inline constexpr std::size_t cache_line_bytes = 64;
 
 /// One per receiver, in shared memory. All zero at first.
 struct Doorbell {
-  alignas(cache_line_bytes) std::atomic<int> armed;  ///< The signal to raise; 0: none.
+  static constexpr int asleep = -1;
+  alignas(cache_line_bytes)
+      std::atomic<int> armed;  ///< The signal to raise; asleep: it waits to be woken; 0: neither.
   std::atomic<int> process;
   std::atomic<int> thread;
 };
@@ -36,7 +38,7 @@ struct RingControl {
   alignas(cache_line_bytes) std::atomic<std::uint64_t> consumed;  ///< Bytes ever read.
 };
 
-/// Raises the signal, once for an arming.
+/// Raises the signal, or wakes the sleeper, once for an arming.
 void ring_doorbell(Doorbell& bell);
 
 namespace detail {

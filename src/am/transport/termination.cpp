@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "am/transport/doorbell.hpp"
+
 namespace nuice::am {
 
 TerminationDetector::TerminationDetector(Setup setup)
@@ -20,8 +22,8 @@ void TerminationDetector::enter(std::uint64_t sent, std::uint64_t handled) {
 }
 
 TerminationDetector::Order TerminationDetector::order() const {
-  const std::uint64_t word = counts_of(0).order.load(std::memory_order_acquire);
-  const Order order{word >> 2, static_cast<Kind>(word & 3)};
+  const std::uint64_t word = counts_of(0).order.load(std::memory_order_seq_cst);
+  const Order order{word >> 3, static_cast<Kind>(word & 7)};
   return order.number > last_done_ ? order : Order{last_done_ + 1, Kind::go};
 }
 
@@ -40,13 +42,25 @@ void TerminationDetector::publish(std::uint64_t sent, std::uint64_t handled) {
 void TerminationDetector::follow(Order go) {
   followed_ = go.number;
   counts_of(setup_.place).ready.store(go.number, std::memory_order_release);
+  wake_leader();
 }
 
 void TerminationDetector::answer(Order question, bool nothing_left) {
   answered_ = question.number;
   counts_of(setup_.place)
       .answer.store(2 * question.number + (nothing_left ? 1 : 0), std::memory_order_release);
+  wake_leader();
 }
+
+// Who wakes looks for an order after it has said so, and the leader looks who sleeps after it has given one. So one of them sees the
+// other: either the sleeper's word counts, or it answers.
+void TerminationDetector::rest(bool nothing_left) {
+  const Reply reply = nothing_left ? Reply::nothing_left : Reply::something_left;
+  counts_of(setup_.place).rest.store(static_cast<std::uint32_t>(reply), std::memory_order_seq_cst);
+  wake_leader();
+}
+
+void TerminationDetector::wake_up() { counts_of(setup_.place).rest.store(0, std::memory_order_seq_cst); }
 
 void TerminationDetector::take_step() {
   switch (state_) {
@@ -56,6 +70,7 @@ void TerminationDetector::take_step() {
         start_wave(false);
       } else {
         state_ = State::settling;
+        if (setup_.num_hosts > 1 && !is_settled()) give(Kind::take);
       }
       return;
     case State::summing:
@@ -82,18 +97,17 @@ void TerminationDetector::take_step() {
 
 void TerminationDetector::give(Kind kind) {
   ++number_;
-  counts_of(0).order.store(4 * number_ + static_cast<std::uint64_t>(kind), std::memory_order_release);
-  if (!setup_.may_sleep) return;
-  for (std::size_t place = 1; place < setup_.counts.size(); ++place) counts_of(place).bell.ring();
+  counts_of(0).order.store(8 * number_ + static_cast<std::uint64_t>(kind), std::memory_order_seq_cst);
+  if (kind != Kind::question && kind != Kind::wait)
+    wake_all();  // those: who sleeps has answered, and nothing is likely to come
 }
 
-bool TerminationDetector::sleep_after(Order newest, double seconds) {
-  if (!setup_.may_sleep || setup_.place == 0) return false;
-  Bell& bell = counts_of(setup_.place).bell;
-  bell.announce();
-  if (order().number == newest.number) bell.sleep(seconds);
-  bell.withdraw();
-  return true;
+void TerminationDetector::wake_leader() {
+  if (!setup_.bells.empty() && setup_.place != 0) wake(*setup_.bells[0]);
+}
+
+void TerminationDetector::wake_all() {
+  for (std::size_t place = 1; place < setup_.bells.size(); ++place) wake(*setup_.bells[place]);
 }
 
 void TerminationDetector::go_on(bool owes_wave) {
@@ -122,17 +136,28 @@ bool TerminationDetector::is_settled() const {
   return handled == sent && (setup_.num_hosts == 1 || from_afar >= expected_);
 }
 
+TerminationDetector::Reply TerminationDetector::reply_of(std::size_t place) const {
+  const Counts& theirs = counts_of(place);
+  const auto rest = static_cast<Reply>(theirs.rest.load(std::memory_order_seq_cst));
+  if (rest != Reply::none) return rest;
+  const std::uint64_t answer = theirs.answer.load(std::memory_order_acquire);
+  if (answer / 2 < number_) return Reply::none;
+  return answer % 2 == 1 ? Reply::nothing_left : Reply::something_left;
+}
+
 bool TerminationDetector::all_have_answered() const {
   for (std::size_t place = 0; place < setup_.counts.size(); ++place)
-    if (counts_of(place).answer.load(std::memory_order_acquire) / 2 < number_) return false;
+    if (reply_of(place) == Reply::none) return false;
   return true;
 }
 
 void TerminationDetector::count_answers() {
-  if (!all_have_answered()) return;
   bool nothing_left = true;
-  for (std::size_t place = 0; place < setup_.counts.size(); ++place)
-    nothing_left = nothing_left && counts_of(place).answer.load(std::memory_order_acquire) % 2 == 1;
+  for (std::size_t place = 0; place < setup_.counts.size(); ++place) {
+    const Reply reply = reply_of(place);
+    if (reply == Reply::none) return;
+    nothing_left = nothing_left && reply == Reply::nothing_left;
+  }
   if (!nothing_left) {
     go_on(setup_.num_hosts > 1);
   } else if (!is_settled()) {
@@ -174,6 +199,7 @@ void TerminationDetector::end_wave() {
     go_on(false);
   } else {
     state_ = State::settling;
+    if (!is_settled()) give(Kind::take);
   }
 }
 

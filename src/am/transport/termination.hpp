@@ -5,6 +5,7 @@
 // The first rank of a host leads. Its orders are numbered, and all ranks of the host follow the newest:
 //
 //   go        send what waits in coalescers, say so (ready), take messages in, and say how many
+//   take      take messages in: some have not come yet
 //   wait      take messages in; likely there are none
 //   question  take nothing in, and answer whether anything is left to send
 //   done      leave
@@ -17,6 +18,9 @@
 // have, and it takes part at once. A wave to which all came dry, and before which no host has sent anything since the last, is the
 // final one. Suppose a message were sent after its host had come to that wave. The first such answers another, which was not handled
 // by then; but that one was sent before, so it was counted in the wave before, and waited for.
+//
+// A rank that sleeps meanwhile has said what it would answer, so a question wakes nobody: it takes nothing in before it has looked for
+// an order. Who is needed is woken: for a go, for done, and to take messages that have not come when a wave ends.
 //
 // Messages are taken in during a wave: another host may need room for what it still sends to all. Only when nothing can come but what
 // ranks send after their quiesce(), they are asked once more to take nothing in, and the hosts wait for each other. So whoever leaves
@@ -31,7 +35,6 @@
 #include <vector>
 
 #include "am/transport/ring.hpp"
-#include "core/support/bell.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::am {
@@ -42,12 +45,12 @@ class TerminationDetector {
   struct Counts {
     alignas(cache_line_bytes) std::atomic<std::uint64_t> ready;  ///< The newest go that it has followed.
     std::atomic<std::uint64_t> answer;     ///< Twice the newest question, plus 1 where nothing is left.
+    std::atomic<std::uint32_t> rest;       ///< Reply of a rank that sleeps, to any question.
     std::atomic<std::uint64_t> sent_here;  ///< To its own host, itself included.
     std::atomic<std::uint64_t> handled_here;
     std::atomic<std::uint64_t> handled_from_afar;
-    /// Of the first rank of the host: four times its number, plus Kind.
+    /// Of the first rank of the host: eight times its number, plus Kind.
     alignas(cache_line_bytes) std::atomic<std::uint64_t> order;
-    alignas(cache_line_bytes) Bell bell;  ///< Rung with every order.
   };
   static constexpr std::size_t bytes_of(std::size_t num_hosts) {
     const std::size_t bytes = sizeof(Counts) + num_hosts * sizeof(std::atomic<std::uint64_t>);
@@ -71,8 +74,8 @@ class TerminationDetector {
     std::vector<std::uint32_t> host_of;  ///< By rank, 0 to hosts - 1.
     std::uint32_t own_host = 0;
     std::size_t num_hosts = 1;
-    bool may_sleep = false;      ///< Ranks outnumber cores.
-    std::unique_ptr<Sums> sums;  ///< Of the first rank, where there are several hosts.
+    std::vector<Doorbell*> bells;  ///< By place, to wake who sleeps. None where nobody does.
+    std::unique_ptr<Sums> sums;    ///< Of the first rank, where there are several hosts.
   };
   explicit TerminationDetector(Setup setup);
 
@@ -109,7 +112,7 @@ class TerminationDetector {
   }
 
   // --- One quiesce(), from enter() to done ---
-  enum class Kind : std::uint8_t { go, wait, question, done };
+  enum class Kind : std::uint8_t { go, take, wait, question, done };
   struct Order {
     std::uint64_t number;
     Kind kind;
@@ -124,8 +127,12 @@ class TerminationDetector {
   bool has_followed(Order go) const { return followed_ >= go.number; }
   bool has_answered(Order question) const { return answered_ >= question.number; }
   void leave(Order done) { last_done_ = done.number; }
-  /// Leaves the core to those that have work, until the next order comes or `seconds` are over. False: not now.
-  bool sleep_after(Order newest, double seconds);
+  /// Before and after a nap. Publish first. In between this rank takes nothing in, and before it does, it looks for an order.
+  void rest(bool nothing_left);
+  void wake_up();
+  /// Whether ranks outnumber cores here, so that who waits should sleep.
+  bool may_sleep() const { return !setup_.bells.empty(); }
+  bool is_leader() const { return setup_.place == 0; }
   bool is_on_one_host() const { return setup_.num_hosts == 1; }
   /// The first rank takes the next step, if it can.
   void lead() {
@@ -140,9 +147,13 @@ class TerminationDetector {
   }
   void take_step();
   void give(Kind kind);
+  void wake_all();
+  void wake_leader();
   void go_on(bool owes_wave);
   bool all_are_ready() const;
   bool is_settled() const;
+  enum class Reply : std::uint8_t { none, something_left, nothing_left };
+  Reply reply_of(std::size_t place) const;
   bool all_have_answered() const;
   void count_answers();
   void start_wave(bool is_dry);
