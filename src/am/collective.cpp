@@ -49,8 +49,7 @@ class Naps {
   static constexpr double longest_s = 2e-3;  // what MPI has of this rank must go on
   static constexpr double shortest_s = 50e-6;
   static constexpr double first_for_missing_s = 250e-6;
-  static constexpr double of_leader_s =
-      20e-6;  // waves take some hundred microseconds; the system makes 70 of it
+  static constexpr double of_leader_s = 20e-6;  // the system makes 70 of it; waves take some hundred
   static constexpr int finds_to_halve = 4;
   bool leads_;
   bool is_on_one_host_;
