@@ -226,6 +226,71 @@ TEST(LoopbackCoalescer, AFlushBeginsBehindItsOwnRank) {
   });
 }
 
+struct Branch {
+  std::uint32_t seed;
+  std::uint32_t levels;  // below this one
+};
+
+/// Every item leads to two more, drawn ranks away, so deep; half of them wait in a coalescer that nothing but quiesce() empties.
+/// Whoever leaves a quiesce() counts all of them, and nobody leaves twice before all have left once.
+void grow_trees(const am::LoopbackOptions& options, bool chaos) {
+  constexpr std::uint32_t levels = 5;
+  constexpr int rounds = 3;
+  const int items_of_all = options.num_ranks * ((1 << (levels + 1)) - 1);
+  std::atomic<int> handled = 0;
+  am::run_loopback(options, [&](std::unique_ptr<am::Transport> transport) {
+    am::Endpoint ep(chaos ? am::with_chaos(std::move(transport), {.seed = options.seed})
+                          : std::move(transport));
+    am::Coalescer<Branch>* waiting = nullptr;
+    am::Handler<Branch> grow;
+    grow = ep.on<Branch>("grow", [&](am::Context& c, const Branch& branch) {
+      ++handled;
+      for (std::uint32_t side = 0; side < 2 && branch.levels > 0; ++side) {
+        const std::uint32_t seed = branch.seed * 2654435761U + side + 1;
+        const auto dst = static_cast<Rank>(seed / 256 % static_cast<std::uint32_t>(c.endpoint().num_ranks()));
+        const Branch next{seed, branch.levels - 1};
+        if (seed / 65536 % 2 == 0) {
+          waiting->push(dst, next);
+        } else {
+          c.endpoint().send(dst, grow, next);
+        }
+      }
+    });
+    ep.seal();
+    am::Coalescer<Branch> items(ep, grow, {.buffer_bytes = 250});
+    waiting = &items;
+    for (int round = 1; round <= rounds; ++round) {
+      items.push(
+          ep.rank(),
+          {static_cast<std::uint32_t>(options.seed) * 77 + static_cast<std::uint32_t>(ep.rank()), levels});
+      ep.quiesce();
+      EXPECT_EQ(handled, round * items_of_all);
+      ep.barrier();
+    }
+    ep.quiesce();
+  });
+}
+
+TEST(LoopbackQuiesce, CountsWhatHandlersSendAndWhatWaits) {
+  for (std::uint64_t seed = 1; seed <= 15; ++seed)
+    for (const Rank a_host : {1, 2, 3, 6})
+      for (const bool chaos : {false, true})
+        grow_trees(
+            {.num_ranks = 6, .seed = seed, .ranks_per_host = a_host, .ring_bytes = std::size_t{1} << 12},
+            chaos);
+}
+
+TEST(LoopbackQuiesce, CountsWhatConcurrentHandlersSend) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+    for (const Rank a_host : {2, 3, 6})
+      grow_trees({.num_ranks = 6,
+                  .concurrent = true,
+                  .seed = seed,
+                  .ranks_per_host = a_host,
+                  .ring_bytes = std::size_t{1} << 12},
+                 false);
+}
+
 /// In which order rank 0 heard from the others.
 std::string history(std::uint64_t seed) {
   std::string text;
