@@ -45,7 +45,7 @@ class Naps {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr auto leader_stays_awake = std::chrono::microseconds(100);
+  static constexpr auto leader_stays_awake = std::chrono::milliseconds(1);
   static constexpr double longest_s = 2e-3;  // what MPI has of this rank must go on
   static constexpr double shortest_s = 50e-6;
   static constexpr double first_for_missing_s = 250e-6;
@@ -203,7 +203,8 @@ std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   std::uint64_t flushed_at = handled_;
   Naps naps(detector.is_leader(), detector.is_on_one_host());
   const auto nap = [&](TerminationDetector::Order newest) {
-    if (!naps.is_time()) {
+    // In this order: a look at the clock takes longer than a turn of a rank that spins.
+    if (!detector.may_sleep() || !naps.is_time()) {
       idle();
     } else if (sleep(detector, newest, naps.seconds())) {
       naps.over();
