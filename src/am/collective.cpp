@@ -180,7 +180,7 @@ bool EndpointCore::has_nothing_left() const {
 /// False: this rank may not sleep now, and has waited as idle() does.
 bool EndpointCore::sleep(TerminationDetector& detector, TerminationDetector::Order newest, double seconds) {
   bool has_slept = false;
-  if (num_deferred_ == 0 && detector.may_sleep()) {
+  if (num_deferred_ == 0) {
     detector.rest(has_nothing_left());
     has_slept = transport_->sleep(seconds, [&] { return detector.order().number != newest.number; });
     detector.wake_up();
