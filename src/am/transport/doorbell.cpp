@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "am/transport/doorbell.hpp"
 
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <ctime>
-
 namespace nuice::am {
-
-namespace {
-
-void wake_one(Doorbell& bell) { (void)syscall(SYS_futex, &bell.armed, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
-
-}  // namespace
 
 void wake(Doorbell& bell) {
   int expected = bell.armed.fetch_add(0, std::memory_order_acq_rel);
-  if (expected == Doorbell::asleep && bell.armed.compare_exchange_strong(expected, 0)) wake_one(bell);
-}
-
-void wait_asleep(Doorbell& bell, double seconds) {
-  const timespec most{0, static_cast<long>(1e9 * seconds)};
-  (void)syscall(SYS_futex, &bell.armed, FUTEX_WAIT, Doorbell::asleep, &most, nullptr, 0);
+  if (expected == Doorbell::asleep && bell.armed.compare_exchange_strong(expected, 0))
+    wake_sleeper(&bell.armed);
 }
 
 void ring_doorbell(Doorbell& bell) {
   const int signal = bell.armed.exchange(0, std::memory_order_acq_rel);
   if (signal == 0) return;
   if (signal == Doorbell::asleep) {
-    wake_one(bell);
+    wake_sleeper(&bell.armed);
     return;
   }
   // An error means that the receiver is gone, which is no business of the sender's.

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "am/transport/ring.hpp"
+#include "core/support/bell.hpp"
 
 namespace nuice::am {
-
-void wait_asleep(Doorbell& bell, double seconds);
 
 /// Once per process that sends, before its first push. False where the system cannot do it (Linux before 4.16).
 bool allow_doorbells();
@@ -23,7 +22,7 @@ void disarm(Doorbell& bell);
 template <typename Ready>
 void sleep_on(Doorbell& bell, double seconds, Ready&& is_ready) {
   bell.armed.exchange(Doorbell::asleep, std::memory_order_seq_cst);
-  if (!is_ready()) wait_asleep(bell, seconds);
+  if (!is_ready()) sleep_while(&bell.armed, static_cast<std::uint32_t>(Doorbell::asleep), seconds);
   bell.armed.store(0, std::memory_order_relaxed);
 }
 /// What was stored before is seen by the sleeper, or by its is_ready.

@@ -19,22 +19,28 @@ void Bell::announce() { is_asleep_.exchange(1, std::memory_order_acq_rel); }
 
 #ifdef __linux__
 
-void Bell::ring() {
-  if (is_asleep_.exchange(0, std::memory_order_acq_rel) == 0) return;
-  (void)syscall(SYS_futex, &is_asleep_, FUTEX_WAKE, 1, nullptr, nullptr, 0);
-}
+void wake_sleeper(const void* word) { (void)syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
 
-void Bell::sleep(double seconds) {
-  const timespec most{0, static_cast<long>(1e9 * seconds)};
-  (void)syscall(SYS_futex, &is_asleep_, FUTEX_WAIT, 1, &most, nullptr, 0);
+void sleep_while(const void* word, std::uint32_t value, double seconds) {
+  const auto whole = static_cast<std::time_t>(seconds);
+  const timespec most{whole, static_cast<long>(1e9 * (seconds - static_cast<double>(whole)))};
+  (void)syscall(SYS_futex, word, FUTEX_WAIT, value, &most, nullptr, 0);
 }
 
 #else
 
-void Bell::ring() {}
+void wake_sleeper(const void* /*word*/) {}
 
-void Bell::sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds / 20)); }
+void sleep_while(const void* /*word*/, std::uint32_t /*value*/, double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds / 20));
+}
 
 #endif
+
+void Bell::ring() {
+  if (is_asleep_.exchange(0, std::memory_order_acq_rel) != 0) wake_sleeper(&is_asleep_);
+}
+
+void Bell::sleep(double seconds) { sleep_while(&is_asleep_, 1, seconds); }
 
 }  // namespace nuice

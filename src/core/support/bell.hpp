@@ -11,6 +11,11 @@
 
 namespace nuice {
 
+/// While the four bytes there are this value, at most so long; until wake_sleeper() of them.
+void sleep_while(const void* word, std::uint32_t value, double seconds);
+/// One system call.
+void wake_sleeper(const void* word);
+
 /// All zero to begin with.
 class Bell {
  public:
