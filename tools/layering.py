@@ -21,6 +21,8 @@ ALLOWED = {
     "schedulers": {"core"},
     "advise": {"core", "topology", "machine", "schedulers"},
     "scale": {"core", "machine", "schedulers"},
+    "flow": {"core"},
+    "run": {"core", "flow"},
     "mpi": {"core"},
     "exchange": {"core"},
     "exchange/bind": {"core", "mpi", "exchange"},

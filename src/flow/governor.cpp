@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/governor.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace nuice::flow {
+namespace {
+
+// Long enough to cost little with hundreds of connections, short enough to be several looks in the shortest timeout of TCP (200 ms).
+constexpr double look_every_s = 0.004;
+// A connection that received nothing for so long is idle, as is a port. Longer than a time slice of the processor (3 to 4 ms), after
+// which a process that was preempted reads again; shorter than a delayed acknowledgement (40 ms).
+constexpr double idle_after_s = 0.02;
+
+constexpr std::size_t most_closed = 4096;
+
+double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Governor::Governor() : table_(most_descriptors) {}
+
+void Governor::opened(int descriptor, bool began_small) {
+  if (descriptor < 0 || descriptor >= most_descriptors || is_stopped_) return;
+  closed(descriptor);  // under this number, without close() having been seen
+  const std::string address = port_of_connection(descriptor);
+  if (address.empty()) return;
+  const std::lock_guard lock(mutex_);
+  auto connection = std::make_unique<Connection>();
+  connection->descriptor = descriptor;
+  connection->port = port_of(address);
+  connection->began_small = began_small;
+  connection->counts = counts_of(descriptor).value_or(SocketCounts{});
+  table_[descriptor].store(connection.get(), std::memory_order_release);
+  apply(*connection, steady_s());
+  connections_.push_back(std::move(connection));
+}
+
+void Governor::closed(int descriptor) {
+  if (descriptor < 0 || descriptor >= most_descriptors) return;
+  if (table_[descriptor].load(std::memory_order_relaxed) == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const auto is_it = [&](const auto& one) { return one->descriptor == descriptor; };
+  const auto found = std::ranges::find_if(connections_, is_it);
+  if (found != connections_.end()) drop(static_cast<std::size_t>(found - connections_.begin()));
+}
+
+void Governor::drop(std::size_t index) {
+  table_[connections_[index]->descriptor].store(nullptr, std::memory_order_release);
+  closed_.push_back(std::move(connections_[index]));
+  if (closed_.size() > most_closed) closed_.pop_front();
+  connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Governor::note(Connection& connection, std::int64_t bytes) {
+  connection.bytes_read.fetch_add(bytes, std::memory_order_relaxed);
+  const double now = steady_s();
+  if (now < next_look_s_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock()) look_at_all(now);
+}
+
+void Governor::look() {
+  const double now = steady_s();
+  const std::lock_guard lock(mutex_);
+  for (const auto& connection : connections_)  // what was read is not seen: take what has come
+    if (const auto counts = counts_of(connection->descriptor))
+      connection->bytes_read.store(counts->bytes, std::memory_order_relaxed);
+  look_at_all(now);
+}
+
+/// Under the lock.
+void Governor::look_at_all(double now_s) {
+  next_look_s_.store(now_s + look_every_s, std::memory_order_relaxed);
+  if (is_stopped_) return;
+  for (Port& port : ports_) port.num_active = 0, port.report = {};
+  for (std::size_t i = connections_.size(); i-- > 0;) look_at(*connections_[i], now_s);
+  for (Port& port : ports_) {
+    port.report.num_senders = port.num_active;
+    if (port.report.bytes > 0) {
+      port.report.busy_s = std::min(now_s - port.last_s, idle_after_s);
+      port.last_s = now_s;
+      const bool was_limited = port.window.is_limited();
+      port.window.add(port.report);
+      if (!was_limited && port.window.is_limited()) port.limited_since_s = now_s;
+    }
+  }
+  for (const auto& connection : connections_) apply(*connection, now_s);
+}
+
+void Governor::look_at(Connection& connection, double now_s) {
+  Port& port = ports_[connection.port];
+  const std::int64_t read = connection.bytes_read.load(std::memory_order_relaxed);
+  if (read == connection.bytes_seen) {
+    if (now_s - connection.last_s < idle_after_s) ++port.num_active;
+    return;
+  }
+  const auto counts = counts_of(connection.descriptor);
+  if (!counts) return;  // closed in a way that was not seen, and reused
+  connection.bytes_seen = read;
+  connection.last_s = now_s;
+  ++port.num_active;
+  port.report.bytes += counts->bytes - connection.counts.bytes;
+  port.report.segments += counts->segments - connection.counts.segments;
+  port.report.lost_segments += counts->out_of_order - connection.counts.out_of_order;
+  port.report.round_trip_s = std::max(port.report.round_trip_s, counts->round_trip_s);
+  connection.counts = *counts;
+}
+
+/// Of connections that receive, at every look: the kernel replaces the window now and then (socket.hpp). Idle ones have two packets.
+void Governor::apply(Connection& connection, double now_s) {
+  if (connection.began_small) restore_buffer(connection.descriptor);
+  connection.began_small = false;
+  Port& port = ports_[connection.port];
+  if (!port.window.is_limited()) return;
+  const std::int64_t segment_bytes = std::max<std::int64_t>(connection.counts.segment_bytes, 1);
+  const bool receives = connection.last_s == now_s;
+  const bool is_active = now_s - connection.last_s < idle_after_s;
+  const std::int64_t share = is_active ? port.window.share_bytes(port.num_active, segment_bytes)
+                                       : port.window.least_share_bytes(segment_bytes);
+  if (is_active) port.share_bytes = share;
+  if (!receives && share == connection.share_bytes) return;
+  connection.share_bytes = share;
+  limit_window(connection.descriptor, share);
+}
+
+int Governor::port_of(const std::string& address) {
+  const auto is_it = [&](const Port& port) { return port.address == address; };
+  const auto found = std::ranges::find_if(ports_, is_it);
+  if (found != ports_.end()) return static_cast<int>(found - ports_.begin());
+  ports_.emplace_back().address = address;
+  return static_cast<int>(ports_.size()) - 1;
+}
+
+void Governor::stop() {
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_.exchange(true)) return;
+  for (const auto& connection : connections_)
+    if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor);
+}
+
+std::vector<PortState> Governor::ports() {
+  const std::lock_guard lock(mutex_);
+  std::vector<PortState> states;
+  for (const Port& port : ports_) {
+    PortState state;
+    state.address = port.address;
+    state.num_active = port.num_active;
+    state.window_bytes = port.window.bytes();
+    state.share_bytes = port.share_bytes;
+    if (port.window.is_limited()) state.seconds_limited = steady_s() - port.limited_since_s;
+    states.push_back(state);
+  }
+  const auto add = [&](const Connection& one) {
+    PortState& state = states[one.port];
+    state.num_connections += 1;
+    state.segments += one.counts.segments;
+    state.lost_segments += one.counts.out_of_order;
+  };
+  for (const auto& one : connections_) add(*one);
+  for (const auto& one : closed_) add(*one);
+  return states;
+}
+
+}  // namespace nuice::flow

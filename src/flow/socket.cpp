@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/socket.hpp"
+
+#ifdef __linux__
+#include <arpa/inet.h>
+#include <linux/tcp.h>  // netinet/tcp.h knows no packets out of order
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstddef>
+#endif
+
+namespace nuice::flow {
+
+#ifdef __linux__
+namespace {
+
+#ifndef SO_BUF_LOCK
+constexpr int SO_BUF_LOCK = 72;
+#endif
+constexpr int receive_buffer_is_locked = 2;  // SOCK_RCVBUF_LOCK
+
+#ifndef TCP_RTO_MIN_US
+constexpr int TCP_RTO_MIN_US = 45;
+constexpr int TCP_DELACK_MAX_US = 46;
+#endif
+// The kernel takes two of its ticks (of 1 to 4 ms) at least. The acknowledgement's is the shorter one, by a tick, so that no packet is
+// sent again whose acknowledgement was only delayed.
+constexpr int acknowledgement_us = 8000;
+constexpr int retransmission_us = 12000;
+
+constexpr int small_buffer_bytes = 3000;     // the kernel takes twice that: room for two packets
+constexpr int default_buffer_bytes = 65536;  // the kernel takes twice that: tcp_rmem's default
+// The unit of windows is agreed on when a connection is made, so that this fits 16 bits: 4 MiB in units of 128 bytes.
+constexpr int largest_window_bytes = 4 << 20;
+constexpr std::uint32_t unknown_round_trip = 1'000'000'000;  // microseconds
+
+/// What this header and the running kernel know, else 0.
+template <auto field>
+std::int64_t known(const tcp_info& info, socklen_t length) {
+  const auto end = reinterpret_cast<const char*>(&(info.*field) + 1) - reinterpret_cast<const char*>(&info);
+  return static_cast<std::ptrdiff_t>(length) >= end ? info.*field : 0;
+}
+
+template <typename Info>
+std::int64_t out_of_order(const Info& info, socklen_t length) {
+  if constexpr (requires { info.tcpi_rcv_ooopack; }) return known<&Info::tcpi_rcv_ooopack>(info, length);
+  return 0;
+}
+
+/// Sent twice though nothing was lost, as the receiver says. Linux 4.20.
+template <typename Info>
+std::int64_t needless(const Info& info, socklen_t length) {
+  if constexpr (requires { info.tcpi_dsack_dups; }) return known<&Info::tcpi_dsack_dups>(info, length);
+  return 0;
+}
+
+template <typename Value>
+bool set(int descriptor, int level, int option, Value value) {
+  return setsockopt(descriptor, level, option, &value, sizeof value) == 0;
+}
+
+std::optional<int> get(int descriptor, int level, int option) {
+  int value = 0;
+  socklen_t length = sizeof value;
+  if (getsockopt(descriptor, level, option, &value, &length) != 0) return std::nullopt;
+  return value;
+}
+
+/// Of one end, without its port. Empty for what has none.
+std::string address_of(int descriptor, int (*end)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (end(descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0) return {};
+  const void* bytes = nullptr;
+  if (address.ss_family == AF_INET) bytes = &reinterpret_cast<sockaddr_in&>(address).sin_addr;
+  if (address.ss_family == AF_INET6) bytes = &reinterpret_cast<sockaddr_in6&>(address).sin6_addr;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (bytes == nullptr || inet_ntop(address.ss_family, bytes, text.data(), text.size()) == nullptr) return {};
+  return text.data();
+}
+
+}  // namespace
+
+std::optional<SocketCounts> counts_of(int descriptor) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return std::nullopt;
+  SocketCounts counts;
+  counts.bytes = known<&tcp_info::tcpi_bytes_received>(info, length);
+  counts.segments = known<&tcp_info::tcpi_data_segs_in>(info, length);
+  counts.out_of_order = out_of_order(info, length);
+  counts.retransmitted = info.tcpi_total_retrans - needless(info, length);
+  counts.segment_bytes = std::max(info.tcpi_rcv_mss, info.tcpi_advmss);
+  const auto round_trip = known<&tcp_info::tcpi_min_rtt>(info, length);
+  if (round_trip < unknown_round_trip) counts.round_trip_s = 1e-6 * static_cast<double>(round_trip);
+  return counts;
+}
+
+std::string port_of_connection(int descriptor) {
+  const auto type = get(descriptor, SOL_SOCKET, SO_TYPE);
+  if (type != SOCK_STREAM) return {};
+  const std::string peer = address_of(descriptor, getpeername);
+  const std::string own = address_of(descriptor, getsockname);
+  return peer.empty() || peer == own ? std::string{} : own;
+}
+
+bool begin_small(int descriptor) {
+  const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
+  if (!locks || (*locks & receive_buffer_is_locked) != 0) return false;
+  if (!set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, largest_window_bytes)) return false;
+  return set(descriptor, SOL_SOCKET, SO_RCVBUF, small_buffer_bytes) &&
+         set(descriptor, SOL_SOCKET, SO_BUF_LOCK, *locks);
+}
+
+void restore_buffer(int descriptor) {
+  const int locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK).value_or(0);
+  if ((locks & receive_buffer_is_locked) != 0) return;
+  set(descriptor, SOL_SOCKET, SO_RCVBUF, default_buffer_bytes);
+  set(descriptor, SOL_SOCKET, SO_BUF_LOCK, locks);
+}
+
+bool set_quick_timers(int descriptor) {
+  return set(descriptor, IPPROTO_TCP, TCP_DELACK_MAX_US, acknowledgement_us) &&
+         set(descriptor, IPPROTO_TCP, TCP_RTO_MIN_US, retransmission_us);
+}
+
+void limit_window(int descriptor, std::int64_t bytes) {
+  const auto buffer = get(descriptor, SOL_SOCKET, SO_RCVBUF);
+  const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
+  if (buffer && locks && (*locks & receive_buffer_is_locked) == 0)
+    set(descriptor, SOL_SOCKET, SO_RCVBUF, std::max(*buffer / 2, default_buffer_bytes));
+  set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(std::min<std::int64_t>(bytes, INT_MAX)));
+}
+
+void free_window(int descriptor) {
+  set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, INT_MAX / 2);
+  const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
+  if (locks) set(descriptor, SOL_SOCKET, SO_BUF_LOCK, *locks & ~receive_buffer_is_locked);
+}
+#else
+std::optional<SocketCounts> counts_of(int /*descriptor*/) { return std::nullopt; }
+std::string port_of_connection(int /*descriptor*/) { return {}; }
+bool begin_small(int /*descriptor*/) { return false; }
+void restore_buffer(int /*descriptor*/) {}
+bool set_quick_timers(int /*descriptor*/) { return false; }
+void limit_window(int /*descriptor*/, std::int64_t /*bytes*/) {}
+void free_window(int /*descriptor*/) {}
+#endif
+
+}  // namespace nuice::flow

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls by which connections are made, read and closed, in front of the C library's: they do what those do, and tell the governor.
+// What is read by io_uring is not seen, nor is a descriptor that dup2() or close_range() closes; the governor finds that out by itself.
+//
+// No frame here stops an exception or a cancellation: none is noexcept, and nothing is held while the C library is called.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+#include "flow/governor.hpp"
+#include "run/openers.hpp"
+#include "run/report.hpp"
+
+namespace {
+
+using nuice::flow::Governor;
+
+/// Null before the first connection of MPI. Never destroyed: other threads may read until the process is gone.
+std::atomic<Governor*> made_governor{nullptr};
+
+Governor& governor() {
+  static Governor* const the_one = [] {
+    pthread_atfork(nullptr, nullptr, nuice::run::turn_off);
+    return new Governor;
+  }();
+  made_governor.store(the_one, std::memory_order_release);
+  return *the_one;
+}
+
+enum Opening : std::uint8_t { none = 0, plain = 1, small = 2 };
+/// Of descriptors that connect or listen: they are governed once the first bytes come.
+std::array<std::atomic<std::uint8_t>, Governor::most_descriptors> openings{};
+
+std::atomic<std::uint8_t>* opening_of(int descriptor) {
+  return descriptor >= 0 && descriptor < Governor::most_descriptors ? &openings[descriptor] : nullptr;
+}
+
+/// Before the first packet.
+void begin(int descriptor, const void* caller) {
+  auto* const opening = opening_of(descriptor);
+  if (opening == nullptr || !nuice::run::is_governed_opener(caller)) return;
+  nuice::flow::set_quick_timers(descriptor);  // accepted connections inherit them
+  *opening = nuice::flow::begin_small(descriptor) ? small : plain;
+}
+
+void accepted(int listener, int descriptor, const void* caller) {
+  if (opening_of(descriptor) == nullptr || !nuice::run::is_governed_opener(caller)) return;
+  const auto* const opening = opening_of(listener);
+  governor().opened(descriptor, opening != nullptr && *opening == small);
+}
+
+ssize_t arrived(int descriptor, ssize_t bytes) {
+  auto* const opening = opening_of(descriptor);
+  if (bytes <= 0 || opening == nullptr || !nuice::run::is_on()) return bytes;
+  if (opening->load(std::memory_order_relaxed) != none)
+    governor().opened(descriptor, opening->exchange(none) == small);
+  if (Governor* const made = made_governor.load(std::memory_order_acquire); made != nullptr)
+    made->arrived(descriptor, bytes);
+  return bytes;
+}
+
+template <typename Function>
+Function* next(Function* /*type*/, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+/// The frame that this is used in is a function of the C library's name.
+#define NUICE_NEXT(name) static const auto real = next(static_cast<decltype(&::name)>(nullptr), #name)
+
+struct AtExit {
+  ~AtExit() {
+    Governor* const made = made_governor.load(std::memory_order_acquire);
+    if (made != nullptr && nuice::run::is_on()) nuice::run::report(*made);
+  }
+} at_exit;
+
+}  // namespace
+
+#define NUICE_EXPORT extern "C" __attribute__((visibility("default")))
+
+NUICE_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t length) {
+  NUICE_NEXT(connect);
+  const bool is_network =
+      address != nullptr && (address->sa_family == AF_INET || address->sa_family == AF_INET6);
+  if (is_network) begin(descriptor, __builtin_return_address(0));
+  return real(descriptor, address, length);
+}
+
+NUICE_EXPORT int listen(int descriptor, int backlog) {
+  NUICE_NEXT(listen);
+  begin(descriptor, __builtin_return_address(0));
+  return real(descriptor, backlog);
+}
+
+NUICE_EXPORT int accept(int listener, sockaddr* address, socklen_t* length) {
+  NUICE_NEXT(accept);
+  const int descriptor = real(listener, address, length);
+  if (descriptor >= 0) accepted(listener, descriptor, __builtin_return_address(0));
+  return descriptor;
+}
+
+NUICE_EXPORT int accept4(int listener, sockaddr* address, socklen_t* length, int flags) {
+  NUICE_NEXT(accept4);
+  const int descriptor = real(listener, address, length, flags);
+  if (descriptor >= 0) accepted(listener, descriptor, __builtin_return_address(0));
+  return descriptor;
+}
+
+NUICE_EXPORT int close(int descriptor) {
+  NUICE_NEXT(close);
+  if (auto* const opening = opening_of(descriptor); opening != nullptr && nuice::run::is_on()) {
+    *opening = none;
+    if (Governor* const made = made_governor.load(std::memory_order_acquire); made != nullptr)
+      made->closed(descriptor);
+  }
+  return real(descriptor);
+}
+
+NUICE_EXPORT ssize_t read(int descriptor, void* buffer, size_t bytes) {
+  NUICE_NEXT(read);
+  return arrived(descriptor, real(descriptor, buffer, bytes));
+}
+
+NUICE_EXPORT ssize_t readv(int descriptor, const iovec* parts, int count) {
+  NUICE_NEXT(readv);
+  return arrived(descriptor, real(descriptor, parts, count));
+}
+
+NUICE_EXPORT ssize_t recv(int descriptor, void* buffer, size_t bytes, int flags) {
+  NUICE_NEXT(recv);
+  return arrived(descriptor, real(descriptor, buffer, bytes, flags));
+}
+
+NUICE_EXPORT ssize_t recvfrom(int descriptor, void* buffer, size_t bytes, int flags, sockaddr* from,
+                              socklen_t* length) {
+  NUICE_NEXT(recvfrom);
+  return arrived(descriptor, real(descriptor, buffer, bytes, flags, from, length));
+}
+
+NUICE_EXPORT ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
+  NUICE_NEXT(recvmsg);
+  return arrived(descriptor, real(descriptor, message, flags));
+}

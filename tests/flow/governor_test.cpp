@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows on real sockets: connections from 127.0.0.2 to 127.0.0.1, which the governor takes for two hosts.
+#include "flow/governor.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+namespace nuice::flow {
+namespace {
+
+sockaddr_in address_of(const char* text, int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, text, &address.sin_addr);
+  return address;
+}
+
+/// Two ends of a connection; the receiver's is governed.
+struct Pair {
+  int sender = -1, receiver = -1;
+  bool began_small = false;
+
+  explicit Pair(const char* from = "127.0.0.2") {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in here = address_of("127.0.0.1", 0);
+    socklen_t length = sizeof here;
+    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&here), length), 0);
+    began_small = begin_small(listener);
+    EXPECT_EQ(listen(listener, 1), 0);
+    getsockname(listener, reinterpret_cast<sockaddr*>(&here), &length);
+    sender = socket(AF_INET, SOCK_STREAM, 0);
+    const sockaddr_in there = address_of(from, 0);
+    EXPECT_EQ(bind(sender, reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+    EXPECT_EQ(connect(sender, reinterpret_cast<sockaddr*>(&here), length), 0);
+    receiver = accept(listener, nullptr, nullptr);
+    close(listener);
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+  ~Pair() {
+    close(sender);
+    if (receiver >= 0) close(receiver);
+  }
+  void send_and_read(Governor& governor, std::size_t bytes) const {
+    const std::vector<char> data(bytes, 'x');
+    std::thread writer([&] { EXPECT_EQ(write(sender, data.data(), bytes), static_cast<ssize_t>(bytes)); });
+    std::vector<char> got(bytes);
+    for (std::size_t done = 0; done < bytes;) {
+      const ssize_t some = read(receiver, got.data() + done, bytes - done);
+      ASSERT_GT(some, 0);
+      done += static_cast<std::size_t>(some);
+      governor.arrived(receiver, some);
+    }
+    writer.join();
+    EXPECT_EQ(got, data);
+  }
+  int clamp() const {
+    int value = 0;
+    socklen_t length = sizeof value;
+    getsockopt(receiver, IPPROTO_TCP, TCP_WINDOW_CLAMP, &value, &length);
+    return value;
+  }
+};
+
+TEST(FlowGovernor, KnowsConnectionsToOtherHostsOnly) {
+  Governor governor;
+  const Pair to_another, to_itself("127.0.0.1");
+  governor.opened(to_another.receiver, false);
+  governor.opened(to_itself.receiver, false);
+  governor.opened(STDERR_FILENO, false);
+  governor.opened(-1, false);
+  governor.opened(Governor::most_descriptors, false);
+  ASSERT_EQ(governor.ports().size(), 1U);
+  EXPECT_EQ(governor.ports()[0].address, "127.0.0.1");
+  EXPECT_EQ(governor.ports()[0].num_connections, 1);
+}
+
+TEST(FlowGovernor, LeavesWindowsAloneWithoutLosses) {
+  Governor governor;
+  const Pair pair;
+  const int before = pair.clamp();
+  governor.opened(pair.receiver, false);
+  for (int i = 0; i < 20; ++i) pair.send_and_read(governor, 1 << 20);
+  EXPECT_GE(pair.clamp(), before);
+  EXPECT_EQ(governor.ports()[0].share_bytes, Window::unlimited);
+  EXPECT_GT(governor.ports()[0].segments, 0);
+}
+
+TEST(FlowGovernor, AConnectionThatBeganSmallGetsItsBufferBack) {
+  Governor governor;
+  const Pair pair;
+  if (!pair.began_small) GTEST_SKIP() << "this kernel has no SO_BUF_LOCK";
+  governor.opened(pair.receiver, true);
+  pair.send_and_read(governor, 1 << 20);
+  int buffer = 0;
+  socklen_t length = sizeof buffer;
+  getsockopt(pair.receiver, SOL_SOCKET, SO_RCVBUF, &buffer, &length);
+  EXPECT_GE(buffer, 131072);
+}
+
+TEST(FlowGovernor, APeerCannotSendMoreThanTheWindow) {
+  const Pair pair;
+  limit_window(pair.receiver, 2 * 1448);
+  EXPECT_EQ(pair.clamp(), 2 * 1448);
+  free_window(pair.receiver);
+  EXPECT_GT(pair.clamp(), 1 << 20);
+}
+
+TEST(FlowGovernor, QuickTimersAreSetWhereTheKernelHasThem) {
+  const Pair pair;
+  if (!set_quick_timers(pair.sender)) GTEST_SKIP() << "this kernel has no TCP_RTO_MIN_US";
+  int us = 0;
+  socklen_t length = sizeof us;
+  ASSERT_EQ(getsockopt(pair.sender, IPPROTO_TCP, 45, &us, &length), 0);
+  EXPECT_NEAR(us, 12000, 4000);
+}
+
+TEST(FlowGovernor, ForgetsWhatIsClosedAndCountsItStill) {
+  Governor governor;
+  for (int i = 0; i < 10; ++i) {
+    const Pair pair;
+    governor.opened(pair.receiver, false);
+    pair.send_and_read(governor, 1000);
+    governor.closed(pair.receiver);
+    governor.closed(pair.receiver);
+    governor.arrived(pair.receiver, 1000);  // a read that ended late
+  }
+  governor.look();
+  EXPECT_EQ(governor.ports()[0].num_connections, 10);
+  EXPECT_EQ(governor.ports()[0].num_active, 0);
+}
+
+TEST(FlowGovernor, ADescriptorMayBeUsedAgainWithoutACloseThatWasSeen) {
+  Governor governor;
+  Pair first;
+  governor.opened(first.receiver, false);
+  close(first.receiver);
+  const Pair second;
+  governor.opened(second.receiver, false);
+  second.send_and_read(governor, 100000);
+  if (second.receiver == first.receiver) first.receiver = -1;
+  EXPECT_EQ(governor.ports()[0].num_connections, 2);
+}
+
+TEST(FlowGovernor, ManyThreadsReadOpenAndClose) {
+  Governor governor;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 10; ++round) {
+        const Pair pair;
+        governor.opened(pair.receiver, pair.began_small);
+        pair.send_and_read(governor, 200000);
+        governor.look();
+        governor.closed(pair.receiver);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(governor.ports()[0].num_connections, 40);
+}
+
+TEST(FlowGovernor, DoesNothingAfterItWasStopped) {
+  Governor governor;
+  const Pair pair;
+  governor.opened(pair.receiver, false);
+  governor.stop();
+  governor.stop();
+  governor.arrived(pair.receiver, 100);
+  governor.look();
+  const Pair later;
+  governor.opened(later.receiver, false);
+  EXPECT_EQ(governor.ports()[0].num_connections, 1);
+}
+
+}  // namespace
+}  // namespace nuice::flow
