@@ -129,10 +129,9 @@ bool set_quick_timers(int descriptor) {
 }
 
 void limit_window(int descriptor, std::int64_t bytes) {
-  const auto buffer = get(descriptor, SOL_SOCKET, SO_RCVBUF);
   const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
-  if (buffer && locks && (*locks & receive_buffer_is_locked) == 0)
-    set(descriptor, SOL_SOCKET, SO_RCVBUF, std::max(*buffer / 2, default_buffer_bytes));
+  if (locks && (*locks & receive_buffer_is_locked) == 0)
+    set(descriptor, SOL_SOCKET, SO_RCVBUF, INT_MAX / 2);  // the kernel takes what net.core.rmem_max allows
   set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(std::min<std::int64_t>(bytes, INT_MAX)));
 }
 

@@ -46,7 +46,8 @@ void restore_buffer(int descriptor);
 /// round trip instead of 200 ms, a single packet is acknowledged after 8 ms instead of 40. Both ends need them. False: not here.
 bool set_quick_timers(int descriptor);
 
-/// Bytes that the peer may have in flight. The receive buffer stays as it is from then on.
+/// Bytes that the peer may have in flight. The receive buffer becomes as large as the system lets a program have, so that data wait there
+/// while the process is busy, and stays so.
 void limit_window(int descriptor, std::int64_t bytes);
 /// As if limit_window() had never been called, as far as the kernel allows.
 void free_window(int descriptor);

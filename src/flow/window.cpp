@@ -19,7 +19,10 @@ constexpr int judgements_of_a_try = 2;
 constexpr int first_patience = 8;
 constexpr int most_patience = 1024;
 constexpr int judgements_of_period = 64;  // the fastest rate is that of this and the last period
-constexpr int losses_of_a_crowd = 2;      // in a row, while every sender has its two packets and no more
+// With one packet each a connection waits for its process after every packet. That costs more than few losses: 16 hosts, 100 Mbit/s, queues of
+// 16 KiB took 70 ms in place of 63 with two packets and 2 % lost; 32 ranks that share 8 ports of 20 Mbit/s 844 in place of 1,131, with 7 % lost.
+constexpr double share_of_a_crowd = 1.0 / 25;
+constexpr int losses_of_a_crowd = 2;  // in a row, while every sender has its two packets and no more
 
 }  // namespace
 
@@ -58,7 +61,7 @@ void Window::judge(const Report& sum) {
   } else if (state_ == State::unlimited) {
     if (loses(sum)) limit();
   } else if (loses(sum)) {
-    shrink();
+    shrink(sum);
   } else {
     look_for_more(rate);
   }
@@ -72,9 +75,11 @@ void Window::limit() {
   patience_ = first_patience;
 }
 
-void Window::shrink() {
-  const bool is_least = window_ <= least_;
-  losses_in_a_row_ = is_least ? losses_in_a_row_ + 1 : 0;
+void Window::shrink(const Report& sum) {
+  const bool is_crowd = window_ <= least_ &&
+                        static_cast<double>(sum.lost_segments) >
+                            share_of_a_crowd * static_cast<double>(std::max(sum.segments, segments_to_judge));
+  losses_in_a_row_ = is_crowd ? losses_in_a_row_ + 1 : 0;
   if (losses_in_a_row_ >= losses_of_a_crowd) least_segments_ = 1;
   if (state_ == State::trying)
     give_up_try();

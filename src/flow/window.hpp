@@ -54,7 +54,7 @@ class Window {
   void judge(const Report& sum);
   bool loses(const Report& sum) const;
   void limit();
-  void shrink();
+  void shrink(const Report& sum);
   void look_for_more(double rate);
   void give_up_try();
   void note_rate(double rate);

@@ -1,104 +1,126 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes and matrices for the numerical programs, and pictures of their flows."""
+"""libnuice_flow.so in front of programs that use TCP: whose connections it governs, and that bytes stay what they are.
+
+127.0.0.1 and 127.0.0.2 are two hosts for it, so no network is needed."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import scipy.io
 
-import nuice
-from nuice import airfoil, flow
-from nuice.cli.bench import find_program
+LIBRARY = Path(sys.executable).parent.parent / "lib" / "nuice" / "libnuice_flow.so"
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="windows are set on Linux only")
 
-
-@pytest.fixture(scope="module")
-def mesh() -> airfoil.Mesh:
-    return airfoil.airfoil_mesh(300)
-
-
-def run(folder: Path, *command: str) -> dict:
-    """One rank, without mpiexec."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
-
-
-def test_the_boundary_is_the_profile_and_the_circle(mesh: airfoil.Mesh) -> None:
-    rim, on_wall = flow.boundary_edges(mesh)
-    radius = np.linalg.norm(mesh.points[rim] - [0.5, 0.0], axis=2)
-    assert (radius[on_wall] < 0.6).all()
-    assert radius[~on_wall] == pytest.approx(8.0)
-    for part in (rim[on_wall], rim[~on_wall]):  # closed lines: every point has two edges
-        assert set(np.bincount(part.ravel())) <= {0, 2}
-
-
-def test_all_triangles_are_counter_clockwise(mesh: airfoil.Mesh) -> None:
-    turned = airfoil.Mesh(mesh.points, mesh.triangles[:, [0, 2, 1]])
-    for one in (mesh, turned):
-        a, b, c = (one.points[flow.counter_clockwise(one)[:, i]] for i in range(3))
-        area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
-        assert (area > 0).all()
+EXCHANGE = """
+import hashlib, os, socket, sys, threading
+senders, size = int(sys.argv[1]), int(sys.argv[2])
+listener = socket.create_server(("127.0.0.1", 0))
+def send(seed):
+    end = socket.socket()
+    end.bind(("127.0.0.2", 0))
+    end.connect(listener.getsockname())
+    end.sendall(bytes([seed]) * size)
+    end.shutdown(socket.SHUT_WR)
+    assert end.recv(1) == b"k"
+    end.close()
+threads = [threading.Thread(target=send, args=(seed,)) for seed in range(senders)]
+[thread.start() for thread in threads]
+seen = set()
+for _ in threads:
+    end, _ = listener.accept()
+    data = b"".join(iter(lambda: end.recv(65536), b""))
+    assert len(data) == size and len(set(data)) == 1
+    seen.add(data[0])
+    end.sendall(b"k")
+    end.close()
+[thread.join() for thread in threads]
+assert seen == set(range(senders))
+MORE
+print("right")
+"""
 
 
-def test_the_stiffness_matrix_takes_linear_functions_to_zero(mesh: airfoil.Mesh) -> None:
-    matrix = flow.stiffness_matrix(mesh)
-    assert abs(matrix - matrix.T).max() == 0
-    assert np.linalg.eigvalsh(matrix.toarray()).min() > 0
-    rim, on_wall = flow.boundary_edges(mesh)
-    inside = np.setdiff1d(np.arange(len(mesh.points)), rim[~on_wall])
-    # Away from both boundaries the Laplacian of a linear function is zero.
-    touched = np.zeros(len(mesh.points), dtype=bool)
-    touched[np.unique(mesh.triangles[np.isin(mesh.triangles, rim).any(axis=1)])] = True
-    result = matrix @ (mesh.points[inside] @ [2.0, -3.0] + 1)
-    assert abs(result[~touched[inside]]).max() < 1e-11
-
-
-def test_the_command_writes_what_the_programs_read(tmp_path: Path, nuice_command) -> None:
-    made = nuice_command("mesh", "--points", 300, "-o", "a.mesh", "--stiffness", "k.mtx", "--json").json()
-    assert abs(made["points"] - 300) <= 6
-    assert scipy.io.mmread(tmp_path / "k.mtx").shape == (made["rows"], made["rows"])
-    solved = run(tmp_path, find_program("nuice-cg"), "--matrix", "k.mtx", "--json")
-    assert solved["converged"] and solved["rows"] == made["rows"]
-    options = (
-        "--mesh",
-        "a.mesh",
-        "--mach",
-        "0.4",
-        "--alpha",
-        "3",
-        "--steps",
-        "300",
-        "--vtk",
-        "f.vtk",
-        "--json",
+def start(folder: Path, program: str, *arguments: object, **settings: str) -> list[dict]:
+    """What the processes of this program report."""
+    environment = os.environ | {"LD_PRELOAD": str(LIBRARY), "NUICE_FLOW_REPORT": str(folder)} | settings
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    found = run(tmp_path, find_program("nuice-euler"), *options)
-    assert found["points"] == made["points"]
-    assert found["findings"]["free_stream"] < 1e-12
-    assert found["findings"]["lift"] > 0.05
-    drawn = nuice_command("flow", "f.vtk", "-o", "m.png", "--json").json()
-    assert drawn["points"] == made["points"]
-    assert 0 <= drawn["min"] < 0.4 < drawn["max"] < 1
-    assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
-    assert nuice_command("flow", "f.vtk", "-o", "p.svg", "--value", "pressure").status == 0
-    assert {p.name for p in tmp_path.iterdir()} == {"a.mesh", "k.mtx", "f.vtk", "m.png", "p.svg"}
+    assert (done.returncode, done.stdout.strip()) == (0, "right"), done.stderr
+    return [json.loads(file.read_text()) for file in sorted(folder.glob("flow-*.json"))]
 
 
-def test_bad_input_is_refused(tmp_path: Path, nuice_main) -> None:
-    (tmp_path / "no.vtk").write_text("# vtk DataFile Version 3.0\nPOINTS 2 double\n0 0\n")
-    for arguments, text in (
-        (("flow", "no.vtk", "-o", "m.png"), "no.vtk: not a flow that nuice-euler wrote"),
-        (("flow", "none.vtk", "-o", "m.png"), "none.vtk"),
-        (("mesh", "--points", 5, "-o", "a.mesh"), "5 points"),
-        (("mesh", "--points", 300, "-o", "no/a.mesh"), "no/a.mesh: there is no folder"),
-    ):
-        outcome = nuice_main(*arguments)
-        assert outcome.status == 2, arguments
-        assert text in outcome.err
-    with pytest.raises(nuice.Error, match="not a flow"):
-        flow.load_flow(tmp_path / "no.vtk")
+def test_a_programs_own_sockets_are_left_alone(tmp_path: Path) -> None:
+    assert start(tmp_path, EXCHANGE.replace("MORE", ""), 4, 100000) == []
+
+
+def test_all_connections_are_governed_if_asked(tmp_path: Path) -> None:
+    (report,) = start(tmp_path, EXCHANGE.replace("MORE", ""), 8, 1_000_000, NUICE_FLOW="all")
+    ports = {port["address"]: port for port in report["ports"]}
+    assert ports["127.0.0.1"]["connections"] == 8
+    assert ports["127.0.0.1"]["segments"] > 8
+    assert ports["127.0.0.1"]["out_of_order"] == 0
+    assert ports["127.0.0.1"]["share_bytes"] is None  # nothing was lost, so nothing was set
+
+
+def test_off_is_off(tmp_path: Path) -> None:
+    assert start(tmp_path, EXCHANGE.replace("MORE", ""), 4, 100000, NUICE_FLOW="off") == []
+
+
+def test_the_child_of_a_fork_says_and_does_nothing(tmp_path: Path) -> None:
+    more = """
+child = os.fork()
+if child == 0:
+    end = socket.create_connection(listener.getsockname())
+    end.close()
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0"""
+    (report,) = start(tmp_path, EXCHANGE.replace("MORE", more), 4, 100000, NUICE_FLOW="all")
+    assert {port["address"] for port in report["ports"]} == {"127.0.0.1", "127.0.0.2"}
+
+
+def test_a_reader_that_is_killed_leaves_its_sender_an_error(tmp_path: Path) -> None:
+    program = """
+import os, signal, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+child = os.fork()
+if child == 0:
+    end, _ = listener.accept()
+    end.recv(1000)
+    os.kill(os.getpid(), signal.SIGKILL)
+end = socket.socket()
+end.bind(("127.0.0.2", 0))
+end.connect(listener.getsockname())
+listener.close()
+try:
+    while True: end.sendall(b"x" * 100000)
+except (ConnectionResetError, BrokenPipeError):
+    print("right")
+os.waitpid(child, 0)"""
+    start(tmp_path, program, NUICE_FLOW="all")
+
+
+def test_a_report_into_a_folder_that_is_not_there_is_an_error_text_only(tmp_path: Path) -> None:
+    environment = os.environ | {
+        "LD_PRELOAD": str(LIBRARY),
+        "NUICE_FLOW": "all",
+        "NUICE_FLOW_REPORT": str(tmp_path / "none"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", EXCHANGE.replace("MORE", ""), "2", "1000"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "right")
+    assert "none/flow-" in done.stderr and "No such file" in done.stderr
