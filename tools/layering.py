@@ -42,7 +42,8 @@ ALLOWED = {
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
-    "dropin": {"core", "mpi", "exchange", "exchange/bind", "exchange/exec"},
+    "run": set(),
+    "dropin": {"core", "mpi", "exchange", "exchange/bind", "exchange/exec", "run"},
     "capi": {
         "core",
         "topology",
@@ -133,6 +134,7 @@ MPI_LAYERS = {
     "am/mpi",
     "drs/mpi",
     "capi",
+    "run",
     "dropin",
     "petsc",
 }
