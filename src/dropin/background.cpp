@@ -44,7 +44,8 @@ void Background::begin(bool threads, double watchdog_s) {
   watchdog_s_ = watchdog_s;
   MPI_Group group{};
   must(PMPI_Comm_group(MPI_COMM_SELF, &group), "MPI_Comm_group");
-  must(PMPI_Comm_create(MPI_COMM_SELF, group, &self_), "MPI_Comm_create");  // without the program's attributes
+  must(PMPI_Comm_create(MPI_COMM_SELF, group, &self_),
+       "MPI_Comm_create");  // without the program's attributes
   PMPI_Group_free(&group);
   PMPI_Comm_set_errhandler(self_, NUICE_ERRORS_RETURN);
 }

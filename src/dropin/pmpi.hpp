@@ -44,10 +44,10 @@ namespace nuice::run {
 void* mpi_object(const char* name);
 }  // namespace nuice::run
 
-#define NUICE_MPI_OBJECT(type, name)                                \
-  ([]() -> type {                                                   \
+#define NUICE_MPI_OBJECT(type, name)                             \
+  ([]() -> type {                                                \
     static void* const object = ::nuice::run::mpi_object(#name); \
-    return static_cast<type>(object);                               \
+    return static_cast<type>(object);                            \
   }())
 #undef MPI_BYTE
 #undef MPI_INT

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <numeric>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 

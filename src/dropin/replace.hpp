@@ -33,17 +33,17 @@
 #include <cstdint>
 #include <exception>
 #include <map>
-#include <optional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dropin/background.hpp"
 #include "dropin/failure.hpp"
-#include "run/neighbours.hpp"
 #include "dropin/shadow.hpp"
 #include "dropin/trials/turns.hpp"
+#include "run/neighbours.hpp"
 
 namespace nuice::dropin {
 
@@ -150,7 +150,8 @@ class Replacer {
   /// Which is about to be freed, by all its ranks.
   void free(MPI_Comm comm);
   /// call has made `made` of `parent`, all of whose ranks come here; it may have neighbourhoods. Null: this rank is none of them.
-  int begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made);
+  /// kind: its topology, as MPI_Topo_test would say.
+  int begin_neighbours(const char* call, int kind, MPI_Comm parent, MPI_Comm made);
 
  private:
   using Way = Turns::Way;
@@ -391,8 +392,8 @@ class Replacer {
   std::atomic<std::int64_t> num_replaced_ = 0;
   std::atomic<std::int64_t> num_left_ = 0;
   std::atomic<std::int64_t> num_preferred_ = 0;  // communicators on which MPI was found to be faster
-  std::atomic<std::int64_t> num_to_ask_ = 0;  // communicators
-  std::atomic<std::int64_t> num_trials_ = 0;  // that this rank meets others for
+  std::atomic<std::int64_t> num_to_ask_ = 0;     // communicators
+  std::atomic<std::int64_t> num_trials_ = 0;     // that this rank meets others for
 };
 
 Replacer& replacer();

@@ -305,7 +305,7 @@ bool Replacer::get_shadow(Place& place, MPI_Comm comm, const Items& items) {
 }
 
 /// Asked for the first, second, fourth, ... that all of them can count.
-int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made) {
+int Replacer::begin_neighbours(const char* call, int kind, MPI_Comm parent, MPI_Comm made) {
   return guarded(call, parent, [&] {
     Place* const from = place_of(parent);
     if (from == nullptr) return MPI_SUCCESS;
@@ -316,7 +316,11 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
       shadow = found->second;
     const std::int64_t number = ++(shadow ? shadow->num_neighbourhoods : from->num_neighbourhoods);
     Place* const place = made == MPI_COMM_NULL ? nullptr : place_of(made);
-    if (place != nullptr) place->neighbours = run::neighbours_of(made);
+    int told = MPI_UNDEFINED;
+    if (place != nullptr) PMPI_Topo_test(made, &told);
+    const bool is_as_made =
+        told == kind;  // Open MPI 5 says of a graph that was made of a grid that it is one
+    if (place != nullptr && is_as_made) place->neighbours = run::neighbours_of(made);
     if (is_forced_ || std::has_single_bit(static_cast<std::uint64_t>(number))) {
       wait(begin_to_tell(*from, parent, 0, place == nullptr ? 0 : place->neighbours.sources.size()));
       const Answer answer = all_told(*from);
@@ -333,7 +337,7 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
     if (place == nullptr) return MPI_SUCCESS;
     if (place->neighbours.is_ambiguous)
       say_ambiguous(call);
-    else
+    else if (is_as_made)
       join(*place, made, parent, shadow, *std::move(numbers));
     if (place->near_by.shadow) place->near_by.trial = trial;
     return MPI_SUCCESS;
@@ -347,7 +351,8 @@ void Replacer::say_ambiguous(const char* call) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
     std::fprintf(stderr,
-                 "nuice: %s has made a periodic grid with a dimension of 1 or 2: its neighbourhood collectives are left to MPI "
+                 "nuice: %s has made a periodic grid with a dimension of 1 or 2: its neighbourhood "
+                 "collectives are left to MPI "
                  "and not checked, as MPIs differ there (docs/how-to/run-limits.md)\n",
                  call);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Around every call that passes this library: what MPI, a tool, an error handler or this library itself calls inside another one
-// goes on to MPI as it is.
+// Around every call that passes this library: what MPI, a tool, an error handler or this library itself
+// calls inside another one goes on to MPI as it is.
 #pragma once
 
 #include "run/mpi.hpp"

@@ -77,13 +77,14 @@ std::string file_of(const void* address) {
 }
 
 bool is_mpi_code(const void* address) {
-  return starts_with_any(file_of(address), {"libmpi", "libmpich", "libmpifort", "libopen-", "mca_", "libnuice_record",
-                                            "libnuice_dropin"});
+  return starts_with_any(file_of(address), {"libmpi", "libmpich", "libmpifort", "libopen-", "mca_",
+                                            "libnuice_record", "libnuice_dropin"});
 }
 
 bool is_own_call(const void* return_address) {
   static std::mutex mutex;
-  static auto* const known = new std::unordered_map<const void*, bool>();  // programs call MPI until their very end
+  static auto* const known =
+      new std::unordered_map<const void*, bool>();  // programs call MPI until their very end
   const std::scoped_lock lock(mutex);
   const auto [found, is_new] = known->try_emplace(return_address, false);
   if (is_new)

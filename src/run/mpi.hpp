@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI of the program that a library is preloaded into. The library is linked with none: it is loaded into processes without
-// MPI as well (mpiexec, shells).
+// The MPI of the program that a library is preloaded into. The library is linked with none: it is loaded
+// into processes without MPI as well (mpiexec, shells).
 //
-// A library exports MPI_X and PMPI_X. Programs call MPI_X; Fortran's functions (in libraries of their own) and tools of the
-// program's, linked or preloaded, call PMPI_X. From either the call goes on to the function of the same name in the libraries
-// loaded after this one: another tool, or MPI.
+// A library exports MPI_X and PMPI_X. Programs call MPI_X; Fortran's functions (in libraries of their own)
+// and tools of the program's, linked or preloaded, call PMPI_X. From either the call goes on to the
+// function of the same name in the libraries loaded after this one: another tool, or MPI.
 #pragma once
 
 #include <mpi.h>
@@ -14,7 +14,8 @@
 
 namespace nuice::run {
 
-/// MPI's functions become visible to this library where the program has loaded them for itself alone, as Python does.
+/// MPI's functions become visible to this library where the program has loaded them for itself alone, as
+/// Python does.
 void find_mpi();
 
 /// The function of that name in a library loaded later. Ends the program if there is none.
@@ -51,7 +52,8 @@ inline int ranks_in(MPI_Comm comm) {
 std::string file_of(const void* address);
 /// Whether this code belongs to MPI, its bindings for Fortran included, or to NUICE.
 bool is_mpi_code(const void* address);
-/// Whether this call of a PMPI function is MPI's or NUICE's own: it comes from there, and not from the bindings for Fortran.
+/// Whether this call of a PMPI function is MPI's or NUICE's own: it comes from there, and not from the
+/// bindings for Fortran.
 bool is_own_call(const void* return_address);
 
 }  // namespace nuice::run

@@ -147,7 +147,8 @@ std::int32_t Recorder::number_of(Row row) {
 std::pair<std::size_t, std::size_t> Recorder::add(const char* call, int comm, void* from, Row row,
                                                   double seconds) {
   const int place = place_of(from);
-  if (groups_[static_cast<std::size_t>(comm)].has_others) row.clear();  // its ranks are not those of one matrix
+  if (groups_[static_cast<std::size_t>(comm)].has_others)
+    row.clear();  // its ranks are not those of one matrix
   const auto [found, is_new] = series_by_.try_emplace({call, comm, place}, series_.size());
   if (is_new) series_.push_back({call, comm, place, {}, {}});
   Series& series = series_[found->second];
@@ -188,11 +189,8 @@ void Recorder::note_started(const char* call, MPI_Comm comm, void* from, Row row
 
 void Recorder::note_init(const char* call, MPI_Comm comm, void* from, Row row, MPI_Request request) {
   const std::scoped_lock lock(mutex_);
-  keep(request, {.is_persistent = true,
-                 .comm = number_of(comm),
-                 .call = call,
-                 .from = from,
-                 .row = std::move(row)});
+  keep(request,
+       {.is_persistent = true, .comm = number_of(comm), .call = call, .from = from, .row = std::move(row)});
 }
 
 void Recorder::begin_transfer(const Operation& transfer, double seconds) {
@@ -275,7 +273,9 @@ void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t b
     if (!operation.is_persistent) pending_.erase(one);
   }
   num_pending_ = static_cast<std::int64_t>(pending_.size());
-  if (!done.empty() && !ended_.empty()) close_epochs(from);
+  // Also where another thread's operation has got the handle meanwhile, and so ended this one.
+  const bool is_any = std::ranges::any_of(requests, [](MPI_Request each) { return each != null_request(); });
+  if (is_any && !ended_.empty()) close_epochs(from);
 }
 
 void Recorder::close_epochs(void* from) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank of an unmodified program exchanges with whom: which call, from where in the program, over which communicator,
-// with which bytes for whom, and how long it took. Nothing is communicated; at the end each rank writes a file of its own, and
-// `nuice record merge` puts them together (python/nuice/recording.py has the other end of the format).
+// What one rank of an unmodified program exchanges with whom: which call, from where in the program, over
+// which communicator, with which bytes for whom, and how long it took. Nothing is communicated; at the end
+// each rank writes a file of its own, and `nuice record merge` puts them together
+// (python/nuice/recording.py has the other end of the format).
 //
-// Cost: a call of a collective costs a walk through its counts and some look-ups; one of MPI_Isend or MPI_Irecv, and each
-// request that is waited for, a look-up (lab/bench/run.py recording measures both). Memory: every row (whom this rank sends how
-// much in one call) is kept once, and six bytes or so for each call, both up to a limit; what comes later is counted only.
+// Cost: a call of a collective costs a walk through its counts and some look-ups; one of MPI_Isend or
+// MPI_Irecv, and each request that is waited for, a look-up (lab/bench/run.py recording measures both).
+// Memory: every row (whom this rank sends how much in one call) is kept once, and six bytes or so for each
+// call, both up to a limit; what comes later is counted only.
 #pragma once
 
 #include <mpi.h>
@@ -24,11 +26,13 @@
 
 namespace nuice::run {
 
-/// One rank's part of one exchange: destination and bytes, in turns, by ascending destination, none of them zero.
+/// One rank's part of one exchange: destination and bytes, in turns, by ascending destination, none of them
+/// zero.
 using Row = std::vector<std::int64_t>;
 
-/// Where the program called MPI: the callers' return addresses, innermost first, 0 where there are no more. `from` is the
-/// innermost, by which a place is known: the others are looked up when it calls for the first time, as that takes some 8 us.
+/// Where the program called MPI: the callers' return addresses, innermost first, 0 where there are no more.
+/// `from` is the innermost, by which a place is known: the others are looked up when it calls for the first
+/// time, as that takes some 8 us.
 using Site = std::array<void*, 4>;
 
 class Recorder {
@@ -47,8 +51,8 @@ class Recorder {
                     MPI_Request request);
   void note_init(const char* call, MPI_Comm comm, void* from, Row row, MPI_Request request);
 
-  /// Point to point: all that a rank starts on a communicator before it has waited for all of it is one exchange.
-  /// destination: MPI_PROC_NULL or below for a receive.
+  /// Point to point: all that a rank starts on a communicator before it has waited for all of it is one
+  /// exchange. destination: MPI_PROC_NULL or below for a receive.
   void note_transfer(MPI_Comm comm, int destination, std::int64_t bytes, double seconds, MPI_Request request);
   void note_transfer_init(MPI_Comm comm, int destination, std::int64_t bytes, MPI_Request request);
   /// A blocking send or receive inside such an exchange; alone it is none.
@@ -56,7 +60,8 @@ class Recorder {
 
   /// A persistent request has begun again, in a call that took so long.
   void start(MPI_Request request, void* from, double seconds);
-  /// These requests are complete, after a call that took so long and began when `begun_after` operations had been started.
+  /// These requests are complete, after a call that took so long and began when `begun_after` operations
+  /// had been started.
   void complete(const std::vector<MPI_Request>& requests, std::int64_t begun_after, void* from,
                 double seconds);
   void forget(MPI_Request request);
@@ -82,11 +87,13 @@ class Recorder {
     std::vector<int> ranks;  // in MPI_COMM_WORLD
     std::vector<int> neighbours;
     bool knows_neighbours = false;
-    bool has_others = false;  // an intercommunicator, or processes of another MPI_COMM_WORLD: its rows are not recorded
+    bool has_others =
+        false;  // an intercommunicator, or processes of another MPI_COMM_WORLD: its rows are not recorded
   };
-  /// What is known of a request that is not complete, or persistent. A handle is no name: MPI gives it again once its
-  /// operation is complete, be that at once (all short sends of Open MPI have one). So an operation whose handle another one
-  /// gets is complete, and a call that waits completes only operations that were started before it.
+  /// What is known of a request that is not complete, or persistent. A handle is no name: MPI gives it
+  /// again once its operation is complete, be that at once (all short sends of Open MPI have one). So an
+  /// operation whose handle another one gets is complete, and a call that waits completes only operations
+  /// that were started before it.
   struct Operation {
     std::int64_t number = 0;  // of its start
     bool is_persistent = false;

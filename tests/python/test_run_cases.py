@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "dropin" / "cases"
 BIN = Path(sys.executable).parent
 MPICH = ROOT / "build" / "mpich" / "venv-native"
-LIMIT_S = 120
+LIMIT_S = 60
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,12 @@ class Case:
     arguments: str = ""
     seen: dict[str, int] = field(default_factory=dict, hash=False)  # calls in the record
     quick: tuple[str, ...] = ()  # modes in every test run, with the wheel
-    settings: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()  # preloaded, too
+    environment: dict[str, str] = field(default_factory=dict, hash=False)
     only: tuple[str, ...] = ()  # these MPIs
     never: tuple[str, ...] = ()  # these modes
     fails: bool = False  # plain, too: the launcher's status and words depend on who was first
+    quits: bool = False  # without MPI_Finalize, of which launchers complain
 
     def __str__(self) -> str:
         return "-".join([self.file, *self.arguments.split()])
@@ -84,18 +86,18 @@ CASES_OF_ALL = [
     Case("threads.c", 3, "", {P2P: 600}, quick=("record",)),
     Case("forked_child.c", 3, "", {"MPI_Alltoallv": 2}, quick=("record", "1")),
     Case("own_wait.c", 3, "100000", {"MPI_Alltoall": 20, "MPI_Ialltoall": 20}, quick=("record", "tcp")),
-    Case("under_tool.c", 2, "", {"MPI_Alltoall": 3, P2P: 3}, quick=("record", "1"), settings=("tool.c",)),
-    Case("cancelled.c", 1, quick=("record", "off", "1")),
+    Case("under_tool.c", 2, "", {"MPI_Alltoall": 3, P2P: 3}, quick=("record", "hosts"), tools=("tool.c",), never=("1", "both")),
+    Case("cancelled.c", 1, quits=True, quick=("record", "off", "1")),
     Case("big_type.c", 2, "", {P2P: 1}),
     Case("graph_on_grid.c", 4, "p2p", quick=("hosts",)),
-    Case("graph_on_grid.c", 4, "coll", {"MPI_Neighbor_alltoall": 1}, quick=("record", "1")),
+    Case("graph_on_grid.c", 4, "coll", {"MPI_Neighbor_alltoall": 1}, only=("debian", "mpich")),  # not in Open MPI 5
     Case("small_grid.c", 2, "100000 60 2", quick=("1",)),
     Case("small_grid.c", 4, "60000 40 2 2"),
     Case("small_grid.c", 3, "60000 40 1 3"),
     Case("small_grid.c", 4, "60000 40 4"),
     *[Case("in_finalize.c", 4, how, quick=("1",) if how in "in" else ()) for how in "ibnp"],
     Case("no_copies.c", 3, quick=("1", "record")),
-    Case("zero_degree.c", 2, quick=("hosts",)),
+    Case("zero_degree.c", 2, environment={"OMPI_MCA_mpi_param_check": "0"}, quick=("hosts",)),
     Case("free_in_turn.c", 3, "24"),
     *[Case("bad_arguments.c", 2, str(mode), quick=("1",) if mode in (1, 6) else ()) for mode in range(24)],
     *[Case("bad_arguments.c", 2, f"{mode} primed") for mode in (0, 1, 5, 6, 7, 15, 17, 22, 31)],
@@ -159,7 +161,7 @@ def run(mpi: Mpi, case: Case, mode: str, folder: Path, record: Path) -> tuple[in
     preloads = [str(mpi.library(name)) for name in LIBRARIES.get(mode, (REPLACER,))] if settings else []
     if not all(Path(each).exists() for each in preloads):
         pytest.skip(f"{preloads[0]} is not built")
-    preloads += [str(built(mpi, tool, folder, "-shared", "-fPIC")) for tool in case.settings]
+    preloads += [str(built(mpi, tool, folder, "-shared", "-fPIC")) for tool in case.tools]
     if preloads:
         settings["LD_PRELOAD"] = ":".join(preloads)
     if mode in ("record", "both"):
@@ -167,7 +169,7 @@ def run(mpi: Mpi, case: Case, mode: str, folder: Path, record: Path) -> tuple[in
     command = [launcher, *mpi.options, "-n", str(case.ranks), "/usr/bin/env"]
     command += [f"{name}={value}" for name, value in settings.items()]
     command += [*words_of(mpi, case, folder), *case.arguments.split()]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment() | case.environment)
     try:
         out, err = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
@@ -191,7 +193,7 @@ def require_same(mpi: Mpi, case: Case, mode: str, folder: Path, record: Path) ->
         assert status != 0
         assert run(mpi, case, mode, folder, record)[0] != 0
         return
-    assert status == 0
+    assert status == 0 or case.quits
     assert not [line for line in said if "WRONG" in line]
     assert run(mpi, case, mode, folder, record) == (status, said)
     if mode in ("record", "both") and case.seen:

@@ -15,18 +15,18 @@ using nuice::dropin::Watch;
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define CALL NUICE_CALL
-#define BLOCKING(Name, PARAMETERS, ARGS)  \
-  CALL(Name, PARAMETERS, {                               \
-    if (!watch.is_outermost()) return next ARGS;         \
-    const Leaving leaving;                               \
-    return next ARGS;                                    \
+#define BLOCKING(Name, PARAMETERS, ARGS)         \
+  CALL(Name, PARAMETERS, {                       \
+    if (!watch.is_outermost()) return next ARGS; \
+    const Leaving leaving;                       \
+    return next ARGS;                            \
   })
-#define COLLECTIVE(Name, PARAMETERS, ARGS) \
-  CALL(Name, PARAMETERS, {                                \
-    if (!watch.is_outermost()) return next ARGS;          \
-    replacer().reach(comm);                               \
-    const Leaving leaving;                                \
-    return next ARGS;                                     \
+#define COLLECTIVE(Name, PARAMETERS, ARGS)       \
+  CALL(Name, PARAMETERS, {                       \
+    if (!watch.is_outermost()) return next ARGS; \
+    replacer().reach(comm);                      \
+    const Leaving leaving;                       \
+    return next ARGS;                            \
   })
 #define LOOKING(Name, PARAMETERS, ARGS)                                  \
   CALL(Name, PARAMETERS, {                                               \
@@ -47,10 +47,8 @@ OTHER_BLOCKING_CALLS(BLOCKING)
 namespace large {
 using Count = MPI_Count;
 using Displacement = MPI_Aint;
-#define LARGE_BLOCKING(Name, PARAMETERS, ARGS) \
-  BLOCKING(Name##_c, PARAMETERS, ARGS)
-#define LARGE_COLLECTIVE(Name, PARAMETERS, ARGS) \
-  COLLECTIVE(Name##_c, PARAMETERS, ARGS)
+#define LARGE_BLOCKING(Name, PARAMETERS, ARGS) BLOCKING(Name##_c, PARAMETERS, ARGS)
+#define LARGE_COLLECTIVE(Name, PARAMETERS, ARGS) COLLECTIVE(Name##_c, PARAMETERS, ARGS)
 COUNTED_COLLECTIVE_CALLS(LARGE_COLLECTIVE)
 COUNTED_BLOCKING_CALLS(LARGE_BLOCKING)
 #define LARGE_A2A (OUT_BUFFER, IN_BUFFER, MPI_Comm comm)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that may be replaced, and those that begin, complete or free requests. Fortran's come here, too: its functions call
-// those of C.
+// The calls that may be replaced, and those that begin, complete or free requests. Fortran's come here,
+// too: its functions call those of C.
 #include <mpi.h>
 
 #include <utility>
@@ -39,26 +39,27 @@ using namespace nuice::dropin;
 #define NA2AV_WITH(act) with_neighbor_alltoallv(A2AV_ARGS, act)
 #define NA2AW_WITH(act) with_neighbor_alltoallw(A2AW_ARGS, act)
 
-#define ALL_TO_ALL(CALL, way, Prefix)                                           \
-  CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_WITH, way, Prefix)       \
+#define ALL_TO_ALL(CALL, way, Prefix)                                 \
+  CALL(Alltoall, alltoall, A2A, A2A_ARGS, A2A_WITH, way, Prefix)      \
   CALL(Alltoallv, alltoallv, A2AV, A2AV_ARGS, A2AV_WITH, way, Prefix) \
   CALL(Alltoallw, alltoallw, A2AW, A2AW_ARGS, A2AW_WITH, way, Prefix)
-#define NEIGHBOURS(CALL, way, Prefix)                                                               \
-  CALL(Neighbor_alltoall, neighbor_alltoall, A2A, A2A_ARGS, NA2A_WITH, way, Prefix)       \
+#define NEIGHBOURS(CALL, way, Prefix)                                                    \
+  CALL(Neighbor_alltoall, neighbor_alltoall, A2A, A2A_ARGS, NA2A_WITH, way, Prefix)      \
   CALL(Neighbor_alltoallv, neighbor_alltoallv, A2AV, A2AV_ARGS, NA2AV_WITH, way, Prefix) \
   CALL(Neighbor_alltoallw, neighbor_alltoallw, NA2AW, A2AW_ARGS, NA2AW_WITH, way, Prefix)
 
-#define REPLACED(Name, name, PARAMETERS, ARGS, WITH, way, Prefix)                  \
-  CALL(Name, (PARAMETERS), {                                                       \
-    const auto by_mpi = [&] {                                                      \
-      const Leaving leaving;                                                       \
-      return next(ARGS);                                                           \
-    };                                                                             \
-    if (!watch.is_outermost()) return next(ARGS);                                  \
-    return replacer().is_on() ? WITH(way("MPI_" #Name, by_mpi)) : by_mpi();        \
+#define REPLACED(Name, name, PARAMETERS, ARGS, WITH, way, Prefix)           \
+  CALL(Name, (PARAMETERS), {                                                \
+    const auto by_mpi = [&] {                                               \
+      const Leaving leaving;                                                \
+      return next(ARGS);                                                    \
+    };                                                                      \
+    if (!watch.is_outermost()) return next(ARGS);                           \
+    return replacer().is_on() ? WITH(way("MPI_" #Name, by_mpi)) : by_mpi(); \
   })
 
-/// Of a call that gives a request: as the program means it, or into other memory, for another request. From within its parameters.
+/// Of a call that gives a request: as the program means it, or into other memory, for another request. From
+/// within its parameters.
 #define BEGINNING(call, is_persistent, by_mpi)                                                              \
   Beginning {                                                                                               \
     call, request, is_persistent, [&] { return by_mpi(request); }, [&](void* receive, MPI_Request* other) { \
@@ -69,17 +70,17 @@ using namespace nuice::dropin;
     }                                                                                                       \
   }
 
-#define NONBLOCKING(Name, name, PARAMETERS, ARGS, WITH, way, Prefix)               \
-  CALL(I##name, (PARAMETERS, MPI_Request * request), {                             \
-    const auto by_mpi = [&](MPI_Request* to) { return next(ARGS, to); };           \
-    const auto how = BEGINNING("MPI_I" #name, false, by_mpi);                      \
+#define NONBLOCKING(Name, name, PARAMETERS, ARGS, WITH, way, Prefix)                  \
+  CALL(I##name, (PARAMETERS, MPI_Request * request), {                                \
+    const auto by_mpi = [&](MPI_Request* to) { return next(ARGS, to); };              \
+    const auto how = BEGINNING("MPI_I" #name, false, by_mpi);                         \
     return replacer().is_on() && watch.is_outermost() ? WITH(way(how)) : how.leave(); \
   })
 
-#define PERSISTENT(Name, name, PARAMETERS, ARGS, WITH, way, Prefix)                \
-  CALL_##Prefix(Name##_init, (PARAMETERS, MPI_Info info, MPI_Request * request), { \
-    const auto by_mpi = [&](MPI_Request* to) { return next(ARGS, info, to); };     \
-    const auto how = BEGINNING(#Prefix "_" #Name "_init", true, by_mpi);           \
+#define PERSISTENT(Name, name, PARAMETERS, ARGS, WITH, way, Prefix)                   \
+  CALL_##Prefix(Name##_init, (PARAMETERS, MPI_Info info, MPI_Request * request), {    \
+    const auto by_mpi = [&](MPI_Request* to) { return next(ARGS, info, to); };        \
+    const auto how = BEGINNING(#Prefix "_" #Name "_init", true, by_mpi);              \
     return replacer().is_on() && watch.is_outermost() ? WITH(way(how)) : how.leave(); \
   })
 ALL_TO_ALL(REPLACED, blocking, MPI)
@@ -109,29 +110,29 @@ NEIGHBOURS(PERSISTENT, begun_neighbours, MPIX)
 #define CART_SUB MPI_Comm comm, const int remain_dims[]
 #define CART_SUB_ARGS comm, remain_dims
 
-#define WITH_NEIGHBOURS(Name, PARAMETERS, ARGS)                                    \
-  CALL(Name, (PARAMETERS, MPI_Comm * made), {                                      \
-    if (!watch.is_outermost() || !replacer().is_on()) return next(ARGS, made);     \
-    const auto by_mpi = [&] {                                                      \
-      const Leaving leaving;                                                       \
-      return next(ARGS, made);                                                     \
-    };                                                                             \
-    const int code = by_mpi();                                                     \
-    return code == MPI_SUCCESS ? replacer().begin_neighbours("MPI_" #Name, comm, *made) : code; \
+#define WITH_NEIGHBOURS(Name, kind, PARAMETERS, ARGS)                                                 \
+  CALL(Name, (PARAMETERS, MPI_Comm * made), {                                                         \
+    if (!watch.is_outermost() || !replacer().is_on()) return next(ARGS, made);                        \
+    const auto by_mpi = [&] {                                                                         \
+      const Leaving leaving;                                                                          \
+      return next(ARGS, made);                                                                        \
+    };                                                                                                \
+    const int code = by_mpi();                                                                        \
+    return code == MPI_SUCCESS ? replacer().begin_neighbours("MPI_" #Name, kind, comm, *made) : code; \
   })
 
-WITH_NEIGHBOURS(Cart_create, CART, CART_ARGS)
-WITH_NEIGHBOURS(Cart_sub, CART_SUB, CART_SUB_ARGS)
-WITH_NEIGHBOURS(Graph_create, GRAPH, GRAPH_ARGS)
-WITH_NEIGHBOURS(Dist_graph_create, DIST_GRAPH, DIST_GRAPH_ARGS)
-WITH_NEIGHBOURS(Dist_graph_create_adjacent, DIST_GRAPH_ADJACENT, DIST_GRAPH_ADJACENT_ARGS)
+WITH_NEIGHBOURS(Cart_create, MPI_CART, CART, CART_ARGS)
+WITH_NEIGHBOURS(Cart_sub, MPI_CART, CART_SUB, CART_SUB_ARGS)
+WITH_NEIGHBOURS(Graph_create, MPI_GRAPH, GRAPH, GRAPH_ARGS)
+WITH_NEIGHBOURS(Dist_graph_create, MPI_DIST_GRAPH, DIST_GRAPH, DIST_GRAPH_ARGS)
+WITH_NEIGHBOURS(Dist_graph_create_adjacent, MPI_DIST_GRAPH, DIST_GRAPH_ADJACENT, DIST_GRAPH_ADJACENT_ARGS)
 
-#define FREEING(Name)                                                       \
-  CALL(Name, (MPI_Comm * comm), {                                           \
+#define FREEING(Name)                                                                       \
+  CALL(Name, (MPI_Comm * comm), {                                                           \
     if (!watch.is_outermost() || !replacer().is_on() || comm == nullptr) return next(comm); \
-    const Leaving leaving;                                                  \
-    replacer().free(*comm);                                                 \
-    return next(comm);                                                      \
+    const Leaving leaving;                                                                  \
+    replacer().free(*comm);                                                                 \
+    return next(comm);                                                                      \
   })
 FREEING(Comm_free)
 FREEING(Comm_disconnect)
@@ -141,7 +142,8 @@ FREEING(Comm_disconnect)
 namespace {
 
 Awaited awaited(const Watch& watch, int count, const MPI_Request* requests) {
-  return Awaited(watch.is_outermost() && requests != nullptr ? count : 0, [requests](int i) { return requests[i]; });
+  return Awaited(watch.is_outermost() && requests != nullptr ? count : 0,
+                 [requests](int i) { return requests[i]; });
 }
 int as_it_is(int, int code) { return code; }
 auto in_statuses(MPI_Status* statuses) {

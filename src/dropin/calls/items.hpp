@@ -33,7 +33,8 @@ inline Items in_both_ways(bool in_place, std::vector<Item> out, std::vector<Item
   return {std::move(out), std::move(in), in_place};
 }
 
-/// Whether MPI takes these arguments: it is asked to send them to nobody. What it refuses is left to it, and so is the complaint.
+/// Whether MPI takes these arguments: it is asked to send them to nobody. What it refuses is left to it,
+/// and so is the complaint.
 inline bool is_taken(const void* at, std::int64_t count, MPI_Datatype type) {
   return count >= 0 && at != MPI_IN_PLACE && background().takes(at, count > 0 ? 1 : 0, type);
 }
@@ -83,8 +84,8 @@ inline std::vector<Item> typed_items(int ranks, const void* base, const int* cou
   return items;
 }
 
-// What becomes of a call: act(comm, base, block_bytes, items), items() being this rank's part, or none where MPI would refuse it; of
-// a neighbourhood items(neighbours).
+// What becomes of a call: act(comm, base, block_bytes, items), items() being this rank's part, or none
+// where MPI would refuse it; of a neighbourhood items(neighbours).
 
 template <typename Mpi>
 auto blocking(const char* call, Mpi& mpi) {
@@ -222,13 +223,11 @@ int with_neighbor_alltoallw(const void* sb, const int* scs, const MPI_Aint* sds,
     if (!are_typed_taken(num_destinations(neighbours), sb, scs, sds, sts) ||
         !are_typed_taken(num_sources(neighbours), rb, rcs, rds, rts))
       return std::nullopt;
-    return Items{items_to(neighbours,
-                          [&](std::size_t i, int rank) {
-                            return Item{rank, moved(sb, sds[i]), scs[i], sts[i]};
-                          }),
-                 items_from(neighbours, [&](std::size_t i, int rank) {
-                   return Item{rank, moved(rb, rds[i]), rcs[i], rts[i]};
-                 })};
+    return Items{
+        items_to(neighbours,
+                 [&](std::size_t i, int rank) { return Item{rank, moved(sb, sds[i]), scs[i], sts[i]}; }),
+        items_from(neighbours,
+                   [&](std::size_t i, int rank) { return Item{rank, moved(rb, rds[i]), rcs[i], rts[i]}; })};
   };
   return act(comm, rb, std::int64_t{-1}, items);
 }

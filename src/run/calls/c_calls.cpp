@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that are recorded, one line each in the tables below: name, parameters, arguments, and the row that it sends.
+// The calls that are recorded, one line each in the tables below: name, parameters, arguments, and the row
+// that it sends.
 #include <mpi.h>
 
 #include <vector>
@@ -53,7 +54,7 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
 
 #define A2A const void *sb, Count sc, MPI_Datatype st, void *rb, Count rc, MPI_Datatype rt, MPI_Comm comm
 #define A2A_ARGS sb, sc, st, rb, rc, rt, comm
-#define A2AV                                                                                           \
+#define A2AV                                                                                              \
   const void *sb, const Count *scs, const Displacement *sds, MPI_Datatype st, void *rb, const Count *rcs, \
       const Displacement *rds, MPI_Datatype rt, MPI_Comm comm
 #define A2AV_ARGS sb, scs, sds, st, rb, rcs, rds, rt, comm
@@ -72,38 +73,38 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
 #define NA2AV_ROW neighbours_typed(comm, scs, [&](int) { return st; })
 #define NA2AW_ROW neighbours_typed(comm, scs, [&](int i) { return sts[i]; })
 
-#define ALL_TO_ALLS(EACH, suffix)                                                                       \
-  EACH(Alltoall, alltoall, suffix, A2A, A2A_ARGS, A2A_ROW)                                              \
-  EACH(Alltoallv, alltoallv, suffix, A2AV, A2AV_ARGS, A2AV_ROW)                                         \
-  EACH(Alltoallw, alltoallw, suffix, A2AW, A2AW_ARGS, A2AW_ROW)                                         \
-  EACH(Neighbor_alltoall, neighbor_alltoall, suffix, A2A, A2A_ARGS, NA2A_ROW)                           \
-  EACH(Neighbor_alltoallv, neighbor_alltoallv, suffix, A2AV, A2AV_ARGS, NA2AV_ROW)                      \
+#define ALL_TO_ALLS(EACH, suffix)                                                  \
+  EACH(Alltoall, alltoall, suffix, A2A, A2A_ARGS, A2A_ROW)                         \
+  EACH(Alltoallv, alltoallv, suffix, A2AV, A2AV_ARGS, A2AV_ROW)                    \
+  EACH(Alltoallw, alltoallw, suffix, A2AW, A2AW_ARGS, A2AW_ROW)                    \
+  EACH(Neighbor_alltoall, neighbor_alltoall, suffix, A2A, A2A_ARGS, NA2A_ROW)      \
+  EACH(Neighbor_alltoallv, neighbor_alltoallv, suffix, A2AV, A2AV_ARGS, NA2AV_ROW) \
   EACH(Neighbor_alltoallw, neighbor_alltoallw, suffix, NA2AW, A2AW_ARGS, NA2AW_ROW)
 
-#define BLOCKING(Name, name, suffix, PARAMETERS, ARGS, ROW)                                                \
-  CALL(Name##suffix, (PARAMETERS), {                                                                       \
-    const int code = next(ARGS);                                                                           \
-    if (watch.records(code)) recorder().note("MPI_" #Name, comm, watch.from(), ROW, watch.seconds());      \
-    return code;                                                                                           \
+#define BLOCKING(Name, name, suffix, PARAMETERS, ARGS, ROW)                                           \
+  CALL(Name##suffix, (PARAMETERS), {                                                                  \
+    const int code = next(ARGS);                                                                      \
+    if (watch.records(code)) recorder().note("MPI_" #Name, comm, watch.from(), ROW, watch.seconds()); \
+    return code;                                                                                      \
   })
-#define NONBLOCKING(Name, name, suffix, PARAMETERS, ARGS, ROW)                                             \
-  CALL(I##name##suffix, (PARAMETERS, MPI_Request * request), {                                             \
-    const int code = next(ARGS, request);                                                                  \
-    if (watch.records(code))                                                                               \
-      recorder().note_started("MPI_I" #name, comm, watch.from(), ROW, watch.seconds(), *request);          \
-    return code;                                                                                           \
+#define NONBLOCKING(Name, name, suffix, PARAMETERS, ARGS, ROW)                                    \
+  CALL(I##name##suffix, (PARAMETERS, MPI_Request * request), {                                    \
+    const int code = next(ARGS, request);                                                         \
+    if (watch.records(code))                                                                      \
+      recorder().note_started("MPI_I" #name, comm, watch.from(), ROW, watch.seconds(), *request); \
+    return code;                                                                                  \
   })
-#define PERSISTENT(Name, name, suffix, PARAMETERS, ARGS, ROW)                                              \
-  CALL(Name##_init##suffix, (PARAMETERS, MPI_Info info, MPI_Request * request), {                         \
+#define PERSISTENT(Name, name, suffix, PARAMETERS, ARGS, ROW)                                               \
+  CALL(Name##_init##suffix, (PARAMETERS, MPI_Info info, MPI_Request * request), {                           \
     const int code = next(ARGS, info, request);                                                             \
-    if (watch.records(code)) recorder().note_init("MPI_" #Name "_init", comm, watch.from(), ROW, *request);  \
+    if (watch.records(code)) recorder().note_init("MPI_" #Name "_init", comm, watch.from(), ROW, *request); \
     return code;                                                                                            \
   })
 #define PERSISTENT_X(Name, name, suffix, PARAMETERS, ARGS, ROW)                                              \
-  CALL_X(Name##_init##suffix, (PARAMETERS, MPI_Info info, MPI_Request * request), {                         \
-    const int code = next(ARGS, info, request);                                                             \
-    if (watch.records(code)) recorder().note_init("MPIX_" #Name "_init", comm, watch.from(), ROW, *request);  \
-    return code;                                                                                            \
+  CALL_X(Name##_init##suffix, (PARAMETERS, MPI_Info info, MPI_Request * request), {                          \
+    const int code = next(ARGS, info, request);                                                              \
+    if (watch.records(code)) recorder().note_init("MPIX_" #Name "_init", comm, watch.from(), ROW, *request); \
+    return code;                                                                                             \
   })
 
 // --- Point to point ---------------------------------------------------------------------------------------------------
@@ -112,56 +113,60 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
 #define RECEIVE void *buffer, Count count, MPI_Datatype type, int other, int tag, MPI_Comm comm
 #define TRANSFER_ARGS buffer, count, type, other, tag, comm
 
-#define TRANSFER(Name, PARAMETERS, destination)                                                        \
-  CALL(Name, (PARAMETERS, MPI_Request * request), {                                                    \
-    const int code = next(TRANSFER_ARGS, request);                                                     \
-    if (watch.records(code))                                                                           \
-      recorder().note_transfer(comm, destination, count * size_of(type), watch.seconds(), *request);   \
-    return code;                                                                                       \
+#define TRANSFER(Name, PARAMETERS, destination)                                                      \
+  CALL(Name, (PARAMETERS, MPI_Request * request), {                                                  \
+    const int code = next(TRANSFER_ARGS, request);                                                   \
+    if (watch.records(code))                                                                         \
+      recorder().note_transfer(comm, destination, count * size_of(type), watch.seconds(), *request); \
+    return code;                                                                                     \
   })
-#define TRANSFER_INIT(Name, PARAMETERS, destination)                                                        \
-  CALL(Name, (PARAMETERS, MPI_Request * request), {                                                         \
-    const int code = next(TRANSFER_ARGS, request);                                                          \
-    if (watch.records(code)) recorder().note_transfer_init(comm, destination, count * size_of(type), *request); \
+#define TRANSFER_INIT(Name, PARAMETERS, destination)                                     \
+  CALL(Name, (PARAMETERS, MPI_Request * request), {                                      \
+    const int code = next(TRANSFER_ARGS, request);                                       \
+    if (watch.records(code))                                                             \
+      recorder().note_transfer_init(comm, destination, count * size_of(type), *request); \
+    return code;                                                                         \
+  })
+#define BLOCKING_SEND(Name)                                                                                 \
+  CALL(Name, (SEND), {                                                                                      \
+    const int code = next(TRANSFER_ARGS);                                                                   \
+    if (watch.records(code)) recorder().note_blocking(comm, other, count * size_of(type), watch.seconds()); \
     return code;                                                                                            \
   })
-#define BLOCKING_SEND(Name)                                                                             \
-  CALL(Name, (SEND), {                                                                                  \
-    const int code = next(TRANSFER_ARGS);                                                               \
-    if (watch.records(code)) recorder().note_blocking(comm, other, count * size_of(type), watch.seconds()); \
-    return code;                                                                                        \
-  })
-#define BLOCKING_RECEIVE(Name)                                                                        \
-  CALL(Name, (RECEIVE, MPI_Status * status), {                                                        \
-    const int code = next(TRANSFER_ARGS, status);                                                     \
-    if (watch.records(code)) recorder().note_blocking(comm, MPI_PROC_NULL, 0, watch.seconds());       \
-    return code;                                                                                      \
+#define BLOCKING_RECEIVE(Name)                                                                  \
+  CALL(Name, (RECEIVE, MPI_Status * status), {                                                  \
+    const int code = next(TRANSFER_ARGS, status);                                               \
+    if (watch.records(code)) recorder().note_blocking(comm, MPI_PROC_NULL, 0, watch.seconds()); \
+    return code;                                                                                \
   })
 /// Of both ends; alone it is no exchange either.
-#define SEND_AND_RECEIVE(Name)                                                                          \
-  CALL(Name, (const void* buffer, Count count, MPI_Datatype type, int to, int stag, void* rb, Count rc, \
-              MPI_Datatype rt, int from, int rtag, MPI_Comm comm, MPI_Status* status), {                \
-    const int code = next(buffer, count, type, to, stag, rb, rc, rt, from, rtag, comm, status);         \
-    if (watch.records(code)) recorder().note_blocking(comm, to, count * size_of(type), watch.seconds()); \
-    return code;                                                                                        \
-  })
+#define SEND_AND_RECEIVE(Name)                                                                       \
+  CALL(Name,                                                                                         \
+       (const void* buffer, Count count, MPI_Datatype type, int to, int stag, void* rb, Count rc,    \
+        MPI_Datatype rt, int from, int rtag, MPI_Comm comm, MPI_Status* status),                     \
+       {                                                                                             \
+         const int code = next(buffer, count, type, to, stag, rb, rc, rt, from, rtag, comm, status); \
+         if (watch.records(code))                                                                    \
+           recorder().note_blocking(comm, to, count * size_of(type), watch.seconds());               \
+         return code;                                                                                \
+       })
 
-#define TRANSFERS(suffix)                          \
-  TRANSFER(Isend##suffix, SEND, other)             \
-  TRANSFER(Issend##suffix, SEND, other)            \
-  TRANSFER(Irsend##suffix, SEND, other)            \
-  TRANSFER(Ibsend##suffix, SEND, other)            \
-  TRANSFER(Irecv##suffix, RECEIVE, MPI_PROC_NULL)  \
-  TRANSFER_INIT(Send_init##suffix, SEND, other)    \
-  TRANSFER_INIT(Ssend_init##suffix, SEND, other)   \
-  TRANSFER_INIT(Rsend_init##suffix, SEND, other)   \
-  TRANSFER_INIT(Bsend_init##suffix, SEND, other)   \
+#define TRANSFERS(suffix)                                  \
+  TRANSFER(Isend##suffix, SEND, other)                     \
+  TRANSFER(Issend##suffix, SEND, other)                    \
+  TRANSFER(Irsend##suffix, SEND, other)                    \
+  TRANSFER(Ibsend##suffix, SEND, other)                    \
+  TRANSFER(Irecv##suffix, RECEIVE, MPI_PROC_NULL)          \
+  TRANSFER_INIT(Send_init##suffix, SEND, other)            \
+  TRANSFER_INIT(Ssend_init##suffix, SEND, other)           \
+  TRANSFER_INIT(Rsend_init##suffix, SEND, other)           \
+  TRANSFER_INIT(Bsend_init##suffix, SEND, other)           \
   TRANSFER_INIT(Recv_init##suffix, RECEIVE, MPI_PROC_NULL) \
-  BLOCKING_SEND(Send##suffix)                      \
-  BLOCKING_SEND(Ssend##suffix)                     \
-  BLOCKING_SEND(Rsend##suffix)                     \
-  BLOCKING_SEND(Bsend##suffix)                     \
-  BLOCKING_RECEIVE(Recv##suffix)                   \
+  BLOCKING_SEND(Send##suffix)                              \
+  BLOCKING_SEND(Ssend##suffix)                             \
+  BLOCKING_SEND(Rsend##suffix)                             \
+  BLOCKING_SEND(Bsend##suffix)                             \
+  BLOCKING_RECEIVE(Recv##suffix)                           \
   SEND_AND_RECEIVE(Sendrecv##suffix)
 
 namespace usual {  // in which functions of C keep their names

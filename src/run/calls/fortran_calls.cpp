@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran's functions, which lie in a library of their own and call those of C (c_calls.cpp): here only from where in the
-// program they were called. `use mpi` and mpif.h by four manglings, `use mpi_f08` by names of its own, of which MPICH has
-// others where there are buffers. Every argument is an address.
+// Fortran's functions, which lie in a library of their own and call those of C (c_calls.cpp): here only
+// from where in the program they were called. `use mpi` and mpif.h by four manglings, `use mpi_f08` by
+// names of its own, of which MPICH has others where there are buffers. Every argument is an address.
 #include <mpi.h>
 
 #include "run/watch.hpp"
