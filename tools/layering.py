@@ -22,7 +22,6 @@ ALLOWED = {
     "advise": {"core", "topology", "machine", "schedulers"},
     "scale": {"core", "machine", "schedulers"},
     "flow": {"core"},
-    "run": {"core", "flow"},
     "mpi": {"core"},
     "exchange": {"core"},
     "exchange/bind": {"core", "mpi", "exchange"},
@@ -44,7 +43,8 @@ ALLOWED = {
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
-    "dropin": {"core", "mpi", "exchange", "exchange/bind", "exchange/exec"},
+    "run": {"flow"},
+    "dropin": {"core", "mpi", "exchange", "exchange/bind", "exchange/exec", "run"},
     "capi": {
         "core",
         "topology",
@@ -135,6 +135,7 @@ MPI_LAYERS = {
     "am/mpi",
     "drs/mpi",
     "capi",
+    "run",
     "dropin",
     "petsc",
 }

@@ -42,23 +42,27 @@ Background& background() {
 void Background::begin(bool threads, double watchdog_s) {
   threads_ = threads;
   watchdog_s_ = watchdog_s;
+  MPI_Group group{};
+  must(PMPI_Comm_group(MPI_COMM_SELF, &group), "MPI_Comm_group");
+  must(PMPI_Comm_create(MPI_COMM_SELF, group, &self_),
+       "MPI_Comm_create");  // without the program's attributes
+  PMPI_Group_free(&group);
+  PMPI_Comm_set_errhandler(self_, NUICE_ERRORS_RETURN);
+}
+
+bool Background::takes(const void* at, int count, MPI_Datatype type) const {
+  return PMPI_Send(at, count, type, MPI_PROC_NULL, 0, self_) == MPI_SUCCESS;
 }
 
 void Background::end() {
   leave();
   bring_to_end([](const Entry&) { return true; });
-  if (has_self_ && !knows_any()) PMPI_Comm_free(&self_);
   come_back();
 }
 
 // --- Tokens ------------------------------------------------------------------------------------------------------------
 
 void Background::make_token(Entry& entry) {
-  if (!has_self_) {
-    must(PMPI_Comm_dup(MPI_COMM_SELF, &self_), "MPI_Comm_dup");
-    PMPI_Comm_set_errhandler(self_, NUICE_ERRORS_RETURN);
-    has_self_ = true;
-  }
   if (free_tags_.empty()) {
     entry.tag = next_tag_++;
   } else {
@@ -143,6 +147,7 @@ int Background::start(std::span<const MPI_Request> requests) {
       const auto found = entries_.find(request);
       if (found == entries_.end()) continue;
       Entry& entry = *found->second;
+      if (entry.is_under_way) continue;  // it stands there twice, which MPI takes
       try {
         begin_exchange(entry);
       } catch (const std::exception& error) {

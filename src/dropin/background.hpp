@@ -112,6 +112,8 @@ class Background {
   /// Before MPI_Finalize: brings to an end what nobody has waited for.
   void end();
 
+  /// Whether MPI takes this as what a call sends or receives.
+  bool takes(const void* at, int count, MPI_Datatype type) const;
   bool any() const { return num_active_.load() != 0; }
   /// Gives the token, and begins the exchange unless it is persistent.
   void post(Posting posting, MPI_Request* request);
@@ -173,8 +175,7 @@ class Background {
   std::atomic<std::int64_t> num_away_ = 0;
 
   std::mutex mutex_;  // of what follows; before that of a shadow
-  MPI_Comm self_{};   // where tokens travel
-  bool has_self_ = false;
+  MPI_Comm self_{};   // where tokens travel; from begin() on
   std::vector<int> free_tags_;
   int next_tag_ = 0;
   Entries entries_;                            // by token

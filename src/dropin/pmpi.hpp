@@ -39,15 +39,15 @@
 #define MPI_Wtime PMPI_Wtime
 
 #ifdef OPEN_MPI
-namespace nuice::dropin {
+namespace nuice::run {
 /// An object of the MPI that the program has.
 void* mpi_object(const char* name);
-}  // namespace nuice::dropin
+}  // namespace nuice::run
 
-#define NUICE_MPI_OBJECT(type, name)                                \
-  ([]() -> type {                                                   \
-    static void* const object = ::nuice::dropin::mpi_object(#name); \
-    return static_cast<type>(object);                               \
+#define NUICE_MPI_OBJECT(type, name)                             \
+  ([]() -> type {                                                \
+    static void* const object = ::nuice::run::mpi_object(#name); \
+    return static_cast<type>(object);                            \
   }())
 #undef MPI_BYTE
 #undef MPI_INT

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@
 
 namespace nuice::dropin {
 
+using mpi::must;
 using mpi::PlanlessEngine;
 
 namespace {
@@ -53,8 +55,27 @@ int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
   *is_copied = 0;
   return MPI_SUCCESS;
 }
+/// MPI calls this whenever it likes: in MPI_Test, too, of whatever has kept a communicator (MPICH). Replacer::free() has the rest.
+int nothing_to_free(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
 }  // namespace
+
+/// Of all ranks of comm, in another communicator. Empty where some are not in it.
+std::vector<int> ranks_in(MPI_Comm other, MPI_Comm comm, int num_ranks) {
+  std::vector<int> ranks(static_cast<std::size_t>(num_ranks));
+  std::vector<int> in_other(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group own{};
+  MPI_Group others{};
+  must(PMPI_Comm_group(comm, &own), "MPI_Comm_group");
+  must(PMPI_Comm_group(other, &others), "MPI_Comm_group");
+  must(PMPI_Group_translate_ranks(own, num_ranks, ranks.data(), others, in_other.data()),
+       "MPI_Group_translate_ranks");
+  PMPI_Group_free(&own);
+  PMPI_Group_free(&others);
+  if (std::ranges::find(in_other, MPI_UNDEFINED) != in_other.end()) in_other.clear();
+  return in_other;
+}
 
 /// Never destroyed: programs call MPI until their very end.
 Replacer& replacer() {
@@ -79,7 +100,7 @@ void Replacer::begin() {
     say("all ranks are on one host: nothing is replaced");
     return;
   }
-  PMPI_Comm_create_keyval(keep_to_itself, forget, &key_, this);
+  PMPI_Comm_create_keyval(keep_to_itself, nothing_to_free, &key_, nullptr);
   host_ = number_of_host();
   int threads = MPI_THREAD_MULTIPLE;
   PMPI_Query_thread(&threads);
@@ -88,9 +109,9 @@ void Replacer::begin() {
   is_on_ = true;
 }
 
+/// From here on everything is MPI's, in the program's attribute functions inside MPI_Finalize, too.
 void Replacer::end() {
-  is_ending_ = true;
-  if (!is_on_) return;
+  if (!is_on_.exchange(false)) return;
   background().end();
   say(std::to_string(num_replaced_) + " calls replaced, " + std::to_string(num_left_) +
       " left to MPI, which was faster in " + std::to_string(num_preferred_) + " trials");
@@ -112,6 +133,7 @@ void Replacer::say_rates(const Turns::Rate& by_mpi, const Turns::Rate& by_us) co
 
 /// Kept as an attribute, as handles are used again when a communicator is freed.
 Replacer::Place* Replacer::place_of(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return nullptr;  // MPI complains of it
   void* value = nullptr;
   int is_there = 0;
   PMPI_Comm_get_attr(comm, key_, static_cast<void*>(&value), &is_there);
@@ -171,31 +193,36 @@ Posting Replacer::posting_of(Lane& lane, const Items& items, bool is_persistent)
 Replacer::Place* Replacer::new_place(MPI_Comm comm) {
   int is_inter = 0;
   int num_ranks = 0;
-  // What is no communicator is left to MPI to complain of.
-  if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &num_ranks) != MPI_SUCCESS)
-    return nullptr;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  PMPI_Comm_size(comm, &num_ranks);
   auto place = std::make_unique<Place>();
   PMPI_Comm_rank(comm, &place->rank);
   place->num_ranks = num_ranks;
-  place->stays_with_mpi = is_inter != 0 || num_ranks == 1;
+  // Processes that were spawned, or have connected, may have been started in another way: all ranks see that some are not in
+  // their own MPI_COMM_WORLD.
+  place->stays_with_mpi =
+      is_inter != 0 || num_ranks == 1 || ranks_in(MPI_COMM_WORLD, comm, num_ranks).empty();
   PMPI_Comm_set_attr(comm, key_, place.get());
   return place.release();
 }
 
-/// Inside MPI_Comm_free, which is collective; at the end of the program MPI frees the rest.
-int Replacer::forget(MPI_Comm comm, int, void* value, void* extra) {
+void Replacer::free(MPI_Comm comm) {
+  void* value = nullptr;
+  int is_there = 0;
+  if (comm != MPI_COMM_NULL) PMPI_Comm_get_attr(comm, key_, static_cast<void*>(&value), &is_there);
+  if (is_there == 0) return;
   const std::unique_ptr<Place> place(static_cast<Place*>(value));
-  auto& all = *static_cast<Replacer*>(extra);
   const bool may_start_again = background().finish(comm);
+  PMPI_Comm_delete_attr(comm, key_);
   for (const Lane* const lane : {&place->all, &place->near_by})
     if (lane->trial) lane->trial->end();
   // One that others may share stays: each rank may free its communicators at another time (garbage collectors do), and all must
   // find the same.
-  if (!place->all.shadow || !place->group.empty() || may_start_again) return MPI_SUCCESS;
+  if (!place->all.shadow || !place->group.empty() || may_start_again) return;
   MPI_Comm shadow = place->all.shadow->comm;
   place->all.shadow.reset();
-  --all.num_shadows_;
-  return all.is_ending_ ? MPI_SUCCESS : PMPI_Comm_free(&shadow);
+  --num_shadows_;
+  PMPI_Comm_free(&shadow);
 }
 
 Replacer::Step Replacer::next_step(Place& place) const {

@@ -34,14 +34,16 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dropin/background.hpp"
 #include "dropin/failure.hpp"
-#include "dropin/neighbours.hpp"
 #include "dropin/shadow.hpp"
 #include "dropin/trials/turns.hpp"
+#include "run/neighbours.hpp"
 
 namespace nuice::dropin {
 
@@ -56,6 +58,9 @@ struct Beginning {
 };
 template <typename Leave, typename Mpi>
 Beginning(const char*, MPI_Request*, bool, Leave, Mpi) -> Beginning<Leave, Mpi>;
+
+/// Of all ranks of comm, in another communicator. Empty where some are not in it.
+std::vector<int> ranks_in(MPI_Comm other, MPI_Comm comm, int num_ranks);
 
 class Replacer {
  public:
@@ -76,7 +81,9 @@ class Replacer {
       Step step = next_step(*place);
       if (step.way == Way::mpi && !step.is_timed && step.beside == Beside::nothing && !step.asks_first)
         return leave(mpi);
-      const Items all = items();
+      const std::optional<Items> sound = items();
+      if (!sound) return leave(mpi);
+      const Items& all = *sound;
       if (step.asks_first) step = ask_first(*place, comm, all);
       if (is_forced_ && !place->all.shadow && !get_shadow(*place, comm, all)) return leave(mpi);
       MPI_Request beside = begin_beside(*place, comm, all, step.beside);
@@ -96,7 +103,9 @@ class Replacer {
       Lane& lane = place->near_by;
       const Trial::Step step = step_of(lane);
       if (step.way == Trial::Way::mpi && !step.is_timed) return leave(mpi);
-      const Items all = items(place->neighbours);
+      const std::optional<Items> sound = items(place->neighbours);
+      if (!sound) return leave(mpi);
+      const Items& all = *sound;
       const Timing timing = timing_of(*place, lane, step, all);
       const int code =
           step.way == Trial::Way::ours ? replace(call, *place, lane, all, false, mpi) : leave(mpi);
@@ -113,13 +122,16 @@ class Replacer {
       if (place == nullptr || (block_bytes >= 0 && !may_gain(*place, block_bytes))) return leave(how.leave);
       if (!how.is_persistent) {
         if (place->all.trial) return post_tried(*place, place->all, comm, base, items, how);
-        if (replaces_now(*place)) return post_in(place->all, comm, base, items(), how, {});
-        if (wants_to_ask(*place)) note_to_ask(*place, items());
+        const bool is_ours = replaces_now(*place);
+        if (!is_ours && !wants_to_ask(*place)) return leave(how.leave);
+        const std::optional<Items> sound = items();
+        if (sound && is_ours) return post_in(place->all, comm, base, *sound, how, {});
+        if (sound) note_to_ask(*place, *sound);
         return leave(how.leave);
       }
-      const Items all = items();
-      return is_worth_init(*place, comm, all) ? post_in(place->all, comm, base, all, how, {})
-                                              : leave(how.leave);
+      const std::optional<Items> sound = items();
+      return sound && is_worth_init(*place, comm, *sound) ? post_in(place->all, comm, base, *sound, how, {})
+                                                          : leave(how.leave);
     });
   }
   template <typename GetItems, typename How>
@@ -135,8 +147,11 @@ class Replacer {
     if (num_to_ask_ > 0) ask_at(comm);
     if (num_trials_ > 0) meet_at(comm);
   }
+  /// Which is about to be freed, by all its ranks.
+  void free(MPI_Comm comm);
   /// call has made `made` of `parent`, all of whose ranks come here; it may have neighbourhoods. Null: this rank is none of them.
-  int begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made);
+  /// kind: its topology, as MPI_Topo_test would say.
+  int begin_neighbours(const char* call, int kind, MPI_Comm parent, MPI_Comm made);
 
  private:
   using Way = Turns::Way;
@@ -160,7 +175,6 @@ class Replacer {
   struct Place {
     bool stays_with_mpi = false;  // for good
     Turns turns;
-    MPI_Comm shadow{};  // being made
     int rank = 0;
     int num_ranks = 0;
     Lane all;  // no shadow: not yet
@@ -169,7 +183,7 @@ class Replacer {
     std::shared_ptr<Shadow> shared;        // by its ranks, once it was found
     std::size_t num_shared_looked_at = 0;  // how many there were
     std::vector<int> group;                // its ranks in MPI_COMM_WORLD, if it shares
-    Neighbours neighbours;
+    run::Neighbours neighbours;
     Lane near_by;                               // of its own neighbourhoods; no shadow: they stay with MPI
     std::shared_ptr<Shadow> of_neighbourhoods;  // that are made of it
     std::int64_t num_neighbourhoods = 0;        // before there was one
@@ -183,7 +197,6 @@ class Replacer {
     Word word;
     std::array<double, 4> rates{};
     std::vector<double> hosts;  // of all ranks
-    MPI_Request telling_hosts{};
   };
   struct Answer {
     bool any_wants = false;
@@ -216,12 +229,14 @@ class Replacer {
     Bytes input_;  // in place only
   };
 
-  /// Nothing is thrown into the program: act() gives a code of MPI, or an error becomes one.
+  /// Nothing of ours is thrown into the program: act() gives a code of MPI, or an error becomes one.
   template <typename Act>
   static int guarded(const char* call, MPI_Comm comm, Act&& act) {
     try {
       return act();
-    } catch (const std::exception& error) {
+    } catch (const Error& error) {  // what the program's own error handlers throw passes
+      return failed(call, comm, error);
+    } catch (const std::bad_alloc& error) {
       return failed(call, comm, error);
     }
   }
@@ -274,13 +289,16 @@ class Replacer {
   /// As the lane's trial has it.
   template <typename GetItems, typename How>
   int post_tried(Place& place, Lane& lane, MPI_Comm comm, void* base, GetItems&& items, How&& how) {
-    if (how.is_persistent)
-      return lane.trial && lane.trial->next_kept() == Trial::Way::mpi
-                 ? leave(how.leave)
-                 : post_in(lane, comm, base, items(), how, {});
+    if (how.is_persistent) {
+      const bool is_ours = !lane.trial || lane.trial->next_kept() != Trial::Way::mpi;
+      const std::optional<Items> sound = is_ours ? items() : std::nullopt;
+      return sound ? post_in(lane, comm, base, *sound, how, {}) : leave(how.leave);
+    }
     const Trial::Step step = step_of(lane);
     if (step.way == Trial::Way::mpi && !step.is_timed) return leave(how.leave);
-    const Items all = items();
+    const std::optional<Items> sound = items();
+    if (!sound) return leave(how.leave);
+    const Items& all = *sound;
     Timing timing = timing_of(place, lane, step, all);
     return step.way == Trial::Way::ours ? post_in(lane, comm, base, all, how, std::move(timing))
                                         : post_mpis(comm, base, how, std::move(timing));
@@ -340,9 +358,9 @@ class Replacer {
   bool has_tcp();
   static Answer all_told(Place& place);
   double host_of(const Place& place) const;
-  MPI_Request begin_duplicate(Place& place, MPI_Comm comm) const;
-  /// Once that is there.
-  std::shared_ptr<Shadow> end_duplicate(Place& place);
+  std::shared_ptr<Shadow> new_shadow(Place& place, MPI_Comm comm);
+  void wait(MPI_Request request) const;
+  void say_ambiguous(const char* call);
   /// Those of this host, from what all have told beside the making of the shadow.
   std::vector<Rank> near_ranks(Place& place) const;
   void use(Place& place, std::shared_ptr<Shadow> shadow) const;
@@ -353,9 +371,8 @@ class Replacer {
   void carry_out(Lane& lane, const Items& items) const;
   void wait_for(Shadow& shadow, const mpi::PlanlessEngine::Ongoing& ongoing) const;
   static void add(Place& place, bool is_ours, const Items& items, double seconds);
-  static int forget(MPI_Comm comm, int key, void* value, void* extra);
 
-  bool is_on_ = false;
+  std::atomic<bool> is_on_ = false;
   bool checks_ = false;
   bool are_hosts_pretended_ = false;  // for tests: every rank a host of its own
   std::atomic<bool> has_tcp_ = false;
@@ -365,6 +382,7 @@ class Replacer {
   double watchdog_s_ = 0;
   int key_ = MPI_KEYVAL_INVALID;
   bool tells_ = false;
+  bool has_said_ambiguous_ = false;
   double host_ = 0;  // its number: a hash that a double can hold
   std::atomic<std::int64_t> num_shadows_ = 0;
   bool shares_ = false;
@@ -374,9 +392,8 @@ class Replacer {
   std::atomic<std::int64_t> num_replaced_ = 0;
   std::atomic<std::int64_t> num_left_ = 0;
   std::atomic<std::int64_t> num_preferred_ = 0;  // communicators on which MPI was found to be faster
-  std::atomic<bool> is_ending_ = false;
-  std::atomic<std::int64_t> num_to_ask_ = 0;  // communicators
-  std::atomic<std::int64_t> num_trials_ = 0;  // that this rank meets others for
+  std::atomic<std::int64_t> num_to_ask_ = 0;     // communicators
+  std::atomic<std::int64_t> num_trials_ = 0;     // that this rank meets others for
 };
 
 Replacer& replacer();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
+#include <cstdio>
 #include <utility>
 
 #include "dropin/pmpi.hpp"
@@ -18,34 +18,41 @@ using mpi::must;
 
 namespace {
 
-void wait(MPI_Request request) {
-  background().wait_for({}, [&] {
-    int is_done = 0;
-    if (background().any()) must(PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-    return is_done != 0 || !background().any();
-  });
-  const Leaving leaving;
-  must(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-}
-
-/// Of all ranks of comm, in another communicator. Empty where some are not in it.
-std::vector<int> ranks_in(MPI_Comm other, MPI_Comm comm, int num_ranks) {
-  std::vector<int> ranks(static_cast<std::size_t>(num_ranks));
-  std::vector<int> in_other(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  MPI_Group own{};
-  MPI_Group others{};
-  must(PMPI_Comm_group(comm, &own), "MPI_Comm_group");
-  must(PMPI_Comm_group(other, &others), "MPI_Comm_group");
-  must(PMPI_Group_translate_ranks(own, num_ranks, ranks.data(), others, in_other.data()),
-       "MPI_Group_translate_ranks");
-  PMPI_Group_free(&own);
-  PMPI_Group_free(&others);
-  if (std::ranges::find(in_other, MPI_UNDEFINED) != in_other.end()) in_other.clear();
-  return in_other;
+/// Of the same ranks in the same order, and nothing of the program's: its attributes' functions are not called, as they would be
+/// for a duplicate. All ranks come here, and are in a call for which all are needed anyway.
+MPI_Comm bare_copy_of(MPI_Comm comm) {
+  MPI_Comm copy{};
+  MPI_Group group{};
+  must(PMPI_Comm_group(comm, &group), "MPI_Comm_group");
+  {
+    const Leaving leaving;
+    must(PMPI_Comm_create(comm, group, &copy), "MPI_Comm_create");
+  }
+  PMPI_Group_free(&group);
+  must(PMPI_Comm_set_errhandler(copy, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return copy;
 }
 
 }  // namespace
+
+/// Looks after what goes on in the background meanwhile. Throws Error timeout once the watchdog's time is over: another rank has
+/// not come.
+void Replacer::wait(MPI_Request request) const {
+  int is_done = 0;
+  const auto test = [&] {
+    must(PMPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    return is_done != 0;
+  };
+  const auto give_up = [&] {
+    throw Error(ErrorCode::timeout, "not all ranks of the communicator have come to this call for " +
+                                        std::to_string(watchdog_s_) + " s");
+  };
+  const auto look = [] { return background().any() && background().look(); };
+  const auto may_wait = [&] { return test() || (watchdog_s_ <= 0 && !background().any()); };
+  look_until(watchdog_s_, may_wait, look, give_up);
+  const Leaving leaving;
+  if (is_done == 0) must(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
 
 bool Replacer::is_worth_init(Place& place, MPI_Comm comm, const Items& items) {
   note_to_ask(place, items);
@@ -232,25 +239,19 @@ std::vector<Rank> Replacer::near_ranks(Place& place) const {
   return near;
 }
 
-MPI_Request Replacer::begin_duplicate(Place& place, MPI_Comm comm) const {
+std::shared_ptr<Shadow> Replacer::new_shadow(Place& place, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   place.hosts.assign(static_cast<std::size_t>(place.num_ranks), 0);
   place.hosts[static_cast<std::size_t>(place.rank)] = host_of(place);
-  must(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DOUBLE, place.hosts.data(), 1, MPI_DOUBLE, comm,
-                       &place.telling_hosts),
+  must(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DOUBLE, place.hosts.data(), 1, MPI_DOUBLE, comm, &request),
        "MPI_Iallgather");
-  must(PMPI_Comm_idup(comm, &place.shadow, &request), "MPI_Comm_idup");
-  return request;
-}
-
-std::shared_ptr<Shadow> Replacer::end_duplicate(Place& place) {
-  wait(place.telling_hosts);
-  must(PMPI_Comm_set_errhandler(place.shadow, NUICE_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  wait(request);
+  MPI_Comm copy = bare_copy_of(comm);
   const std::vector<Rank> near = near_ranks(place);
   const double share = 1.0 / static_cast<double>(near.size());
   constexpr int numbers = 16000;  // of tags every MPI has 2^15
   auto shadow =
-      std::make_shared<Shadow>(mpi::PlanlessChannel{place.shadow, place.rank, place.num_ranks, 0, numbers},
+      std::make_shared<Shadow>(mpi::PlanlessChannel{copy, place.rank, place.num_ranks, 0, numbers},
                                mpi::PlanlessSettings{.unasked_bytes = unasked_bytes(place.num_ranks - 1),
                                                      .window_senders = 4,
                                                      .window = {.share = share},
@@ -266,7 +267,7 @@ MPI_Request Replacer::begin_beside(Place& place, MPI_Comm comm, const Items& ite
   if (what == Beside::ask)  // has any rank a message that would be granted?
     return begin_to_tell(place, comm, may_gain(place, longest_of(items.out)) ? 1 : 0, 0,
                          bytes_of_others(items.in, place.rank));
-  if (what == Beside::make_shadow && !share_shadow(place, true)) request = begin_duplicate(place, comm);
+  if (what == Beside::make_shadow && !share_shadow(place, true)) use(place, new_shadow(place, comm));
   if (what == Beside::compare) {
     const auto& [mpi_bytes, mpi_s] = place.turns.by_mpi();
     const auto& [our_bytes, our_s] = place.turns.by_us();
@@ -285,7 +286,6 @@ void Replacer::make_shadow(Place& place, MPI_Comm comm) {
 void Replacer::end_beside(Place& place, MPI_Comm comm, MPI_Request request, Beside what) {
   wait(request);
   if (what == Beside::ask) take_answer(place, comm);
-  if (what == Beside::make_shadow && !place.all.shadow) use(place, end_duplicate(place));
   if (what == Beside::compare) {
     place.turns.decide({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
     say_rates({place.rates[0], place.rates[1]}, {place.rates[2], place.rates[3]});
@@ -305,7 +305,7 @@ bool Replacer::get_shadow(Place& place, MPI_Comm comm, const Items& items) {
 }
 
 /// Asked for the first, second, fourth, ... that all of them can count.
-int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made) {
+int Replacer::begin_neighbours(const char* call, int kind, MPI_Comm parent, MPI_Comm made) {
   return guarded(call, parent, [&] {
     Place* const from = place_of(parent);
     if (from == nullptr) return MPI_SUCCESS;
@@ -316,13 +316,16 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
       shadow = found->second;
     const std::int64_t number = ++(shadow ? shadow->num_neighbourhoods : from->num_neighbourhoods);
     Place* const place = made == MPI_COMM_NULL ? nullptr : place_of(made);
-    if (place != nullptr) place->neighbours = neighbours_of(made);
+    int told = MPI_UNDEFINED;
+    if (place != nullptr) PMPI_Topo_test(made, &told);
+    const bool is_as_made =
+        told == kind;  // Open MPI 5 says of a graph that was made of a grid that it is one
+    if (place != nullptr && is_as_made) place->neighbours = run::neighbours_of(made);
     if (is_forced_ || std::has_single_bit(static_cast<std::uint64_t>(number))) {
       wait(begin_to_tell(*from, parent, 0, place == nullptr ? 0 : place->neighbours.sources.size()));
       const Answer answer = all_told(*from);
       if (!shadow && answer.all_may && answer.most_partners > 0) {
-        wait(begin_duplicate(*from, parent));
-        shadow = end_duplicate(*from);
+        shadow = new_shadow(*from, parent);
         shadow->num_neighbourhoods = number;
       }
       if (shadow && answer.most_partners > 0) shadow->most_neighbours = answer.most_partners;
@@ -332,10 +335,26 @@ int Replacer::begin_neighbours(const char* call, MPI_Comm parent, MPI_Comm made)
     if (!numbers) return MPI_SUCCESS;
     const std::shared_ptr<Trial> trial = begin_trial(*from, *shadow, Trial::Way::ours, false);
     if (place == nullptr) return MPI_SUCCESS;
-    join(*place, made, parent, shadow, *std::move(numbers));
-    place->near_by.trial = trial;
+    if (place->neighbours.is_ambiguous)
+      say_ambiguous(call);
+    else if (is_as_made)
+      join(*place, made, parent, shadow, *std::move(numbers));
+    if (place->near_by.shadow) place->near_by.trial = trial;
     return MPI_SUCCESS;
   });
+}
+
+/// Open MPI 5 has blocks of the same neighbour in another order in nonblocking calls than in blocking ones.
+void Replacer::say_ambiguous(const char* call) {
+  if (!checks_ || std::exchange(has_said_ambiguous_, true)) return;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0)
+    std::fprintf(stderr,
+                 "nuice: %s has made a periodic grid with a dimension of 1 or 2: its neighbourhood "
+                 "collectives are left to MPI "
+                 "and not checked, as MPIs differ there (docs/how-to/run-limits.md)\n",
+                 call);
 }
 
 /// Up to twice what goes unasked, messages go whole: together they are the first flights of four senders of TCP, which any network must bear, and a grant

@@ -19,34 +19,6 @@
 #include "background_soak.hpp"
 #include "background_tried.hpp"
 
-// What the preloaded library finds where it looks for MPI's.
-#define V_PARAMETERS                                                                                       \
-  const void *data, const int *counts, const int *at, MPI_Datatype type, void *came, const int *in_counts, \
-      const int *in_at, MPI_Datatype in_type, MPI_Comm comm
-#define V_ARGUMENTS data, counts, at, type, came, in_counts, in_at, in_type, comm
-extern "C" int PMPI_Ialltoallv(V_PARAMETERS, MPI_Request* request) {
-  static const auto next = background::next_of<decltype(&PMPI_Ialltoallv)>("PMPI_Ialltoallv");
-  background::lose_time("SLOW_MPI_MS");
-  return next(V_ARGUMENTS, request);
-}
-extern "C" int PMPI_Ineighbor_alltoallv(V_PARAMETERS, MPI_Request* request) {
-  static const auto next =
-      background::next_of<decltype(&PMPI_Ineighbor_alltoallv)>("PMPI_Ineighbor_alltoallv");
-  background::lose_time("SLOW_MPI_MS");
-  return next(V_ARGUMENTS, request);
-}
-extern "C" int PMPI_Neighbor_alltoallv(V_PARAMETERS) {
-  static const auto next = background::next_of<decltype(&PMPI_Neighbor_alltoallv)>("PMPI_Neighbor_alltoallv");
-  background::lose_time("SLOW_MPI_MS");
-  return next(V_ARGUMENTS);
-}
-extern "C" int PMPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                              MPI_Request* request) {
-  static const auto next = background::next_of<decltype(&PMPI_Send_init)>("PMPI_Send_init");
-  background::lose_time("SLOW_US_MS");
-  return next(data, count, type, to, tag, comm, request);
-}
-
 namespace background {
 namespace {
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of one communicator among collective calls of all ranks, in which an interposer may find out who is faster.
-// MPI's own take SLOW_MPI_MS longer here, and MPI_Send_init, which only what stands in for them calls, SLOW_US_MS.
 #pragma once
 
-#include <dlfcn.h>
 #include <mpi.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <string>
@@ -16,15 +12,6 @@
 #include "background_exchange.hpp"
 
 namespace background {
-
-inline void lose_time(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text != nullptr) usleep(1000U * static_cast<unsigned>(std::atoi(text)));
-}
-template <typename Function>
-Function next_of(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
 
 inline Pattern pattern_named(const std::string& name) {
   if (name == "graph") return graph_of(MPI_COMM_WORLD);

@@ -4,11 +4,8 @@
 //
 // usage: exchanges_program ROUNDS [mismatch|soak|turns|ring]
 //
-// turns: so many calls of MPI_Alltoallv on one communicator (TWO: and on another; -1: of the same ranks the other way round), by an MPI whose MPI_Alltoallv takes SLOW_MPI_MS longer, and whose
-// MPI_Isend, which only what stands in for it calls, takes SLOW_US_MS longer.
-#include <dlfcn.h>
+// turns: so many calls of MPI_Alltoallv on one communicator (TWO: and on another; -1: of the same ranks the other way round).
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,35 +14,6 @@
 #include <numeric>
 #include <random>
 #include <vector>
-
-namespace {
-
-void lose_time(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text != nullptr) usleep(1000U * static_cast<unsigned>(std::atoi(text)));
-}
-
-template <typename Function>
-Function next_of(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
-}  // namespace
-
-// What the preloaded library finds where it looks for MPI's.
-extern "C" int PMPI_Alltoallv(const void* data, const int* counts, const int* at, MPI_Datatype type,
-                              void* came, const int* in_counts, const int* in_at, MPI_Datatype in_type,
-                              MPI_Comm comm) {
-  static const auto next = next_of<decltype(&PMPI_Alltoallv)>("PMPI_Alltoallv");
-  lose_time("SLOW_MPI_MS");
-  return next(data, counts, at, type, came, in_counts, in_at, in_type, comm);
-}
-extern "C" int PMPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                          MPI_Request* request) {
-  static const auto next = next_of<decltype(&PMPI_Isend)>("PMPI_Isend");
-  lose_time("SLOW_US_MS");
-  return next(data, count, type, to, tag, comm, request);
-}
 
 namespace {
 
@@ -254,7 +222,7 @@ struct Grid {
     int n = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     const int sizes[] = {n / columns, columns};
-    const int periods[] = {is_periodic, 1};
+    const int periods[] = {is_periodic != 0 && sizes[0] > 2, columns > 2};  // others are MPI's
     MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &comm);
     for (int d = 0; d < 2 && comm != MPI_COMM_NULL; ++d) {
       int before = 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The recorder under an unmodified program: every call with its bytes, and nothing changed where it is off.
 
-usage: record_test.py LIBRARY PROGRAM MPIEXEC NUMPROC_FLAG
+usage: record_test.py RECORDER REPLACER PROGRAM MPIEXEC NUMPROC_FLAG
 """
 
 import json
@@ -13,12 +13,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-LIBRARY, PROGRAM, MPIEXEC, FLAG = sys.argv[1:5]
+LIBRARY, REPLACER, PROGRAM, MPIEXEC, FLAG = sys.argv[1:6]
 RANKS = 4
 
 
 def run(folder, *arguments, mode="record"):
-    settings = {"LD_PRELOAD": LIBRARY, "NUICE_DROPIN": mode, "NUICE_RECORD_DIR": str(folder)}
+    libraries = LIBRARY if mode == "record" else f"{LIBRARY}:{REPLACER}"
+    settings = {"LD_PRELOAD": libraries, "NUICE_DROPIN": mode, "NUICE_RECORD_DIR": str(folder)}
     settings |= {"NUICE_DROPIN_FORCE": "1", "NUICE_DROPIN_VERBOSE": "1"}  # where calls are replaced
     command = [MPIEXEC, FLAG, str(RANKS), PROGRAM, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ | settings)

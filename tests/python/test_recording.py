@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import nuice
-from nuice.cli.recording import find_library, mpi_of, verdict
+from nuice.cli.recording import RECORDER, find_library, mpi_of, verdict
 from nuice.recording import Pattern, RecordedExchange, load
 from test_demo import missing_programs
 
@@ -162,6 +162,6 @@ def test_a_program_without_mpi_is_named_and_its_status_kept(tmp_path: Path) -> N
     done = run("run", "--record", tmp_path / "new", "--", "sh", "-c", "echo out; exit 7", status=7)
     assert done.stdout == "out\n"
     assert "it is no MPI program" in done.stderr
-    assert find_library().name == "libnuice_dropin.so"
+    assert find_library(RECORDER).name == "libnuice_record.so"
     assert mpi_of(Path(sys.executable).parent / "nuice-bench") in ("Open MPI", "MPICH")
     assert mpi_of(Path(__file__)) is None

@@ -19,7 +19,8 @@ from ..recording import RecordedExchange, Recording, load
 from . import output
 from .options import AsJson
 
-LIBRARY = "libnuice_dropin.so"
+RECORDER = "libnuice_record.so"
+REPLACER = "libnuice_dropin.so"
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
 LARGEST_IN_MEMORY = 65536  # bytes: the option shared_memory.largest
 SMALL_SHARE = 0.02  # of the run: not worth a plan
@@ -57,10 +58,10 @@ def run(
     if off:
         return _start(program, {"NUICE_DROPIN": "off"})
     if record is None:
-        return _start(program, _preloaded(program) | {"NUICE_DROPIN": "check" if check else "on"})
+        return _start(program, _preloaded(program, REPLACER) | {"NUICE_DROPIN": "check" if check else "on"})
     if record.exists() and any(record.iterdir()):
         raise Error(f"{record}: not empty; record into a new folder", "io")
-    settings = _preloaded(program)
+    settings = _preloaded(program, RECORDER)
     record.mkdir(parents=True, exist_ok=True)
     settings |= {"NUICE_DROPIN": "record", "NUICE_RECORD_DIR": str(record.resolve())}
     status = _start(program, settings)
@@ -71,11 +72,15 @@ def run(
     return status
 
 
-def _preloaded(program: list[str]) -> dict[str, str]:
-    """Raises Error not_applicable if the program has another MPI."""
-    library = find_library()
-    refuse_other_mpi(program, library)
-    preloads = [str(library), *filter(None, [os.environ.get("LD_PRELOAD")])]
+def _preloaded(program: list[str], name: str) -> dict[str, str]:
+    """Calls that are replaced are recorded as well where NUICE_RECORD_DIR says so.
+
+    Raises Error not_applicable if the program has another MPI.
+    """
+    names = [RECORDER] if os.environ.get("NUICE_RECORD_DIR") and name != RECORDER else []
+    libraries = [find_library(each) for each in [*names, name]]
+    refuse_other_mpi(program, libraries[0])
+    preloads = [*map(str, libraries), *filter(None, [os.environ.get("LD_PRELOAD")])]
     return {"LD_PRELOAD": ":".join(preloads)}
 
 
@@ -102,14 +107,14 @@ def _is_open_mpi(launcher: str) -> bool:
     return "Open MPI" in said.stdout or "prte" in said.stdout.lower()
 
 
-def find_library() -> Path:
+def find_library(name: str = REPLACER) -> Path:
     """Where `make build` or an installation puts it. Raises Error io if it is not there."""
-    named = os.environ.get("NUICE_DROPIN_LIBRARY")
-    beside = Path(sys.executable).parent.parent / "lib" / "nuice" / LIBRARY
-    for path in filter(None, [named and Path(named), beside]):
-        if path.is_file():
-            return path
-    raise Error(f"{beside}: not there; `make build` installs it, or set NUICE_DROPIN_LIBRARY", "io")
+    named = os.environ.get("NUICE_DROPIN_LIBRARIES")
+    folder = Path(named) if named else Path(sys.executable).parent.parent / "lib" / "nuice"
+    path = folder / name
+    if path.is_file():
+        return path
+    raise Error(f"{path}: not there; `make build` installs it, or set NUICE_DROPIN_LIBRARIES", "io")
 
 
 def mpi_of(file: Path) -> str | None:

@@ -5,28 +5,34 @@
 #include "dropin/background.hpp"
 #include "dropin/calls/blocking_calls.hpp"
 #include "dropin/replace.hpp"
+#include "dropin/watch.hpp"
+#include "run/entry.hpp"
 
 using nuice::dropin::background;
 using nuice::dropin::Leaving;
 using nuice::dropin::replacer;
+using nuice::dropin::Watch;
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
-#define BLOCKING(Name, name, NAME, n, PARAMETERS, ARGS)                         \
-  extern "C" __attribute__((visibility("default"))) int MPI_##Name PARAMETERS { \
-    const Leaving leaving;                                                      \
-    return PMPI_##Name ARGS;                                                    \
-  }
-#define COLLECTIVE(Name, name, NAME, n, PARAMETERS, ARGS)                       \
-  extern "C" __attribute__((visibility("default"))) int MPI_##Name PARAMETERS { \
-    replacer().reach(comm);                                                     \
-    const Leaving leaving;                                                      \
-    return PMPI_##Name ARGS;                                                    \
-  }
-#define LOOKING(Name, PARAMETERS, ARGS)                                         \
-  extern "C" __attribute__((visibility("default"))) int MPI_##Name PARAMETERS { \
-    if (background().any()) background().look();                                \
-    return PMPI_##Name ARGS;                                                    \
-  }
+#define CALL NUICE_CALL
+#define BLOCKING(Name, PARAMETERS, ARGS)         \
+  CALL(Name, PARAMETERS, {                       \
+    if (!watch.is_outermost()) return next ARGS; \
+    const Leaving leaving;                       \
+    return next ARGS;                            \
+  })
+#define COLLECTIVE(Name, PARAMETERS, ARGS)       \
+  CALL(Name, PARAMETERS, {                       \
+    if (!watch.is_outermost()) return next ARGS; \
+    replacer().reach(comm);                      \
+    const Leaving leaving;                       \
+    return next ARGS;                            \
+  })
+#define LOOKING(Name, PARAMETERS, ARGS)                                  \
+  CALL(Name, PARAMETERS, {                                               \
+    if (watch.is_outermost() && background().any()) background().look(); \
+    return next ARGS;                                                    \
+  })
 
 namespace usual {  // in which functions of C keep their names
 using Count = int;
@@ -41,19 +47,10 @@ OTHER_BLOCKING_CALLS(BLOCKING)
 namespace large {
 using Count = MPI_Count;
 using Displacement = MPI_Aint;
-#define LARGE_BLOCKING(Name, name, NAME, n, PARAMETERS, ARGS) \
-  BLOCKING(Name##_c, name, NAME, n, PARAMETERS, ARGS)
-#define LARGE_COLLECTIVE(Name, name, NAME, n, PARAMETERS, ARGS) \
-  COLLECTIVE(Name##_c, name, NAME, n, PARAMETERS, ARGS)
+#define LARGE_BLOCKING(Name, PARAMETERS, ARGS) BLOCKING(Name##_c, PARAMETERS, ARGS)
+#define LARGE_COLLECTIVE(Name, PARAMETERS, ARGS) COLLECTIVE(Name##_c, PARAMETERS, ARGS)
 COUNTED_COLLECTIVE_CALLS(LARGE_COLLECTIVE)
 COUNTED_BLOCKING_CALLS(LARGE_BLOCKING)
-#define TO_RANK (OUT_BUFFER, int to, int tag, MPI_Comm comm)
-#define TO_RANK_ARGS (sb, sc, st, to, tag, comm)
-BLOCKING(Send_c, , , , TO_RANK, TO_RANK_ARGS)
-BLOCKING(Ssend_c, , , , TO_RANK, TO_RANK_ARGS)
-BLOCKING(Rsend_c, , , , TO_RANK, TO_RANK_ARGS)
-BLOCKING(Recv_c, , , , (IN_BUFFER, int from, int tag, MPI_Comm comm, MPI_Status* status),
-         (rb, rc, rt, from, tag, comm, status))
 #define LARGE_A2A (OUT_BUFFER, IN_BUFFER, MPI_Comm comm)
 #define LARGE_A2AV                                                                                         \
   (const void* sb, const Count* scs, const Displacement* sds, MPI_Datatype st, void* rb, const Count* rcs, \
@@ -61,12 +58,12 @@ BLOCKING(Recv_c, , , , (IN_BUFFER, int from, int tag, MPI_Comm comm, MPI_Status*
 #define LARGE_A2AW                                                                               \
   (const void* sb, const Count* scs, const Displacement* sds, const MPI_Datatype* sts, void* rb, \
    const Count* rcs, const Displacement* rds, const MPI_Datatype* rts, MPI_Comm comm)
-BLOCKING(Alltoall_c, , , , LARGE_A2A, (sb, sc, st, rb, rc, rt, comm))
-BLOCKING(Alltoallv_c, , , , LARGE_A2AV, (sb, scs, sds, st, rb, rcs, rds, rt, comm))
-BLOCKING(Alltoallw_c, , , , LARGE_A2AW, (sb, scs, sds, sts, rb, rcs, rds, rts, comm))
-BLOCKING(Neighbor_alltoall_c, , , , LARGE_A2A, (sb, sc, st, rb, rc, rt, comm))
-BLOCKING(Neighbor_alltoallv_c, , , , LARGE_A2AV, (sb, scs, sds, st, rb, rcs, rds, rt, comm))
-BLOCKING(Neighbor_alltoallw_c, , , , LARGE_A2AW, (sb, scs, sds, sts, rb, rcs, rds, rts, comm))
+BLOCKING(Alltoall_c, LARGE_A2A, (sb, sc, st, rb, rc, rt, comm))
+BLOCKING(Alltoallv_c, LARGE_A2AV, (sb, scs, sds, st, rb, rcs, rds, rt, comm))
+BLOCKING(Alltoallw_c, LARGE_A2AW, (sb, scs, sds, sts, rb, rcs, rds, rts, comm))
+BLOCKING(Neighbor_alltoall_c, LARGE_A2A, (sb, sc, st, rb, rc, rt, comm))
+BLOCKING(Neighbor_alltoallv_c, LARGE_A2AV, (sb, scs, sds, st, rb, rcs, rds, rt, comm))
+BLOCKING(Neighbor_alltoallw_c, LARGE_A2AW, (sb, scs, sds, sts, rb, rcs, rds, rts, comm))
 }  // namespace large
 #endif
 

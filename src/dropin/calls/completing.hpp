@@ -9,18 +9,8 @@
 #include <vector>
 
 #include "dropin/background.hpp"
-#include "dropin/record.hpp"
 
 namespace nuice::dropin {
-
-/// After MPI has started these.
-inline int started(Watch& watch, std::span<const MPI_Request> requests) {
-  const int code = background().start(requests);
-  if (!watch.ended() || !recorder().waits_for_any()) return code;
-  const double share_s = watch.seconds() / static_cast<double>(requests.size());
-  for (const MPI_Request request : requests) recorder().start(request, watch.from(), share_s);
-  return code;
-}
 
 class Awaited {
  public:

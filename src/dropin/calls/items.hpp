@@ -4,10 +4,17 @@
 
 #include <mpi.h>
 
-#include "dropin/calls/rows.hpp"
+#include <algorithm>
+#include <optional>
+
 #include "dropin/replace.hpp"
+#include "run/mpi.hpp"
 
 namespace nuice::dropin {
+
+using run::Neighbours;
+using run::ranks_in;
+using run::size_of;
 
 inline std::byte* moved(const void* base, std::int64_t bytes) {
   return static_cast<std::byte*>(const_cast<void*>(base)) + bytes;
@@ -24,6 +31,28 @@ inline std::int64_t extent_of(MPI_Datatype type) {
 inline Items in_both_ways(bool in_place, std::vector<Item> out, std::vector<Item> in) {
   if (in_place) out = in;
   return {std::move(out), std::move(in), in_place};
+}
+
+/// Whether MPI takes these arguments: it is asked to send them to nobody. What it refuses is left to it,
+/// and so is the complaint.
+inline bool is_taken(const void* at, std::int64_t count, MPI_Datatype type) {
+  return count >= 0 && at != MPI_IN_PLACE && background().takes(at, count > 0 ? 1 : 0, type);
+}
+inline bool are_taken(int partners, const void* at, const int* counts, const void* displacements,
+                      MPI_Datatype type) {
+  if (partners == 0) return true;
+  if (counts == nullptr || displacements == nullptr) return false;
+  const bool any = std::any_of(counts, counts + partners, [](int count) { return count > 0; });
+  return std::all_of(counts, counts + partners, [](int count) { return count >= 0; }) &&
+         is_taken(at, any ? 1 : 0, type);
+}
+inline bool are_typed_taken(int partners, const void* at, const int* counts, const void* displacements,
+                            const MPI_Datatype* types) {
+  if (partners == 0) return true;
+  if (counts == nullptr || displacements == nullptr || types == nullptr) return false;
+  for (int i = 0; i < partners; ++i)
+    if (!is_taken(at, counts[i], types[i])) return false;
+  return true;
 }
 
 inline std::int64_t block_bytes(bool in_place, std::int64_t send_count, MPI_Datatype send_type,
@@ -47,16 +76,16 @@ inline std::vector<Item> vector_items(int ranks, const void* base, const int* co
   return items;
 }
 
-template <typename Type>
-std::vector<Item> typed_items(int ranks, const void* base, const int* counts, const int* displacements,
-                              Type&& type) {
+inline std::vector<Item> typed_items(int ranks, const void* base, const int* counts, const int* displacements,
+                                     const MPI_Datatype* types) {
   std::vector<Item> items;
   for (int i = 0; i < ranks; ++i)
-    if (counts[i] != 0) items.push_back({i, moved(base, displacements[i]), counts[i], type(i)});
+    if (counts[i] != 0) items.push_back({i, moved(base, displacements[i]), counts[i], types[i]});
   return items;
 }
 
-// What becomes of a call: act(comm, base, block_bytes, items), items() being this rank's part, of a neighbourhood items(neighbours).
+// What becomes of a call: act(comm, base, block_bytes, items), items() being this rank's part, or none
+// where MPI would refuse it; of a neighbourhood items(neighbours).
 
 template <typename Mpi>
 auto blocking(const char* call, Mpi& mpi) {
@@ -89,35 +118,39 @@ template <typename Act>
 int with_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                   Act&& act) {
   const bool in_place = sb == MPI_IN_PLACE;
-  const auto items = [&] {
+  const bool is_sound = is_taken(rb, rc, rt) && (in_place || is_taken(sb, sc, st));
+  const auto items = [&]() -> std::optional<Items> {
+    if (!is_sound) return std::nullopt;
     const int n = ranks_in(comm);
     return in_both_ways(in_place, in_place ? std::vector<Item>() : equal_items(n, sb, sc, st),
                         equal_items(n, rb, rc, rt));
   };
-  return act(comm, rb, block_bytes(in_place, sc, st, rc, rt), items);
+  return act(comm, rb, is_sound ? block_bytes(in_place, sc, st, rc, rt) : 0, items);
 }
 
 template <typename Act>
 int with_alltoallv(const void* sb, const int* scs, const int* sds, MPI_Datatype st, void* rb, const int* rcs,
                    const int* rds, MPI_Datatype rt, MPI_Comm comm, Act&& act) {
   const bool in_place = sb == MPI_IN_PLACE;
-  const auto items = [&] {
+  const auto items = [&]() -> std::optional<Items> {
     const int n = ranks_in(comm);
+    if (!are_taken(n, rb, rcs, rds, rt) || !(in_place || are_taken(n, sb, scs, sds, st))) return std::nullopt;
     return in_both_ways(in_place, in_place ? std::vector<Item>() : vector_items(n, sb, scs, sds, st),
                         vector_items(n, rb, rcs, rds, rt));
   };
   return act(comm, rb, std::int64_t{-1}, items);
 }
 
-/// send_type(i), receive_type(i)
-template <typename SendType, typename ReceiveType, typename Act>
-int with_alltoallw(const void* sb, const int* scs, const int* sds, SendType&& send_type, void* rb,
-                   const int* rcs, const int* rds, ReceiveType&& receive_type, MPI_Comm comm, Act&& act) {
+template <typename Act>
+int with_alltoallw(const void* sb, const int* scs, const int* sds, const MPI_Datatype* sts, void* rb,
+                   const int* rcs, const int* rds, const MPI_Datatype* rts, MPI_Comm comm, Act&& act) {
   const bool in_place = sb == MPI_IN_PLACE;
-  const auto items = [&] {
+  const auto items = [&]() -> std::optional<Items> {
     const int n = ranks_in(comm);
-    return in_both_ways(in_place, in_place ? std::vector<Item>() : typed_items(n, sb, scs, sds, send_type),
-                        typed_items(n, rb, rcs, rds, receive_type));
+    if (!are_typed_taken(n, rb, rcs, rds, rts) || !(in_place || are_typed_taken(n, sb, scs, sds, sts)))
+      return std::nullopt;
+    return in_both_ways(in_place, in_place ? std::vector<Item>() : typed_items(n, sb, scs, sds, sts),
+                        typed_items(n, rb, rcs, rds, rts));
   };
   return act(comm, rb, std::int64_t{-1}, items);
 }
@@ -141,7 +174,12 @@ std::vector<Item> items_from(const Neighbours& neighbours, GetItem&& item) {
   }
   return items;
 }
+inline int num_sources(const Neighbours& neighbours) { return static_cast<int>(neighbours.sources.size()); }
+inline int num_destinations(const Neighbours& neighbours) {
+  return static_cast<int>(neighbours.destinations.size());
+}
 
+/// The bytes of a block are no ground for a choice: a rank that sends to nobody may say none.
 template <typename Act>
 int with_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
                            MPI_Comm comm, Act&& act) {
@@ -151,10 +189,11 @@ int with_neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, in
       return Item{rank, moved(base, static_cast<std::int64_t>(i) * step), count, type};
     };
   };
-  const auto items = [&](const Neighbours& neighbours) {
+  const auto items = [&](const Neighbours& neighbours) -> std::optional<Items> {
+    if (!is_taken(sb, sc, st) || !is_taken(rb, rc, rt)) return std::nullopt;
     return Items{items_to(neighbours, block(sb, sc, st)), items_from(neighbours, block(rb, rc, rt))};
   };
-  return act(comm, rb, sc * size_of(st), items);
+  return act(comm, rb, std::int64_t{-1}, items);
 }
 
 template <typename Act>
@@ -166,26 +205,29 @@ int with_neighbor_alltoallv(const void* sb, const int* scs, const int* sds, MPI_
       return Item{rank, moved(base, displacements[i] * extent), counts[i], type};
     };
   };
-  const auto items = [&](const Neighbours& neighbours) {
+  const auto items = [&](const Neighbours& neighbours) -> std::optional<Items> {
+    if (!are_taken(num_destinations(neighbours), sb, scs, sds, st) ||
+        !are_taken(num_sources(neighbours), rb, rcs, rds, rt))
+      return std::nullopt;
     return Items{items_to(neighbours, part(sb, scs, sds, st)),
                  items_from(neighbours, part(rb, rcs, rds, rt))};
   };
   return act(comm, rb, std::int64_t{-1}, items);
 }
 
-/// send_type(i), receive_type(i)
-template <typename SendType, typename ReceiveType, typename Act>
-int with_neighbor_alltoallw(const void* sb, const int* scs, const MPI_Aint* sds, SendType&& send_type,
-                            void* rb, const int* rcs, const MPI_Aint* rds, ReceiveType&& receive_type,
+template <typename Act>
+int with_neighbor_alltoallw(const void* sb, const int* scs, const MPI_Aint* sds, const MPI_Datatype* sts,
+                            void* rb, const int* rcs, const MPI_Aint* rds, const MPI_Datatype* rts,
                             MPI_Comm comm, Act&& act) {
-  const auto items = [&](const Neighbours& neighbours) {
-    return Items{items_to(neighbours,
-                          [&](std::size_t i, int rank) {
-                            return Item{rank, moved(sb, sds[i]), scs[i], send_type(static_cast<int>(i))};
-                          }),
-                 items_from(neighbours, [&](std::size_t i, int rank) {
-                   return Item{rank, moved(rb, rds[i]), rcs[i], receive_type(static_cast<int>(i))};
-                 })};
+  const auto items = [&](const Neighbours& neighbours) -> std::optional<Items> {
+    if (!are_typed_taken(num_destinations(neighbours), sb, scs, sds, sts) ||
+        !are_typed_taken(num_sources(neighbours), rb, rcs, rds, rts))
+      return std::nullopt;
+    return Items{
+        items_to(neighbours,
+                 [&](std::size_t i, int rank) { return Item{rank, moved(sb, sds[i]), scs[i], sts[i]}; }),
+        items_from(neighbours,
+                   [&](std::size_t i, int rank) { return Item{rank, moved(rb, rds[i]), rcs[i], rts[i]}; })};
   };
   return act(comm, rb, std::int64_t{-1}, items);
 }

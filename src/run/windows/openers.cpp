@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "run/openers.hpp"
+#include "run/windows/openers.hpp"
 
 #include <dlfcn.h>
 

@@ -16,9 +16,9 @@
 #include <string>
 #include <system_error>
 
-#include "dropin/record.hpp"
+#include "run/recorder.hpp"
 
-namespace nuice::dropin {
+namespace nuice::run {
 namespace {
 
 /// "program+0x12a4 (exchange_halo)"; the call itself, not where it returns to.
@@ -108,4 +108,4 @@ void Recorder::write() const {
     throw std::system_error(errno, std::generic_category(), path);
 }
 
-}  // namespace nuice::dropin
+}  // namespace nuice::run

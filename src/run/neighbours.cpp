@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dropin/neighbours.hpp"
+#include "run/neighbours.hpp"
 
-namespace nuice::dropin {
+namespace nuice::run {
 namespace {
 
 Neighbours of_distributed_graph(MPI_Comm comm) {
@@ -32,13 +32,20 @@ Neighbours of_grid(MPI_Comm comm) {
   std::vector<int> both;
   int dims = 0;
   PMPI_Cartdim_get(comm, &dims);
+  std::vector<int> sizes(static_cast<std::size_t>(dims));
+  std::vector<int> periods(sizes.size());
+  std::vector<int> place(sizes.size());
+  PMPI_Cart_get(comm, dims, sizes.data(), periods.data(), place.data());
+  bool is_ambiguous = false;
   for (int d = 0; d < dims; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    is_ambiguous = is_ambiguous || (periods[at] != 0 && sizes[at] <= 2);
     int before = 0;
     int after = 0;
     PMPI_Cart_shift(comm, d, 1, &before, &after);
     both.insert(both.end(), {before, after});
   }
-  return {both, both, true};
+  return {both, both, true, is_ambiguous};
 }
 
 }  // namespace
@@ -51,4 +58,4 @@ Neighbours neighbours_of(MPI_Comm comm) {
   return kind == MPI_CART ? of_grid(comm) : Neighbours();
 }
 
-}  // namespace nuice::dropin
+}  // namespace nuice::run

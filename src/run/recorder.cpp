@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dropin/record.hpp"
+#include "run/recorder.hpp"
 
 #include <execinfo.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,57 +11,27 @@
 #include <tuple>
 #include <utility>
 
-#include "dropin/neighbours.hpp"
+#include "run/mpi.hpp"
+#include "run/neighbours.hpp"
 
-namespace nuice::dropin {
+namespace nuice::run {
 namespace {
 
 /// Calls of one series that are kept one by one, and numbers in all rows together (32 MiB).
 constexpr std::size_t most_calls = 1'000'000;
 constexpr std::size_t most_numbers = 4'000'000;
 
-thread_local int depth = 0;
-
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Where this library lies.
-struct Span {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-  bool has(void* at) const {
-    return reinterpret_cast<std::uintptr_t>(at) >= begin && reinterpret_cast<std::uintptr_t>(at) < end;
-  }
-};
-
-int note_own_code(dl_phdr_info* info, std::size_t, void* to) {
-  Span span;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& part = info->dlpi_phdr[i];
-    if (part.p_type != PT_LOAD) continue;
-    if (span.end == 0) span.begin = info->dlpi_addr + part.p_vaddr;
-    span.end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
-  }
-  if (!span.has(reinterpret_cast<void*>(&note_own_code))) return 0;
-  *static_cast<Span*>(to) = span;
-  return 1;
-}
-
-Span own_code() {
-  Span span;
-  dl_iterate_phdr(note_own_code, &span);
-  return span;
-}
-
 Site callers() {
-  static const Span own = own_code();
   std::array<void*, 12> frames{};
   Site site{};
   const int found = backtrace(frames.data(), static_cast<int>(frames.size()));
   std::size_t next = 0;
   for (int i = 0; i < found && next < site.size(); ++i)
-    if (void* const frame = frames[static_cast<std::size_t>(i)]; !own.has(frame)) site[next++] = frame;
+    if (void* const frame = frames[static_cast<std::size_t>(i)]; !is_mpi_code(frame)) site[next++] = frame;
   return site;
 }
 
@@ -89,6 +58,14 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   return ranks;
 }
 
+/// As launched: spawned processes have ranks and a file of the same names as those that have spawned them.
+bool is_spawned() {
+  MPI_Comm parent{};
+  int is_inter = 0;
+  PMPI_Comm_get_parent(&parent);
+  return parent != null_comm() && PMPI_Comm_test_inter(parent, &is_inter) == MPI_SUCCESS && is_inter != 0;
+}
+
 }  // namespace
 
 /// Never destroyed: programs call MPI until their very end.
@@ -106,15 +83,23 @@ void Recorder::begin() {
   folder_ = has_folder ? folder : "nuice-record";
   PMPI_Comm_rank(world(), &rank_);
   PMPI_Comm_size(world(), &num_ranks_);
+  if (is_spawned()) {
+    if (rank_ == 0) std::fputs("nuice: spawned processes are not recorded\n", stderr);
+    return;
+  }
   PMPI_Comm_create_keyval(keep_to_itself, nothing_to_free, &key_, nullptr);
+  process_ = getpid();
   begin_s_ = now_s();
   is_on_ = true;
 }
 
+/// A forked child has a copy of everything but what it is a record of.
 void Recorder::end() noexcept {
+  if (!is_on_ || getpid() != process_) return;
   const std::scoped_lock lock(mutex_);
-  if (!std::exchange(is_on_, false)) return;
+  if (!is_on_.exchange(false)) return;
   try {
+    end_unclosed();
     write();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "nuice: rank %d cannot write its record: %s\n", rank_, error.what());
@@ -130,7 +115,9 @@ int Recorder::number_of(MPI_Comm comm) {
   const auto number = static_cast<std::intptr_t>(groups_.size());
   int is_inter = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
-  groups_.push_back({world_ranks(comm), {}, false, is_inter != 0});
+  Group group{.ranks = world_ranks(comm), .neighbours = {}, .has_others = is_inter != 0};
+  if (std::erase_if(group.ranks, [](int rank) { return rank < 0; }) > 0) group.has_others = true;
+  groups_.push_back(std::move(group));
   PMPI_Comm_set_attr(comm, key_, reinterpret_cast<void*>(number));
   return static_cast<int>(number);
 }
@@ -144,7 +131,7 @@ const std::vector<int>& Recorder::neighbours(MPI_Comm comm) {
 
 int Recorder::place_of(void* from) {
   const auto [found, is_new] = places_.try_emplace(from, static_cast<int>(sites_.size()));
-  if (is_new) sites_.push_back(callers());
+  if (is_new) sites_.push_back(from == nullptr ? Site{} : callers());
   return found->second;
 }
 
@@ -160,9 +147,9 @@ std::int32_t Recorder::number_of(Row row) {
 std::pair<std::size_t, std::size_t> Recorder::add(const char* call, int comm, void* from, Row row,
                                                   double seconds) {
   const int place = place_of(from);
-  if (groups_[static_cast<std::size_t>(comm)].is_inter) row.clear();  // its ranks are not those of one matrix
-  const auto [found, is_new] = series_by_.try_emplace(
-      {static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(call)), comm, place}, series_.size());
+  if (groups_[static_cast<std::size_t>(comm)].has_others)
+    row.clear();  // its ranks are not those of one matrix
+  const auto [found, is_new] = series_by_.try_emplace({call, comm, place}, series_.size());
   if (is_new) series_.push_back({call, comm, place, {}, {}});
   Series& series = series_[found->second];
   for (std::size_t i = 1; i < row.size(); i += 2) series.total_bytes += static_cast<double>(row[i]);
@@ -180,51 +167,68 @@ void Recorder::note(const char* call, MPI_Comm comm, void* from, Row row, double
   add(call, number_of(comm), from, std::move(row), seconds);
 }
 
+// --- What has a request ------------------------------------------------------------------------------------------------
+
+/// An operation that had this handle before is complete, or freed where nobody has seen it.
+Recorder::Operation& Recorder::keep(MPI_Request request, Operation operation) {
+  operation.number = ++num_started_;
+  Operation& kept = pending_[request];
+  if (kept.is_active && kept.is_transfer) end_transfer(kept);
+  kept = std::move(operation);
+  num_pending_ = static_cast<std::int64_t>(pending_.size());
+  return kept;
+}
+
 void Recorder::note_started(const char* call, MPI_Comm comm, void* from, Row row, double seconds,
                             MPI_Request request) {
   const std::scoped_lock lock(mutex_);
-  const auto [series, index] = add(call, number_of(comm), from, std::move(row), seconds);
-  pending_[request] = {.is_active = true, .series = series, .index = index};
+  const int number = number_of(comm);
+  const auto [series, index] = add(call, number, from, std::move(row), seconds);
+  keep(request, {.is_active = true, .comm = number, .series = series, .index = index});
 }
 
 void Recorder::note_init(const char* call, MPI_Comm comm, void* from, Row row, MPI_Request request) {
   const std::scoped_lock lock(mutex_);
-  pending_[request] = {
-      .is_persistent = true, .comm = number_of(comm), .call = call, .from = from, .row = std::move(row)};
+  keep(request,
+       {.is_persistent = true, .comm = number_of(comm), .call = call, .from = from, .row = std::move(row)});
 }
 
-void Recorder::begin_transfer(const Pending& transfer, double seconds) {
+void Recorder::begin_transfer(const Operation& transfer, double seconds) {
   Epoch& epoch = epochs_[transfer.comm];
   ++epoch.open;
+  ended_.erase(transfer.comm);
   epoch.seconds += seconds;
   if (transfer.destination >= 0 && transfer.bytes > 0) epoch.bytes[transfer.destination] += transfer.bytes;
+}
+
+void Recorder::end_transfer(const Operation& transfer) {
+  if (--epochs_[transfer.comm].open == 0) ended_.insert(transfer.comm);
 }
 
 void Recorder::note_transfer(MPI_Comm comm, int destination, std::int64_t bytes, double seconds,
                              MPI_Request request) {
   const std::scoped_lock lock(mutex_);
-  Pending& transfer = pending_[request];
-  transfer = {.is_active = true,
-              .is_transfer = true,
-              .comm = number_of(comm),
-              .destination = destination,
-              .bytes = bytes};
+  const Operation& transfer = keep(request, {.is_active = true,
+                                             .is_transfer = true,
+                                             .comm = number_of(comm),
+                                             .destination = destination,
+                                             .bytes = bytes});
   begin_transfer(transfer, seconds);
 }
 
 void Recorder::note_transfer_init(MPI_Comm comm, int destination, std::int64_t bytes, MPI_Request request) {
   const std::scoped_lock lock(mutex_);
-  pending_[request] = {.is_persistent = true,
-                       .is_transfer = true,
-                       .comm = number_of(comm),
-                       .destination = destination,
-                       .bytes = bytes};
+  keep(request, {.is_persistent = true,
+                 .is_transfer = true,
+                 .comm = number_of(comm),
+                 .destination = destination,
+                 .bytes = bytes});
 }
 
 void Recorder::note_blocking(MPI_Comm comm, int destination, std::int64_t bytes, double seconds) {
   const std::scoped_lock lock(mutex_);
   const auto epoch = epochs_.find(number_of(comm));
-  if (epoch == epochs_.end() || epoch->second.open == 0) return;
+  if (epoch == epochs_.end() || (epoch->second.open == 0 && !ended_.contains(epoch->first))) return;
   epoch->second.seconds += seconds;
   if (destination >= 0 && bytes > 0) epoch->second.bytes[destination] += bytes;
 }
@@ -232,63 +236,72 @@ void Recorder::note_blocking(MPI_Comm comm, int destination, std::int64_t bytes,
 void Recorder::start(MPI_Request request, void* from, double seconds) {
   const std::scoped_lock lock(mutex_);
   const auto found = pending_.find(request);
-  if (found == pending_.end() || found->second.is_active) return;
-  Pending& pending = found->second;
-  pending.is_active = true;
-  if (pending.is_transfer) {
-    begin_transfer(pending, seconds);
-  } else {
-    std::tie(pending.series, pending.index) = add(pending.call, pending.comm, from, pending.row, seconds);
-  }
+  if (found == pending_.end() || !found->second.is_persistent || found->second.is_active) return;
+  Operation& operation = found->second;
+  operation.is_active = true;
+  operation.number = ++num_started_;
+  if (operation.is_transfer)
+    begin_transfer(operation, seconds);
+  else
+    std::tie(operation.series, operation.index) =
+        add(operation.call, operation.comm, from, operation.row, seconds);
 }
 
 /// Several requests share the time of the call that they were waited for with.
-void Recorder::complete(const std::vector<MPI_Request>& requests, void* from, double seconds) {
+void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t begun_after, void* from,
+                        double seconds) {
   const std::scoped_lock lock(mutex_);
-  std::vector<decltype(pending_)::iterator> ours;
-  for (const MPI_Request request : requests)
-    if (const auto found = pending_.find(request); found != pending_.end() && found->second.is_active)
-      ours.push_back(found);
-  for (const auto& one : ours) {
-    const double share_s = seconds / static_cast<double>(ours.size());
-    Pending& pending = one->second;
-    if (pending.is_transfer) {
-      Epoch& epoch = epochs_[pending.comm];
-      epoch.seconds += share_s;
-      if (--epoch.open == 0) {
-        Row row;
-        for (const auto& [to, bytes] : epoch.bytes) row.insert(row.end(), {to, bytes});
-        add("point to point", pending.comm, from, std::move(row), epoch.seconds);
-        epoch = {};
-      }
-    } else {
-      Series& series = series_[pending.series];
-      series.total_s += share_s;
-      if (pending.index < series.seconds.size()) series.seconds[pending.index] += static_cast<float>(share_s);
-    }
-    pending.is_active = false;
-    if (!pending.is_persistent) pending_.erase(one);
+  std::vector<decltype(pending_)::iterator> done;
+  for (const MPI_Request request : requests) {
+    const auto found = pending_.find(request);
+    if (found == pending_.end() || !found->second.is_active || found->second.number > begun_after) continue;
+    found->second.is_active = false;  // the handle may stand there again
+    done.push_back(found);
   }
+  const double share_s = seconds / static_cast<double>(done.size());
+  for (const auto& one : done) {
+    const Operation& operation = one->second;
+    if (operation.is_transfer) {
+      epochs_[operation.comm].seconds += share_s;
+      end_transfer(operation);
+    } else {
+      Series& series = series_[operation.series];
+      series.total_s += share_s;
+      if (operation.index < series.seconds.size())
+        series.seconds[operation.index] += static_cast<float>(share_s);
+    }
+    if (!operation.is_persistent) pending_.erase(one);
+  }
+  num_pending_ = static_cast<std::int64_t>(pending_.size());
+  // Also where another thread's operation has got the handle meanwhile, and so ended this one.
+  const bool is_any = std::ranges::any_of(requests, [](MPI_Request each) { return each != null_request(); });
+  if (is_any && !ended_.empty()) close_epochs(from);
+}
+
+void Recorder::close_epochs(void* from) {
+  for (const int comm : ended_) {
+    const Epoch epoch = std::exchange(epochs_[comm], {});
+    Row row;
+    for (const auto& [to, bytes] : epoch.bytes) row.insert(row.end(), {to, bytes});
+    add("point to point", comm, from, std::move(row), epoch.seconds);
+  }
+  ended_.clear();
+}
+
+/// What nobody has waited for.
+void Recorder::end_unclosed() {
+  for (const auto& [comm, epoch] : epochs_)
+    if (!epoch.bytes.empty()) ended_.insert(comm);
+  close_epochs(nullptr);
 }
 
 void Recorder::forget(MPI_Request request) {
   const std::scoped_lock lock(mutex_);
   const auto found = pending_.find(request);
   if (found == pending_.end()) return;
-  if (found->second.is_active && found->second.is_transfer) --epochs_[found->second.comm].open;
+  if (found->second.is_active && found->second.is_transfer) end_transfer(found->second);
   pending_.erase(found);
+  num_pending_ = static_cast<std::int64_t>(pending_.size());
 }
 
-Watch::Watch(void* from)
-    : from_(from), is_outermost_(depth++ == 0), is_on_(is_outermost_ && recorder().is_on()) {
-  if (is_on_) begin_s_ = now_s();
-}
-
-Watch::~Watch() { --depth; }
-
-bool Watch::ended() {
-  if (is_on_ && seconds_ < 0) seconds_ = now_s() - begin_s_;
-  return is_on_;
-}
-
-}  // namespace nuice::dropin
+}  // namespace nuice::run

@@ -4,23 +4,10 @@
 
 #include <mpi.h>
 
-#include "dropin/record.hpp"
+#include "run/mpi.hpp"
+#include "run/recorder.hpp"
 
-namespace nuice::dropin {
-
-inline std::int64_t size_of(MPI_Datatype type) {
-  int bytes = 0;
-  PMPI_Type_size(type, &bytes);
-  return bytes;
-}
-
-inline int ranks_in(MPI_Comm comm) {
-  int is_inter = 0;
-  int count = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  is_inter != 0 ? PMPI_Comm_remote_size(comm, &count) : PMPI_Comm_size(comm, &count);
-  return count;
-}
+namespace nuice::run {
 
 /// Of neighbours in any order, of which one may stand there twice.
 inline Row in_order(const Row& row) {
@@ -87,4 +74,4 @@ Row neighbours_typed(MPI_Comm comm, const Count* counts, Type&& type) {
       [&](int i) { return counts[i] != 0 ? counts[i] * size_of(type(i)) : 0; });
 }
 
-}  // namespace nuice::dropin
+}  // namespace nuice::run

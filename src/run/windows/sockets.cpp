@@ -15,8 +15,8 @@
 #include <cstdint>
 
 #include "flow/governor.hpp"
-#include "run/openers.hpp"
-#include "run/report.hpp"
+#include "run/windows/openers.hpp"
+#include "run/windows/report.hpp"
 
 namespace {
 

@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank of an unmodified program exchanges with whom: which call, from where in the program, over which communicator,
-// with which bytes for whom, and how long it took. Nothing is communicated; at the end each rank writes a file of its own, and
-// `nuice record merge` puts them together (python/nuice/recording.py has the other end of the format).
+// What one rank of an unmodified program exchanges with whom: which call, from where in the program, over
+// which communicator, with which bytes for whom, and how long it took. Nothing is communicated; at the end
+// each rank writes a file of its own, and `nuice record merge` puts them together
+// (python/nuice/recording.py has the other end of the format).
 //
-// Cost: a call of a collective costs a walk through its counts and some look-ups; one of MPI_Isend or MPI_Irecv, and each
-// request that is waited for, a look-up (lab/bench/run.py recording measures both). Memory: every row (whom this rank sends how much in one call) is kept once, and six bytes or so for each
+// Cost: a call of a collective costs a walk through its counts and some look-ups; one of MPI_Isend or
+// MPI_Irecv, and each request that is waited for, a look-up (lab/bench/run.py recording measures both).
+// Memory: every row (whom this rank sends how much in one call) is kept once, and six bytes or so for each
 // call, both up to a limit; what comes later is counted only.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
-namespace nuice::dropin {
+namespace nuice::run {
 
-/// One rank's part of one exchange: destination and bytes, in turns, by ascending destination, none of them zero.
+/// One rank's part of one exchange: destination and bytes, in turns, by ascending destination, none of them
+/// zero.
 using Row = std::vector<std::int64_t>;
 
-/// Where the program called MPI: the callers' return addresses, innermost first, 0 where there are no more. `from` is the
-/// innermost, by which a place is known: the others are looked up when it calls for the first time, as that takes some 8 us.
+/// Where the program called MPI: the callers' return addresses, innermost first, 0 where there are no more.
+/// `from` is the innermost, by which a place is known: the others are looked up when it calls for the first
+/// time, as that takes some 8 us.
 using Site = std::array<void*, 4>;
 
 class Recorder {
@@ -43,8 +51,8 @@ class Recorder {
                     MPI_Request request);
   void note_init(const char* call, MPI_Comm comm, void* from, Row row, MPI_Request request);
 
-  /// Point to point: all that a rank starts on a communicator before it has waited for all of it is one exchange.
-  /// destination: MPI_PROC_NULL or below for a receive.
+  /// Point to point: all that a rank starts on a communicator before it has waited for all of it is one
+  /// exchange. destination: MPI_PROC_NULL or below for a receive.
   void note_transfer(MPI_Comm comm, int destination, std::int64_t bytes, double seconds, MPI_Request request);
   void note_transfer_init(MPI_Comm comm, int destination, std::int64_t bytes, MPI_Request request);
   /// A blocking send or receive inside such an exchange; alone it is none.
@@ -52,12 +60,15 @@ class Recorder {
 
   /// A persistent request has begun again, in a call that took so long.
   void start(MPI_Request request, void* from, double seconds);
-  /// These requests are complete, after a call that took so long.
-  void complete(const std::vector<MPI_Request>& requests, void* from, double seconds);
+  /// These requests are complete, after a call that took so long and began when `begun_after` operations
+  /// had been started.
+  void complete(const std::vector<MPI_Request>& requests, std::int64_t begun_after, void* from,
+                double seconds);
   void forget(MPI_Request request);
-  bool waits_for_any() const { return !pending_.empty(); }
+  bool waits_for_any() const { return num_pending_.load(std::memory_order_relaxed) > 0; }
+  std::int64_t num_started() const { return num_started_.load(std::memory_order_relaxed); }
 
-  /// The communicator's number on this rank; destinations of its neighbourhood collectives.
+  /// Destinations of the communicator's neighbourhood collectives.
   const std::vector<int>& neighbours(MPI_Comm comm);
 
  private:
@@ -76,10 +87,15 @@ class Recorder {
     std::vector<int> ranks;  // in MPI_COMM_WORLD
     std::vector<int> neighbours;
     bool knows_neighbours = false;
-    bool is_inter = false;  // not recorded
+    bool has_others =
+        false;  // an intercommunicator, or processes of another MPI_COMM_WORLD: its rows are not recorded
   };
-  /// What is known of a request.
-  struct Pending {
+  /// What is known of a request that is not complete, or persistent. A handle is no name: MPI gives it
+  /// again once its operation is complete, be that at once (all short sends of Open MPI have one). So an
+  /// operation whose handle another one gets is complete, and a call that waits completes only operations
+  /// that were started before it.
+  struct Operation {
+    std::int64_t number = 0;  // of its start
     bool is_persistent = false;
     bool is_active = false;
     bool is_transfer = false;
@@ -96,7 +112,7 @@ class Recorder {
   };
   /// Transfers of one communicator since all were complete last.
   struct Epoch {
-    std::map<int, std::int64_t> bytes;
+    std::map<int, std::int64_t> bytes{};
     std::int64_t open = 0;
     double seconds = 0;
   };
@@ -104,13 +120,19 @@ class Recorder {
   int number_of(MPI_Comm comm);
   int place_of(void* from);
   std::int32_t number_of(Row row);
-  Series& series_of(const char* call, int comm, int site);
   std::pair<std::size_t, std::size_t> add(const char* call, int comm, void* from, Row row, double seconds);
-  void begin_transfer(const Pending& transfer, double seconds);
+  Operation& keep(MPI_Request request, Operation operation);
+  void begin_transfer(const Operation& transfer, double seconds);
+  void end_transfer(const Operation& transfer);
+  void close_epochs(void* from);
+  void end_unclosed();
   void write() const;
 
   std::mutex mutex_;
-  bool is_on_ = false;
+  std::atomic<bool> is_on_ = false;
+  std::atomic<std::int64_t> num_started_ = 0;
+  std::atomic<std::int64_t> num_pending_ = 0;
+  int process_ = 0;
   double begin_s_ = 0;
   std::string folder_;
   int rank_ = 0;
@@ -122,39 +144,12 @@ class Recorder {
   std::map<Row, std::int32_t> patterns_;
   std::size_t pattern_numbers_ = 0;  // in all rows
   std::vector<Series> series_;
-  std::map<std::array<std::int64_t, 3>, std::size_t> series_by_;  // call, communicator, site
-  std::unordered_map<MPI_Request, Pending> pending_;
+  std::map<std::tuple<std::string_view, int, int>, std::size_t> series_by_;  // call, communicator, site
+  std::unordered_map<MPI_Request, Operation> pending_;
   std::map<int, Epoch> epochs_;
+  std::set<int> ended_;  // epochs with nothing open: the next call that completes something closes them
 };
 
 Recorder& recorder();
 
-/// Around a call of the program. Inside another one, when MPI calls itself, it is not on.
-class Watch {
- public:
-  explicit Watch(void* from);
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  ~Watch();
-  /// The program's own call, not one that MPI or this library makes inside another.
-  bool is_outermost() const { return is_outermost_; }
-  /// Whether to record; the first time the call's end is taken.
-  bool ended();
-  double seconds() const { return seconds_; }
-  void* from() const { return from_; }
-
- private:
-  void* from_;
-  bool is_outermost_;
-  bool is_on_;
-  double begin_s_ = 0;
-  double seconds_ = -1;
-};
-
-/// Makes MPI's functions visible to this library where the program has loaded them for itself alone, as Python does.
-void find_mpi();
-/// MPI_COMM_WORLD and MPI_REQUEST_NULL as the program's MPI has them: this library is not linked with any.
-MPI_Comm world();
-MPI_Request null_request();
-
-}  // namespace nuice::dropin
+}  // namespace nuice::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "run/report.hpp"
+#include "run/windows/report.hpp"
 
 #include <unistd.h>
 
