@@ -15,6 +15,7 @@ import typer
 from .. import _core
 from ..advising import advise
 from ..errors import Error
+from ..files import OutputFiles
 from ..recording import RecordedExchange, Recording, load
 from . import output
 from .options import AsJson
@@ -106,9 +107,11 @@ def find_library() -> Path:
     """Where `make build` or an installation puts it. Raises Error io if it is not there."""
     named = os.environ.get("NUICE_DROPIN_LIBRARY")
     beside = Path(sys.executable).parent.parent / "lib" / "nuice" / LIBRARY
-    for path in filter(None, [named and Path(named), beside]):
-        if path.is_file():
-            return path
+    if named and not Path(named).is_file():
+        raise Error(f"NUICE_DROPIN_LIBRARY={named}: no such file", "io")
+    path = Path(named) if named else beside
+    if path.is_file():
+        return path
     raise Error(f"{beside}: not there; `make build` installs it, or set NUICE_DROPIN_LIBRARY", "io")
 
 
@@ -184,7 +187,8 @@ def merge(folder: Folder, as_json: AsJson = False) -> None:
             written.append(
                 {"file": path.name, "calls": pattern.num_calls, "call": exchange.call, "site": exchange.site}
             )
-    (folder / "exchanges.json").write_text(json.dumps(written, indent=1) + "\n")
+    with OutputFiles() as files:
+        files.temporary(folder / "exchanges.json").write_text(json.dumps(written, indent=1) + "\n")
     output.report(
         as_json, {"written": written}, lambda console: console.print(f"{len(written)} matrices in {folder}")
     )
