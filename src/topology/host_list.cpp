@@ -76,8 +76,8 @@ std::string expand_host_list(std::string_view text, std::vector<std::string>& na
     if (i < text.size() && text[i] == ']') --depth;
     const bool is_inside = i < text.size() && (depth > 0 || separators.find(text[i]) == std::string_view::npos);
     if (is_inside) continue;
-    if (std::string reason = expand_item(text.substr(begin, i - begin), names); !reason.empty())
-      return reason;
+    const std::string_view item = text.substr(begin, i - begin);
+    if (std::string reason = item.empty() ? "" : expand_item(item, names); !reason.empty()) return reason;
     if (names.size() > most_names) return "too many names";
     begin = i + 1;
   }

@@ -181,7 +181,7 @@ class Cluster {
     for (const GraphBuilder::Vertex rank : ranks) graph.add_cable(rank, hook, 1);
   }
 
-  /// Each by one cable, at the switch with the most hosts below: so no way inside an island gets shorter.
+  /// Each by one cable, at the topmost switch with the most hosts below: so no way inside an island gets shorter.
   void join_islands(GraphBuilder& graph, const std::vector<std::size_t>& used,
                     const std::vector<GraphBuilder::Vertex>& vertex_of) const {
     std::map<std::size_t, std::size_t> top_of;  // by island, of those with ranks
@@ -190,7 +190,9 @@ class Cluster {
     if (top_of.size() < 2) return;
     for (std::size_t i = 0; i < switches_.size(); ++i) {
       const auto top = top_of.find(switches_[i].island);
-      if (top != top_of.end() && switches_[i].num_hosts > switches_[top->second].num_hosts) top->second = i;
+      if (top == top_of.end() || !switches_[i].parents.empty()) continue;
+      const Switch& best = switches_[top->second];
+      if (!best.parents.empty() || switches_[i].num_hosts > best.num_hosts) top->second = i;
     }
     const GraphBuilder::Vertex between = graph.add_switch("between islands");
     for (const auto& [island, top] : top_of)

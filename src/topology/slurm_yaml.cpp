@@ -25,6 +25,7 @@ namespace {
 class Yaml {
  public:
   explicit Yaml(const std::string& path) : path_(path), text_(core::read_text(path)) {
+    require_few_levels();
     yaml_parser_initialize(&parser_);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()), text_.size());
     if (!load(document_)) fail_parser();
@@ -77,6 +78,18 @@ class Yaml {
   }
 
  private:
+  /// libyaml's time grows with the square of the lists in each other. Brackets of names count as well: they are few.
+  void require_few_levels() const {
+    constexpr int most_levels = 1000;
+    int level = 0;
+    for (const char c : text_) {
+      if (c == '[' || c == '{') ++level;
+      if (c == ']' || c == '}') --level;
+      if (level > most_levels)
+        throw Error(ErrorCode::limit, path_ + ": more than " + std::to_string(most_levels) + " lists in each other");
+    }
+  }
+
   bool load(yaml_document_t& document) { return yaml_parser_load(&parser_, &document) != 0; }
 
   std::string parser_error() const {

@@ -120,9 +120,12 @@ void test_halo(void) {
       MUST_FAIL(NUICE_ERR_MISMATCH, "the arrays given to the halo differ between the ranks",
                 nuice_halo_agree(halo, is_last, NULL));
     MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "halo is NULL", nuice_halo_agree(NULL, 7, NULL));
-    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, is_last ? "the array is short" : "",
+    double room[8] = {0}, more[8];
+    const void* const own[] = {room};
+    void* const others[] = {more};
+    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "the array is short",
               is_last ? nuice_halo_refuse(halo, "the array is short")
-                      : nuice_halo_bind_gather(halo, 1, nothing, nowhere, &eight, &x));
+                      : nuice_halo_bind_gather(halo, 1, own, others, &eight, &x));
     MUST(nuice_halo_free(&halo));
     CHECK(halo == NULL);
     MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "needed is NULL",
