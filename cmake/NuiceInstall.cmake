@@ -22,6 +22,7 @@ configure_package_config_file(cmake/nuice-config.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nuice-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nuice-config.cmake ${PROJECT_BINARY_DIR}/nuice-config-version.cmake
   DESTINATION ${nuice_cmake_dir} COMPONENT c)
+install(FILES cmake/FindLibYaml.cmake DESTINATION ${nuice_cmake_dir} COMPONENT cxx)
 
 # pkg-config finds the prefix from where the file lies.
 file(RELATIVE_PATH nuice_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
@@ -32,7 +33,7 @@ if(NOT NUICE_BUILD_MPI)
 endif()
 list(TRANSFORM nuice_layers PREPEND -l OUTPUT_VARIABLE nuice_pc_layers)
 list(JOIN nuice_pc_layers " " nuice_pc_layers)
-set(nuice_pc_others "-lz -ldl -pthread")
+set(nuice_pc_others "-lyaml -lz -ldl -pthread")
 if(ucx_FOUND)
   get_property(nuice_pc_ucx GLOBAL PROPERTY NUICE_PC_UCX)
   string(APPEND nuice_pc_others " ${nuice_pc_ucx}")

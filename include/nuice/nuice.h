@@ -160,6 +160,10 @@ NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const v
                                        const int64_t receive_offsets[], nuice_direction direction,
                                        nuice_exchange** exchange);
 
+/** In the place of any nuice_plan_bind*() of the other ranks: what is wrong on this rank is an error of all. For other languages,
+ * which look at memory themselves. Errors: invalid_argument, always. */
+NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
+
 /* ---- Exchanges: after every start one wait, or test until done, or next until there is none ---------------------------- */
 
 /** All ranks of the plan call it; waits for nobody. Errors: state if it is under way already; mpi. */
@@ -233,6 +237,12 @@ NUICE_API int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const vo
 NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* const ghosts[],
                                         void* const owned[], const int components[], const nuice_fint types[],
                                         nuice_fint op, nuice_exchange** exchange);
+/** Collective. For other languages, which look at arrays themselves: whether all ranks may go on. error: what is wrong on this
+ * rank, or NULL; value: what all ranks have alike, 0 or more. Errors: invalid_argument where one rank has an error, with its
+ * text; mismatch where values differ. The halo stays usable. */
+NUICE_API int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error);
+/** In the place of any nuice_halo_bind_*() of the other ranks; otherwise as nuice_plan_refuse(). */
+NUICE_API int nuice_halo_refuse(nuice_halo* halo, const char* error);
 /** Collective. Sets *halo to NULL; NULL is freed already. Exchanges that are bound stay usable. */
 NUICE_API int nuice_halo_free(nuice_halo** halo);
 #endif

@@ -33,6 +33,7 @@ WHEELS = {
     "packaging": "",
 }
 DEBIAN = {
+    "yaml": ["libyaml-dev", "libyaml-0-2"],
     "zlib": ["zlib1g-dev", "zlib1g"],
     "fmt": ["libfmt-dev", "libfmt9"],
     "nlohmann_json": ["nlohmann-json3-dev"],
@@ -40,7 +41,7 @@ DEBIAN = {
 }
 TOOLS = ["cmake", "ninja", "pkg-config"]
 EMPTY = {"jinja2": "3.1", "matplotlib-base": "3.8", "rich": "13.7", "typer": "0.20", "pymetis": "2023.1.1"}
-EMPTY |= {"pyyaml": "6.0", "python-gmsh": "4.11"}
+EMPTY["python-gmsh"] = "4.11"
 DEPENDS = {"scikit-build-core": ["packaging", "pathspec"]}
 # As conda-forge's compilers do when an environment is entered; unoptimised, as what is built is thrown away.
 ACTIVATE = """export CC=/usr/bin/gcc CXX=/usr/bin/g++

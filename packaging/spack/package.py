@@ -32,6 +32,7 @@ class Nuice(CMakePackage):
     depends_on("fortran", type="build", when="+fortran")
 
     depends_on("cmake@3.20:", type="build")
+    depends_on("libyaml")
     depends_on("zlib-api")
     depends_on("fmt")
     depends_on("nlohmann-json", type="build")
@@ -54,7 +55,6 @@ class Nuice(CMakePackage):
         depends_on("py-matplotlib@3.8:", type="run")
         depends_on("py-mpi4py@4:", type="run", when="+mpi")
         depends_on("py-numpy@1.26:", type="run")
-        depends_on("py-pyyaml@6:", type="run")
         depends_on("py-rich@13.7:", type="run")
         depends_on("py-scipy@1.11:", type="run")
         depends_on("py-typer@0.20:", type="run")

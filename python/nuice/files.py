@@ -14,6 +14,7 @@ pipes and the descriptors of this process (/dev/null, a FIFO, /dev/stdout) are w
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -26,6 +27,7 @@ from types import TracebackType
 
 from .errors import Error
 
+WRITING_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # Python names no file then
 PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 
 # May lead to a regular file, which the program that started us has open and would lose if it were replaced.
@@ -98,6 +100,9 @@ class OutputFiles:
 
     def _name_what_was_asked_for(self, error: Error | OSError) -> None:
         """Raises the error again, without the names that nobody gave."""
+        if isinstance(error, OSError) and error.filename is None and error.errno in WRITING_FAILED:
+            files = ", ".join(pending.asked_for for pending in self._pending)
+            raise Error(f"{files}: cannot be written: {error.strerror}", "io") from None
         text = str(error) if isinstance(error, Error) else f"{error.filename}: {error.strerror}"
         for pending in self._pending:
             if str(pending.temporary) in text:

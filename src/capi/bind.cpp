@@ -31,17 +31,13 @@ void check_call(nuice_direction direction, nuice_exchange** exchange) {
   at(exchange, "exchange");
 }
 
-/// To be refused: one more than there are partners.
 template <typename Buffer, typename Pointer>
-std::vector<Buffer> buffers(std::span<const Partner> partners, Pointer pointers, bool refused) {
-  std::vector<Buffer> made(partners.size() + (refused ? 1 : 0));
+std::vector<Buffer> buffers(std::span<const Partner> partners, Pointer pointers) {
+  std::vector<Buffer> made(partners.size());
   for (std::size_t i = 0; i < partners.size(); ++i)
     made[i] = {pointers == nullptr ? nullptr : pointers[i], partners[i].bytes};
   return made;
 }
-
-/// No place is in such an array, and no offset belongs to nobody.
-constexpr std::int64_t nowhere = -1;
 
 /// max_bytes stands for "as much as needed".
 Bytes room(std::int64_t bytes) { return bytes == NUICE_ANY_ROOM ? max_bytes : bytes; }
@@ -60,12 +56,6 @@ std::vector<Field> fields(int count, Pointer data, const MPI_Datatype* types, co
     made[f] = {data == nullptr ? nullptr : data[f], types == nullptr ? MPI_DATATYPE_NULL : types[f],
                part(counts, f, partners), part(offsets, f, partners)};
   return made;
-}
-
-/// To be refused: a field of no datatype.
-template <typename Field>
-std::vector<Field> no_fields() {
-  return {Field{nullptr, MPI_DATATYPE_NULL, {}, {}}};
 }
 
 std::vector<MPI_Datatype> types_of(int count, const nuice_fint* types) {
@@ -89,12 +79,9 @@ int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const rece
   return guarded_mpi([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
-    const auto bind = [&](bool refused) {
-      return held.bind(buffers<nuice::SendBuffer>(send_to, send, refused),
-                       buffers<nuice::ReceiveBuffer>(receive_from, receive, refused),
-                       direction_of(direction));
-    };
-    keep(exchange, bind_on_all([&] { check_call(direction, exchange); }, bind));
+    check_for_all(held, [&] { check_call(direction, exchange); });
+    keep(exchange, held.bind(buffers<nuice::SendBuffer>(send_to, send),
+                             buffers<nuice::ReceiveBuffer>(receive_from, receive), direction_of(direction)));
   });
 }
 
@@ -105,15 +92,11 @@ int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes
   return guarded_mpi([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
-    const auto bind = [&](bool refused) {
-      nuice::mpi::SendArray from{send, room(send_bytes), part(send_offsets, 0, send_to.size())};
-      const nuice::mpi::ReceiveArray to{receive, room(receive_bytes),
-                                        part(receive_offsets, 0, receive_from.size())};
-      const std::vector<nuice::Bytes> too_many(send_to.size() + 1, nowhere);
-      if (refused) from = {send, 0, too_many};
-      return held.bind(from, to, direction_of(direction));
-    };
-    keep(exchange, bind_on_all([&] { check_call(direction, exchange); }, bind));
+    check_for_all(held, [&] { check_call(direction, exchange); });
+    const nuice::mpi::SendArray from{send, room(send_bytes), part(send_offsets, 0, send_to.size())};
+    const nuice::mpi::ReceiveArray to{receive, room(receive_bytes),
+                                      part(receive_offsets, 0, receive_from.size())};
+    keep(exchange, held.bind(from, to, direction_of(direction)));
   });
 }
 
@@ -126,22 +109,16 @@ int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const s
   return guarded_mpi([&] {
     nuice::mpi::Plan& held = at(plan, "plan").plan;
     const auto [send_to, receive_from] = sides_of(held, direction);
-    const auto bind = [&](bool refused) {
-      using nuice::mpi::ReceiveField;
-      using nuice::mpi::SendField;
-      if (refused)
-        return held.bind(no_fields<SendField>(), no_fields<ReceiveField>(), direction_of(direction));
-      return held.bind(
-          fields<SendField>(num_fields, send, send_types, send_counts, send_offsets, send_to.size()),
-          fields<ReceiveField>(num_fields, receive, receive_types, receive_counts, receive_offsets,
-                               receive_from.size()),
-          direction_of(direction));
-    };
-    const auto check = [&] {
+    check_for_all(held, [&] {
       if (num_fields < 0) refuse("there cannot be " + std::to_string(num_fields) + " fields");
       check_call(direction, exchange);
-    };
-    keep(exchange, bind_on_all(check, bind));
+    });
+    keep(exchange,
+         held.bind(fields<nuice::mpi::SendField>(num_fields, send, send_types, send_counts, send_offsets,
+                                                 send_to.size()),
+                   fields<nuice::mpi::ReceiveField>(num_fields, receive, receive_types, receive_counts,
+                                                    receive_offsets, receive_from.size()),
+                   direction_of(direction)));
   });
 }
 
@@ -161,4 +138,11 @@ int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const void* const
                                     receive_offsets, direction, exchange);
   });
   return guard == NUICE_OK ? status : guard;
+}
+
+int nuice_plan_refuse(nuice_plan* plan, const char* error) {
+  return guarded_mpi([&] {
+    nuice::mpi::Plan& held = at(plan, "plan").plan;
+    held.refuse({nuice::ErrorCode::invalid_argument, error == nullptr ? "no error was given" : error});
+  });
 }

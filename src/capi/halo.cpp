@@ -139,11 +139,8 @@ int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const o
       fields[f] = {from, bytes_behind(from, held.num_owned(), bytes), to,
                    bytes_behind(to, held.num_ghosts(), bytes), bytes};
     }
-    keep(exchange, bind_on_all([&] { at(exchange, "exchange"); },
-                               [&](bool refused) {
-                                 if (refused) fields.clear();  // which is refused
-                                 return held.bind_gather(fields);
-                               }));
+    check_for_all(held, [&] { at(exchange, "exchange"); });
+    keep(exchange, held.bind_gather(fields));
   });
 }
 
@@ -165,11 +162,8 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
                    bytes,  width,
                    combine};
     }
-    keep(exchange, bind_on_all([&] { at(exchange, "exchange"); },
-                               [&](bool refused) {
-                                 if (refused) fields.clear();  // which is refused
-                                 return held.bind_scatter(fields);
-                               }));
+    check_for_all(held, [&] { at(exchange, "exchange"); });
+    keep(exchange, held.bind_scatter(fields));
   });
 }
 
@@ -184,6 +178,21 @@ int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* cons
                                      types == nullptr ? nullptr : mine.data(), op_of(op), exchange);
   });
   return guard == NUICE_OK ? status : guard;
+}
+
+int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error) {
+  return guarded_mpi([&] {
+    nuice::Outcome wrong;
+    if (error != nullptr) wrong.emplace(nuice::ErrorCode::invalid_argument, error);
+    at(halo, "halo").halo.agree(wrong, value, "the arrays given to the halo");
+  });
+}
+
+int nuice_halo_refuse(nuice_halo* halo, const char* error) {
+  return guarded_mpi([&] {
+    nuice::mpi::Halo& held = at(halo, "halo").halo;
+    held.refuse({nuice::ErrorCode::invalid_argument, error == nullptr ? "no error was given" : error});
+  });
 }
 
 int nuice_halo_free(nuice_halo** halo) { return free_own(halo); }

@@ -71,18 +71,10 @@ MPI_Comm comm_of(nuice_fint handle);
 MPI_Datatype type_of(nuice_fint handle);
 MPI_Op op_of(nuice_fint handle);
 
-/// An argument that makes no sense on this rank of a collective call that binds: bind(false) gives all ranks this rank's buffers,
-/// bind(true) something that it must refuse, so that the others hear of it; this rank says what it was.
-template <typename Check, typename Bind>
-auto bind_on_all(Check&& check, Bind&& bind) {
-  const Outcome wrong = attempt(0, std::forward<Check>(check));
-  try {
-    auto bound = bind(wrong.has_value());
-    if (!wrong) return bound;
-  } catch (const Error& error) {
-    if (!wrong || error.code() == ErrorCode::state) throw;
-  }
-  throw Error(*wrong);
+/// An argument that makes no sense on this rank of a collective call that binds a plan or a halo: all ranks hear what it was.
+template <typename Held, typename Check>
+void check_for_all(Held& held, Check&& check) {
+  if (const Outcome wrong = attempt(0, std::forward<Check>(check))) held.refuse(*wrong);
 }
 
 struct Place {

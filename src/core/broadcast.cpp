@@ -2,6 +2,8 @@
 // The judge of broadcasts, which follows who has the message, step by step; and the slices of its ranks.
 #include "nuice/core/broadcast.hpp"
 
+#include "core/support/most_ranks.hpp"
+
 namespace nuice {
 namespace {
 
@@ -63,6 +65,7 @@ class Followed {
 
 std::optional<std::string> check_broadcast(const BroadcastSchedule& schedule, std::span<const Rank> group) {
   if (schedule.num_ranks < 0) return "the number of ranks is negative";
+  core::require_at_most_max_ranks(schedule.num_ranks);
   Followed followed(schedule, group);
   if (!followed.is_rank(schedule.root))
     return "the root is rank " + std::to_string(schedule.root) + " of " + std::to_string(schedule.num_ranks);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "core/support/most_ranks.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 
@@ -80,6 +81,7 @@ CommMatrix CommMatrix::from_messages(Rank num_ranks, std::span<const Message> en
   if (num_ranks < 0) {
     throw Error(ErrorCode::invalid_argument, "negative number of ranks " + std::to_string(num_ranks));
   }
+  core::require_at_most_max_ranks(num_ranks);
   if (entries.size() >= std::numeric_limits<MessageId>::max()) {
     throw Error(ErrorCode::limit, std::to_string(entries.size()) + " messages, more than 2^32 - 2");
   }

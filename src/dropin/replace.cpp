@@ -6,10 +6,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/support/environment.hpp"
 #include "core/support/watchdog.hpp"
 #include "dropin/pmpi.hpp"
 #include "exchange/planless/engine.hpp"
@@ -24,9 +27,12 @@ using mpi::PlanlessEngine;
 
 namespace {
 
-double number_from(const char* name, double otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtod(text, nullptr);
+/// On rank 0: all ranks have the same environment, as a rule.
+void tell(const std::vector<std::string>& complaints) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (const std::string& one : complaints)
+    if (rank == 0) std::fprintf(stderr, "nuice: %s\n", one.c_str());
 }
 
 /// Alike where ranks share memory: a machine that has booted once, and in it what MPI takes for a host. Not asked of MPI_Comm_split_type,
@@ -45,8 +51,9 @@ double number_of_host() {
 bool is_on_one_host() {
   int num_ranks = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  core::Environment environment;
   for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
-    if (static_cast<int>(number_from(name, 0)) == num_ranks) return true;
+    if (environment.whole(name, 1, std::numeric_limits<int>::max(), 0) == num_ranks) return true;
   return false;
 }
 
@@ -84,18 +91,19 @@ Replacer& replacer() {
 }
 
 void Replacer::begin() {
-  const char* const mode = std::getenv("NUICE_DROPIN");
-  const std::string name = mode == nullptr ? "" : mode;
-  if (name != "on" && name != "check") return;
-  checks_ = name == "check";
-  const char* const forced = std::getenv("NUICE_DROPIN_FORCE");
-  are_hosts_pretended_ = forced != nullptr && std::string(forced) != "0";
-  has_tcp_ = are_hosts_pretended_ && std::string(forced) == "tcp";
-  is_forced_ = are_hosts_pretended_ && std::string(forced) != "hosts" && !has_tcp_;
-  unasked_bytes_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_UNASKED", 0));
-  most_shadows_ = static_cast<std::int64_t>(number_from("NUICE_DROPIN_MAX_COMMS", 64));
-  tells_ = number_from("NUICE_DROPIN_VERBOSE", 0) != 0;
-  watchdog_s_ = number_from("NUICE_DROPIN_WATCHDOG", 0);
+  core::Environment environment;
+  const std::string mode = environment.word("NUICE_DROPIN", {"off", "on", "check", "record"});
+  checks_ = mode == "check";
+  const std::string forced = environment.word("NUICE_DROPIN_FORCE", {"0", "1", "hosts", "tcp"});
+  are_hosts_pretended_ = forced != "0";
+  has_tcp_ = forced == "tcp";
+  is_forced_ = forced == "1";
+  unasked_bytes_ = environment.whole("NUICE_DROPIN_UNASKED", 0, std::numeric_limits<int>::max(), 0);
+  most_shadows_ = environment.whole("NUICE_DROPIN_MAX_COMMS", 0, std::numeric_limits<int>::max(), 64);
+  tells_ = environment.word("NUICE_DROPIN_VERBOSE", {"0", "1"}) == "1";
+  watchdog_s_ = environment.number("NUICE_DROPIN_WATCHDOG", 0, 0);
+  tell(environment.complaints());
+  if (mode != "on" && mode != "check") return;
   if (!are_hosts_pretended_ && is_on_one_host()) {
     say("all ranks are on one host: nothing is replaced");
     return;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/halo.hpp"
 
+#include <array>
 #include <string>
 #include <type_traits>
 
 #include "core/text/names.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "halo/halo_state.hpp"
+#include "mpi/agree.hpp"
 #include "mpi/call.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
@@ -28,7 +31,7 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
     : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.comm = PlanGroup::communicator_for_halo(parent, options.watchdog_s);
-  agree(*state.comm, options.fault);
+  mpi::agree(*state.comm, options.fault);
   state.require_same_size(entry_bytes);
   state.pattern = std::make_shared<const Pattern>(
       inspect(*state.comm, ownership, needed, entry_bytes, options, state.plan));
@@ -70,6 +73,23 @@ CommMatrix Halo::matrix(Bytes entry_bytes) const {
   std::vector<Partner> row;
   all_or_none(*state().comm, [&] { row = state().pattern->needers.messages(entry_bytes); });
   return gather_matrix(*state().comm, row);
+}
+
+void Halo::agree(const Outcome& wrong, std::int64_t value, const std::string& what) const {
+  const Communicator& comm = *state().comm;
+  std::array<std::int64_t, 3> least = {wrong ? 0 : 1, value, -value};
+  all_reduce(comm, MPI_IN_PLACE, least.data(), 3, MPI_INT64_T, MPI_MIN);
+  if (least[0] == 0) all_or_none(comm, [&] {
+    if (wrong) throw Error(wrong->code(), rank_name(comm.rank()) + ": " + wrong->what());
+  });
+  if (least[1] != -least[2]) throw Error(ErrorCode::mismatch, what + " differ between the ranks");
+}
+
+void Halo::refuse(const Error& why) const {
+  const Communicator& comm = *state().comm;
+  const Error named(why.code(), rank_name(comm.rank()) + ": " + why.what());
+  mpi::agree(comm, named);  // as check_fields() of the others
+  throw Error(named);
 }
 
 void Halo::State::require_same_size(Bytes entry_bytes) const {

@@ -85,24 +85,20 @@ void OwnerFinder::check_owned() const {
                       " as its own, but the owner function says rank " + std::to_string(by_rule));
 }
 
-std::vector<GlobalIndex> OwnerFinder::owned() const {
-  std::vector<GlobalIndex> indices;
-  switch (ownership_.kind_) {
-    case Ownership::Kind::ranges: {
-      const auto rank = static_cast<std::size_t>(comm_.rank());
-      for (GlobalIndex g = ownership_.begins_[rank]; g < ownership_.begins_[rank + 1]; ++g)
-        indices.push_back(g);
-      return indices;
-    }
-    case Ownership::Kind::array:
-      for (std::size_t g = 0; g < ownership_.owners_.size(); ++g)
-        if (ownership_.owners_[g] == comm_.rank()) indices.push_back(static_cast<GlobalIndex>(g));
-      return indices;
-    case Ownership::Kind::function:
-    case Ownership::Kind::list:
-      return ownership_.owned_;
+OwnedIndices OwnerFinder::owned() {
+  if (ownership_.kind_ == Ownership::Kind::ranges) {
+    const auto rank = static_cast<std::size_t>(comm_.rank());
+    const GlobalIndex begin = ownership_.begins_[rank];
+    const GlobalIndex end = ownership_.begins_[rank + 1];
+    // Unsigned, as the distance of two indices may be beyond a signed one.
+    return {begin, static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin), {}};
   }
-  return indices;
+  if (ownership_.kind_ == Ownership::Kind::array && listed_.empty())
+    for (std::size_t g = 0; g < ownership_.owners_.size(); ++g)
+      if (ownership_.owners_[g] == comm_.rank()) listed_.push_back(static_cast<GlobalIndex>(g));
+  const std::vector<GlobalIndex>& list =
+      ownership_.kind_ == Ownership::Kind::array ? listed_ : ownership_.owned_;
+  return {0, list.size(), list};
 }
 
 /// Not for Kind::list. The result is a rank or not; the caller looks.

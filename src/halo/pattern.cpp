@@ -19,19 +19,22 @@
 namespace nuice::mpi {
 namespace {
 
-void require_local_index(std::size_t num_entries, Rank rank) {
-  if (num_entries <= static_cast<std::size_t>(std::numeric_limits<LocalIndex>::max())) return;
+void require_local_index(std::uint64_t num_entries, Rank rank) {
+  if (num_entries <= static_cast<std::uint64_t>(std::numeric_limits<LocalIndex>::max())) return;
   throw Error(ErrorCode::limit, rank_name(rank) + " has " + std::to_string(num_entries) +
                                     " entries, owned and ghosts; 2^31 - 1 is the most");
 }
 
-/// Places of the owned entries.
-std::vector<Pattern::Place> places_of(std::span<const GlobalIndex> owned) {
-  std::vector<Pattern::Place> places;
-  places.reserve(owned.size());
-  for (const GlobalIndex index : owned) places.push_back({index, static_cast<LocalIndex>(places.size())});
-  if (!std::ranges::is_sorted(owned)) std::ranges::sort(places, {}, &Pattern::Place::index);
-  return places;
+void add_owned(Pattern& pattern, const OwnedIndices& owned) {
+  pattern.num_owned = static_cast<LocalIndex>(owned.count);
+  if (owned.list.empty()) {
+    pattern.first_owned = owned.first;
+    return;
+  }
+  pattern.places.reserve(owned.list.size());
+  for (const GlobalIndex index : owned.list)
+    pattern.places.push_back({index, static_cast<LocalIndex>(pattern.places.size())});
+  if (!std::ranges::is_sorted(owned.list)) std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
 /// Ascending, each once, without those that have a place already.
@@ -74,22 +77,26 @@ EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
 }  // namespace
 
 LocalIndex Pattern::find(GlobalIndex index) const {
+  if (first_owned) {
+    // Unsigned, as in owned(): what lies before the first is far behind the last then.
+    const auto place = static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(*first_owned);
+    if (place < static_cast<std::uint64_t>(num_owned)) return static_cast<LocalIndex>(place);
+  }
   const auto at = std::ranges::lower_bound(places, index, {}, &Place::index);
   return at != places.end() && at->index == index ? at->local : -1;
 }
 
 Pattern inspect(const Communicator& comm, const Ownership& ownership, std::span<const GlobalIndex> needed,
                 Bytes entry_bytes, const PlanOptions& options, std::optional<Plan>& requests) {
-  const OwnerFinder finder(comm, ownership);
+  OwnerFinder finder(comm, ownership);
   Pattern pattern;
   std::vector<GlobalIndex> wanted;
   all_or_none(comm, [&] {
-    const std::vector<GlobalIndex> owned = finder.owned();
-    require_local_index(owned.size(), comm.rank());
-    pattern.num_owned = static_cast<LocalIndex>(owned.size());
-    pattern.places = places_of(owned);
+    const OwnedIndices owned = finder.owned();
+    require_local_index(owned.count, comm.rank());
+    add_owned(pattern, owned);
     wanted = foreign(pattern, needed);
-    require_local_index(owned.size() + wanted.size(), comm.rank());
+    require_local_index(owned.count + wanted.size(), comm.rank());
   });
   const std::vector<Rank> owners = finder.owners(wanted);
   Lists outgoing;

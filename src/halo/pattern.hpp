@@ -20,7 +20,9 @@ struct Pattern {
   EntryLists owners;                // the ghosts' local indices: num_owned, num_owned + 1, ...
   EntryLists needers;               // owned entries, in the order of the ghosts over there
 
-  /// Local index of a global one, sorted by global index; owned entries and ghosts.
+  /// Of owned entries whose indices follow one upon the other: they need no places.
+  std::optional<GlobalIndex> first_owned;
+  /// Local index of a global one, sorted by global index; the other owned entries and the ghosts.
   struct Place {
     GlobalIndex index;
     LocalIndex local;

@@ -10,9 +10,13 @@ namespace nuice {
 
 std::span<const ShippedMachine> shipped_machines() { return machine::catalogue(); }
 
+bool names_machine_file(std::string_view name) {
+  return name.ends_with(".toml") || name.find('/') != std::string_view::npos;
+}
+
 Machine find_machine(std::string_view name) {
-  if (name.ends_with(".toml")) return load_machine(std::string(name));
-  const ShippedMachine& row = core::require_row(shipped_machines(), "machine", name, ", or a file NAME.toml");
+  if (names_machine_file(name)) return load_machine(std::string(name));
+  const ShippedMachine& row = core::require_row(shipped_machines(), "machine", name, ", or a file (NAME.toml, ./NAME)");
   return parse_machine(row.text, std::string(name));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/support/most_ranks.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/patterns.hpp"
 #include "nuice/core/random.hpp"
@@ -15,6 +16,7 @@ void check_arguments(Rank num_ranks, MessageSizes sizes) {
   if (num_ranks < 1) {
     throw Error(ErrorCode::invalid_argument, "number of ranks " + std::to_string(num_ranks) + ": at least 1");
   }
+  core::require_at_most_max_ranks(num_ranks);
   if (sizes.unit_bytes < 1 || sizes.max_units < 1) {
     throw Error(ErrorCode::invalid_argument, "message sizes: unit and largest multiple must be at least 1");
   }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/support/most_ranks.hpp"
 #include "core/support/table.hpp"
 #include "nuice/core/error.hpp"
 
@@ -169,6 +170,7 @@ Rows make_rows(std::string_view pattern, std::string_view sizes, Rank num_ranks,
   const Pattern& maker = core::require_row(patterns(), "pattern", pattern);
   const SizeLaw& law = core::require_row(size_laws(), "law of sizes", sizes);
   if (num_ranks < 1) refuse("number of ranks " + std::to_string(num_ranks) + ": at least 1");
+  core::require_at_most_max_ranks(num_ranks);
   if (degree < 0) refuse("degree " + std::to_string(degree) + ": at least 0");
   constexpr Bytes unit = 1024;
   Random random(seed);

@@ -18,6 +18,7 @@ constexpr std::size_t most_distances = std::size_t{1} << 29;
 struct Graph {
   Rank num_ranks = 0;
   std::vector<std::string> names;       // by vertex: ranks, then switches
+  std::vector<bool> is_end;             // by vertex: no way leads over it
   std::vector<Link> links;              // without those of ranks that hang on one switch
   std::vector<std::int32_t> home;       // by rank: the switch that it hangs on, or itself
   std::vector<std::size_t> first_out;   // by vertex, and one more
@@ -68,7 +69,9 @@ class GraphTopology final : public NamedTopology {
     const std::int32_t target = graph_.target_of[static_cast<std::size_t>(end)];
     for (auto quotient = static_cast<std::size_t>(path); at != end;) {
       const auto is_nearer = [&](LinkId id) {
-        return graph_.distance_to(target, link(id).to) + 1 == graph_.distance_to(target, at);
+        const std::int32_t to = link(id).to;
+        return graph_.distance_to(target, to) + 1 == graph_.distance_to(target, at) &&
+               (to == end || !graph_.is_end[static_cast<std::size_t>(to)]);
       };
       const std::size_t begin = graph_.first_out[static_cast<std::size_t>(at)];
       const std::size_t out_end = graph_.first_out[static_cast<std::size_t>(at) + 1];
@@ -163,7 +166,7 @@ void find_distances(Graph& graph, std::size_t num_targets, const std::string& or
         if (distance != far_away) continue;
         distance = static_cast<std::uint16_t>(graph.distance[row + at] + 1);
         if (distance == far_away) throw Error(ErrorCode::limit, origin + ": a way of more than 65534 links");
-        open.push_back(before);
+        if (!graph.is_end[static_cast<std::size_t>(before)]) open.push_back(before);
       }
     }
     require_all_reach(graph, target, dst, origin);
@@ -173,16 +176,14 @@ void find_distances(Graph& graph, std::size_t num_targets, const std::string& or
 
 }  // namespace
 
-GraphBuilder::Vertex GraphBuilder::add_rank(const std::string& name) {
-  is_rank_.push_back(true);
-  names_.push_back(name);
-  return static_cast<Vertex>(is_rank_.size() - 1);
-}
+GraphBuilder::Vertex GraphBuilder::add_rank(const std::string& name) { return add(Kind::rank, name); }
+GraphBuilder::Vertex GraphBuilder::add_switch(const std::string& name) { return add(Kind::device, name); }
+GraphBuilder::Vertex GraphBuilder::add_host(const std::string& name) { return add(Kind::host, name); }
 
-GraphBuilder::Vertex GraphBuilder::add_switch(const std::string& name) {
-  is_rank_.push_back(false);
+GraphBuilder::Vertex GraphBuilder::add(Kind kind, const std::string& name) {
+  kinds_.push_back(kind);
   names_.push_back(name);
-  return static_cast<Vertex>(is_rank_.size() - 1);
+  return static_cast<Vertex>(kinds_.size() - 1);
 }
 
 std::unique_ptr<const Topology> GraphBuilder::build(const Spec& spec, const std::string& origin) const {
@@ -191,9 +192,10 @@ std::unique_ptr<const Topology> GraphBuilder::build(const Spec& spec, const std:
   std::vector<std::int32_t> vertex_of(num_vertices());  // ranks first
   for (const bool ranks : {true, false}) {
     for (std::size_t i = 0; i < num_vertices(); ++i) {
-      if (is_rank_[i] != ranks) continue;
+      if ((kinds_[i] == Kind::rank) != ranks) continue;
       vertex_of[i] = static_cast<std::int32_t>(graph.names.size());
       graph.names.push_back(names_[i]);
+      graph.is_end.push_back(kinds_[i] == Kind::host);
     }
     if (ranks) graph.num_ranks = static_cast<Rank>(graph.names.size());
   }

@@ -58,6 +58,7 @@ class GraphFileReader {
   std::vector<std::string> names_in(std::string_view word) const {
     std::vector<std::string> names;
     if (const std::string reason = expand_host_list(word, names); !reason.empty()) lines_.fail(reason);
+    if (names.empty()) lines_.fail("a name is missing");
     return names;
   }
 

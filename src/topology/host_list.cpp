@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t most_names = std::size_t{1} << 20;
 constexpr std::size_t most_digits = 15;
+constexpr std::string_view separators = ", \t\r\n";
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
@@ -37,7 +38,6 @@ std::string expand_range(std::string_view range, std::vector<std::string>& numbe
 
 /// One item of the list: text and brackets in turns.
 std::string expand_item(std::string_view item, std::vector<std::string>& names) {
-  if (item.empty()) return "a name is missing";
   std::vector<std::string> made{""};
   while (!item.empty()) {
     const std::size_t open = std::min(item.find('['), item.size());
@@ -74,9 +74,10 @@ std::string expand_host_list(std::string_view text, std::vector<std::string>& na
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i < text.size() && text[i] == '[') ++depth;
     if (i < text.size() && text[i] == ']') --depth;
-    if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
-    if (std::string reason = expand_item(text.substr(begin, i - begin), names); !reason.empty())
-      return reason;
+    const bool is_inside = i < text.size() && (depth > 0 || separators.find(text[i]) == std::string_view::npos);
+    if (is_inside) continue;
+    const std::string_view item = text.substr(begin, i - begin);
+    if (std::string reason = item.empty() ? "" : expand_item(item, names); !reason.empty()) return reason;
     if (names.size() > most_names) return "too many names";
     begin = i + 1;
   }

@@ -9,7 +9,8 @@
 namespace nuice::topo {
 
 /// Appends the names that `text` stands for, in its order; of several brackets the last varies fastest, and numbers keep
-/// the width of their range's first. Returns what is wrong with it, or nothing if all is well. At most 2^20 names.
+/// the width of their range's first. Blanks separate as commas do, and several of them as one. Returns what is wrong with it, or
+/// nothing if all is well. At most 2^20 names.
 std::string expand_host_list(std::string_view text, std::vector<std::string>& names);
 
 }  // namespace nuice::topo

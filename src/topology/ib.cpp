@@ -7,8 +7,10 @@
 // ways; one alone hangs on its switch.
 //
 // Routes are those of the switches' tables, to the port's first LID. With LMC > 0 a port has 2^LMC of them, each with a way
-// of its own: these are the paths. A link's capacity is its speed over that of the slowest of the ranks' ports.
+// of its own: these are the paths. A link's capacity is its speed over that of the slowest of the ranks' ports. Tools that are
+// older than a fabric write "4x???": where no speed is known at all, all links are taken to be equally fast.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -157,12 +159,25 @@ class Maker {
     throw Error(ErrorCode::parse, files_.tables_file + ": " + what);
   }
 
+  /// The slowest of the ranks' ports; 0 where the files say no speed at all.
   void find_port_speed() {
-    for (const IbHostPort& port : fabric_.port_of_rank)
-      if (port.gbit_s > 0 && (port_gbit_s_ == 0 || port.gbit_s < port_gbit_s_)) port_gbit_s_ = port.gbit_s;
+    double fastest = 0;
+    for (const auto& [id, from] : files_.switches)
+      for (const auto& [port, cable] : from.cables) fastest = std::max(fastest, cable.gbit_s);
+    if (fastest == 0) return;
+    port_gbit_s_ = std::numeric_limits<double>::infinity();
+    for (const IbHostPort& port : fabric_.port_of_rank) {
+      if (port.gbit_s == 0) fail_speed("\"" + port.description + "\"");
+      port_gbit_s_ = std::min(port_gbit_s_, port.gbit_s);
+    }
   }
 
-  double capacity(double gbit_s) const { return gbit_s > 0 && port_gbit_s_ > 0 ? gbit_s / port_gbit_s_ : 1; }
+  [[noreturn]] void fail_speed(const std::string& port) const {
+    throw Error(ErrorCode::parse, files_.cables_file + ": the speed of the link at " + port +
+                                      " is not known, while others are; expected words like 4xHDR");
+  }
+
+  double capacity(double gbit_s) const { return port_gbit_s_ > 0 ? gbit_s / port_gbit_s_ : 1; }
 
   void lay_cables(std::int32_t from, const IbSwitch& cables) {
     for (const auto& [port, cable] : cables.cables) {
@@ -170,6 +185,8 @@ class Maker {
       if (to == number_of_.end() || port < 0 || port > 254) continue;
       fabric_.switches[static_cast<std::size_t>(from)].link[static_cast<std::size_t>(port)] =
           static_cast<LinkId>(fabric_.links.size());
+      if (port_gbit_s_ > 0 && cable.gbit_s == 0)
+        fail_speed("\"" + cables.name + "\", port " + std::to_string(port));
       fabric_.links.push_back({num_ranks_ + from, num_ranks_ + to->second, capacity(cable.gbit_s)});
     }
   }

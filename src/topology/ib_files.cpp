@@ -59,7 +59,7 @@ std::optional<int> bracketed(std::string_view line, std::size_t& from) {
   return number;
 }
 
-/// "4xHDR": lanes by the speed of one, in Gbit/s.
+/// "4xHDR": lanes by the speed of one, in Gbit/s; 0 for another word.
 double speed_of(std::string_view word) {
   constexpr std::array<std::pair<std::string_view, double>, 9> lanes{{{"SDR", 2.5},
                                                                       {"DDR", 5},
@@ -131,8 +131,7 @@ class CableReader {
     const auto peer = quoted(line_, at);
     const auto peer_port = bracketed(line_, at);
     if (!port || !peer || !peer_port) lines_.fail(R"(expected "[PORT] "PEER"[PORT] ...")");
-    const auto words = core::split_words(line_);
-    const double gbit_s = speed_of(words.back());
+    const double gbit_s = link_speed();
     if (switch_ != nullptr) {
       switch_->cables[*port] = {std::string(*peer), *peer_port, gbit_s};
       return;
@@ -144,6 +143,14 @@ class CableReader {
     if (host.lid < 1 || host.lid >= most_lids || host.lmc < 0 || host.lmc > 7)
       lines_.fail("expected \"# lid LID lmc LMC\" of the adapter's port");
     files_.ports.push_back(std::move(host));
+  }
+
+  /// Behind the last quote, as a description may have any words: `lid 6 4xHDR`, and with -f ` s=32 w=2 v=4`.
+  double link_speed() const {
+    double gbit_s = 0;
+    for (const std::string_view word : core::split_words(std::string_view(line_).substr(line_.rfind('"') + 1)))
+      if (gbit_s == 0) gbit_s = speed_of(word);
+    return gbit_s;
   }
 
   int number_after(std::string_view key, std::size_t from) const {

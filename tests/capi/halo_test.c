@@ -112,6 +112,20 @@ void test_halo(void) {
               nuice_halo_bind_gather(halo, 1, nothing, nowhere, &eight, &x));
     MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "neither",
               nuice_halo_local_indices(halo, 1, &begins_at[num_ranks], locals));
+    const int is_last = my_rank == num_ranks - 1;
+    MUST(nuice_halo_agree(halo, 7, NULL));
+    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "too short",
+              nuice_halo_agree(halo, my_rank, is_last ? "the array is too short" : NULL));
+    if (num_ranks > 1)
+      MUST_FAIL(NUICE_ERR_MISMATCH, "the arrays given to the halo differ between the ranks",
+                nuice_halo_agree(halo, is_last, NULL));
+    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "halo is NULL", nuice_halo_agree(NULL, 7, NULL));
+    double room[8] = {0}, more[8];
+    const void* const own[] = {room};
+    void* const others[] = {more};
+    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "the array is short",
+              is_last ? nuice_halo_refuse(halo, "the array is short")
+                      : nuice_halo_bind_gather(halo, 1, own, others, &eight, &x));
     MUST(nuice_halo_free(&halo));
     CHECK(halo == NULL);
     MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "needed is NULL",

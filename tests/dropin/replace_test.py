@@ -42,6 +42,15 @@ class Replace(unittest.TestCase):
             run(4, "3", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_UNASKED="1"), 144, 0
         )
 
+    def test_values_that_are_none_are_told_once(self):
+        wrong = {"WATCHDOG": "nan", "UNASKED": "abc", "MAX_COMMS": "-5", "VERBOSE": "yes"}
+        for name, value in wrong.items():
+            done = run(2, "3", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", **{f"NUICE_DROPIN_{name}": value})
+            self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+            self.assertEqual(done.stderr.count(f'nuice: NUICE_DROPIN_{name}="{value}" is no '), 1, done.stderr)
+        done = run(2, "3", NUICE_DROPIN="recrod")
+        self.assertIn('NUICE_DROPIN="recrod" is no word of off, on, check, record; off is taken', done.stderr)
+
     def test_one_host_stays_with_mpi(self):
         done = run(4, "3", NUICE_DROPIN="on")
         self.assertEqual((done.returncode, done.stdout, counts(done)), (0, "all right\n", None), done.stderr)

@@ -67,6 +67,29 @@ TEST(HaloErrors, IndicesOwnedTwiceAreNamed) {
          [&] { Halo(MPI_COMM_WORLD, Ownership::list(owned), Indices{}); });
 }
 
+TEST(HaloErrors, RangesTakeNoMemoryForTheirEntries) {
+  for (const GlobalIndex begin : {GlobalIndex{0}, -(GlobalIndex{1} << 62)}) {
+    std::vector<GlobalIndex> huge(static_cast<std::size_t>(test::world_size()), begin);
+    huge.push_back(GlobalIndex{1} << 62);
+    const std::string entries = begin == 0 ? "4611686018427387904" : "9223372036854775808";
+    expect(ErrorCode::limit, last_rank() + " has " + entries + " entries, owned and ghosts",
+           [&] { Halo(MPI_COMM_WORLD, Ownership::ranges(huge), Indices{}); });
+  }
+  const GlobalIndex most = (GlobalIndex{1} << 31) - 2;  // and one ghost
+  std::vector<GlobalIndex> begins = tens();
+  const GlobalIndex first = begins[begins.size() - 2];
+  begins.back() = first + most;
+  const Halo halo(MPI_COMM_WORLD, Ownership::ranges(begins), Indices{0, first + most - 1});
+  EXPECT_EQ(halo.num_owned(), is_last_rank() ? most : 10);
+  EXPECT_EQ(halo.local_index(begins[static_cast<std::size_t>(test::world_rank())]), 0);
+  EXPECT_EQ(halo.local_index(first + most - 1), is_last_rank()              ? most - 1
+                                                : test::world_rank() == 0 ? 10
+                                                                          : 11);
+  if (test::world_size() < 2) return;
+  expect(ErrorCode::limit, last_rank() + " has 2147483648 entries",
+         [&] { Halo(MPI_COMM_WORLD, Ownership::ranges(begins), by_last_rank({0, 1})); });
+}
+
 TEST(HaloErrors, OwnershipThatDiffersIsRefused) {
   if (test::world_size() < 2) return;
   std::vector<GlobalIndex> ranges = tens();

@@ -12,6 +12,7 @@
 #include "nuice/core/random.hpp"
 #include "nuice/core/topology.hpp"
 #include "nuice/plan/machine.hpp"
+#include "support/throws.hpp"
 
 namespace nuice {
 namespace {
@@ -127,6 +128,7 @@ TEST(MachineFile, UnknownNamesAreRefusedWithTheKnownOnes) {
     EXPECT_NE(std::string(error.what()).find("cm5-32"), std::string::npos);
   }
   EXPECT_THROW(load_machine("no-such-file.toml"), Error);
+  EXPECT_ERROR(find_machine("/nowhere/cm5-32"), ErrorCode::io, {"/nowhere/cm5-32: No such file"});
 }
 
 // ---- the writer

@@ -401,8 +401,10 @@ def in_shell(line: str, tmp_path: Path, timeout_s: float = 60) -> subprocess.Com
     ("line", "status", "complaint"),
     [
         ("nuice show $'\\xff.mtx'", 2, rb"nuice: \xff.mtx: No such file"),
-        ("nuice list --json >/dev/full", 2, b"No space left"),
-        ("nuice list >/dev/full", 2, b"No space left"),
+        ("nuice list --json >/dev/full", 2, b"standard output: No space left"),
+        ("nuice list >/dev/full", 2, b"standard output: No space left"),
+        ("ulimit -f 0; nuice export goal a.mtx -o a.goal", 2, b"nuice: a.goal: cannot be written: File too"),
+        ("nuice simulate a.mtx --machine ./none", 2, b"nuice: ./none: No such file"),
         ("nuice show none.mtx --json >/dev/full", 2, b"none.mtx: No such file"),
         ("nuice show none.mtx --json 2>/dev/full >/dev/full", 2, b""),
         ("nuice list >&-", 2, b"nuice: stdout is closed"),

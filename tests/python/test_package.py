@@ -37,6 +37,25 @@ def test_importing_is_quick_and_leaves_large_packages_alone() -> None:
     assert done.stdout.strip() == ""
 
 
+@pytest.mark.parametrize("module", ["nuice._core", "numpy", "typer", "nuice.cli.show", "rich.console"])
+def test_an_interrupt_while_modules_are_imported_shows_no_traceback(module: str) -> None:
+    """The command as it is installed, with Ctrl-C at that import."""
+    code = f"""
+import os, signal, sys
+from importlib.metadata import entry_points
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["nuice", "list"]
+sys.exit(next(iter(entry_points(group="console_scripts", name="nuice"))).load()())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode in (130, -2), done.stderr) == (True, "")
+
+
 def test_the_version_is_that_of_the_build_files() -> None:
     text = (ROOT / "CMakeLists.txt").read_text()
     assert re.search(r"project\(nuice VERSION ([0-9.]+)", text).group(1) == nuice.__version__

@@ -238,7 +238,14 @@ def running(words: str) -> bool:
     "words",
     [
         ("--rate", "fast"),
+        ("--rate", "0"),
+        ("--rate", "1bit"),
+        ("--rate", "-20mbit"),
+        ("--rate", "20 mbit"),
+        ("--uplink", "0"),
         ("--queue", "much"),
+        ("--queue", "0"),
+        ("--queue", "100"),
         ("--cc", "none"),
         ("--hosts", "1"),
         ("--preset", "x"),
@@ -366,8 +373,15 @@ def test_starts_that_race():
 
 
 def test_names_are_words():
-    refused = testbed("status", "--name", "../x")
-    assert (refused.returncode, "small letters" in refused.stderr) == (2, True)
+    for name in ("../x", ""):
+        refused = testbed("status", "--name", name)
+        assert (refused.returncode, "small letters" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-1", "inf"])
+def test_a_timeout_is_seconds(seconds):
+    refused = testbed("run", "--timeout", seconds, "true")
+    assert (refused.returncode, refused.stderr) == (2, f"nuice-testbed: --timeout {seconds}: seconds from 0 on\n")
 
 
 @pytest.mark.parametrize("kind", ["openmpi4", "openmpi5", "mpich"])

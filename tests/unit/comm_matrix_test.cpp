@@ -78,6 +78,12 @@ TEST(CommMatrix, RefusesBadEntriesByName) {
   EXPECT_ERROR(matrix_of(-1, {}), ErrorCode::invalid_argument, {"-1"});
 }
 
+/// One message among 2^30 ranks took 20 GiB.
+TEST(CommMatrix, RanksWithoutMessagesAreNotWithoutLimit) {
+  EXPECT_ERROR(matrix_of(1 << 30, {{0, 1, 5}}), ErrorCode::limit, {"1073741824 ranks, more than 16777216"});
+  EXPECT_ERROR(matrix_of(max_ranks + 1, {}), ErrorCode::limit, {"16777217 ranks"});
+}
+
 TEST(CommMatrix, RefusesSumsThatCouldOverflow) {
   EXPECT_ERROR(matrix_of(3, {{1, 0, max_bytes}, {1, 2, 1}}), ErrorCode::limit, {"rank 1 sends"});
   EXPECT_ERROR(matrix_of(3, {{1, 0, max_bytes}, {2, 0, 1}}), ErrorCode::limit, {"rank 0 receives"});

@@ -114,6 +114,55 @@ TEST_F(IbFiles, CapacitiesAreSpeeds) {
   for (LinkId link = 0; link < net->num_links(); ++link) EXPECT_EQ(net->link(link).capacity, 2);
 }
 
+/// Between switches twice as fast as to hosts; `behind` is what stands behind each speed.
+std::string with_fast_trunks(const std::string& cables, const std::string& behind) {
+  std::string changed;
+  std::istringstream in(cables);
+  for (std::string line; std::getline(in, line);) {
+    if (const std::size_t at = line.rfind("4xSDR"); at != std::string::npos) {
+      const bool is_trunk = line.find("\"S-") != std::string::npos && line.find("lmc") == std::string::npos;
+      line.replace(at, std::string::npos, (is_trunk ? "4xDDR" : "4xSDR") + behind);
+    }
+    changed += line + "\n";
+  }
+  return changed;
+}
+
+TEST_F(IbFiles, SpeedsAreFoundWhateverStandsBehindThem) {
+  const auto whole = text;
+  for (const std::string behind : {" s=1 w=2 v=4", " slot 3", " (scp)", " s=1 w=2 v=4 slot 3", "  \r"}) {
+    text["ibnetdiscover.txt"] = with_fast_trunks(whole.at("ibnetdiscover.txt"), behind);
+    const auto net = fabric();
+    for (LinkId link = 0; link < net->num_links(); ++link) EXPECT_EQ(net->link(link).capacity, 2) << behind;
+  }
+}
+
+TEST_F(IbFiles, DescriptionsMayHaveAnyWords) {
+  replace("ibnetdiscover.txt", "\"host1\" lid", "\"host1 1xHDR lid 7\" lid");
+  text["ibnetdiscover.txt"] = with_fast_trunks(text["ibnetdiscover.txt"], " s=1 w=2 v=4");
+  const auto net = fabric();
+  for (LinkId link = 0; link < net->num_links(); ++link) EXPECT_EQ(net->link(link).capacity, 2);
+}
+
+TEST_F(IbFiles, SpeedsThatAreNotKnownAreNotLostWithoutAWord) {
+  const auto whole = text["ibnetdiscover.txt"];
+  std::string unknown = whole;
+  for (std::size_t at = 0; (at = unknown.find("4xSDR", at)) != std::string::npos;)
+    unknown.replace(at, 5, "4x???");
+  text["ibnetdiscover.txt"] = unknown;
+  EXPECT_EQ(fabric()->link(0).capacity, 1) << "all are taken to be alike";
+  std::istringstream in(whole);
+  std::string some;
+  bool is_first = true;
+  for (std::string line; std::getline(in, line); some += line + "\n")
+    if (is_first && line.starts_with("[") && line.find("\"S-") != std::string::npos) {
+      line.replace(line.find("4xSDR"), 5, "4xLDR");
+      is_first = false;
+    }
+  text["ibnetdiscover.txt"] = some;
+  EXPECT_ERROR(fabric(), ErrorCode::parse, {"ibnetdiscover.txt: the speed of the link at", "is not known"});
+}
+
 TEST_F(IbFiles, WhatIsWrongIsNamed) {
   EXPECT_ERROR(make_topology("ib:"), ErrorCode::invalid_argument, {"folder"});
   EXPECT_ERROR(make_topology("ib:" + folder.string()), ErrorCode::io, {"ibnetdiscover"});

@@ -56,7 +56,13 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
     EXPECT_ERROR(read(text), ErrorCode::parse, {place, what});
   };
   bad("", "m.mtx:0", "empty file");
-  bad("hello\n", "m.mtx:1", "expected \"%%MatrixMarket");
+  const std::string first = "where the first line of a Matrix Market file must be \"%%MatrixMarket";
+  bad("hello\n", "m.mtx:1", "\"hello\" " + first);
+  bad("4 4 1\n1 2 5\n", "m.mtx:1", "\"4 4 1\" " + first);
+  bad("% made by hand\n" + banner + "2 2 1\n1 2 5\n", "m.mtx:1", "a comment or blank line " + first);
+  bad("\n" + banner + "2 2 1\n1 2 5\n", "m.mtx:1", "a comment or blank line " + first);
+  bad("# made by hand\n" + banner, "m.mtx:1", "a comment or blank line " + first);
+  bad("%%MatrixMarket matrix coordinate integer\n", "m.mtx:1", "expected \"%%MatrixMarket matrix");
   bad("%%MatrixMarket matrix coordinate complex general\n", "m.mtx:1", "complex");
   bad("%%MatrixMarket matrix coordinate integer hermitian\n", "m.mtx:1", "hermitian");
   bad("%%MatrixMarket matrix array pattern general\n", "m.mtx:1", "pattern");
@@ -74,6 +80,11 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
   bad(banner + "3 3 1\n1 2 -5\n", "m.mtx:3", "negative size -5");
   bad(banner + "3 3 1\n1 2 5.5\n", "m.mtx:3", "5.5 is no whole number");
   bad(banner + "3 3 1\n1 2 5.0\n", "m.mtx:3", "no integer");
+  bad(banner + "3 3 1\n1 2 +\n", "m.mtx:3", "\"+\" is no size");
+  bad(banner + "3 3 1\n1 2 +-7\n", "m.mtx:3", "\"+-7\" is no size");
+  bad(banner + "3 3 1\n1 2 ++7\n", "m.mtx:3", "\"++7\" is no size");
+  bad(real + "3 3 1\n1 2 +-7e0\n", "m.mtx:3", "\"+-7e0\" is no size");
+  bad(real + "3 3 1\n1 2 7e+-0\n", "m.mtx:3", "\"7e+-0\" is no size");
   bad(banner + "3 3 1\n1 2 five\n", "m.mtx:3", "\"five\" is no size");
   bad(banner + "3 3 1\n1 2 4611686018427387905\n", "m.mtx:3", "2^62");
   bad(banner + "3 3 1\n1 2 99999999999999999999\n", "m.mtx:3", "2^62");
@@ -105,10 +116,27 @@ TEST(MatrixMarket, ReadsWhatOtherProgramsWrite) {
   EXPECT_EQ(read("\xEF\xBB\xBF%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 2 5\n"),
             expected);
   EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 +500e-2\n"), expected);
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 +5\n"), expected);
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate integer general\n+2 +2 +1\n+1 +2 +5\n"), expected);
+  EXPECT_EQ(read("%%matrixmarket matrix coordinate integer general\n2 2 1\n1 2 5\n"), expected);
   EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 9007199254740993\n").bytes(0),
             9007199254740993);
   EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 9007199254740991.0\n").bytes(0),
             9007199254740991);
+}
+
+TEST(MatrixMarket, WhatIsNoTextIsNamed) {
+  using namespace std::string_literals;
+  const auto bad = [](const std::string& begin, const std::string& what) {
+    EXPECT_ERROR(read(begin + "\x01\x02\n\x03"), ErrorCode::parse, {"m.mtx:1: the file is ", what});
+  };
+  bad("BZh91AY&SY", "packed by bzip2: unpack it first (bunzip2)");
+  bad("\xFD\x37zXZ\0"s, "packed by xz");
+  bad("\x28\xB5\x2F\xFD", "packed by zstd");
+  bad("\x04\x22\x4D\x18", "packed by lz4");
+  bad("PK\x03\x04", "a ZIP archive");
+  bad("\x89HDF\r\n\x1a\n", "an HDF5 file");
+  bad("\xFF\xFE%\0%\0"s, "text in UTF-16");
 }
 
 TEST(MatrixMarket, HeadersDoNotAskForMemory) {

@@ -53,6 +53,8 @@ TEST(Patterns, RefuseBadArguments) {
   EXPECT_ERROR(random_regular(8, -1, {}, 1), ErrorCode::invalid_argument, {"degree -1"});
   EXPECT_ERROR(random_density(8, 1.5, {}, 1), ErrorCode::invalid_argument, {"density 1.5"});
   EXPECT_ERROR(random_density(8, 0.0 / 0.0, {}, 1), ErrorCode::invalid_argument, {"density"});
+  EXPECT_ERROR(random_regular(1 << 30, 0, {}, 1), ErrorCode::limit, {"1073741824 ranks"});
+  EXPECT_ERROR(random_density(1 << 30, 0, {}, 1), ErrorCode::limit, {"1073741824 ranks"});
   EXPECT_ERROR(random_density(8, 0.5, {.unit_bytes = 0}, 1), ErrorCode::invalid_argument, {"unit"});
   EXPECT_ERROR(random_density(8, 0.5, {.unit_bytes = max_bytes, .max_units = 2}, 1), ErrorCode::limit,
                {"2^62"});

@@ -261,6 +261,7 @@ TEST(AtScale, RefusesWhatItCannotDo) {
   };
   EXPECT_ERROR(with([](auto& p) { p.pattern = "round"; }), ErrorCode::invalid_argument, {"round", "random"});
   EXPECT_ERROR(with([](auto& p) { p.sizes = "big"; }), ErrorCode::invalid_argument, {"big", "zipf"});
+  EXPECT_ERROR(with([](auto& p) { p.num_ranks = 1 << 30; }), ErrorCode::limit, {"1073741824 ranks"});
   EXPECT_ERROR(with([](auto& p) { p.degree = 10; }), ErrorCode::invalid_argument, {"degree 10"});
   EXPECT_ERROR(with([](auto& p) { p.pattern = "stencil"; }), ErrorCode::invalid_argument, {"8", "26"});
   EXPECT_ERROR(with([](auto& p) { p.changed = 1.5; }), ErrorCode::invalid_argument, {"changed"});

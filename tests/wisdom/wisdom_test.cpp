@@ -130,6 +130,9 @@ TEST_F(WisdomTest, FilesThatAreNoWisdomAreLeftAlone) {
   EXPECT_NE(read_wisdom("/dev/zero").warning.find("no ordinary file"), std::string::npos);
   EXPECT_NE(read_wisdom("/").warning.find("no ordinary file"), std::string::npos);
   EXPECT_NE(add_wisdom("/proc/no/such/wisdom", {&news, 1}), "");
+  const std::string loop = (folder_ / "loop").string();
+  fs::create_symlink(loop, loop);
+  EXPECT_NE(read_wisdom(loop).warning.find("is not used: it cannot be read: Too many"), std::string::npos);
   write("");
   add(news);  // empty is as good as none
   EXPECT_EQ(read_wisdom(path_).entries.size(), 1U);

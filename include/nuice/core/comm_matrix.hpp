@@ -33,7 +33,7 @@ class CommMatrix {
 
   /// Builds the matrix from entries in any order. O(m log m) time.
   /// Throws Error: invalid_argument for a rank outside 0..num_ranks-1, a negative size or a pair given twice;
-  /// limit for a size or a sum of sizes above max_bytes. The message names the pair.
+  /// limit for more than max_ranks ranks, and for a size or a sum of sizes above max_bytes. The message names the pair.
   static CommMatrix from_messages(Rank num_ranks, std::span<const Message> entries);
 
   Rank num_ranks() const { return num_ranks_; }

@@ -12,6 +12,9 @@ using MessageId = std::uint32_t;  ///< Index of a message in its CommMatrix.
 using PhaseId = std::uint32_t;    ///< 0 .. num_phases - 1.
 
 inline constexpr Rank no_rank = -1;
+/// Most ranks of a matrix, which needs some memory for each, also for one without messages: a damaged number must not make us
+/// ask for memory that no machine has.
+inline constexpr Rank max_ranks = Rank{1} << 24;
 inline constexpr std::int64_t no_path = -1;  ///< The network's own route.
 
 /// Largest size of a message, and of all messages of a matrix together.

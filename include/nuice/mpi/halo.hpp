@@ -24,10 +24,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
+#include "nuice/core/outcome.hpp"
 #include "nuice/mpi/halo_field.hpp"
 #include "nuice/mpi/plan.hpp"
 
@@ -143,6 +145,14 @@ class Halo {
   /// The communication matrix of a gather with this many bytes per entry, on all ranks: for the planner and
   /// for nuice-bench.
   CommMatrix matrix(Bytes entry_bytes) const;
+
+  /// Returns if no rank brings an error and all have the same value, which is 0 or more; otherwise throws that error, or mismatch
+  /// with what the values stand for. Cost: one allreduce of three numbers.
+  void agree(const Outcome& wrong, std::int64_t value, const std::string& what) const;
+
+  /// In the place of any bind of the other ranks, by a layer above that finds this rank's arrays wrong: all ranks throw this error,
+  /// with this rank's name before its text.
+  [[noreturn]] void refuse(const Error& why) const;
 
   /// Fetches ghost values; the memory must stay valid until HaloExchange::free().
   /// Throws Error, the same on all ranks: invalid_argument for a field with too few values for its entries or

@@ -149,6 +149,10 @@ class Plan {
   Exchange bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
                 Direction direction = Direction::forwards);
 
+  /// In the place of any bind() of the other ranks, by a layer above that finds this rank's memory wrong: all ranks throw this
+  /// error, with this rank's name before its text.
+  [[noreturn]] void refuse(const Error& why);
+
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
   /// bound stay usable. (The first plan's of a communicator stays until the last plan of it is destroyed.) Calling it again
   /// does nothing.

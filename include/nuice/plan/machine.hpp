@@ -186,7 +186,10 @@ struct ShippedMachine {
 /// All shipped machines, by name.
 std::span<const ShippedMachine> shipped_machines();
 
-/// load_machine(name) if `name` ends in ".toml", else the shipped machine of that name.
+/// Whether it is the name of a file: it ends in ".toml" or has a "/".
+bool names_machine_file(std::string_view name);
+
+/// load_machine(name) where that is the name of a file, else the shipped machine of that name.
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
 

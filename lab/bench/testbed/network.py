@@ -35,6 +35,9 @@ from owned import TestbedError
 MAX_HOSTS = 128
 MAX_NETWORKS = 200  # the third number of an address
 MAX_PORTS = 4  # of a host; the second number of an address grows with them
+LEAST_QUEUE = 1600  # bytes: one packet, or none ever passes
+MOST = 1e15  # bits a second
+_PREFIX = "[kmgt]i?|"
 SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never drops
 
 
@@ -235,6 +238,7 @@ def set_rate(network: Network, host: int, rate: str) -> None:
     """Another speed for one host's ports, both ways: a slow host."""
     if host not in network.hosts:
         raise TestbedError(f"host {host} is not one of 1..{network.settings.hosts}")
+    require_rate("RATE", rate)
     for port in network.ports:
         _shape(replace(network, settings=replace(network.settings, rate=rate)), host, port)
 
@@ -287,9 +291,35 @@ def choose_ways(network: Network, plan: Path | None) -> int:
     return len(ways)
 
 
+def require_rate(option: str, rate: str) -> None:
+    """What tc takes for a rate; 8 bit/s is the least that it can count."""
+    bits = _amount(rate, rf"({_PREFIX})(bit|bps|)", {"bit": 1, "bps": 8, "": 1})
+    if bits is None or not 8 <= bits < MOST:
+        raise TestbedError(f'{option} "{rate}": a rate above 0 as tc writes it, "20mbit"')
+
+
+def require_queue(queue: str) -> None:
+    num_bytes = _amount(queue, rf"({_PREFIX})(b|bit|)", {"b": 1, "bit": 1 / 8, "": 1}, base=1024)
+    if num_bytes is None or not LEAST_QUEUE <= num_bytes < 2**32:
+        raise TestbedError(f'--queue "{queue}": bytes from {LEAST_QUEUE} on, a packet, as tc writes it, "32k"')
+
+
+def _amount(text: str, unit: str, units: dict[str, float], base: int = 1000) -> float | None:
+    found = re.fullmatch(rf"(\d+(?:\.\d*)?|\.\d+){unit}", text.lower())
+    if not found:
+        return None
+    number, prefix, name = found.groups()
+    power = " kmgt".index(prefix[:1] or " ")
+    return float(number) * (1024 if prefix.endswith("i") else base) ** power * units[name]
+
+
 def _check(settings: Settings) -> None:
     if not 2 <= settings.hosts <= MAX_HOSTS:
         raise TestbedError(f"--hosts {settings.hosts}: 2 to {MAX_HOSTS}")
+    require_rate("--rate", settings.rate)
+    if settings.uplink:
+        require_rate("--uplink", settings.uplink)
+    require_queue(settings.queue)
     if settings.ranks_per_host < 1:
         raise TestbedError(f"--ranks-per-host {settings.ranks_per_host}: at least 1")
     if not 1 <= settings.ports_per_host <= MAX_PORTS:

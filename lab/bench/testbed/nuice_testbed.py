@@ -13,12 +13,19 @@ Exit codes: 0 done, 2 bad input or no network possible, 130 interrupted; `run` e
 
 from __future__ import annotations
 
+import signal
+
+IS_HEARD = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in the background of a script
+if IS_HEARD and __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while modules are imported: no traceback
+
+# ruff: noqa: E402
 import contextlib
 import json
+import math
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -32,10 +39,30 @@ import network
 import owned
 import typer
 
+
+
+def _named(context: typer.Context, option: typer.CallbackParam, name: str) -> str:
+    """An empty name that was given is a variable of a script that is not set, and not the network without one."""
+    source = context.get_parameter_source(option.name or "")
+    if not name and source is not None and source.name != "DEFAULT":
+        raise owned.TestbedError("--name '': a name has 1 to 16 small letters and digits")
+    return name
+
+
+def _seconds(given: float) -> float:
+    if not 0 <= given < math.inf:
+        raise owned.TestbedError(f"--timeout {given:g}: seconds from 0 on")
+    return given
+
+
 Name = Annotated[
     str,
     typer.Option(
-        "--name", metavar="NAME", envvar="NUICE_TESTBED", help="Of the network; several may be up at once."
+        "--name",
+        metavar="NAME",
+        envvar="NUICE_TESTBED",
+        help="Of the network; several may be up at once.",
+        callback=_named,
     ),
 ]
 
@@ -55,7 +82,9 @@ NumRanks = Annotated[
     int, typer.Option("--ranks", metavar="N", help="Number of ranks; 0: as many as there is room for.")
 ]
 Mpiexec = Annotated[str, typer.Option(help="Of Open MPI or MPICH; default: the one in PATH.")]
-Timeout = Annotated[float, typer.Option(metavar="S", help="End it after so many seconds; 0: never.")]
+Timeout = Annotated[
+    float, typer.Option(metavar="S", help="End it after so many seconds; 0: never.", callback=_seconds)
+]
 Counters = Annotated[
     str, typer.Option(metavar="FILE.json", help="Write what each host sent again and each port dropped.")
 ]
@@ -315,6 +344,8 @@ def _total(found: list[dict[str, int]], uplink: int) -> str:
 
 
 def main() -> int:
+    if IS_HEARD:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
     try:
         status = app(prog_name="nuice-testbed", standalone_mode=False)

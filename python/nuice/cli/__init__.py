@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import typer
 
     from ..errors import Error
+    from ..files import WRITING_FAILED
     from .app import app
 
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
@@ -43,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("there is not enough memory for that", "limit", as_json)
     except OSError as error:
-        return _fail(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "), "io", as_json)
+        where = error.filename or ("standard output" if error.errno in WRITING_FAILED else "")
+        return _fail(f"{where}: {error.strerror or error}".removeprefix(": "), "io", as_json)
     except (KeyboardInterrupt, typer.Abort):
         return 130
 

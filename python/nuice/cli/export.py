@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice export: schedules for other programs, and what others wrote for nuice."""
+"""nuice export: schedules for other programs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Annotated
 import typer
 
 from .. import _core
-from ..errors import Error
 from ..files import OutputFiles
 from ..goal import goal_text
 from ..planning import load_plan
 from ..planning import plan as make_plan
-from ..slurm import topology_conf
 from . import output
 from .options import AsJson, MatrixFile, Seed, TopologySpec
 
-app = typer.Typer(
-    help="Write schedules for other programs, and networks from other formats.", no_args_is_help=True
-)
+app = typer.Typer(help="Write schedules for other programs.", no_args_is_help=True)
+
+
+@app.callback()
+def common() -> None:
+    """Write schedules for other programs."""
 
 
 @app.command("goal", epilog="nuice export goal halo.mtx --scheduler coloring -o halo.goal")
@@ -66,37 +67,6 @@ def goal(
     sentence = f"{out}: {plan.scheduler}, {executor}, {sizes}"
     output.report(as_json, result, lambda console: console.print(sentence))
     return 0 if plan.verified else 1
-
-
-@app.command("slurm", epilog="nuice export slurm /etc/slurm/topology.yaml -o topology.conf")
-def slurm(
-    file: Annotated[
-        Path, typer.Argument(metavar="TOPOLOGY.yaml", help="As Slurm reads it, from version 25.05 on.")
-    ],
-    out: Annotated[
-        Path, typer.Option("-o", "--output", metavar="TOPOLOGY.conf", help="Write the switches here.")
-    ],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Which topology; else the cluster's default.")
-    ] = None,
-    as_json: AsJson = False,
-) -> int:
-    """Write the switches of Slurm's topology.yaml as topology.conf, for --topology slurm:FILE."""
-    try:
-        text = topology_conf(file.read_text(encoding="utf-8"), name, str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise Error(f"{file}: {getattr(error, 'strerror', None) or error}", "io") from None
-    with OutputFiles() as files:
-        written = files.temporary(out)
-        written.write_text(text, encoding="utf-8")
-        try:
-            ranks = _core.make_topology(f"slurm:{written}").num_ranks
-        except Error as error:  # before anything is at `out`
-            raise Error(f"{file}, as {str(error).replace(str(written), str(out))}", error.code) from None
-    result = {"file": str(file), "topology": f"slurm:{out}", "ranks": ranks}
-    sentence = f"{out}: --topology slurm:{out} has {ranks} hosts"
-    output.report(as_json, result, lambda console: console.print(sentence))
-    return 0
 
 
 def register(parent: typer.Typer) -> None:

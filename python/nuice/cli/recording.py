@@ -15,6 +15,7 @@ import typer
 from .. import _core
 from ..advising import advise
 from ..errors import Error
+from ..files import OutputFiles
 from ..recording import RecordedExchange, Recording, load
 from . import output
 from .options import AsJson
@@ -189,7 +190,8 @@ def merge(folder: Folder, as_json: AsJson = False) -> None:
             written.append(
                 {"file": path.name, "calls": pattern.num_calls, "call": exchange.call, "site": exchange.site}
             )
-    (folder / "exchanges.json").write_text(json.dumps(written, indent=1) + "\n")
+    with OutputFiles() as files:
+        files.temporary(folder / "exchanges.json").write_text(json.dumps(written, indent=1) + "\n")
     output.report(
         as_json, {"written": written}, lambda console: console.print(f"{len(written)} matrices in {folder}")
     )

@@ -12,7 +12,10 @@ from mpi4py import MPI
 
 def install() -> None:
     """Puts itself behind what is there. Not in an interactive session, and not with NUICE_EXCEPTHOOK=none."""
-    if hasattr(sys, "ps1") or os.environ.get("NUICE_EXCEPTHOOK") == "none":
+    setting = os.environ.get("NUICE_EXCEPTHOOK", "")
+    if setting not in ("", "none"):
+        raise ValueError(f"NUICE_EXCEPTHOOK={setting}: none is all that it can be")
+    if hasattr(sys, "ps1") or setting == "none":
         return
     before, process = sys.excepthook, os.getpid()
 

@@ -87,6 +87,7 @@ _PROTOTYPES: dict[str, list[object]] = {
         c_int,
         _HANDLE,
     ],
+    "nuice_plan_refuse": [c_void_p, c_char_p],
     "nuice_plan_free": [_HANDLE],
     "nuice_exchange_start": [c_void_p],
     "nuice_exchange_test": [c_void_p, _INTS],
@@ -104,6 +105,8 @@ _PROTOTYPES: dict[str, list[object]] = {
     "nuice_halo_local_indices": [c_void_p, c_int64, _INT64S, _INT64S],
     "nuice_halo_bind_gather": [c_void_p, c_int, _ADDRESSES, _ADDRESSES, _INT64S, _HANDLE],
     "nuice_halo_bind_scatter_f": [c_void_p, c_int, _ADDRESSES, _ADDRESSES, _INTS, _INTS, c_int, _HANDLE],
+    "nuice_halo_agree": [c_void_p, c_int64, c_char_p],
+    "nuice_halo_refuse": [c_void_p, c_char_p],
     "nuice_halo_free": [_HANDLE],
 }
 for _name, _types in _PROTOTYPES.items():
@@ -124,6 +127,11 @@ def fail(status: int) -> NoReturn:
 def must(status: int) -> None:
     if status:
         fail(status)
+
+
+def text_of(error: Exception) -> bytes:
+    """For the other ranks."""
+    return (str(error) or type(error).__name__).replace("\0", "").encode(errors="replace")
 
 
 def whole(value: Any, what: str, bits: int = 64) -> int:

@@ -137,11 +137,12 @@ def _make(
     expected = [rank for rank, count in enumerate(receive.counts) if count]
     handle = c_void_p()
     if source_ranks != expected:
-        plan._refuse()
-        plan.Free()
-        raise ValueError(
+        wrong = ValueError(
             f"ranks {source_ranks} send to this one, but it has receive counts for ranks {expected}"
         )
+        plan._refuse(wrong)
+        plan.Free()
+        raise wrong
     try:
         must(
             lib.nuice_plan_bind_fields_f(

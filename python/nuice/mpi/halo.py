@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from ctypes import POINTER, byref, c_int, c_int64, c_void_p
 from typing import Any, NoReturn
@@ -22,6 +23,7 @@ from ._library import (
     must,
     option_text,
     require_mpi,
+    text_of,
     whole,
 )
 from .exchange import Exchange
@@ -134,11 +136,10 @@ class Halo:
     def gather(self, array: NDArray[Any]) -> NDArray[Any]:
         """Collective, the same type and shape of a row on all ranks. Fetches the ghosts of an array with a
         row for each owned entry, and returns them; of one that has rows for the ghosts too, fills those, and
-        returns it. Costs a copy of the values besides; bind_gather() does not.
+        returns it. Costs a copy of the values besides, and a reduction of three numbers, by which a bad array
+        is an error of all ranks; what bind_gather() returns costs neither.
         """
-        self._require()
-        array = np.asarray(array)
-        owned, ghosts, exchange = self._stage("gather", array)
+        array, (owned, ghosts, exchange) = self._stage("gather", array)
         owned[...] = array[: self.num_owned]
         exchange.Start()
         exchange.Wait()
@@ -150,11 +151,9 @@ class Halo:
     def scatter_add(self, array: NDArray[Any]) -> NDArray[Any]:
         """Collective, the same type and shape of a row on all ranks. array has rows for the owned entries and
         behind them for the ghosts, whose values are added to the entries that they stand for, by ascending
-        rank. Returns array.
+        rank. Returns array. Costs what gather() does.
         """
-        self._require()
-        array = np.asarray(array)
-        owned, ghosts, exchange = self._stage("scatter", array)
+        array, (owned, ghosts, exchange) = self._stage("scatter", array)
         owned[...] = array[: self.num_owned]
         ghosts[...] = array[self.num_owned :]
         exchange.Start()
@@ -171,8 +170,8 @@ class Halo:
             if self._width(ghosts, self.num_ghosts, "ghosts") != width or ghosts.dtype != owned.dtype:
                 raise ValueError("owned and ghosts have rows of different shape or type")
             memory = memory_of(owned, False), memory_of(ghosts, True)
-        except Exception:
-            self._refuse()
+        except Exception as error:
+            lib.nuice_halo_refuse(self._handle, text_of(error))
             raise
         handle = c_void_p()
         at = [addresses([one.address or 1]) for one in memory]  # an array without rows is not missing
@@ -198,8 +197,8 @@ class Halo:
             if not isinstance(op, MPI.Op):
                 raise TypeError(f"{op!r} is no operation of mpi4py")
             datatype = MPI.Datatype.fromcode(owned.dtype.char)
-        except Exception:
-            self._refuse()
+        except Exception as error:
+            lib.nuice_halo_refuse(self._handle, text_of(error))
             raise
         handle = c_void_p()
         at = [addresses([one.address or 1]) for one in memory]
@@ -249,9 +248,6 @@ class Halo:
             raise Error("the halo was freed", "state")
         require_mpi()
 
-    def _refuse(self) -> None:
-        lib.nuice_halo_bind_gather(self._handle, 0, None, None, None, byref(c_void_p()))
-
     @staticmethod
     def _width(array: NDArray[Any], entries: int, name: str) -> int:
         if not isinstance(array, np.ndarray) or array.ndim == 0 or array.shape[0] != entries:
@@ -259,27 +255,40 @@ class Halo:
             raise ValueError(f"{name} must be an array with {entries} rows, not {shape}")
         return int(np.prod(array.shape[1:], dtype=np.int64))
 
-    def _stage(self, kind: str, array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Exchange]:
-        """Memory of our own for rows of this type and shape, bound: addresses of the caller's may differ from
-        call to call."""
+    def _stage(
+        self, kind: str, given: ArrayLike
+    ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], Exchange]]:
+        """The array, and memory of our own for rows of its type and shape, bound: addresses of the caller's may
+        differ from call to call. Collective: no rank starts an exchange that another has no array for."""
+        self._require()
+        wrong: Exception | None = None
+        key: tuple[Any, ...] = ()
         try:
-            rows = (self.num_entries,) if kind == "scatter" else (self.num_entries, self.num_owned)
-            if array.ndim == 0 or array.shape[0] not in rows:
-                raise ValueError(
-                    f"{' or '.join(map(str, rows))} rows are needed, not an array of shape {array.shape}"
-                )
-            if array.dtype.hasobject:
-                raise BufferError("an array of Python objects has no bytes to send")
-            if array.shape[0] != self.num_owned and not array.flags.writeable:
-                raise BufferError("the array is read-only")
-        except Exception:
-            self._refuse()
-            raise
-        key = (kind, array.dtype.str, array.shape[1:])
+            array = np.asarray(given)
+            self._check_rows(kind, array)
+            key = (kind, array.dtype.str, array.shape[1:])
+        except Exception as error:
+            wrong = error
+        text = None if wrong is None else text_of(wrong)
+        status = lib.nuice_halo_agree(self._handle, zlib.crc32(repr(key).encode()), text)
+        if wrong is not None:
+            raise wrong
+        must(status)
         if key not in self._stages:
             owned = np.zeros((self.num_owned, *array.shape[1:]), array.dtype)
             ghosts = np.zeros((self.num_ghosts, *array.shape[1:]), array.dtype)
             bind = self.bind_gather if kind == "gather" else None
             exchange = bind(owned, ghosts) if bind else self.bind_scatter(ghosts, owned)
             self._stages[key] = (owned, ghosts, exchange)
-        return self._stages[key]
+        return array, self._stages[key]
+
+    def _check_rows(self, kind: str, array: NDArray[Any]) -> None:
+        rows = (self.num_entries,) if kind == "scatter" else (self.num_entries, self.num_owned)
+        if array.ndim == 0 or array.shape[0] not in rows:
+            raise ValueError(
+                f"{' or '.join(map(str, rows))} rows are needed, not an array of shape {array.shape}"
+            )
+        if array.dtype.hasobject:
+            raise BufferError("an array of Python objects has no bytes to send")
+        if (kind == "scatter" or array.shape[0] != self.num_owned) and not array.flags.writeable:
+            raise BufferError("the array is read-only")

@@ -22,6 +22,7 @@ from ._library import (
     name_text,
     option_text,
     require_mpi,
+    text_of,
     whole,
 )
 from .exchange import Exchange
@@ -130,8 +131,8 @@ class Plan:
             is_fields = is_field(send) or is_field(receive)
             make: Callable[[Any, tuple[Partner, ...], bool], Any] = _field if is_fields else _memories
             sending, receiving = make(send, to, False), make(receive, source, True)
-        except Exception:
-            self._refuse()
+        except Exception as error:
+            self._refuse(error)
             raise
         if is_fields:
             status = lib.nuice_plan_bind_fields_f(
@@ -214,11 +215,9 @@ class Plan:
             raise Error("the plan was freed", "state")
         must(status)
 
-    def _refuse(self) -> None:
-        """Binds to nothing, which is an error of all ranks, so that none waits for this one."""
-        handle = c_void_p()
-        if lib.nuice_plan_bind(self._handle, None, None, 0, byref(handle)) == 0:
-            must(lib.nuice_exchange_free(byref(handle)))  # a rank without partners
+    def _refuse(self, error: Exception) -> None:
+        """In the place of a bind: an error of all ranks, so that none waits for this one."""
+        lib.nuice_plan_refuse(self._handle, text_of(error))
 
 
 def _row_of(destinations: Mapping[int, int] | Iterable[tuple[int, int]]) -> list[Partner]:

@@ -207,11 +207,11 @@ Contents read_contents(const std::string& path) {
   std::error_code trouble;
   const auto status = std::filesystem::status(path, trouble);
   if (status.type() == std::filesystem::file_type::not_found) return {};
-  if (trouble) return unusable(trouble.message());
+  if (trouble) return unusable("cannot be read: " + trouble.message());
   if (!std::filesystem::is_regular_file(status)) return unusable("is no ordinary file");
   if (std::filesystem::file_size(path, trouble) > file_limit || trouble) return unusable("is above 4 MiB");
   std::ifstream in(path);
-  if (!in) return unusable(std::strerror(errno));
+  if (!in) return unusable(std::string("cannot be read: ") + std::strerror(errno));
   return read_lines(in);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -21,7 +22,10 @@ namespace nuice::core {
 bool LineReader::next(std::string& line) {
   check_interrupt();
   if (!get_line(line)) return false;
-  if (++line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+  if (++line_number_ == 1) {
+    if (const std::string why = why_no_text(line); !why.empty()) fail(why);
+    if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+  }
   if (!line.empty() && line.back() == '\r') line.pop_back();
   return true;
 }
@@ -53,6 +57,36 @@ void LineReader::fail(const std::string& what) const { fail(ErrorCode::parse, wh
 
 void LineReader::fail(ErrorCode code, const std::string& what) const {
   throw Error(code, name_ + ":" + std::to_string(line_number_) + ": " + what);
+}
+
+std::string lower(std::string_view word) {
+  std::string result(word);
+  for (char& letter : result) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return result;
+}
+
+std::string why_no_text(std::string_view begin) {
+  struct Kind {
+    std::string_view begin;
+    std::string_view what;
+  };
+  using namespace std::string_view_literals;
+  constexpr std::array kinds{
+      Kind{"BZh"sv, "packed by bzip2: unpack it first (bunzip2)"},
+      Kind{"\xFD\x37zXZ"sv, "packed by xz: unpack it first (unxz)"},
+      Kind{"\x28\xB5\x2F\xFD"sv, "packed by zstd: unpack it first (unzstd)"},
+      Kind{"\x04\x22\x4D\x18"sv, "packed by lz4: unpack it first (unlz4)"},
+      Kind{"PK\x03\x04"sv, "a ZIP archive: unpack it first (unzip)"},
+      Kind{"\x1F\x9D"sv, "packed by compress: unpack it first (uncompress)"},
+      Kind{"\x89HDF"sv, "an HDF5 file, not text"},
+      Kind{"\xFF\xFE"sv, "text in UTF-16: write it in UTF-8"},
+      Kind{"\xFE\xFF"sv, "text in UTF-16: write it in UTF-8"},
+  };
+  for (const Kind& kind : kinds)
+    if (begin.starts_with(kind.begin)) return "the file is " + std::string(kind.what);
+  return {};
 }
 
 std::vector<std::string_view> split_words(std::string_view line) {

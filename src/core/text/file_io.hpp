@@ -22,7 +22,8 @@ class LineReader {
   LineReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
   /// The next line without its end ("\n" or "\r\n"); false at the end of the file. A byte order mark at the beginning is
-  /// passed over. Throws Error io where the file cannot be read, limit for a line above longest_line.
+  /// passed over. Throws Error io where the file cannot be read, limit for a line above longest_line, parse for a file that
+  /// begins as no text does.
   bool next(std::string& line);
   /// Of the line that was read last, from 1.
   std::size_t line_number() const { return line_number_; }
@@ -50,6 +51,12 @@ bool parse_number(std::string_view word, T& value, Base... base) {
   value = parsed;
   return true;
 }
+
+/// A to Z made small.
+std::string lower(std::string_view word);
+
+/// Why a file that begins so cannot be read as text: what it is packed by, or that it is UTF-16. Empty for text.
+std::string why_no_text(std::string_view begin);
 
 /// Calls write with a stream to a new file beside `path`, then renames it to `path`.
 /// On any failure the new file is removed, `path` is as it was, and Error io is thrown.

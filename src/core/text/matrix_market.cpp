@@ -16,6 +16,7 @@ namespace nuice {
 namespace {
 
 using core::LineReader;
+using core::lower;
 
 struct Banner {
   bool coordinate = false;  // else "array": every value, column by column
@@ -30,27 +31,37 @@ struct SizeLine {
   std::uint64_t num_entries = 0;
 };
 
-/// Rows and columns. A damaged number must not make us ask for memory that no machine has: a matrix needs some for each
-/// row, also an empty one.
-constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
 constexpr std::uint64_t most_rows = std::numeric_limits<std::int32_t>::max();
 
-std::string lower(std::string_view word) {
-  std::string result(word);
-  for (char& letter : result) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return result;
+constexpr const char* example = "\"%%MatrixMarket matrix coordinate integer general\"";
+
+/// As much of a line as an error shows.
+std::string beginning_of(const std::string& line) {
+  constexpr std::size_t most = 40;
+  return line.size() <= most ? line : line.substr(0, most) + "...";
+}
+
+/// C's scanf, by which others read these files, takes "+7"; from_chars does not.
+std::string_view without_plus(std::string_view word) {
+  const bool has_plus = word.size() > 1 && word[0] == '+' && word[1] != '-';
+  return has_plus ? word.substr(1) : word;
+}
+
+template <typename Number>
+bool parse(std::string_view word, Number& value) {
+  return core::parse_number(without_plus(word), value);
 }
 
 Banner read_banner(LineReader& lines) {
   std::string line;
-  if (!lines.next(line))
-    lines.fail("empty file, expected \"%%MatrixMarket matrix coordinate integer general\"");
+  if (!lines.next(line)) lines.fail(std::string("empty file, expected ") + example);
   const auto words = core::split_words(line);
-  if (words.size() != 5 || words[0] != "%%MatrixMarket" || lower(words[1]) != "matrix") {
-    lines.fail("expected \"%%MatrixMarket matrix coordinate integer general\"");
+  if (words.empty() || lower(words[0]) != "%%matrixmarket") {
+    const bool is_comment = words.empty() || words[0].starts_with('%') || words[0].starts_with('#');
+    lines.fail((is_comment ? "a comment or blank line" : "\"" + beginning_of(line) + "\"") +
+               std::string(" where the first line of a Matrix Market file must be ") + example);
   }
+  if (words.size() != 5 || lower(words[1]) != "matrix") lines.fail(std::string("expected ") + example);
   const std::string format = lower(words[2]);
   const std::string field = lower(words[3]);
   const std::string symmetry = lower(words[4]);
@@ -84,9 +95,8 @@ SizeLine read_size_line(LineReader& lines, const Banner& banner, std::uint64_t m
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   std::uint64_t entries = 0;
-  const bool good = words.size() == (banner.coordinate ? 3U : 2U) && core::parse_number(words[0], rows) &&
-                    core::parse_number(words[1], columns) &&
-                    (!banner.coordinate || core::parse_number(words[2], entries));
+  const bool good = words.size() == (banner.coordinate ? 3U : 2U) && parse(words[0], rows) &&
+                    parse(words[1], columns) && (!banner.coordinate || parse(words[2], entries));
   if (!good)
     lines.fail(banner.coordinate ? "expected \"rows columns entries\"" : "expected \"rows columns\"");
   if (banner.symmetric && rows != columns) {
@@ -101,21 +111,13 @@ SizeLine read_size_line(LineReader& lines, const Banner& banner, std::uint64_t m
   return {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), entries};
 }
 
-/// A number of real kind without the plus sign that from_chars does not know.
-bool parse_real(std::string_view word, double& value) {
-  if (word.starts_with('+')) word.remove_prefix(1);
-  return core::parse_number(word, value);
-}
-
-/// Whether "12.50e1" has a fraction, however small. For words that parse_real() takes and that are finite.
+/// Whether "12.50e1" has a fraction, however small. For words that parse() takes and that are finite.
 bool has_fraction(std::string_view word) {
   const std::size_t mark = std::min(word.find_first_of("eE"), word.size());
   std::int64_t exponent = 0;
   if (mark < word.size()) {
-    std::string_view power = word.substr(mark + 1);
-    if (power.starts_with('+')) power.remove_prefix(1);
     // An exponent that is too large to read is so for zeros only, or the number would not be finite; too small likewise.
-    if (!core::parse_number(power, exponent)) exponent = 0;
+    if (!parse(word.substr(mark + 1), exponent)) exponent = 0;
   }
   const std::string_view digits = word.substr(0, mark);
   const std::size_t point = std::min(digits.find('.'), digits.size());
@@ -131,13 +133,13 @@ bool has_fraction(std::string_view word) {
 void parse_value(const LineReader& lines, std::string_view word, const Banner& banner, Bytes& bytes) {
   const std::string text(word);
   const auto too_many = [&] { lines.fail(text + " bytes, more than the largest size 2^62"); };
-  if (core::parse_number(word, bytes)) {
+  if (parse(word, bytes)) {
     if (bytes < 0) lines.fail("negative size " + text);
     if (bytes > max_bytes) too_many();
     return;
   }
   double value = 0;
-  if (!parse_real(word, value)) lines.fail("\"" + text + "\" is no size in bytes");
+  if (!parse(word, value)) lines.fail("\"" + text + "\" is no size in bytes");
   if (!std::isfinite(value) || value != std::floor(value) || has_fraction(word)) {
     lines.fail(text + " is no whole number of bytes");
   }
@@ -152,14 +154,14 @@ void parse_value(const LineReader& lines, std::string_view word, const Banner& b
 }
 
 void parse_value(const LineReader& lines, std::string_view word, const Banner&, double& value) {
-  if (!parse_real(word, value) || !std::isfinite(value))
+  if (!parse(word, value) || !std::isfinite(value))
     lines.fail("expected a finite value, found \"" + std::string(word) + "\"");
 }
 
 std::int64_t parse_place(const LineReader& lines, std::string_view word, std::int64_t size,
                          const char* what) {
   std::int64_t index = 0;
-  if (!core::parse_number(word, index) || index < 1 || index > size) {
+  if (!parse(word, index) || index < 1 || index > size) {
     lines.fail(std::string(what) + " " + std::string(word) + " is not in 1.." + std::to_string(size));
   }
   return index - 1;
@@ -233,7 +235,7 @@ void read_entries(LineReader& lines, const Banner& banner, const SizeLine& size,
 CommMatrix read_matrix_market(std::istream& in, const std::string& name) {
   LineReader lines(in, name);
   const Banner banner = read_banner(lines);
-  const SizeLine size = read_size_line(lines, banner, most_ranks);
+  const SizeLine size = read_size_line(lines, banner, max_ranks);
   if (size.num_rows != size.num_columns) {
     lines.fail(std::to_string(size.num_rows) + " rows and " + std::to_string(size.num_columns) +
                " columns; a communication matrix is square");

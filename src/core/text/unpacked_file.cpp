@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/text/file_io.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/interrupt.hpp"
 
@@ -101,6 +102,8 @@ std::string read_text(const std::string& path) {
     throw Error(ErrorCode::io, path + ": cannot be read: " + error.what());
   }
   text.resize(size);
+  if (const std::string why = why_no_text(text); !why.empty())
+    throw Error(ErrorCode::parse, path + ": " + why);
   return text;
 }
 

@@ -24,7 +24,11 @@ std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> pa
   for (std::size_t i = 0; i < partners.size(); ++i) {
     const Bytes offset = array.offsets.empty() ? next : array.offsets[i];
     const Bytes bytes = partners[i].bytes;
-    if (offset < 0 || offset > array.bytes || bytes > array.bytes - offset)
+    if (offset < 0)
+      throw Error(ErrorCode::invalid_argument, who + "the offset of the message of rank " +
+                                                   std::to_string(partners[i].rank) + " is negative: " +
+                                                   std::to_string(offset));
+    if (offset > array.bytes || bytes > array.bytes - offset)
       throw Error(ErrorCode::invalid_argument,
                   who + "the message of rank " + std::to_string(partners[i].rank) + ", " +
                       std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +

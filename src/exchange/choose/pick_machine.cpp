@@ -37,7 +37,7 @@ struct Found {
 Found by_name(const std::string& name, const std::string& sentence) {
   for (const ShippedMachine& shipped : shipped_machines())
     if (shipped.name == name) return {name, std::string(shipped.text), sentence};
-  if (!name.ends_with(".toml")) (void)find_machine(name);  // throws, with the known names
+  if (!names_machine_file(name)) (void)find_machine(name);  // throws, with the known names
   return {name, core::read_text(name), sentence};
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/names.hpp"
 #include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
 #include "exchange/credit/port_budget.hpp"
@@ -265,6 +266,14 @@ Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
     all_or_none(*kept, [&] { table_back = reversed(plan->table); });
     return bind(*plan, Way{table_back, sources, destinations}, true);
   });
+}
+
+void Plan::refuse(const Error& why) {
+  if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
+  require_running("bind()");
+  const Error named(why.code(), rank_name(state_->comm->rank()) + ": " + why.what());
+  state_->member.refuse(named);
+  throw Error(named);
 }
 
 Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,

@@ -18,10 +18,12 @@ namespace {
 using Holder = std::shared_ptr<PlanGroup>;
 
 constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none", "halo", "follow"};
+constexpr std::int64_t refused = -1;
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.
 std::int64_t code_of(const PendingCall& pending) {
+  if (pending.refusal != nullptr) return refused;
   const auto form = static_cast<std::int64_t>(pending.call.form);
   const auto direction = static_cast<std::int64_t>(pending.call.direction);
   return (2 * pending.member + (pending.plan_is_freed ? 1 : 0)) * num_calls + 2 * form + direction;
@@ -145,14 +147,17 @@ std::shared_ptr<TagSpace> PlanGroup::require_same(const PendingCall& pending, do
     broadcast(comm_, &first, 1, MPI_INT64_T, 0);
     all_or_none(comm_, [&] {
       const std::string who = "rank " + std::to_string(comm_.rank());
+      if (pending.refusal != nullptr) throw Error(*pending.refusal);
       if (pending.plan_is_freed)
         throw Error(ErrorCode::state, who + ": " + words(mine) + ", which was freed");
+      if (first == refused) return;  // rank 0 throws
       if (mine != first && words(mine) != words(first))
         throw Error(ErrorCode::mismatch, "the ranks do not do the same: " + words(first) + " on rank 0, " +
                                              words(mine) + " on " + who +
                                              " (plans are counted in the order in which they were made)");
     });
   });
+  if (pending.refusal != nullptr) throw Error(*pending.refusal);  // all ranks refuse
   if (pending.plan_is_freed) throw Error(ErrorCode::state, "the plan was freed");
   return tags;
 }

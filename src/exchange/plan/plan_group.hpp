@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
+#include "nuice/core/error.hpp"
 #include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
@@ -42,6 +43,7 @@ struct PendingCall {
   std::int64_t member;  // the plan's number
   BindCall call;
   bool plan_is_freed;
+  const Error* refusal = nullptr;  // why it cannot
 };
 
 class PlanGroup {
@@ -74,7 +76,7 @@ class PlanGroup {
   /// Collective. Plans to come share it, or if it watches the next one takes it when nobody uses it.
   void share(const std::shared_ptr<TagSpace>& tags);
   /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
-  /// where the plan was freed, be it on one rank. Returns a communicator that will do: the shared one, if on all ranks it is there
+  /// where the plan was freed, be it on one rank; a rank's refusal, if there is one. Returns a communicator that will do: the shared one, if on all ranks it is there
   /// and none watches; or one that all ranks keep and none uses; or nothing.
   std::shared_ptr<TagSpace> require_same(const PendingCall& pending, double watchdog_s);
 
@@ -122,6 +124,10 @@ struct Membership {
   }
   void require_same(const BindCall& call) const {
     group->require_same({number, call, plan_is_freed}, watchdog_s);
+  }
+  /// In the place of require_same(): all ranks throw it.
+  void refuse(const Error& why) const {
+    group->require_same({number, {Form::none}, plan_is_freed, &why}, watchdog_s);
   }
   /// As it is after the plan was freed.
   Membership of_freed() const {

@@ -13,6 +13,7 @@
 #include <bit>
 #include <numeric>
 
+#include "core/support/most_ranks.hpp"
 #include "core/support/table.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/broadcaster.hpp"
@@ -73,6 +74,7 @@ std::vector<Rank> make_chain(Rank num_ranks, Rank root, std::span<const Rank> gr
 std::span<const Broadcaster> broadcasters() { return table; }
 
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root) {
+  core::require_at_most_max_ranks(num_ranks);
   std::vector<Rank> all(static_cast<std::size_t>(std::max(num_ranks, 0)));
   std::iota(all.begin(), all.end(), 0);
   return make_broadcast(name, num_ranks, root, all);
