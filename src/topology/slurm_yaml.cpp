@@ -80,13 +80,13 @@ class Yaml {
  private:
   /// libyaml's time grows with the square of the lists in each other. Brackets of names count as well: they are few.
   void require_few_levels() const {
-    constexpr int most_levels = 1000;
+    constexpr int most_nested = 1000;
     int level = 0;
     for (const char c : text_) {
       if (c == '[' || c == '{') ++level;
       if (c == ']' || c == '}') --level;
-      if (level > most_levels)
-        throw Error(ErrorCode::limit, path_ + ": more than " + std::to_string(most_levels) + " lists in each other");
+      if (level > most_nested)
+        throw Error(ErrorCode::limit, path_ + ": more than " + std::to_string(most_nested) + " lists in each other");
     }
   }
 
