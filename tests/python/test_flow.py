@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libnuice_flow.so in front of programs that use TCP: whose connections it governs, and that bytes stay what they are.
+"""libnuice_flow.so in front of programs that use TCP: which connections it governs, and the bytes stay right.
 
 127.0.0.1 and 127.0.0.2 are two hosts for it, so no network is needed."""
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 LIBRARY = Path(sys.executable).parent.parent / "lib" / "nuice" / "libnuice_flow.so"
+NUICE = Path(sys.executable).parent / "nuice"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="windows are set on Linux only")
 
 EXCHANGE = """
@@ -124,3 +125,31 @@ def test_a_report_into_a_folder_that_is_not_there_is_an_error_text_only(tmp_path
     )
     assert (done.returncode, done.stdout.strip()) == (0, "right")
     assert "none/flow-" in done.stderr and "No such file" in done.stderr
+
+
+def nuice(*words: object, **settings: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(NUICE), *map(str, words)], capture_output=True, text=True, timeout=60, env=os.environ | settings
+    )
+
+
+def test_the_command_reports(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", EXCHANGE.replace("MORE", ""), 4, 100000]
+    done = nuice("run", "--report", tmp_path / "new", "--", *program, NUICE_FLOW="all")
+    assert (done.returncode, done.stdout) == (0, "right\n")
+    assert "127.0.0.1" in done.stderr and "none: hardly anything was lost" in done.stderr
+    done = nuice("run", "--report", tmp_path / "other", "--", *program)
+    assert (done.returncode, done.stdout) == (0, "right\n")
+    assert "no TCP connection" in " ".join(done.stderr.split())
+    assert "not empty" in nuice("run", "--report", tmp_path, "--", "true").stderr
+
+
+def test_the_command_sets_what_the_user_has_not(tmp_path: Path) -> None:
+    show = ["sh", "-c", "echo $OMPI_MCA_btl_tcp_eager_limit $OMPI_MCA_btl_tcp_max_send_size"]
+    assert nuice("run", "--", *show).stdout == "1048576 2097152\n"
+    assert nuice("run", "--", *show, OMPI_MCA_btl_tcp_eager_limit="7").stdout == "7 2097152\n"
+    assert nuice("run", "--off", "--", *show).stdout == "\n"
+    assert "OMPI_MCA_btl_tcp_eager_limit=1048576" in nuice("run", "--print-settings").stdout
+    assert "OMPI_MCA_btl_tcp_eager_limit=1048576" in nuice("run", "--verbose", "--", "true").stderr
+    assert nuice("run", "--", "sh", "-c", "exit 7").returncode == 7
+    assert "no program" in nuice("run").stderr

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import nuice
-from nuice.cli.recording import RECORDER, find_library, mpi_of, verdict
+from nuice.cli.recording import verdict
+from nuice.cli.running import RECORDER, find_library, mpi_of
 from nuice.recording import Pattern, RecordedExchange, load
 from test_demo import missing_programs
 
@@ -148,7 +149,7 @@ def test_a_real_program_is_recorded_and_its_matrix_comes_back(tmp_path: Path) ->
 def test_the_commands_say_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert (
-        "takes one of --record DIR, --check and --off"
+        "takes one of --record DIR, --off"
         in run("run", "--off", "--check", "--", "true", status=2).stderr
     )
     assert "not empty" in run("run", "--record", tmp_path, "--", "true", status=2).stderr

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from nuice.cli.recording import RECORDER, REPLACER, find_library
+from nuice.cli.running import RECORDER, REPLACER, WINDOWS, find_library
 from nuice.recording import load
 
 ROOT = Path(__file__).parents[2]
@@ -84,13 +84,21 @@ CASES_OF_ALL = [
     Case("star.c", 4, "", {P2P: 12}, quick=("record",)),
     Case("persistent.c", 4, "", {P2P: 18}, quick=("record", "1")),
     Case("threads.c", 3, "", {P2P: 600}, quick=("record",)),
-    Case("forked_child.c", 3, "", {"MPI_Alltoallv": 2}, quick=("record", "1")),
+    Case("forked_child.c", 3, "", {"MPI_Alltoallv": 2}, quick=("record", "1", "windows")),
     Case("own_wait.c", 3, "100000", {"MPI_Alltoall": 20, "MPI_Ialltoall": 20}, quick=("record", "tcp")),
-    Case("under_tool.c", 2, "", {"MPI_Alltoall": 3, P2P: 3}, quick=("record", "hosts"), tools=("tool.c",), never=("1", "both")),
-    Case("cancelled.c", 1, quits=True, quick=("record", "off", "1")),
+    Case(
+        "under_tool.c",
+        2,
+        "",
+        {"MPI_Alltoall": 3, P2P: 3},
+        quick=("record", "hosts"),
+        tools=("tool.c",),
+        never=("1", "both"),
+    ),
+    Case("cancelled.c", 1, quits=True, quick=("record", "off", "1", "windows")),
     Case("big_type.c", 2, "", {P2P: 1}),
     Case("graph_on_grid.c", 4, "p2p", quick=("hosts",)),
-    Case("graph_on_grid.c", 4, "coll", {"MPI_Neighbor_alltoall": 1}, only=("debian", "mpich")),  # not in Open MPI 5
+    Case("graph_on_grid.c", 4, "coll", {"MPI_Neighbor_alltoall": 1}, only=("debian", "mpich")),
     Case("small_grid.c", 2, "100000 60 2", quick=("1",)),
     Case("small_grid.c", 4, "60000 40 2 2"),
     Case("small_grid.c", 3, "60000 40 1 3"),
@@ -107,7 +115,7 @@ CASES_OF_ALL = [
     Case("typed.c", 4, "", {"MPI_Alltoallw": 18, "MPI_Ialltoallw": 9}),
     Case("no_finalize.c", 3, "finalize", {P2P: 1}),
     Case("no_finalize.c", 3, "abort", fails=True),
-    Case("exceptions.cpp", 3, quick=("record", "1")),
+    Case("exceptions.cpp", 3, quick=("record", "1", "windows")),
     Case("in_place.f90", 4, "", {"MPI_Alltoall": 12, "MPI_Ialltoall": 12}),
     Case("modern.f90", 3, "", {"MPI_Alltoall": 10, P2P: 20}),
     Case("abort.f90", 3, fails=True),
@@ -116,6 +124,7 @@ CASES_OF_ALL = [
 ]
 MODES = {
     "off": {"NUICE_DROPIN": "off"},
+    "windows": {"NUICE_FLOW": "all"},
     "record": {"NUICE_DROPIN": "record"},
     "1": {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "1"},
     "hosts": {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "hosts"},
@@ -123,7 +132,12 @@ MODES = {
     "both": {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "1"},
     "check": {"NUICE_DROPIN": "check", "NUICE_DROPIN_FORCE": "1"},
 }
-LIBRARIES = {"off": (RECORDER, REPLACER), "record": (RECORDER,), "both": (RECORDER, REPLACER)}
+LIBRARIES = {
+    "off": (RECORDER, REPLACER),
+    "windows": (WINDOWS,),
+    "record": (RECORDER,),
+    "both": (RECORDER, REPLACER),
+}
 COMPILERS = {".c": ("mpicc", "-w", "-O1"), ".cpp": ("mpicxx", "-O1"), ".f90": ("mpifort", "-w", "-O1")}
 
 
@@ -169,7 +183,8 @@ def run(mpi: Mpi, case: Case, mode: str, folder: Path, record: Path) -> tuple[in
     command = [launcher, *mpi.options, "-n", str(case.ranks), "/usr/bin/env"]
     command += [f"{name}={value}" for name, value in settings.items()]
     command += [*words_of(mpi, case, folder), *case.arguments.split()]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment() | case.environment)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, **pipes, text=True, env=environment() | case.environment)
     try:
         out, err = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
@@ -235,7 +250,7 @@ def test_a_long_type_has_all_its_bytes(programs: Path, tmp_path: Path) -> None:
 
 
 def test_spawned_processes_are_not_recorded(programs: Path, tmp_path: Path) -> None:
-    """Spawned processes have ranks of the same names: they are not recorded, and what the merged ones say is read."""
+    """Spawned processes have ranks of the same names: they are not recorded, the merged ones are."""
     case = next(case for case in CASES_OF_ALL if case.file == "spawns.py")
     status, said = run(MPIS[0], case, "record", programs, tmp_path / "record")
     assert (status, said) == plain(MPIS[0], case, programs)

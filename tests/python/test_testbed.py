@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from nuice.cli.bench import find_program
-from nuice.cli.recording import find_library
+from nuice.cli.running import REPLACER, find_library
 from test_demo import missing_programs
 
 FOLDER = Path(__file__).parents[2] / "lab" / "bench" / "testbed"
@@ -97,7 +97,7 @@ def test_large_exchanges_of_an_unmodified_program_are_replaced(hosts, before, re
         for _ in range(3):
             comm.Alltoall(out, came)
         assert came == b"".join(bytes([rank]) * 100_000 for rank in range(4))"""
-    settings = [f"LD_PRELOAD={find_library()}", "NUICE_DROPIN=on", "NUICE_DROPIN_VERBOSE=1"]
+    settings = [f"LD_PRELOAD={find_library(REPLACER)}", "NUICE_DROPIN=on", "NUICE_DROPIN_VERBOSE=1"]
     done = testbed("run", "env", *settings, sys.executable, "-c", script)
     assert done.returncode == 0, done.stderr
     assert f"{replaced} calls replaced, {3 - replaced} left to MPI" in done.stderr

@@ -40,7 +40,7 @@ from kit import (
     place,
 )
 from nuice.cli.bench import find_program
-from nuice.cli.recording import find_library
+from nuice.cli.running import REPLACER, find_library
 from nuice.recording import load
 
 BENCH = ROOT / "lab" / "bench"
@@ -184,7 +184,7 @@ def start(where: Place, program: Program, words: list, mode: str, record: Path |
     """seconds as the program or the clock says; what it printed of its results. mode: on, check, record;
     "": off. record: a folder for it, which is emptied."""
     settings = ["OMP_NUM_THREADS=1", "SCOTCH_PTHREAD_NUMBER=1"]
-    settings += [f"LD_PRELOAD={find_library()}", f"NUICE_DROPIN={mode}"] if mode else []
+    settings += [f"LD_PRELOAD={find_library(REPLACER)}", f"NUICE_DROPIN={mode}"] if mode else []
     if record:
         shutil.rmtree(record, ignore_errors=True)
         record.mkdir()

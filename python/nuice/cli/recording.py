@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice run: an unmodified MPI program, its exchanges replaced or recorded; nuice record: what was seen."""
+"""nuice record: what `nuice run --record` has seen of a program."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,144 +11,17 @@ import typer
 
 from .. import _core
 from ..advising import advise
-from ..errors import Error
 from ..files import OutputFiles
 from ..recording import RecordedExchange, Recording, load
 from . import output
 from .options import AsJson
 
-RECORDER = "libnuice_record.so"
-REPLACER = "libnuice_dropin.so"
-LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
 LARGEST_IN_MEMORY = 65536  # bytes: the option shared_memory.largest
 SMALL_SHARE = 0.02  # of the run: not worth a plan
 SMALL_GAIN = 1.05
 MOST_ROWS = 20
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="What `nuice run --record DIR` has written.")]
-
-
-def run(
-    program: Annotated[
-        list[str], typer.Argument(metavar="-- PROGRAM ...", help="As you start it without NUICE.")
-    ],
-    record: Annotated[
-        Path | None,
-        typer.Option("--record", metavar="DIR", help="Record into this folder, which must be new or empty."),
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Do every replaced call twice, by MPI too, and compare the results."),
-    ] = False,
-    off: Annotated[bool, typer.Option("--off", help="Start it as it is.")] = False,
-) -> int:
-    """Start an unmodified MPI program with its all-to-all exchanges paced by their receivers, or recorded.
-
-    nuice run -- mpiexec -n 64 ./my_program its arguments
-    nuice run --record halo -- mpiexec -n 64 ./my_program its arguments
-
-    Its own output and exit status stay as they are. By default MPI_Alltoall, v and w of long messages between
-    hosts are replaced where that is faster. With --record nothing is changed or communicated: each rank
-    writes a file when it ends, and `nuice record show DIR` says what a plan would gain.
-    """
-    if off + check + (record is not None) > 1:
-        raise Error("nuice run takes one of --record DIR, --check and --off")
-    if off:
-        return _start(program, {"NUICE_DROPIN": "off"})
-    if record is None:
-        return _start(program, _preloaded(program, REPLACER) | {"NUICE_DROPIN": "check" if check else "on"})
-    if record.exists() and any(record.iterdir()):
-        raise Error(f"{record}: not empty; record into a new folder", "io")
-    settings = _preloaded(program, RECORDER)
-    record.mkdir(parents=True, exist_ok=True)
-    settings |= {"NUICE_DROPIN": "record", "NUICE_RECORD_DIR": str(record.resolve())}
-    status = _start(program, settings)
-    if any(record.glob("rank-*.json")):
-        _show(output.console(to_stderr=True), load(record), _machine(None))
-    else:
-        print(f"nuice: no rank has written a record into {record}: {_why_nothing(program)}", file=sys.stderr)
-    return status
-
-
-def _preloaded(program: list[str], name: str) -> dict[str, str]:
-    """Calls that are replaced are recorded as well where NUICE_RECORD_DIR says so.
-
-    Raises Error not_applicable if the program has another MPI.
-    """
-    names = [RECORDER] if os.environ.get("NUICE_RECORD_DIR") and name != RECORDER else []
-    libraries = [find_library(each) for each in [*names, name]]
-    refuse_other_mpi(program, libraries[0])
-    preloads = [*map(str, libraries), *filter(None, [os.environ.get("LD_PRELOAD")])]
-    return {"LD_PRELOAD": ":".join(preloads)}
-
-
-def _start(program: list[str], settings: dict[str, str]) -> int:
-    try:
-        return subprocess.run(_with_exports(program, settings), env=os.environ | settings).returncode
-    except OSError as error:
-        raise Error(f"{program[0]}: {error.strerror}", "io") from None
-
-
-def _with_exports(program: list[str], settings: dict[str, str]) -> list[str]:
-    """Open MPI's launcher hands the environment on to other hosts only if told so."""
-    if not settings or Path(program[0]).name not in LAUNCHERS or not _is_open_mpi(program[0]):
-        return program
-    exports = [word for name in settings for word in ("-x", name)]
-    return [program[0], *exports, *program[1:]]
-
-
-def _is_open_mpi(launcher: str) -> bool:
-    try:
-        said = subprocess.run([launcher, "--version"], capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return "Open MPI" in said.stdout or "prte" in said.stdout.lower()
-
-
-def find_library(name: str = REPLACER) -> Path:
-    """Where `make build` or an installation puts it. Raises Error io if it is not there."""
-    named = os.environ.get("NUICE_DROPIN_LIBRARIES")
-    folder = Path(named) if named else Path(sys.executable).parent.parent / "lib" / "nuice"
-    path = folder / name
-    if path.is_file():
-        return path
-    raise Error(f"{path}: not there; `make build` installs it, or set NUICE_DROPIN_LIBRARIES", "io")
-
-
-def mpi_of(file: Path) -> str | None:
-    """ "Open MPI" or "MPICH", by the library that a program is linked with; None for scripts and others."""
-    try:
-        with file.open("rb") as stream:
-            if stream.read(4) != b"\x7fELF":
-                return None
-        text = subprocess.run(["ldd", str(file)], capture_output=True, text=True, timeout=20).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    if "libmpi.so.40" in text or "libmpi_mpifh.so" in text:
-        return "Open MPI"
-    return "MPICH" if "libmpi.so.12" in text or "libmpich.so" in text else None
-
-
-def _programs(words: list[str]) -> list[Path]:
-    import shutil
-
-    found = (shutil.which(word) for word in words if not word.startswith("-"))
-    return [Path(path) for path in found if path is not None]
-
-
-def refuse_other_mpi(program: list[str], library: Path) -> None:
-    """Handles of one MPI are numbers, of the other addresses: a library is for the one it was built with."""
-    ours = "Open MPI" if b"ompi_mpi_comm_world" in library.read_bytes() else "MPICH"
-    for path in _programs(program):
-        theirs = mpi_of(path)
-        if theirs is not None and theirs != ours:
-            raise Error(f"{path} is linked with {theirs}, but {library} is for {ours}", "not_applicable")
-
-
-def _why_nothing(program: list[str]) -> str:
-    if any(mpi_of(path) for path in _programs(program)):
-        return "it ended before MPI_Init, or was killed"
-    return "it is no MPI program, or is linked with MPI statically"
 
 
 def show(
@@ -164,7 +34,7 @@ def show(
 ) -> None:
     """Show what a program exchanged: calls, patterns, time, and what a plan would gain on a machine."""
     recording = load(folder)
-    target = _machine(machine)
+    target = machine_for_predictions(machine)
     result = {
         "ranks": recording.num_ranks,
         "hosts": list(recording.hosts),
@@ -173,7 +43,7 @@ def show(
         "machine": target.name if target else None,
         "exchanges": [_figures(exchange, recording, target) for exchange in recording.exchanges],
     }
-    output.report(as_json, result, lambda console: _show(console, recording, target))
+    output.report(as_json, result, lambda console: show_recording(console, recording, target))
 
 
 def merge(folder: Folder, as_json: AsJson = False) -> None:
@@ -197,7 +67,7 @@ def merge(folder: Folder, as_json: AsJson = False) -> None:
     )
 
 
-def _machine(name: str | None) -> _core.Machine | None:
+def machine_for_predictions(name: str | None) -> _core.Machine | None:
     if name is not None:
         return _core.find_machine(name)
     saved = _core.calibrated_machine_path(False)
@@ -263,7 +133,7 @@ def _least_bytes(exchange: RecordedExchange) -> int:
     return min(map(int, sizes), default=0)
 
 
-def _show(console: Any, recording: Recording, machine: _core.Machine | None) -> None:
+def show_recording(console: Any, recording: Recording, machine: _core.Machine | None) -> None:
     facts = {
         "ranks": f"{recording.num_ranks} on {len(recording.hosts)} hosts, {recording.mpi.partition(',')[0]}",
         "MPI_Init to MPI_Finalize": f"{recording.seconds:.3g} s",
@@ -303,8 +173,6 @@ def _short(site: str) -> str:
 
 
 def register(app: typer.Typer) -> None:
-    settings = {"allow_interspersed_args": False}
-    app.command(context_settings=settings)(run)
     group = typer.Typer(help="What `nuice run --record` has recorded.", no_args_is_help=True)
     group.command()(show)
     group.command()(merge)
