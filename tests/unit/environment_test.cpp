@@ -44,7 +44,7 @@ TEST_F(Environment, WhatIsNoValueIsTold) {
     EXPECT_EQ(strict.number(name, 0, 2.5), 2.5) << text;
     ASSERT_EQ(strict.complaints().size(), 1U) << text;
     EXPECT_EQ(strict.complaints()[0],
-              std::string("NUICE_TEST_VALUE=\"") + text + "\" is no number from 0 on; 2.5 is taken");
+              std::string("NUICE_TEST_VALUE=\"") + text + "\" is not a number from 0 on; 2.5 is taken");
   }
   for (const char* text : {"abc", "-5", "1.5", "1e3", "10", "99999999999999999999", "7 "}) {
     set(text);
