@@ -179,6 +179,16 @@ bool Background::has(MPI_Request request) {
   return entries_.contains(request);
 }
 
+bool Background::may_be_freed([[maybe_unused]] MPI_Request request) {
+#ifdef OPEN_MPI
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(request);
+  return found == entries_.end() || found->second->posting.is_persistent;
+#else
+  return true;
+#endif
+}
+
 bool Background::is_under_way(MPI_Request request) {
   const std::scoped_lock lock(mutex_);
   const auto found = entries_.find(request);

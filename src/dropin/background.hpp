@@ -122,6 +122,8 @@ class Background {
   /// Before MPI frees it.
   void forget(MPI_Request request);
   bool has(MPI_Request request);
+  /// As MPI has it: Open MPI frees no nonblocking collective, which the standard forbids; MPICH does.
+  bool may_be_freed(MPI_Request request);
   bool is_under_way(MPI_Request request);
   bool knows_any() const { return num_known_.load() != 0; }
 

@@ -24,6 +24,7 @@ int report(const char* call, MPI_Comm comm, const std::exception& error) {
 
 int told_handler(MPI_Comm comm, int code) {
   PMPI_Comm_call_errhandler(comm, code);
+  if (code == MPI_ERR_TRUNCATE) PMPI_Abort(comm, code);  // only the ranks that have seen it would go on
   return code;
 }
 

@@ -92,9 +92,9 @@ class Background(unittest.TestCase):
         self.expect_right(run(3, "cancel", NUICE_DROPIN="check"))
 
     def test_ends_that_differ_are_named(self):
-        done = run(2, "mismatch", NUICE_DROPIN_WATCHDOG="5")
+        done = run(2, "mismatch")
         self.assertIn("rank 0 -> rank 1: rank 0 sends 90000 bytes, but rank 1 expects 70000", done.stderr)
-        self.assertIn("code 1 1", done.stdout)
+        self.assertNotEqual(done.returncode, 0)  # though MPI's errors return there
 
     def test_a_rank_that_does_not_come_is_named(self):
         for where, code in (("wait", 1), ("free", 1), ("finalize", 0)):

@@ -131,9 +131,9 @@ class Replace(unittest.TestCase):
         self.assertEqual((replaced, left), (228, 60))
 
     def test_ends_that_differ_are_named(self):
-        done = run(2, "0", "mismatch", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", NUICE_DROPIN_WATCHDOG="5")
+        done = run(2, "0", "mismatch", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1")
         self.assertIn("rank 0 -> rank 1: rank 0 sends 90000 bytes, but rank 1 expects 70000", done.stderr)
-        self.assertIn("code 1", done.stdout)
+        self.assertNotEqual(done.returncode, 0)  # though MPI's errors return there
 
     @unittest.skipIf(MPIFORT is None, "no Fortran MPI in /usr/bin")
     def test_fortran_by_mpi_f08(self):

@@ -170,7 +170,10 @@ CALL(Startall, (int count, MPI_Request requests[]), {
 })
 
 CALL(Request_free, (MPI_Request * request), {
-  if (watch.is_outermost() && background().knows_any() && request != nullptr) background().forget(*request);
+  if (watch.is_outermost() && background().knows_any() && request != nullptr) {
+    if (!background().may_be_freed(*request)) return told_handler(nuice::run::world(), MPI_ERR_REQUEST);
+    background().forget(*request);
+  }
   return next(request);
 })
 
