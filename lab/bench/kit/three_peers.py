@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What MPI can do at best, of rows of the case `tuned`: as installed, tuned once, tuned for each case.
+
+A cell is one job: an MPI, a network, a pattern and a setting. Its figure is that of the fastest of MPI's own
+methods in it. Tuned once: the one setting whose cells are the least times the best of each pattern, as a geometric
+mean over the patterns of that network. Tuned for each case: the best cell of every pattern, an oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import geometric_mean
+from typing import Any
+
+PEERS = ("alltoallv", "neighbor", "neighbor_init", "isend", "nbx")
+INSTALLED = "installed"
+Cells = dict[str, dict[str, Mapping[str, Any]]]  # by pattern, by setting
+
+
+def best_peer(cell: Mapping[str, Any]) -> tuple[float, str]:
+    """Seconds, and the method of MPI that took them."""
+    return min((found["median_s"], method) for method, found in cell["methods"].items() if method in PEERS)
+
+
+def best_nuice(cell: Mapping[str, Any]) -> tuple[float, str]:
+    return min((found["median_s"], method) for method, found in cell["methods"].items() if method not in PEERS)
+
+
+def networks_of(rows: Iterable[Mapping]) -> dict[tuple[str, str], Cells]:
+    """By MPI and network; of a cell that was measured twice the one with more repetitions, else the later one."""
+    found: dict[tuple[str, str], Cells] = {}
+    for row in rows:
+        cells = found.setdefault((row["mpi"], row["network"]), {}).setdefault(row["pattern"], {})
+        before = cells.get(row["setting"])
+        if before is None or before["reps"] <= row["reps"]:
+            cells[row["setting"]] = row
+    return found
+
+
+def measured(cells: Cells, reps: int) -> Cells:
+    """Those with so many repetitions at least."""
+    chosen = {pattern: {s: r for s, r in row.items() if r["reps"] >= reps} for pattern, row in cells.items()}
+    return {pattern: row for pattern, row in chosen.items() if INSTALLED in row}
+
+
+def losses(cells: Cells) -> dict[str, float]:
+    """By setting that every pattern has, how many times the best of each pattern it takes, on average."""
+    tuned = {
+        pattern: {name: best_peer(row)[0] for name, row in settings.items() if not row["is_column"]}
+        for pattern, settings in cells.items()
+    }
+    everywhere = [name for name in next(iter(tuned.values())) if all(name in row for row in tuned.values())]
+    return {
+        name: geometric_mean(row[name] / min(row.values()) for row in tuned.values()) for name in everywhere
+    }
+
+
+def three_peers(rows: Iterable[Mapping], reps: int = 0) -> Iterator[dict[str, Any]]:
+    """A row for each MPI, network and pattern, of cells with so many repetitions at least."""
+    for (mpi, network), all_cells in networks_of(rows).items():
+        cells = measured(all_cells, reps)
+        if not cells:
+            continue
+        by_setting = losses(cells)
+        once = min(by_setting, key=by_setting.__getitem__)
+        for pattern, settings in cells.items():
+            yield {"mpi": mpi, "network": network, "pattern": pattern} | _figures(settings, once)
+
+
+def _figures(settings: Mapping[str, Mapping], once: str) -> dict[str, Any]:
+    installed = settings[INSTALLED]
+    seconds, method = best_peer(installed)
+    each_s, each = min((best_peer(row)[0], name) for name, row in settings.items() if not row["is_column"])
+    once_s = best_peer(settings[once])[0]
+    nuice_s, nuice = best_nuice(installed)
+    plain = installed["methods"].get("alltoallv")
+    columns = {name: best_peer(row)[0] for name, row in settings.items() if row["is_column"]}
+    return {
+        "alltoallv_s": plain["median_s"] if plain else None,
+        "installed_s": seconds,
+        "installed_method": method,
+        "once_s": once_s,
+        "once": once,
+        "each_s": each_s,
+        "each": each,
+        "nuice_s": nuice_s,
+        "nuice": nuice,
+        "columns": columns,
+        "over_installed": seconds / nuice_s,
+        "over_once": once_s / nuice_s,
+        "over_each": each_s / nuice_s,
+        "pressure": installed["pressure"],
+        "bound_s": installed["bound_s"],
+        "reps": installed["reps"],
+    }
