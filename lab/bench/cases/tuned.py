@@ -28,8 +28,9 @@ import numpy as np
 
 import nuice
 from cases.network import bound_s, loads
-from kit import KIB, LOAD, MEDIAN, Case, Column, Failed, Place, Table, megabits, place, scratch
+from kit import KIB, MEDIAN, Case, Column, Place, Table, megabits, place, scratch
 from kit.patterns import airfoil_of_volume, everybody, hot, near_and_far, uniform
+from kit.plan_map import draw_map
 from kit.settings import KNOBS, Setting, UnknownKnob, family, names_in, setting, usual_settings
 from kit.three_peers import INSTALLED, best_nuice, best_peer, losses, networks_of, three_peers
 from nuice.cli.bench import find_program
@@ -117,8 +118,10 @@ class Job:
         return [each for each in found if not unknown & {*asked} & {*each.environment}]
 
     def cell(self, pattern: str, each: Setting, methods: list[str], reps: int) -> dict:
+        """Measured well, each exchange follows an untimed one by the same method: TCP remembers losses."""
         matrix = PATTERNS[pattern](self.where.ranks)
-        more = ["--warmup", 2, "--wisdom", "none", *self.further]
+        more = ["--warmup", 1, "--wisdom", "none", *self.further]
+        more += ["--settle", 1] if reps >= self.options.reps else []
         more += ["--measure"] if "auto" in methods else []
         records = self.where.bench(matrix, methods, reps, *more, words_before=each.prefix, **self.how)
         return {
@@ -201,6 +204,12 @@ class Sweep:
 def rows(options):
     done = list(options.done)
     stop_s = time.monotonic() + 60 * options.minutes
+    yield from measure(options, done, stop_s)
+    if options.picture:
+        draw_map(three_peers(done, options.reps), Path(options.picture))
+
+
+def measure(options, done, stop_s):
     for network in options.networks:
         if time.monotonic() >= stop_s:
             return
@@ -245,6 +254,7 @@ CASE = Case(
         finalists=(3, "settings of a pattern that are measured with --reps"),
         near=(1.15, "and take so many times the best at most"),
         minutes=(600.0, "after which no further cell begins"),
+        picture=("", "file for the map of where a plan pays, of all rows; with --minutes 0 of the file's alone"),
         netmod=("", "of MPICH: ofi or ucx", ("", *(name[6:] for name in KNOBS if name.startswith("mpich-")))),
         bench="",
         mpiexec="",
