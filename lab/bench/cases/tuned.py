@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NUICE against an MPI that somebody has tuned: jobs on test networks, each with one setting of the MPI library.
+"""NUICE against an MPI that somebody has tuned: jobs on test networks, each with one setting of the MPI
+library.
 
-Every cell is one network, one pattern and one setting (kit/settings.py says what a setting is), a job of its own, in
-which all methods are interleaved; NUICE's is in every job, so that jobs can be compared. Three peers come of it
-(kit/three_peers.py): MPI as installed; tuned once, by the one setting that is best on average over the patterns of
-that network; and tuned for each case, by whatever setting is best there, which nobody can know beforehand. NUICE's
-figure is that of the job with MPI as installed. pressure: connections into the busiest port x 2 packets, over the
-queue in front of it; above 1 no receive window is small enough.
+Every cell is one network, one pattern and one setting (kit/settings.py says what a setting is), a job of
+its own, in which all methods are interleaved; NUICE's is in every job, so that jobs can be compared. Three
+peers come of it (kit/three_peers.py): MPI as installed; tuned once, by the one setting that is best on
+average over the patterns of that network; and tuned for each case, by whatever setting is best there, which
+nobody can know beforehand. NUICE's figure is that of the job with MPI as installed. pressure: connections
+into the busiest port x 2 packets, over the queue in front of it; above 1 no receive window is small enough.
 
-Settings are screened first with --screen repetitions on --screened patterns; those within --near of the best of a
-pattern, but --finalists at most, and the best on average, get --reps on every pattern. --screen 0: all get --reps.
-Cells that are in the file of --json are not run again, so a long sweep can be run in pieces (--minutes).
+Settings are screened first with --screen repetitions on --screened patterns; those within --near of the
+best of a pattern, but --finalists at most, and the best on average, get --reps on every pattern. --screen
+0: all get --reps. Cells that are in the file of --json are not run again, so a long sweep can be run in
+pieces (--minutes).
 
-A setting NAME:PARTS is no tuning but a column of its own, such as governor:LD_PRELOAD=/lib/g.so+eager=1m. Variables
-that the MPI in use does not know are named, and their settings skipped.
+A setting NAME:PARTS is no tuning but a column of its own, such as governor:LD_PRELOAD=/lib/g.so+eager=1m.
+Variables that the MPI in use does not know are named, and their settings skipped.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -40,10 +43,11 @@ OURS = "coloring:credit"
 
 
 def heavy_tail(n):
-    """8 partners; each message 2 KiB times a power of two up to 256 KiB, small ones as often as large ones."""
+    """8 partners; each message 2 KiB times a power of two up to 256 KiB, small as often as large ones."""
     sources, targets, _ = map(np.asarray, uniform(n, 8, 1).entries())
     sizes = 2048 << np.random.default_rng(1).integers(0, 8, len(sources))
-    return nuice.CommMatrix.from_messages(n, [tuple(map(int, m)) for m in zip(sources, targets, sizes)])
+    messages = zip(sources.tolist(), targets.tolist(), sizes.tolist(), strict=True)
+    return nuice.CommMatrix.from_messages(n, list(messages))
 
 
 def one_partner(n):
@@ -88,10 +92,10 @@ class Job:
             half, slots = where.settings["hosts"] // 2, megabits(uplink) // megabits(where.settings["rate"])
             self.further = ["--topology", f"tree:{half}x2/{half // slots}"]
         library = self._ask(())["mpi_library"]
-        self.mpi = " ".join(library.replace(",", " ").replace("Version:", "").split()[:3]).rstrip(" ,")
         self.family = family(library, options.netmod)
-        if options.netmod:
-            self.mpi += f" {options.netmod}"
+        maker = "Open MPI" if self.family == "openmpi" else "MPICH"
+        version = re.search(r"v?\d+(\.\d+)+", library)
+        self.mpi = " ".join(filter(None, (maker, version and version[0], options.netmod)))
 
     def _ask(self, prefix) -> Mapping:
         """What nuice-bench says of MPI in a job that does next to nothing."""
@@ -111,10 +115,15 @@ class Job:
             except UnknownKnob as unknown:
                 print(f"{self.mpi} does not know {unknown}: {word} is skipped", file=sys.stderr)
         asked = names_in(found)
-        unknown = {*self._ask(["/usr/bin/env", *(f"{k}={v}" for k, v in asked.items())])["mpi_settings"]["unknown"]}
+        unknown = {
+            *self._ask(["/usr/bin/env", *(f"{k}={v}" for k, v in asked.items())])["mpi_settings"]["unknown"]
+        }
         for each in found:
             if wrong := unknown & {*asked} & {*each.environment}:
-                print(f"{self.mpi} does not know {', '.join(sorted(wrong))}: {each.name} is skipped", file=sys.stderr)
+                print(
+                    f"{self.mpi} does not know {', '.join(sorted(wrong))}: {each.name} is skipped",
+                    file=sys.stderr,
+                )
         return [each for each in found if not unknown & {*asked} & {*each.environment}]
 
     def cell(self, pattern: str, each: Setting, methods: list[str], reps: int) -> dict:
@@ -242,8 +251,15 @@ CASE = Case(
     needs=["mpi", "testbed"],
     resumes=True,
     options=dict(
-        networks=(["fast", "multi", "16x100/16k"], "presets or HOSTSxMBITS/QUEUEk, with :CC, :rto_min=TIME after it"),
-        patterns=(["d8", "dense", "heavy", "hot", "airfoil", "one", "d8_1k", "tiny"], f"some of {', '.join(PATTERNS)}", tuple(PATTERNS)),
+        networks=(
+            ["fast", "multi", "16x100/16k"],
+            "presets or HOSTSxMBITS/QUEUEk, with :CC, :rto_min=TIME after it",
+        ),
+        patterns=(
+            ["d8", "dense", "heavy", "hot", "airfoil", "one", "d8_1k", "tiny"],
+            f"some of {', '.join(PATTERNS)}",
+            tuple(PATTERNS),
+        ),
         settings=([], "of the MPI; by default a sweep over buffers and eager limits"),
         also=([], "further settings, such as NAME:LD_PRELOAD=FILE"),
         peers=(["alltoallv", "isend", "nbx"], "MPI's own methods"),
@@ -254,7 +270,10 @@ CASE = Case(
         finalists=(3, "settings of a pattern that are measured with --reps"),
         near=(1.15, "and take so many times the best at most"),
         minutes=(600.0, "after which no further cell begins"),
-        picture=("", "file for the map of where a plan pays, of all rows; with --minutes 0 of the file's alone"),
+        picture=(
+            "",
+            "file for the map of where a plan pays, of all rows; with --minutes 0 of the file's alone",
+        ),
         netmod=("", "of MPICH: ofi or ucx", ("", *(name[6:] for name in KNOBS if name.startswith("mpich-")))),
         bench="",
         mpiexec="",
@@ -262,7 +281,13 @@ CASE = Case(
     quick=dict(
         networks=["8x50/32k", "8x100/8k"],
         patterns=["d8", "dense", "hot"],
-        settings=["installed", "rcvbuf=2560+eager=1m", "rcvbuf=4k", "rcvbuf=4k+eager=1m", "rcvbuf=16k+eager=1m"],
+        settings=[
+            "installed",
+            "rcvbuf=2560+eager=1m",
+            "rcvbuf=4k",
+            "rcvbuf=4k+eager=1m",
+            "rcvbuf=16k+eager=1m",
+        ],
         reps=5,
         screen=0,
     ),
@@ -276,9 +301,9 @@ CASE = Case(
             cell=cell,
         ),
         ThreePeers(
-            "Three peers, ms: NUICE in the job with MPI as installed; times faster than each; {o.reps} repetitions",
+            "Three peers, ms; NUICE in the job with MPI as installed, times faster than each; {o.reps} reps",
             "mpi | network | pattern | pressure .2f | bound = bound_s*1e3 .1f",
-            "MPI_Alltoallv = alltoallv_s*1e3 .4g | as installed = installed_s*1e3 .4g | once_s*1e3 .4g | once",
+            "MPI_Alltoallv = alltoallv_s*1e3 .4g | installed = installed_s*1e3 .4g | once_s*1e3 .4g | once",
             "each case = each_s*1e3 .4g | each | NUICE = nuice_s*1e3 .4g | nuice",
             "/ installed = over_installed .2f | / once = over_once .2f | / each = over_each .2f",
             Column("further columns", columns_of),

@@ -76,8 +76,8 @@ class Place:
         **how: Any,
     ) -> list[dict[str, Any]]:
         """What nuice-bench measured, one record per method, in turns and verified. problem: a matrix, or the
-        options that name another; more: further options of nuice-bench; words_before: what starts each of its ranks;
-        how: as run takes it."""
+        options that name another; more: further options of nuice-bench; words_before: what starts each of
+        its ranks; how: as run takes it."""
         with scratch() as folder:
             words = saved(problem, folder) if isinstance(problem, nuice.CommMatrix) else list(problem)
             words += ["--schedulers", ",".join(methods)] if methods else []
@@ -137,8 +137,8 @@ SHAPE = re.compile(r"(\d+)x(\d+)/(\d+)k")
 
 
 def made_of(name: str) -> list[str]:
-    """Words of `nuice-testbed up` for a preset or HOSTSxMBITS/QUEUEk, and what follows after colons: a congestion
-    control, rto_min=TIME. "fast:reno", "16x100/16k:bbr:rto_min=5ms"."""
+    """Words of `nuice-testbed up` for a preset or HOSTSxMBITS/QUEUEk, and what follows after colons: a
+    congestion control, rto_min=TIME. "fast:reno", "16x100/16k:bbr:rto_min=5ms"."""
     preset, *more = name.split(":")
     if shape := SHAPE.fullmatch(preset):
         hosts, rate, queue = shape.groups()

@@ -29,7 +29,7 @@ def draw_map(peers: Iterable[Mapping], path: Path) -> None:
     axes.set_yscale("log")
     axes.set_yticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
     axes.set_yticks([], minor=True)
-    axes.set_xlabel("connections into the busiest port × 2 packets, over the queue in front of it")
+    axes.set_xlabel("connections into the busiest port x 2 packets, over the queue in front of it")
     axes.set_ylabel("NUICE: times faster than MPI")
     axes.set_title("filled: than MPI tuned for each case; hollow: than MPI as installed", fontsize=10)
     figure.legend(loc="outside right center", title="network")

@@ -76,7 +76,9 @@ def setting(word: str, mpi: str) -> Setting:
         if part == "installed":
             continue
         if not equals:
-            raise Failed(f"{word}: {part} is no setting: installed, KNOB=BYTES, VARIABLE=VALUE or with=COMMAND")
+            raise Failed(
+                f"{word}: {part} is no setting: installed, KNOB=BYTES, VARIABLE=VALUE or with=COMMAND"
+            )
         if key == "with":
             words += tuple(value.split())
         elif key.isupper() or "_MCA_" in key:
@@ -90,10 +92,8 @@ def setting(word: str, mpi: str) -> Setting:
 
 def usual_settings(mpi: str) -> list[str]:
     """A sweep: all buffers with the usual and a large eager limit, and small send buffers once."""
-    if mpi != "openmpi":
-        buffers = ["2560", "4k", "8k", "32k"] if "rcvbuf" in KNOBS[mpi] else []
-    else:
-        buffers = BUFFERS
+    few = ["2560", "4k", "8k", "32k"] if "rcvbuf" in KNOBS[mpi] else []
+    buffers = BUFFERS if mpi == "openmpi" else few
     plain = ["installed", *(f"rcvbuf={size}" for size in buffers)]
     large = ["eager=1m", *(f"rcvbuf={size}+eager=1m" for size in buffers)]
     return [*plain, *large, *(["sndbuf=4k"] if mpi == "openmpi" else [])]
@@ -107,7 +107,7 @@ def family(mpi_library: str, netmod: str = "") -> str:
 
 
 def names_in(settings: Iterable[Setting]) -> dict[str, str]:
-    """All their variables together, but what is loaded into programs: to ask an MPI which of them it knows."""
+    """All variables of MPI libraries in them: to ask an MPI which of them it knows."""
     found: dict[str, str] = {}
     for each in settings:
         found |= {name: value for name, value in each.environment.items() if name.startswith(KNOWN)}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What MPI can do at best, of rows of the case `tuned`: as installed, tuned once, tuned for each case.
 
-A cell is one job: an MPI, a network, a pattern and a setting. Its figure is that of the fastest of MPI's own
-methods in it. Tuned once: the one setting whose cells are the least times the best of each pattern, as a geometric
-mean over the patterns of that network. Tuned for each case: the best cell of every pattern, an oracle.
+A cell is one job: an MPI, a network, a pattern and a setting. Its figure is that of the fastest of MPI's
+own methods in it. Tuned once: the one setting whose cells are the least times the best of each pattern, as
+a geometric mean over the patterns of that network. Tuned for each case: the best cell of every pattern, an
+oracle.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ def best_peer(cell: Mapping[str, Any]) -> tuple[float, str]:
 
 
 def best_nuice(cell: Mapping[str, Any]) -> tuple[float, str]:
-    return min((found["median_s"], method) for method, found in cell["methods"].items() if method not in PEERS)
+    """Of `auto` where it was run."""
+    ours = {name: found["median_s"] for name, found in cell["methods"].items() if name not in PEERS}
+    name = "auto" if "auto" in ours else min(ours, key=ours.__getitem__)
+    return ours[name], name
 
 
 def networks_of(rows: Iterable[Mapping]) -> dict[tuple[str, str], Cells]:
-    """By MPI and network; of a cell that was measured twice the one with more repetitions, else the later one."""
+    """By MPI and network; of a cell that was measured twice the one with more repetitions, or the later."""
     found: dict[tuple[str, str], Cells] = {}
     for row in rows:
         cells = found.setdefault((row["mpi"], row["network"]), {}).setdefault(row["pattern"], {})

@@ -169,8 +169,8 @@ def closing_words(network: dict[str, Any], num_cores: int) -> list[str]:
     if best["sent_again"] is not None and auto["sent_again"] is not None:
         words.append(
             "Why: several senders at once overflow the switch's queue in front of a port. "
-            f"With {best['method']} {best['sent_again']:.0f} packets an exchange were retransmitted, with auto "
-            f"{auto['sent_again']:.0f}, as each receiver lets in no more than its port takes."
+            f"With {best['method']} {best['sent_again']:.0f} packets an exchange were retransmitted, "
+            f"with auto {auto['sent_again']:.0f}, as each receiver lets in no more than its port takes."
         )
     if num_cores < 4:
         words.append(f"({num_cores} cores imitate all hosts: take the factor as a rough one.)")
@@ -179,5 +179,5 @@ def closing_words(network: dict[str, Any], num_cores: int) -> list[str]:
         "On your cluster: nuice run --record DIR -- mpiexec -n N your_program    (its matrices)",
         "                 nuice record merge DIR",
         "                 mpiexec -n N nuice-bench --matrix DIR/exchange-00.mtx --schedulers auto,isend",
-        "docs/will-it-help.md says how to set MPI's sockets, how to read that, and where there is nothing to gain.",
+        "docs/will-it-help.md: how to set MPI's sockets, how to read that, and where nothing is to gain.",
     ]
