@@ -31,15 +31,24 @@ import numpy as np
 
 import nuice
 from cases.network import bound_s, loads
-from kit import KIB, MEDIAN, Case, Column, Place, Table, megabits, place, scratch
+from kit import KIB, MEDIAN, ROOT, Case, Column, Place, Table, megabits, place, scratch
 from kit.patterns import airfoil_of_volume, everybody, hot, near_and_far, uniform
 from kit.plan_map import draw_map
 from kit.settings import KNOBS, Setting, UnknownKnob, family, names_in, setting, usual_settings
-from kit.three_peers import INSTALLED, best_nuice, best_peer, losses, networks_of, three_peers
+from kit.three_peers import (
+    INSTALLED,
+    best_nuice,
+    best_peer,
+    filled,
+    losses,
+    networks_of,
+    three_peers,
+)
 from nuice.cli.bench import find_program
 
 PACKET = 1514  # on the wire
 OURS = "coloring:credit"
+RESULTS = ROOT / "docs" / "explanation" / "results"
 
 
 def heavy_tail(n):
@@ -216,6 +225,8 @@ def rows(options):
     yield from measure(options, done, stop_s)
     if options.picture:
         draw_map(three_peers(done, options.reps), Path(options.picture))
+    for page in map(Path, options.fill):
+        page.write_text(filled(page.read_text(), RESULTS))
 
 
 def measure(options, done, stop_s):
@@ -270,6 +281,7 @@ CASE = Case(
         finalists=(3, "settings of a pattern that are measured with --reps"),
         near=(1.15, "and take so many times the best at most"),
         minutes=(600.0, "after which no further cell begins"),
+        fill=([], "documents whose tables of this are made anew, of docs/explanation/results"),
         picture=(
             "",
             "file for the map of where a plan pays, of all rows; with --minutes 0 of the file's alone",

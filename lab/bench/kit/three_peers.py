@@ -9,7 +9,10 @@ oracle.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
@@ -97,3 +100,59 @@ def _figures(settings: Mapping[str, Mapping], once: str) -> dict[str, Any]:
         "bound_s": installed["bound_s"],
         "reps": installed["reps"],
     }
+
+
+PATTERN_TITLES = {
+    "d8": "8 partners, 64 KiB",
+    "dense": "all to all, 32 KiB",
+    "heavy": "8 partners, 2 to 256 KiB, heavy tail",
+    "hot": "all to one, 64 KiB",
+    "mixed": "8 partners, 8 to 256 KiB",
+    "airfoil": "airfoil halo, 124 KiB",
+    "one": "one partner, 512 KiB",
+    "dense8k": "all to all, 8 KiB",
+    "dense512k": "all to all, 512 KiB",
+    "d8_1k": "8 partners, 1 KiB",
+    "tiny": "all to all, 100 B",
+    "near_far": "4 partners near, 4 far, 64 KiB",
+}
+NETWORK_TITLES = {
+    "fast": "16 hosts, 50 Mbit/s, 32 KiB",
+    "shallow": "16 hosts, 20 Mbit/s, 32 KiB",
+    "deep": "16 hosts, 20 Mbit/s, 256 KiB",
+    "multi": "8 hosts x 4 ranks, 20 Mbit/s, 32 KiB",
+    "16x100/16k": "16 hosts, 100 Mbit/s, 16 KiB",
+    "4x400/128k": "4 hosts, 400 Mbit/s, 128 KiB",
+    "4x4000/4096k": "4 hosts, 4 Gbit/s, 4 MiB",
+}
+PEER_KEYS = ("installed", "once", "each")
+HEADINGS = ("network, queue of a port; pattern", "MPI_Alltoallv as installed", "MPI as installed")
+HEADINGS += ("MPI tuned once", "MPI tuned for each case", "NUICE", "times as fast as these three")
+TUNED_TABLE = re.compile(r"(<!-- (\w+\.jsonl): (.*?) -->\n)(?:\|.*\n)*")
+REPS = 5  # at least, of a figure in the documents
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.0f}" if seconds > 0.02 else f"{1e3 * seconds:.2g}"
+
+
+def markdown(rows: Iterable[Mapping], cells: Iterable[str]) -> str:
+    """The three peers as a table for documents. cells: NETWORK:PATTERN."""
+    known = {f"{row['network']}:{row['pattern']}": row for row in three_peers(rows, REPS)}
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+    for row in (known[name] for name in cells):
+        times = [row[f"{peer}_s"] for peer in ("alltoallv", *PEER_KEYS, "nuice")]
+        title = f"{NETWORK_TITLES[row['network']]}; {PATTERN_TITLES[row['pattern']]}"
+        factors = ", ".join(f"{row[f'over_{peer}']:.2f}" for peer in PEER_KEYS)
+        lines.append("| " + " | ".join([title, *map(milliseconds, times), factors]) + " |")
+    return "\n".join(lines)
+
+
+def filled(page: str, folder: Path) -> str:
+    """The page with its tables behind <!-- FILE.jsonl: CELL, CELL --> made of that file's rows."""
+
+    def table(found: re.Match) -> str:
+        rows = [json.loads(line) for line in (folder / found[2]).read_text().splitlines()]
+        return f"{found[1]}{markdown(rows, found[3].split(', '))}\n"
+
+    return TUNED_TABLE.sub(table, page)
