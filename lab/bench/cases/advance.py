@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI Advance as a peer: its neighbour collectives, persistent ones and its sparse exchange, large and small
-messages.
+"""MPI Advance as a peer: neighbour collectives, persistent ones and sparse exchanges, large and small.
 
 On a test network with several ranks on a host, and on ranks of this machine. All methods are interleaved in
-one run, each exchange after an untimed one by the same method. _loc: MPI Advance's locality-aware variants,
-which aggregate per host. The sparse exchange does not know its senders, as NBX does not. --settings: each a
-job of its own, as in `tuned`. Needs a nuice-bench that was built with MPI Advance: make bench-advance
-MPI_ADVANCE_SRC=DIR.
+one run. _loc: MPI Advance's locality-aware variants, which aggregate per host. The sparse exchange does not
+know its senders, as NBX does not. --settings: each a job of its own, as in `tuned`. Needs a nuice-bench that
+was built with MPI Advance: make bench-advance MPI_ADVANCE_SRC=DIR.
 """
 
 from kit import KIB, MEDIAN, CannotRun, Case, Table, place
@@ -15,7 +13,7 @@ from kit.settings import setting
 
 ADVANCE = ["advance_neighbor", "advance_neighbor_loc", "advance_init", "advance_init_loc"]
 ADVANCE += ["advance_sparse", "advance_sparse_loc"]
-METHODS = ["alltoallv", "neighbor", "isend", "nbx", *ADVANCE, "coloring:credit", "auto"]
+METHODS = ["neighbor", "isend", "nbx", *ADVANCE, "coloring:credit", "auto"]
 PATTERNS = {
     "8 partners, 64 KiB": lambda n: uniform(n, 8, 64 * KIB),
     "8 partners, 1 KiB": lambda n: uniform(n, 8, KIB),
@@ -29,14 +27,16 @@ def rows(options):
     for preset in options.presets:
         preset = "" if preset == "here" else preset
         with place(preset, options.ranks, cc="bbr") as where:
-            for name, matrix in PATTERNS.items():
+            for name, pattern in PATTERNS.items():
+                if options.cases not in name:
+                    continue
                 for word in options.settings if preset else ["installed"]:
                     each = setting(word, "openmpi")
-                    more = ["--settle", 1, "--warmup", 2, "--hosts", "auto", "--measure", "--wisdom", "none"]
+                    more = ["--warmup", 1, "--hosts", "auto", "--measure", "--wisdom", "none"]
                     # A short exchange is shorter than clocks and barriers.
                     more += ["--batch", 10] if "KiB" not in name or not preset else []
                     how = {"program": options.bench, "words_before": each.prefix}
-                    records = where.bench(matrix, METHODS, options.reps, *more, **how)
+                    records = where.bench(pattern(where.ranks), METHODS, options.reps, *more, **how)
                     best = min(r[MEDIAN] for r in records if r["method"] in ADVANCE and not r["refused"])
                     for r in records:
                         yield {
@@ -60,6 +60,7 @@ CASE = Case(
     options=dict(
         presets=(["multi", "here"], "networks of nuice-testbed; here: ranks of this machine"),
         settings=(["installed", "rcvbuf=4k+eager=1m"], "of the MPI, on networks"),
+        cases="",
         ranks=(8, "of this machine"),
         reps=9,
         bench="",

@@ -37,6 +37,7 @@ from kit.plan_map import draw_map
 from kit.settings import KNOBS, Setting, UnknownKnob, family, names_in, setting, usual_settings
 from kit.three_peers import (
     INSTALLED,
+    REPS,
     best_nuice,
     best_peer,
     filled,
@@ -224,7 +225,7 @@ def rows(options):
     stop_s = time.monotonic() + 60 * options.minutes
     yield from measure(options, done, stop_s)
     if options.picture:
-        draw_map(three_peers(done, options.reps), Path(options.picture))
+        draw_map(three_peers(done, REPS), Path(options.picture))
     for page in map(Path, options.fill):
         page.write_text(filled(page.read_text(), RESULTS))
 
@@ -244,7 +245,7 @@ class ThreePeers(Table):
     """Made of all cells of a pattern together."""
 
     def of(self, rows, options):
-        least = options.reps if any(row["reps"] >= options.reps for row in rows) else 0
+        least = min(options.reps, REPS)
         return super().of(list(three_peers(rows, least)), options)
 
 
