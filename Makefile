@@ -209,7 +209,8 @@ bench-peers: build/python/.installed
 # MPI Advance as a peer, built from its sources (github.com/mpi-advance/locality_aware): as root, on a test network and on this machine.
 MPI_ADVANCE_SRC ?=
 bench-advance: build
-	cmake --preset release -B build/advance -DNUICE_BUILD_TESTS=OFF -DNUICE_MPI_ADVANCE=$(abspath $(MPI_ADVANCE_SRC)) >build/advance.log
+	cmake --preset release -B build/advance -DNUICE_BUILD_TESTS=OFF $(WITH_MPI) -DMPI_C_COMPILER=$(CURDIR)/$(BIN)/mpicc \
+	  -DNUICE_MPI_ADVANCE=$(abspath $(MPI_ADVANCE_SRC)) >build/advance.log
 	cmake --build build/advance --target nuice-bench
 	$(BIN)/python lab/bench/run.py advance --bench build/advance/lab/bench/nuice_bench/nuice-bench
 

@@ -26,8 +26,9 @@ class AdvanceMethod : public Method {
     const std::vector<int> from = ranks_of(payload.receive);
     planning.total_s = kit::time_batch([&] {
       MPIL_Info_init(&info_);
-      MPIL_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(), MPI_UNWEIGHTED,
-                                      static_cast<int>(to_.size()), to_.data(), MPI_UNWEIGHTED, info_, 0, &graph_);
+      MPIL_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(),
+                                      MPI_UNWEIGHTED, static_cast<int>(to_.size()), to_.data(),
+                                      MPI_UNWEIGHTED, info_, 0, &graph_);
       if (locality) MPIL_Comm_topo_init(graph_);
     });
   }
@@ -52,10 +53,11 @@ class AdvanceNeighbor : public AdvanceMethod {
  public:
   explicit AdvanceNeighbor(Payload& payload) : AdvanceMethod(payload, Locality) {}
   void run() override {
-    MPIL_Set_alltoallv_neighbor_alogorithm(Locality ? NEIGHBOR_ALLTOALLV_LOCALITY : NEIGHBOR_ALLTOALLV_STANDARD);
+    MPIL_Set_alltoallv_neighbor_alogorithm(Locality ? NEIGHBOR_ALLTOALLV_LOCALITY
+                                                    : NEIGHBOR_ALLTOALLV_STANDARD);
     MPIL_Neighbor_alltoallv(payload_.send.memory.data(), send_.counts.data(), send_.offsets.data(), MPI_BYTE,
-                            payload_.receive.memory.data(), receive_.counts.data(), receive_.offsets.data(), MPI_BYTE,
-                            graph_);
+                            payload_.receive.memory.data(), receive_.counts.data(), receive_.offsets.data(),
+                            MPI_BYTE, graph_);
   }
 };
 
@@ -66,9 +68,9 @@ class AdvanceInit : public AdvanceMethod {
     MPIL_Set_alltoallv_neighbor_init_alogorithm(Locality ? NEIGHBOR_ALLTOALLV_INIT_LOCALITY
                                                          : NEIGHBOR_ALLTOALLV_INIT_STANDARD);
     planning.total_s += kit::time_batch([&] {
-      MPIL_Neighbor_alltoallv_init(payload.send.memory.data(), send_.counts.data(), send_.offsets.data(), MPI_BYTE,
-                                   payload.receive.memory.data(), receive_.counts.data(), receive_.offsets.data(),
-                                   MPI_BYTE, graph_, info_, &request_);
+      MPIL_Neighbor_alltoallv_init(payload.send.memory.data(), send_.counts.data(), send_.offsets.data(),
+                                   MPI_BYTE, payload.receive.memory.data(), receive_.counts.data(),
+                                   receive_.offsets.data(), MPI_BYTE, graph_, info_, &request_);
     });
   }
   ~AdvanceInit() override { MPIL_Request_free(&request_); }
@@ -94,11 +96,13 @@ class AdvanceSparse : public AdvanceMethod {
     int* counts = nullptr;
     int* offsets = nullptr;
     void* values = nullptr;
-    MPIL_Alltoallv_crs(static_cast<int>(to_.size()), static_cast<int>(payload_.send.memory.size()), to_.data(),
-                       send_.counts.data(), send_.offsets.data(), MPI_BYTE, payload_.send.memory.data(), &count, &size,
-                       &from, &counts, &offsets, MPI_BYTE, &values, info_, graph_);
+    MPIL_Alltoallv_crs(static_cast<int>(to_.size()), static_cast<int>(payload_.send.memory.size()),
+                       to_.data(), send_.counts.data(), send_.offsets.data(), MPI_BYTE,
+                       payload_.send.memory.data(), &count, &size, &from, &counts, &offsets, MPI_BYTE,
+                       &values, info_, graph_);
     for (int i = 0; i < count; ++i) place(from[i], static_cast<std::byte*>(values) + offsets[i], counts[i]);
-    for (void* memory : {static_cast<void*>(from), static_cast<void*>(counts), static_cast<void*>(offsets), values})
+    for (void* memory :
+         {static_cast<void*>(from), static_cast<void*>(counts), static_cast<void*>(offsets), values})
       MPIL_Free(memory);
   }
 
