@@ -35,8 +35,6 @@ def draw_map(peers: Iterable[Mapping], path: Path) -> None:
     axes.set_yticks([], minor=True)
     axes.set_xlabel("connections into the busiest port x 2 packets, over the queue in front of it")
     axes.set_ylabel("NUICE: times faster than MPI")
-    axes.set_title(
-        "filled: compared with MPI tuned for each case; hollow: as installed", fontsize=10
-    )
+    axes.set_title("filled: compared with MPI tuned for each case; hollow: as installed", fontsize=10)
     figure.legend(loc="outside lower center", ncols=2, title="hosts, ports, queue of a port", fontsize=8)
     save_figure(figure, path)

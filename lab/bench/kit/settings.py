@@ -63,7 +63,7 @@ class UnknownKnob(Exception):
 def number(text: str) -> int:
     found = re.fullmatch(r"(\d+)([km]?)", text)
     if found is None:
-        raise Failed(f"{text} is no number of bytes, such as 4096, 4k or 1m")
+        raise Failed(f"{text} is not a count of bytes, such as 4096, 4k or 1m")
     return int(found[1]) * UNITS[found[2]]
 
 

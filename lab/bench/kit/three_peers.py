@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+from .case import Failed
+
 PEERS = ("alltoallv", "neighbor", "neighbor_init", "isend", "nbx")
 INSTALLED = "installed"
 Cells = dict[str, dict[str, Mapping[str, Any]]]  # by pattern, by setting
@@ -45,9 +47,9 @@ def networks_of(rows: Iterable[Mapping]) -> dict[tuple[str, str], Cells]:
 
 
 def measured(cells: Cells, reps: int) -> Cells:
-    """Those with so many repetitions at least."""
+    """Those with so many repetitions at least; patterns as installed and with another setting."""
     chosen = {pattern: {s: r for s, r in row.items() if r["reps"] >= reps} for pattern, row in cells.items()}
-    return {pattern: row for pattern, row in chosen.items() if INSTALLED in row}
+    return {pattern: row for pattern, row in chosen.items() if INSTALLED in row and len(row) > 1}
 
 
 def losses(cells: Cells) -> dict[str, float]:
@@ -143,7 +145,10 @@ def markdown(rows: Iterable[Mapping], cells: Iterable[str]) -> str:
     """The three peers as a table for documents. cells: NETWORK:PATTERN."""
     known = {f"{row['network']}:{row['pattern']}": row for row in three_peers(rows, REPS)}
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
-    for row in (known[name] for name in cells):
+    for name in cells:
+        if name not in known:
+            raise Failed(f"no row of {name} with {REPS} repetitions, as installed and otherwise")
+        row = known[name]
         times = [row[f"{peer}_s"] for peer in ("alltoallv", *PEER_KEYS, "nuice")]
         title = f"{NETWORK_TITLES[row['network']]}; {PATTERN_TITLES[row['pattern']]}"
         factors = ", ".join(f"{row[f'over_{peer}']:.2f}" for peer in PEER_KEYS)
