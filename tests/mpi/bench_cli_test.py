@@ -97,6 +97,24 @@ class CommandLine(Bench):
             parts = [line[f"{part}_seconds"] for part in ("gather", "schedule", "check", "bind")]
             self.assertTrue(all(0 < part <= line["plan_seconds"] for part in parts), parts)
 
+    def test_settings_of_mpi_are_named(self):
+        words = ("--matrix", self.matrix, "--schedulers", "isend", "--reps", "1")
+        os.environ["FI_NUICE_NO_SUCH"] = "1"
+        os.environ["OMPI_MCA_btl_nuice_no_such"] = "1"
+        self.addCleanup(os.environ.pop, "FI_NUICE_NO_SUCH")
+        self.addCleanup(os.environ.pop, "OMPI_MCA_btl_nuice_no_such")
+        (line,) = self.lines(4, *words)
+        found = line["mpi_settings"]
+        self.assertEqual(found["connections"], 0)  # all ranks are here
+        self.assertIn("OMPI_MCA_btl_nuice_no_such", found["unknown"])
+        self.assertNotIn("OMPI_MCA_btl_nuice_no_such", found["variables"])
+        self.assertEqual(
+            "FI_NUICE_NO_SUCH" in found["environment"], "FI_NUICE_NO_SUCH" not in found["unknown"]
+        )
+        last = run(4, *words).stdout.splitlines()[-2:]
+        self.assertTrue(last[0].startswith("MPI settings found: "), last)
+        self.assertIn("no TCP connection to another host", last[1])
+
     def test_table_is_for_people(self):
         done = run(4, "--matrix", self.matrix, "--schedulers", "coloring,neighbor", "--reps", "2")
         self.assertEqual(done.returncode, 0, done.stderr)

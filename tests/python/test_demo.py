@@ -108,6 +108,7 @@ def test_the_demo_goes_on_between_hosts(under: list[str], tmp_path: Path) -> Non
     assert network["hosts"] == 4
     assert network["verified"] is True
     assert network["times_faster"] > 0
+    assert network["tuned"] is None or network["tuned"]["times_faster"] > 0
     assert {m["method"] for m in network["methods"]} == set(demo_network.METHODS)
     assert all(0 < m["busiest_port_share"] <= 1 for m in network["methods"])
     assert (tmp_path / "network.png").stat().st_size > 10_000
@@ -137,7 +138,8 @@ def some_network() -> dict:
     records[0]["exchange_seconds_all"] = [9.0, 0.2, 0.2]
     records[1] |= {"exchange_begins_all": [0, 10.5, 10.5], "exchange_seconds_all": [9.0, 0.1, 0.1]}
     matrix = nuice.CommMatrix.from_messages(2, [(0, 1, rate // 20)])
-    return {**demo_network.summarize(records, matrix, ports), "ports": ports}
+    tuned = [{"method": "alltoallv", "exchange_seconds_median": 0.12}]
+    return {**demo_network.summarize(records, matrix, ports, tuned), "ports": ports}
 
 
 def test_what_the_network_showed_is_what_was_measured() -> None:
@@ -149,7 +151,11 @@ def test_what_the_network_showed_is_what_was_measured() -> None:
     assert theirs["busiest_port_share"] == pytest.approx(0.5, abs=0.06)
     assert ours["busiest_port_share"] == pytest.approx(1, abs=0.11)
     words = " ".join(demo_network.closing_words(network, 2))
-    assert "2.00 times faster" in words
+    assert "as installed (isend) takes 200 ms: auto is 2.00 times as fast" in words
+    assert "btl_tcp_rcvbuf=4096" in words
+    assert "120 ms (alltoallv): auto is 1.20 times as fast" in words
+    del network["tuned"]
+    assert "btl_tcp_rcvbuf" not in " ".join(demo_network.closing_words(network, 2))
     assert "coloring:credit" in words
     at, shares = port_shares(theirs["typical"], network, 0.3)
     assert shares.shape == (2, len(at) - 1)

@@ -200,27 +200,6 @@ def test_every_table_of_the_results_says_what_makes_it() -> None:
         assert commands >= tables, section.split("\n", 1)[0]
 
 
-def test_every_figure_of_the_readme_is_in_the_results() -> None:
-    def rows(page: Path) -> list[list[str]]:
-        lines = page.read_text(encoding="utf-8").splitlines()
-        return [
-            [cell.strip(" *") for cell in line.strip("|").split("|")]
-            for line in lines
-            if line.startswith("| ")
-        ]
-
-    known = [" | ".join(row) for row in rows(RESULTS)]
-    figures = [row for row in rows(ROOT / "README.md") if re.fullmatch(r"[\d.]+", row[1])]
-    assert len(figures) > 4
-    for pattern, *cells in figures:
-        numbers = [re.match(r"[\d.]+", cell)[0] for cell in cells]  # type: ignore[index]
-        what = pattern.split(": ")[-1]
-        assert any(
-            what in row and all(re.search(rf"(?<![\d.]){re.escape(n)}(?![\d.])", row) for n in numbers)
-            for row in known
-        ), (pattern, numbers)
-
-
 def test_every_option_and_error_and_variable_has_its_row() -> None:
     def first_column(page: str) -> set[str]:
         text = (ROOT / "docs/reference" / page).read_text(encoding="utf-8")

@@ -52,13 +52,13 @@ TEST_F(Environment, WhatIsNoValueIsTold) {
     EXPECT_EQ(strict.whole(name, 0, 9, 7), 7) << text;
     ASSERT_EQ(strict.complaints().size(), 1U) << text;
     EXPECT_EQ(strict.complaints()[0], std::string("NUICE_TEST_VALUE=\"") + text +
-                                          "\" is no whole number from 0 to 9; 7 is taken");
+                                          "\" is not a whole number from 0 to 9; 7 is taken");
   }
   set("On\n");
   EXPECT_EQ(environment.word(name, {"off", "on"}), "off");
   ASSERT_EQ(environment.complaints().size(), 1U);
   EXPECT_EQ(environment.complaints()[0],
-            "NUICE_TEST_VALUE=\"On\\x0a\" is no word of off, on; off is taken");
+            "NUICE_TEST_VALUE=\"On\\x0a\" is not a word of off, on; off is taken");
 }
 
 }  // namespace

@@ -3,9 +3,10 @@
 
 Exchanges (PetscSFBcastBegin and End) of the patterns of the case network, on the test network and on shared
 memory, and whole solutions: conjugate gradients with Jacobi, a 3-D Poisson problem, 16 right-hand sides at
-once, of which PETSc's log says what exchanges and reductions take. Everything is Debian's PETSc and Open MPI;
-`make petsc` builds the library. -sf_view says whether the plan or basic is kept, and after how many exchanges
-the plan has paid for its set-up. Every payload is verified, and solutions are compared bit for bit.
+once, of which PETSc's log says what exchanges and reductions take. Everything is Debian's PETSc and Open
+MPI; `make petsc` builds the library. -sf_view says whether the plan or basic is kept, and after how many
+exchanges the plan has paid for its set-up. Every payload is verified, and solutions are compared bit for
+bit. --settings: each a start of its own, as in the case `tuned`.
 """
 
 import re
@@ -16,6 +17,7 @@ import nuice
 from kit import ROOT, CannotRun, Case, Column, Table, objects, place, scratch
 from kit.patterns import airfoil_of_volume, uniform
 from kit.peers import OPTIONS, build_peers, write_pattern
+from kit.settings import setting
 
 TYPES = ["basic", "neighbor", "nuice"]
 USED = r"units of \d+ bytes, (\d+) exchanges: (planned|by basic)"
@@ -49,13 +51,13 @@ def patterns(ranks, quick):
     yield f"d={degree}, 1 KiB", uniform(ranks, 8, 1024)
 
 
-def run(options, where, program, *words):
+def run(options, where, program, each, *words):
     """What one start printed, an object per type."""
     library = Path(options.build).absolute() / "src" / "petsc" / "libnuice_petsc.so"
     # Without what earlier runs have found, perhaps beside other load.
     settings = {"PETSC_OPTIONS": f"-dll_append {library} -sf_view", "NUICE_WISDOM": ""}
     how = {"mpiexec": options.mpiexec, "timeout_s": 580, "settings": settings}
-    printed = where.run([program, *words, *TYPES], **how).stdout
+    printed = where.run([*each.prefix, program, *words, *TYPES], **how).stdout
     by_type = {record["type"]: record for record in objects(printed)}
     by_type["nuice"] |= view_of(printed)
     return by_type
@@ -89,14 +91,19 @@ def compared(name, where, by_type, key):
     return figure | {f"over_{kind}": by_type[kind][key] / ours for kind in TYPES if kind != "nuice"}
 
 
+def settings(options):
+    return [setting(word, "openmpi") for word in options.settings]
+
+
 def exchanges(options, where, program, folder):
-    for name, matrix in patterns(where.ranks, options.quick):
+    for (name, matrix), each in product(patterns(where.ranks, options.quick), settings(options)):
         if options.cases not in name:
             continue
         write_pattern(folder / "pattern", matrix)
-        by_type = run(options, where, program, folder / "pattern", options.reps)
+        by_type = run(options, where, program, each, folder / "pattern", options.reps)
         figure = compared(name, where, by_type, "exchange_seconds_median")
         figure |= {f"{kind}_p95_s": record["exchange_seconds_p95"] for kind, record in by_type.items()}
+        figure["setting"] = each.name
         figure["right"] = all(record["verified"] for record in by_type.values())
         figure["set_up_s"] = by_type["nuice"]["set_up_seconds"] - by_type["basic"]["set_up_seconds"]
         yield figure
@@ -104,13 +111,15 @@ def exchanges(options, where, program, folder):
 
 def solves(options, where, program):
     """Of so many points a direction, and right-hand sides."""
-    for points, sides in [(8, 2)] if options.quick else [(32, 16), (48, 16)]:
+    sizes = [(8, 2)] if options.quick else [(32, 16), (48, 16)]
+    for (points, sides), each in product(sizes, settings(options)):
         name = f"CG, {points}^3 points, {sides} right-hand sides"
         if options.cases not in name:
             continue
-        by_type = run(options, where, program, points, sides, 1e-2, max(2, options.reps // 5))
+        by_type = run(options, where, program, each, points, sides, 1e-2, max(2, options.reps // 5))
         figure = compared(name, where, by_type, "solve_seconds_median")
         iterations = {record["iterations"] for record in by_type.values()}
+        figure["setting"] = each.name
         figure["right"] = len(iterations) == 1 and not any(r["difference"] for r in by_type.values())
         for kind, record in by_type.items():
             for part in ("exchanges", "reductions"):
@@ -155,6 +164,7 @@ CASE = Case(
         networks=(["none:2", "none:8", "fast", "shallow"], "none:N is shared memory with N ranks"),
         no_solve=(False, "exchanges only"),
         cases="",
+        settings=(["installed"], "of MPI, such as rcvbuf=4k+eager=1m"),
         reps=15,
         **OPTIONS,
     ),
@@ -163,7 +173,7 @@ CASE = Case(
     tables=Table(
         "medians, {o.reps} repetitions in turns",
         Column("network", lambda row: f"{row['network']}, {row['ranks']}"),
-        "case",
+        "case | setting",
         *(f"{kind} ms = {kind}_s*1e3 .4g" for kind in TYPES),
         "/ basic = over_basic .2f | / neighbor = over_neighbor .2f",
         "nuice / basic in turns = ratio .3f | kept",

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `nuice run` gains programs that nobody has changed: with and without it, in turns, on a test network.
 
-unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's, with
-Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFTe, built from its sources; or
-with --program whatever you name: whole runs, the time that the program itself gives, and with --record what
-each rank spends on average in its all-to-alls and neighbourhoods, as they are recorded in both ways.
-Whether both print the same results is checked in every pair. Medians over the rounds, and with over without.
+unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's,
+with Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFTe, built from its
+sources; or with --program whatever you name: whole runs, the time that the program itself gives, and with
+--record what each rank spends on average in its all-to-alls and neighbourhoods, as they are recorded in
+both ways. Whether both print the same results is checked in every pair. Medians over the rounds, and with
+over without. --settings: the program without `nuice run` too, with settings of MPI as the case `tuned`
+takes them, each in every round.
 
-Of all_to_all also the first call, which connects, and the mean of those behind it. In the case 1:BYTES every
-rank has one partner, so nothing contends: what MPI takes there is what TCP takes for so many bytes a port.
+Of all_to_all also the first call, which connects, and the mean of those behind it. In the case 1:BYTES
+every rank has one partner, so nothing contends: what MPI takes there is what TCP takes for so many bytes a
+port.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import shutil
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from kit import (
@@ -39,6 +43,7 @@ from kit import (
     middle,
     place,
 )
+from kit.settings import setting
 from nuice.cli.bench import find_program
 from nuice.cli.running import REPLACER, find_library
 from nuice.recording import load
@@ -144,8 +149,11 @@ DOLFINX = {
     "needs": "dolfinx-scaling-test",
     "own_s": r"PETSc Krylov solver +\| +1 +(\S+)",
 }
+LAMMPS_LOOP = r"Loop time of (\S+)"
 PROGRAMS = {
-    "lammps": Program(lammps, "Alltoallv: pppm of 32,768 ions", r"^ +\d+ +-?[\d.]+ +-.*$", "lmp"),
+    "lammps": Program(
+        lammps, "Alltoallv: pppm of 32,768 ions", r"^ +\d+ +-?[\d.]+ +-.*$", "lmp", own_s=LAMMPS_LOOP
+    ),
     "spectral": Program(spectral, "Alltoallw: mpi4py-fft, 64^3", r"^energy .*$", MPIEXEC),
     "silicon": Program(silicon, "Alltoall, small: Quantum ESPRESSO", r"^! +total energy.*$", "pw.x"),
     "poisson": Program(poisson, "Neighbor_alltoallv: DOLFINx", **DOLFINX),
@@ -180,10 +188,13 @@ def chosen(options, folder: Path) -> dict[str, Program]:
     }
 
 
-def start(where: Place, program: Program, words: list, mode: str, record: Path | None) -> dict:
+def start(
+    where: Place, program: Program, words: list, mode: str, record: Path | None, of_mpi: Mapping[str, str]
+) -> dict:
     """seconds as the program or the clock says; what it printed of its results. mode: on, check, record;
-    "": off. record: a folder for it, which is emptied."""
+    "": off. record: a folder for it, which is emptied. of_mpi: settings, by environment."""
     settings = ["OMP_NUM_THREADS=1", "SCOTCH_PTHREAD_NUMBER=1"]
+    settings += [f"{name}={value}" for name, value in of_mpi.items()]
     settings += [f"LD_PRELOAD={find_library(REPLACER)}", f"NUICE_DROPIN={mode}"] if mode else []
     if record:
         shutil.rmtree(record, ignore_errors=True)
@@ -220,13 +231,17 @@ def measure(where: Place, program: Program, options, mode: str, folder: Path) ->
     words = program.words(folder)
     rounds = options.rounds
     record = folder / "record" if options.record else None
-    modes = ("record" if record else "", mode)
-    off, on = in_turns(
-        rounds, *(lambda mode=mode: start(where, program, words, mode, record) for mode in modes)
+    tuned = [setting(word, "openmpi") for word in options.settings]
+    ways = [("record" if record else "", {}), (mode, {}), *(("", each.environment) for each in tuned)]
+    off, on, *others = in_turns(
+        rounds, *(lambda way=way: start(where, program, words, way[0], record, way[1]) for way in ways)
     )
     has_each = all(run["later_ms"] is not None for run in off + on)
     is_equal = all(a["results"] == b["results"] for a, b in zip(off, on, strict=True))
+    clock = "own_s" if program.own_s else "seconds"
+    runs = {"without": off, "with": on} | {each.name: o for each, o in zip(tuned, others, strict=True)}
     return {
+        "all_s": {name: [run[clock] for run in each] for name, each in runs.items()},
         "network": where.name,
         "hosts": where.settings["hosts"] if where.settings else where.ranks,
         "mode": mode,
@@ -262,6 +277,12 @@ def rows(options) -> Iterator[dict]:
                     yield {"program": name, "exchanges": program.exchanges} | row
 
 
+def settings_of(row):
+    """With each setting of MPI, medians by the program's own clock, if it has one."""
+    medians = {name: median(times) for name, times in row["all_s"].items()}
+    return "; ".join(f"{name} {seconds:.3g}" for name, seconds in medians.items())
+
+
 def gain(ratio):
     return f"{1 / ratio:.2f}" if ratio else "-"
 
@@ -280,6 +301,7 @@ CASE = Case(
         calls=(32, "of MPI_Alltoallv"),
         rounds=5,
         programs=([], f"instead of all_to_all, some of {', '.join(PROGRAMS)}", tuple(PROGRAMS)),
+        settings=([], "of MPI, without `nuice run`, such as rcvbuf=4k+eager=1m"),
         check=(False, "every exchange by MPI too, compared"),
         record=(False, "the time in all-to-alls and neighbourhoods, too"),
         heffte=("", "sources of heFFTe, which are built with Debian's FFTW: slabs, pencils"),
@@ -298,6 +320,7 @@ CASE = Case(
         Column("first call, ms", lambda row: pair(row["first_without_ms"], row["first_with_ms"])),
         Column("later ones, each", lambda row: pair(row["later_without_ms"], row["later_with_ms"])),
         Column("x in its exchanges", lambda row: gain(row["inside_with_over_without"])),
+        Column("medians by that clock", settings_of),
         Column("same results", lambda row: {True: "yes", False: "NO", None: "-"}[row["same_results"]]),
         LOAD,
     ),

@@ -51,7 +51,8 @@ class Case:
     options: by name, the default of one of OPTIONS, or (default, help, what it may be, type of an empty
     list's words). A list is given as A,B or A B, and False is a flag. quick: the defaults with --quick,
     beside options.quick itself. needs: rows of needs.py. minutes: about so long on two cores. notes: lines
-    under the tables. wrong: what is wrong with the rows, which ends in exit code 1.
+    under the tables. wrong: what is wrong with the rows, which ends in exit code 1. resumes: rows that the
+    file of --json has are options.done, and are shown with the new ones.
     """
 
     rows: Callable[[argparse.Namespace], Iterable[Row]]
@@ -62,6 +63,7 @@ class Case:
     needs: Sequence[str] = ()
     notes: Callable[[list[Row]], Iterable[str]] = lambda rows: ()
     wrong: Callable[[list[Row], argparse.Namespace], str] = lambda rows, options: ""
+    resumes: bool = False
 
     def parse(self, parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
         """What is given stands, with --quick too."""

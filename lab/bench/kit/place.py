@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,15 +72,18 @@ class Place:
         reps: int,
         *more: Any,
         program: str = "",
+        words_before: Sequence[str] = (),
         **how: Any,
     ) -> list[dict[str, Any]]:
         """What nuice-bench measured, one record per method, in turns and verified. problem: a matrix, or the
-        options that name another; more: further options of nuice-bench; how: as run takes it."""
+        options that name another; more: further options of nuice-bench; words_before: what starts each of
+        its ranks; how: as run takes it."""
         with scratch() as folder:
             words = saved(problem, folder) if isinstance(problem, nuice.CommMatrix) else list(problem)
             words += ["--schedulers", ",".join(methods)] if methods else []
             words += ["--reps", reps, "--json", *more]
-            records = objects(self.run([program or find_program("nuice-bench"), *words], **how).stdout)
+            words = [*words_before, program or find_program("nuice-bench"), *words]
+            records = objects(self.run(words, **how).stdout)
         if methods and [record["method"] for record in records] != list(methods):
             raise Failed(f"nuice-bench was asked for {', '.join(methods)} and answered {records}")
         return records
@@ -129,14 +133,29 @@ def network(*words: str, name: str = "") -> Iterator[Place]:
         testbed("down")
 
 
+SHAPE = re.compile(r"(\d+)x(\d+)/(\d+)k")
+
+
+def made_of(name: str) -> list[str]:
+    """Words of `nuice-testbed up` for a preset or HOSTSxMBITS/QUEUEk, and what follows after colons: a
+    congestion control, rto_min=TIME. "fast:reno", "16x100/16k:bbr:rto_min=5ms"."""
+    preset, *more = name.split(":")
+    if shape := SHAPE.fullmatch(preset):
+        hosts, rate, queue = shape.groups()
+        words = ["--hosts", hosts, "--rate", f"{rate}mbit", "--queue", f"{queue}k"]
+    else:
+        words = ["--preset", preset]
+    for part in more:
+        words += ["--rto-min", part[8:]] if part.startswith("rto_min=") else ["--cc", part]
+    return words
+
+
 @contextmanager
 def place(preset: str, ranks: int, *, hosts: int = 0, cc: str = "") -> Iterator[Place]:
-    """The test network of that name, with "PRESET:CC" or cc its congestion control; "": this machine."""
+    """The test network of that name (made_of), else with cc as its congestion control; "": this machine."""
     if not preset:
         yield here(ranks)
         return
-    preset, _, given = preset.partition(":")
-    words = ["--preset", preset, *(["--hosts", str(hosts)] if hosts else [])]
-    words += ["--cc", given or cc] if given or cc else []
-    with network(*words, name=preset) as made:
+    words = [*(["--cc", cc] if cc else []), *made_of(preset), *(["--hosts", str(hosts)] if hosts else [])]
+    with network(*words, name=preset.partition(":")[0]) as made:
         yield made

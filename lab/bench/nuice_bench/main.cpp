@@ -32,9 +32,10 @@ Payload make_payload(const Options& options, const Input& input) {
 void run_and_report(const Options& options, const Input& input) {
   std::optional<Payload> payload;
   mpi::all_or_none(MPI_COMM_WORLD, [&] { payload = make_payload(options, input); });
-  const Setting setting{options, input, mpi::world_size(), kit::mpi_library()};
+  Setting setting{options, input, mpi::world_size(), kit::mpi_library()};
   if (options.receive_lists) return kit::print(time_receive_lists(setting, *payload));
   const std::vector<Result> results = measure(options, *payload);
+  setting.mpi_settings = mpi_settings();  // now that the connections are open
   kit::print(options.json ? json_lines(setting, results) : table(setting, results));
 }
 

@@ -13,38 +13,17 @@
 #include "nuice/mpi/agree.hpp"
 #include "nuice_bench/consensus_method.hpp"
 #include "nuice_bench/forwarding_method.hpp"
+#include "nuice_bench/int_layout.hpp"
 #include "nuice_bench/methods.hpp"
+#ifdef NUICE_BENCH_ADVANCE
+#include "nuice_bench/advance_method.hpp"
+#endif
 #ifdef NUICE_BENCH_PETSC
 #include "nuice_bench/petsc_method.hpp"
 #endif
 
 namespace nuice::bench {
 namespace {
-
-/// Counts and displacements by position in Messages, as MPI-3.1 wants them: int.
-struct IntLayout {
-  std::vector<int> counts;
-  std::vector<int> offsets;
-};
-
-/// Throws Error limit if something does not fit in an int.
-IntLayout int_layout(const Messages& messages, Rank rank) {
-  if (messages.memory.size() > INT_MAX)
-    kit::fail(ErrorCode::limit, "rank {} has {} bytes on one side, more than MPI's int counts", rank,
-              messages.memory.size());
-  IntLayout layout;
-  for (std::size_t i = 0; i < messages.partners.size(); ++i) {
-    layout.counts.push_back(static_cast<int>(messages.partners[i].bytes));
-    layout.offsets.push_back(static_cast<int>(messages.offsets[i]));
-  }
-  return layout;
-}
-
-std::vector<int> ranks_of(const Messages& messages) {
-  std::vector<int> ranks;
-  for (const Partner& partner : messages.partners) ranks.push_back(partner.rank);
-  return ranks;
-}
 
 /// From one entry per partner to one per rank.
 IntLayout spread(const IntLayout& by_partner, const Messages& messages) {
@@ -243,6 +222,14 @@ constexpr auto peers = std::to_array<Row>({
     {"two_phase_bruck", make_two_phase_bruck},
     {"tuna_flat", make_tuna_flat},
     {"tuna_hosts", make_tuna_on_hosts},
+#ifdef NUICE_BENCH_ADVANCE
+    {"advance_neighbor", make<AdvanceNeighbor<false>>},
+    {"advance_neighbor_loc", make<AdvanceNeighbor<true>>},
+    {"advance_init", make<AdvanceInit<false>>},
+    {"advance_init_loc", make<AdvanceInit<true>>},
+    {"advance_sparse", make<AdvanceSparse<false>>},
+    {"advance_sparse_loc", make<AdvanceSparse<true>>},
+#endif
 #ifdef NUICE_BENCH_PETSC
     {"petscsf", make<PetscMethod>},
 #endif

@@ -15,6 +15,7 @@
 #include "kit/units.hpp"
 #include "nuice_bench/input.hpp"
 #include "nuice_bench/measure.hpp"
+#include "nuice_bench/mpi_settings.hpp"
 
 namespace nuice::bench {
 
@@ -24,6 +25,7 @@ struct Setting {
   const Input& input;  // rank 0's
   int num_ranks;
   std::string mpi_library;  // first line of MPI_Get_library_version()
+  MpiSettings mpi_settings{};
 };
 
 using kit::Json;
@@ -164,9 +166,9 @@ inline std::string table(const Setting& setting, const std::vector<Result>& resu
       notes += fmt::format("{} was not run: {}\n", result.spec.word, result.refused);
     }
   }
-  return fmt::format("{}\n{}\n\n{}{}Every byte was verified after each of {} + {} repetitions.\n",
+  return fmt::format("{}\n{}\n\n{}{}Every byte was verified after each of {} + {} repetitions.\n{}",
                      title(setting), setting.mpi_library, table.text(), notes, setting.options.warmup,
-                     setting.options.reps);
+                     setting.options.reps, sentence(setting.mpi_settings));
 }
 
 inline Json problem_json(const Setting& setting) {
@@ -256,7 +258,8 @@ inline Json to_json(const Setting& setting, const Result& result, const Result* 
                {"reuses_to_pay_off", or_null(reuses)},
                {"verified", ran ? Json(true) : Json()},
                {"refused", or_null(result.refused)},
-               {"mpi_library", setting.mpi_library}});
+               {"mpi_library", setting.mpi_library},
+               {"mpi_settings", to_json(setting.mpi_settings)}});
   return line;
 }
 

@@ -31,3 +31,8 @@ def packets_as_on_the_wire(namespace: str, device: str) -> None:
     output(
         "ip", "netns", "exec", namespace, "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"
     )
+
+
+def send_again_after(namespace: str, device: str, subnet: str, least: str) -> None:
+    """TCP's shortest timeout on a route; the kernel's own is 200 ms."""
+    output("ip", "-n", namespace, "route", "change", subnet, "dev", device, "rto_min", least)

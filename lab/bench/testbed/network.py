@@ -29,7 +29,7 @@ from typing import NoReturn
 
 import owned
 import spines
-from commands import add_namespace, limit, output, packets_as_on_the_wire
+from commands import add_namespace, limit, output, packets_as_on_the_wire, send_again_after
 from owned import TestbedError
 
 MAX_HOSTS = 128
@@ -45,7 +45,7 @@ SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never
 class Settings:
     """rate, uplink: as tc writes rates, "20mbit". queue: bytes of a switch port's, "32k". cc: TCP congestion
     control. uplink empty: one bridge. spines above 0: leaves of leaf_hosts and spines in place of bridges.
-    ports_per_host: each port on a bridge of its own."""
+    ports_per_host: each port on a bridge of its own. rto_min: of the hosts' routes, "5ms"."""
 
     hosts: int = 16
     rate: str = "20mbit"
@@ -56,6 +56,7 @@ class Settings:
     leaf_hosts: int = 0
     spines: int = 0
     ports_per_host: int = 1
+    rto_min: str = ""
 
 
 PRESETS = {
@@ -389,6 +390,8 @@ def _connect(network: Network, host: int, port: int) -> None:
     packets_as_on_the_wire(switch, far)
     packets_as_on_the_wire(name, near)
     _shape(network, host, port)
+    if settings.rto_min:
+        send_again_after(name, near, network.subnet(port), settings.rto_min)
 
 
 def _shape(network: Network, host: int, port: int) -> None:

@@ -78,6 +78,7 @@ PortsPerHost = Annotated[
 Uplink = Annotated[
     str | None, typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one.")
 ]
+RtoMin = Annotated[str | None, typer.Option(metavar="TIME", help='Shortest timeout of TCP, "5ms"; else 200.')]
 NumRanks = Annotated[
     int, typer.Option("--ranks", metavar="N", help="Number of ranks; 0: as many as there is room for.")
 ]
@@ -111,11 +112,12 @@ def up(
     ranks_per_host: RanksPerHost = None,
     ports_per_host: PortsPerHost = None,
     uplink: Uplink = None,
+    rto_min: RtoMin = None,
     name: Name = "",
 ) -> None:
     """Make the network. A failed or interrupted start removes what it made."""
     asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, uplink=uplink)
-    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host)
+    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host, rto_min=rto_min)
     settings = _settings(preset, asked)
     network.up(settings, name)
     print(_words(settings))
@@ -199,6 +201,7 @@ def once(
     ranks_per_host: RanksPerHost = None,
     ports_per_host: PortsPerHost = None,
     uplink: Uplink = None,
+    rto_min: RtoMin = None,
     ranks: NumRanks = 0,
     mpiexec: Mpiexec = "",
     timeout: Timeout = 0,
@@ -209,7 +212,7 @@ def once(
     if os.geteuid() != 0:
         network.enter_user_namespace([sys.executable, *sys.argv])
     asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, uplink=uplink)
-    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host)
+    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host, rto_min=rto_min)
     name = f"once{os.getpid()}"
     network.up(_settings(preset, asked), name)
     try:

@@ -146,7 +146,8 @@ def _measure_on_hosts(progress: Progress, matrix: CommMatrix, out: Path) -> dict
     with progress.step(f"the same between {matrix.num_ranks} hosts") as outcome:
         larger = demo_network.network_matrix(matrix, NETWORK_SCALE)
         seen = demo_network.exchange_on_hosts(larger, NETWORK_REPS, out)
-        outcome.append(f"{seen['times_faster']:.2f} times faster than the best of MPI's ways")
+        tuned = f", {seen['tuned']['times_faster']:.2f} with two settings" if seen["tuned"] else ""
+        outcome.append(f"{seen['times_faster']:.2f} times as fast as MPI as installed{tuned}")
     with progress.step("picture of the network") as outcome:
         save_figure(draw_network(seen), out / "network.png")
         outcome.append("network.png")

@@ -55,7 +55,7 @@ std::string Environment::word(const char* name, std::initializer_list<std::strin
 void Environment::complain(const char* name, std::string_view text, const std::string& wanted,
                            const std::string& otherwise) {
   complaints_.emplace_back(Error(ErrorCode::invalid_argument, std::string(name) + "=\"" + std::string(text) +
-                                                                  "\" is no " + wanted + "; " + otherwise +
+                                                                  "\" is not a " + wanted + "; " + otherwise +
                                                                   " is taken")
                                .what());
 }
