@@ -49,7 +49,7 @@ class Replace(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
             self.assertEqual(done.stderr.count(f'nuice: NUICE_DROPIN_{name}="{value}" is no '), 1, done.stderr)
         done = run(2, "3", NUICE_DROPIN="recrod")
-        self.assertIn('NUICE_DROPIN="recrod" is no word of off, on, check, record; off is taken', done.stderr)
+        self.assertIn('NUICE_DROPIN="recrod" is not a word of off, on, check, record; off is taken', done.stderr)
 
     def test_one_host_stays_with_mpi(self):
         done = run(4, "3", NUICE_DROPIN="on")
