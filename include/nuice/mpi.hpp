@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nuice/mpi/agree.hpp"
+#include "nuice/mpi/alltoallv.hpp"
 #include "nuice/mpi/am.hpp"
 #include "nuice/mpi/broadcast.hpp"
 #include "nuice/mpi/discover.hpp"

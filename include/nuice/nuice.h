@@ -182,6 +182,99 @@ NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* na
 /** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while under way. */
 NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
 
+/* ---- One call for another: the arguments of MPI's, with a nuice_request in the place of an MPI_Request ---------------------
+ *
+ *   nuice_request x;
+ *   nuice_alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm, MPI_INFO_NULL, &x);
+ *   for (int i = 0; i < steps; ++i) { nuice_start(x); nuice_wait(x); }
+ *   nuice_free(&x);
+ *
+ * Collective over comm. Arguments, results and what the buffers hold afterwards are as MPI's calls of these names have them;
+ * names that end in _c take 64-bit counts, as MPI 4 has it. The memory of the buffers must stay until nuice_free(); arrays of
+ * counts, displacements and types, and the types themselves, may go. Blocks of 0 elements are no messages.
+ * info: MPI_INFO_NULL; or the key "nuice" with options ("scheduler=coloring watchdog=10s", docs/reference/options.md), equal on all
+ * ranks; other keys are left alone. Without options the scheduler is auto.
+ * Errors: invalid_argument for a negative count, receive blocks that overlap (found for types without gaps), a communicator without
+ * neighbours, an intercommunicator; mismatch where a rank expects other bytes than are sent to it, with the pair of ranks; otherwise as
+ * nuice_plan_create() and nuice_plan_bind(). request is NULL then. */
+
+/** What such a call makes. All functions of nuice_exchange take it too. */
+typedef nuice_exchange* nuice_request;
+
+/** send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallv_init(const void* send, const int send_counts[], const int send_displs[],
+                                   MPI_Datatype send_type, void* receive, const int receive_counts[],
+                                   const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm,
+                                   MPI_Info info, nuice_request* request);
+NUICE_API int nuice_alltoallv_init_c(const void* send, const MPI_Count send_counts[],
+                                     const MPI_Aint send_displs[], MPI_Datatype send_type, void* receive,
+                                     const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
+                                     MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                     nuice_request* request);
+/** Displacements in bytes, a type for each block. send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallw_init(const void* send, const int send_counts[], const int send_displs[],
+                                   const MPI_Datatype send_types[], void* receive, const int receive_counts[],
+                                   const int receive_displs[], const MPI_Datatype receive_types[],
+                                   MPI_Comm comm, MPI_Info info, nuice_request* request);
+NUICE_API int nuice_alltoallw_init_c(const void* send, const MPI_Count send_counts[],
+                                     const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                     void* receive, const MPI_Count receive_counts[],
+                                     const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
+                                     MPI_Comm comm, MPI_Info info, nuice_request* request);
+/** One block for each neighbour of comm, which has a topology. */
+NUICE_API int nuice_neighbor_alltoallv_init(const void* send, const int send_counts[],
+                                            const int send_displs[], MPI_Datatype send_type, void* receive,
+                                            const int receive_counts[], const int receive_displs[],
+                                            MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                            nuice_request* request);
+NUICE_API int nuice_neighbor_alltoallv_init_c(const void* send, const MPI_Count send_counts[],
+                                              const MPI_Aint send_displs[], MPI_Datatype send_type,
+                                              void* receive, const MPI_Count receive_counts[],
+                                              const MPI_Aint receive_displs[], MPI_Datatype receive_type,
+                                              MPI_Comm comm, MPI_Info info, nuice_request* request);
+NUICE_API int nuice_neighbor_alltoallw_init(const void* send, const int send_counts[],
+                                            const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                            void* receive, const int receive_counts[],
+                                            const MPI_Aint receive_displs[],
+                                            const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info,
+                                            nuice_request* request);
+NUICE_API int nuice_neighbor_alltoallw_init_c(const void* send, const MPI_Count send_counts[],
+                                              const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                              void* receive, const MPI_Count receive_counts[],
+                                              const MPI_Aint receive_displs[],
+                                              const MPI_Datatype receive_types[], MPI_Comm comm,
+                                              MPI_Info info, nuice_request* request);
+
+/** What the calls of MPI differ in, to be added up. */
+enum {
+  NUICE_CALL_NEIGHBOR = 1, /**< One block for each neighbour, not for each rank. */
+  NUICE_CALL_TYPES = 2     /**< A type for each block, and displacements in bytes, as MPI_Alltoallw. */
+};
+/** One side of such a call, for other languages: lengths beside all arrays. */
+typedef struct nuice_blocks_f {
+  const void* data;   /**< To be sent: also MPI_IN_PLACE, of C or of Fortran. */
+  int64_t bytes;      /**< From data on; NUICE_ANY_ROOM: not checked. */
+  int64_t stride;     /**< Bytes from one element of the array to the next; 0: the type's. */
+  int64_t num_blocks; /**< Entries of counts and displs each. */
+  const void* counts;
+  const void* displs;
+  int count_bytes;    /**< 4 or 8, of each. */
+  int displ_bytes;    /**< Likewise. */
+  int64_t num_types;  /**< 1, or with NUICE_CALL_TYPES num_blocks. */
+  const nuice_fint* types;
+} nuice_blocks_f;
+/** All of the calls above, with MPI's handles as Fortran has them. call: of NUICE_CALL_... options: as nuice_plan_create(); NULL or "":
+ * scheduler auto. fault: what is wrong with the arguments already, an error of all ranks; NULL or "": nothing. */
+NUICE_API int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
+                                     nuice_fint comm, const char* options, const char* fault,
+                                     nuice_request* request);
+
+/** nuice_exchange_start() and the like, by the names that MPI's requests have. */
+NUICE_API int nuice_start(nuice_request request);
+NUICE_API int nuice_test(nuice_request request, int* done);
+NUICE_API int nuice_wait(nuice_request request);
+NUICE_API int nuice_free(nuice_request* request);
+
 /* ---- Halos: who needs which entries of a distributed array is found out and planned once ------------------------------ */
 
 /** Collective over comm. Rank r owns the global indices begins[r] .. begins[r + 1] - 1; num_ranks + 1 of them, equal on all

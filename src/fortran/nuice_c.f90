@@ -7,7 +7,27 @@ module nuice_c
   implicit none
   public
 
+  !> nuice_blocks_f
+  type, bind(c) :: c_blocks
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_int64_t) :: bytes = 0, stride = 0, num_blocks = 0
+    type(c_ptr) :: counts = c_null_ptr, displs = c_null_ptr
+    integer(c_int) :: count_bytes = 4, displ_bytes = 4
+    integer(c_int64_t) :: num_types = 0
+    type(c_ptr) :: types = c_null_ptr
+  end type
+
   interface
+    function c_alltoallv_init_f(call, send, receive, comm, options, fault, request) bind(c, &
+      name="nuice_alltoallv_init_f") result(status)
+      import :: c_blocks, c_char, c_int, c_ptr
+      integer(c_int), value :: call
+      type(c_blocks), intent(in) :: send, receive
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: options(*), fault(*)
+      type(c_ptr), intent(inout) :: request
+      integer(c_int) :: status
+    end function
     function c_error_text() bind(c, name="nuice_error_text") result(text)
       import :: c_char, c_double, c_int, c_int64_t, c_ptr
       type(c_ptr) :: text

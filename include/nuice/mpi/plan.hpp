@@ -149,6 +149,15 @@ class Plan {
   Exchange bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
                 Direction direction = Direction::forwards);
 
+  /// Each message by itself, forwards: sends[i] has the bytes of destinations()[i]; receives have those of sources(), in any order of
+  /// ranks, those of one rank in its order. Empty ones may be left out of both. Types may be freed once this returns.
+  /// Arrival::index counts `receives`.
+  /// Throws also: mismatch where a rank expects other messages than are sent to it; the pair is named.
+  Exchange bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives);
+  /// The same where every start() sends what then stands in `messages`, to the ranks from which these come, and replaces it. Takes as much
+  /// memory as they have bytes, and copies it.
+  Exchange bind_in_place(std::span<const Incoming> messages);
+
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
   /// bound stay usable. (The first plan's of a communicator stays until the last plan of it is destroyed.) Calling it again
   /// does nothing.
