@@ -163,6 +163,100 @@ contains
     call nuice_exchange_free(x)
   end subroutine
 
+  !> The five lines of docs/how-to/replace-alltoallv.md.
+  subroutine as_printed(s, sc, sd, r, rc, rd, comm, steps)
+    real(real64), asynchronous :: s(:), r(:)
+    integer :: sc(:), sd(:), rc(:), rd(:), steps, i
+#if defined(USE_MPI_F08)
+    type(MPI_Comm) :: comm
+    type(MPI_Datatype) :: MPI_REAL8
+#else
+    integer :: comm, MPI_REAL8
+#endif
+    type(nuice_request) :: x
+    MPI_REAL8 = real_type
+    call nuice_alltoallv_init(s, sc, sd, MPI_REAL8, r, rc, rd, MPI_REAL8, comm, x)
+    do i = 1, steps
+      call nuice_start(x); call nuice_wait(x)
+    end do; call nuice_free(x)
+  end subroutine
+
+  !> Rank i sends j + 1 numbers to rank j.
+  subroutine test_alltoallv()
+    integer, allocatable :: sc(:), sd(:), rc(:), rd(:)
+    integer(int64), allocatable :: wide(:)
+    real(real64), allocatable, asynchronous :: s(:), r(:), spread(:)
+    type(nuice_request) :: x
+    integer :: i, total, stat
+    logical :: done
+    character(200) :: errmsg
+    sc = [(i + 1, i = 0, num_ranks - 1)]
+    sd = [(i * (i + 1) / 2, i = 0, num_ranks - 1)]
+    rc = [(my_rank + 1, i = 0, num_ranks - 1)]
+    rd = [((my_rank + 1) * i, i = 0, num_ranks - 1)]
+    total = num_ranks * (my_rank + 1)
+    allocate (s(sum(sc)), r(total), spread(2 * total))
+    s = my_rank
+    r = -1
+    call as_printed(s, sc, sd, r, rc, rd, world, 2)
+    call check(all(r == [(real(i / (my_rank + 1), real64), i = 0, total - 1)]), 'alltoallv')
+    wide = rd
+    spread = -1
+    call nuice_alltoallv_init(s, sc, sd, real_type, spread(1::2), rc, wide, real_type, world, x, options='scheduler=lp')
+    call nuice_start(x)
+    done = .false.
+    do while (.not. done)
+      call nuice_test(x, done)
+    end do
+    call check(all(spread(1::2) == r) .and. all(spread(2::2) == -1), 'every second number')
+    call nuice_free(x)
+    r = -1
+    call nuice_alltoallw_init(s, sc, 8 * sd, [(real_type, i = 1, num_ranks)], r, rc, 8 * rd, &
+      [(real_type, i = 1, num_ranks)], world, x)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(r == spread(1::2)), 'alltoallw')
+    call nuice_free(x)
+    call nuice_alltoallv_init(s, sc, sd, real_type, r, rc(2:), rd, real_type, world, x, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'counts for')
+    call nuice_alltoallv_init(s, sc, [(0.5, i = 1, num_ranks)], real_type, r, rc, rd, real_type, world, x, stat=stat, &
+      errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'integers of 32 or 64 bits')
+    call nuice_neighbor_alltoallv_init(s, sc, sd, real_type, r, rc, rd, real_type, world, x, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'no topology')
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+    call test_with_mpi()
+  end subroutine
+
+  !> In place, and a ring of neighbours.
+  subroutine test_with_mpi()
+    real(real64), asynchronous :: r(num_ranks), two(2), got(2)
+    integer :: ones(num_ranks), places(num_ranks), i, error
+    type(nuice_request) :: x
+#if defined(USE_MPI_F08)
+    type(MPI_Comm) :: ring
+#else
+    integer :: ring
+#endif
+    ones = 1
+    places = [(i, i = 0, num_ranks - 1)]
+    r = [(100 * my_rank + real(i, real64), i = 0, num_ranks - 1)]
+    call nuice_alltoallv_init(MPI_IN_PLACE, ones, places, real_type, r, ones, places, real_type, world, x)
+    call nuice_start(x)
+    call nuice_wait(x)
+    call check(all(r == [(100 * i + real(my_rank, real64), i = 0, num_ranks - 1)]), 'in place')
+    call nuice_free(x)
+    call MPI_Cart_create(world, 1, [num_ranks], [.true.], .false., ring, error)
+    two = [my_rank, my_rank + 1000]
+    call nuice_neighbor_alltoallv_init(two, [1, 1], [0, 1], real_type, got, [1, 1], [0, 1], real_type, ring, x)
+    call nuice_start(x)
+    call nuice_wait(x)
+    call check(all(nint(got) == [modulo(my_rank - 1, num_ranks) + 1000, modulo(my_rank + 1, num_ranks)]), 'neighbours')
+    call nuice_free(x)
+    call MPI_Comm_free(ring, error)
+#endif
+  end subroutine
+
   subroutine test_properties()
     type(nuice_plan) :: plan, followed
     type(nuice_matrix) :: matrix
@@ -324,6 +418,7 @@ program exchanges
   implicit none
   call begin()
   call test_executors()
+  call test_alltoallv()
   call test_properties()
   call test_halo()
   call test_errors()

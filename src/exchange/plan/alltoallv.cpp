@@ -61,10 +61,10 @@ class CallSide {
   }
   void require_size(const Integers& values, const char* what) const {
     if (partners_.empty()) return;
-    if (values.is_null()) refuse_call(name() + "the " + what + " are NULL");
     if (values.size() < partners_.size())
       refuse_call(name() + std::to_string(values.size()) + " " + what + " for " + std::to_string(partners_.size()) +
              " blocks");
+    if (values.is_null()) refuse_call(name() + "the " + what + " are NULL");
   }
 
   Message message(std::size_t i) {
