@@ -196,7 +196,8 @@ NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
  * ranks; other keys are left alone. Without options the scheduler is auto.
  * Errors: invalid_argument for a negative count, receive blocks that overlap (found for types without gaps), a communicator without
  * neighbours, an intercommunicator; mismatch where a rank expects other bytes than are sent to it, with the pair of ranks; otherwise as
- * nuice_plan_create() and nuice_plan_bind(). request is NULL then. */
+ * nuice_plan_create() and nuice_plan_bind(). request is NULL then. An error handler that the program has made for comm is called, with
+ * MPI_ERR_OTHER; those of MPI itself do nothing. */
 
 /** What such a call makes. All functions of nuice_exchange take it too. */
 typedef nuice_exchange* nuice_request;
@@ -274,6 +275,37 @@ NUICE_API int nuice_start(nuice_request request);
 NUICE_API int nuice_test(nuice_request request, int* done);
 NUICE_API int nuice_wait(nuice_request request);
 NUICE_API int nuice_free(nuice_request* request);
+/** As MPI_Waitall, for exchanges of any kind: returns when all that are active are complete. NULL, and those that were not started,
+ * are passed over. Errors: those of nuice_wait(), of the first that fails; the others stay as they are. */
+NUICE_API int nuice_waitall(int count, const nuice_request requests[]);
+/** The same together with requests of MPI; statuses: of these, or NULL. */
+NUICE_API int nuice_waitall_mpi(int count, const nuice_request requests[], int mpi_count,
+                                MPI_Request mpi_requests[], MPI_Status statuses[]);
+/** Returns when one that was active is complete; index: which, -1 where none was active. */
+NUICE_API int nuice_waitany(int count, const nuice_request requests[], int* index);
+/** Does not wait. indices: room for count; the num_done that are complete now and were active before. */
+NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num_done, int indices[]);
+
+/** What other ranks have sent by nuice_sparse_alltoallv(). */
+typedef struct nuice_received nuice_received;
+/** Collective over comm. Sends counts[i] elements, displs[i] elements behind send, to ranks[i], num_messages of them, and gets what other
+ * ranks send to this one, which need not know of it. To itself and several to one rank are allowed; of 0 elements none is sent.
+ * received: free it. Errors: as nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
+NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
+                                     const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
+                                     nuice_received** received);
+/** nuice_sparse_alltoallv() for other languages: message i has counts[i] elements of types[i], at addresses[i]. */
+NUICE_API int nuice_sparse_alltoallv_f(int num_messages, const int ranks[], const void* const addresses[],
+                                       const int64_t counts[], const nuice_fint types[], nuice_fint comm,
+                                       nuice_received** received);
+/** Not collective. How many messages have come. */
+NUICE_API int nuice_received_size(const nuice_received* received, int* num_messages);
+/** Not collective. Message i: from which rank, its bytes, and where they are until nuice_received_free(); at a multiple of 16 bytes. By
+ * ascending rank, several of one rank in its order. */
+NUICE_API int nuice_received_message(const nuice_received* received, int i, int* rank, int64_t* bytes,
+                                     const void** data);
+/** Not collective. Sets *received to NULL; NULL is freed already. */
+NUICE_API int nuice_received_free(nuice_received** received);
 
 /* ---- Halos: who needs which entries of a distributed array is found out and planned once ------------------------------ */
 

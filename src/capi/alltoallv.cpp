@@ -11,6 +11,7 @@
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
+#include "mpi/communicator.hpp"
 
 namespace nuice::capi {
 namespace {
@@ -19,14 +20,6 @@ using mpi::Integers;
 using mpi::PlanOptions;
 using mpi::ReceiveBlocks;
 using mpi::SendBlocks;
-
-/// nullptr where options have none of it.
-template <typename Options>
-PlanOptions options_over_auto(Options&& read) {
-  PlanOptions options = mpi::automatic_options();
-  options.fault = attempt(0, [&] { options = PlanOptions::parse(read(), mpi::automatic_options()); });
-  return options;
-}
 
 std::string text_in(MPI_Info info) {
   if (info == MPI_INFO_NULL) return {};
@@ -76,16 +69,31 @@ mpi::Blocks<Data> blocks(Data* data, const Count* counts, const Displ* displs,
   return {.data = data, .counts = integers(counts), .displs = integers(displs), .types = types};
 }
 
+/// Tells the error handler that the user has made for a communicator; MPI's own do nothing here, as statuses are returned.
+void call_handler(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || !mpi::may_be_used(comm)) return;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
+  bool is_users = handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN;
+#if MPI_VERSION >= 4
+  is_users = is_users && handler != MPI_ERRORS_ABORT;
+#endif
+  MPI_Errhandler_free(&handler);
+  if (is_users) MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+}
+
 /// Where the sides of a call of MPI's are, whatever the widths of its integers.
 template <typename Count, typename Displ, typename Types>
 int run_c(Call call, const void* send, const Count* send_counts, const Displ* send_displs, Types send_types,
           void* receive, const Count* receive_counts, const Displ* receive_displs, Types receive_types,
           MPI_Comm comm, MPI_Info info, nuice_request* request) {
-  return guarded_mpi([&] {
+  const int status = guarded_mpi([&] {
     run(call, blocks(send, send_counts, send_displs, send_types),
         blocks(receive, receive_counts, receive_displs, receive_types), comm,
-        options_over_auto([&] { return text_in(info); }), request);
+        options_of(text_in(info).c_str()), request);
   });
+  if (status != NUICE_OK) call_handler(comm);
+  return status;
 }
 
 // From other languages.
@@ -228,7 +236,7 @@ int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const nuice_blo
                            nuice_fint comm, const char* options, const char* fault, nuice_request* request) {
   return guarded_mpi([&] {
     const MPI_Comm own = comm_of(comm);
-    PlanOptions chosen = options_over_auto([&] { return std::string(options == nullptr ? "" : options); });
+    PlanOptions chosen = options_of(options);
     note(place_in(own).rank, chosen, [&] {
       if (fault != nullptr && *fault != '\0') refuse(fault);
       at(send, "send"), at(receive, "receive");

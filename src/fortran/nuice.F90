@@ -134,7 +134,8 @@ module nuice
   end interface
 
   public :: nuice_alltoallv_init, nuice_alltoallw_init, nuice_neighbor_alltoallv_init, &
-    nuice_neighbor_alltoallw_init, nuice_start, nuice_test, nuice_wait, nuice_free
+    nuice_neighbor_alltoallw_init, nuice_start, nuice_test, nuice_wait, nuice_free, nuice_waitall, nuice_waitany, &
+    nuice_testsome
   public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_follow, nuice_plan_num_partners, &
     nuice_plan_destinations, nuice_plan_sources, nuice_plan_figure, nuice_plan_text, nuice_plan_free, &
     nuice_plan_bind, nuice_plan_bind_array, nuice_plan_bind_fields

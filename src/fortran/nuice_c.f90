@@ -18,6 +18,27 @@ module nuice_c
   end type
 
   interface
+    function c_waitall(count, requests) bind(c, name="nuice_waitall") result(status)
+      import :: c_int, c_ptr
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: requests(*)
+      integer(c_int) :: status
+    end function
+    function c_waitany(count, requests, index) bind(c, name="nuice_waitany") result(status)
+      import :: c_int, c_ptr
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: requests(*)
+      integer(c_int), intent(out) :: index
+      integer(c_int) :: status
+    end function
+    function c_testsome(count, requests, num_done, indices) bind(c, name="nuice_testsome") result(status)
+      import :: c_int, c_ptr
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: requests(*)
+      integer(c_int), intent(out) :: num_done
+      integer(c_int), intent(inout) :: indices(*)
+      integer(c_int) :: status
+    end function
     function c_alltoallv_init_f(call, send, receive, comm, options, fault, request) bind(c, &
       name="nuice_alltoallv_init_f") result(status)
       import :: c_blocks, c_char, c_int, c_ptr

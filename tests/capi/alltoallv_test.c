@@ -156,6 +156,90 @@ static void test_neighbours(void) {
   MPI_Comm_free(&ring);
 }
 
+/* Three exchanges and a message of MPI's own, in all ways. */
+static void test_several(void) {
+  enum { num = 3 };
+  static double from[num][max_ranks], to[num][max_ranks];
+  nuice_request x[num + 1] = {NULL};
+  MPI_Request others[2];
+  int index = 0, num_done = 0, total = 0, indices[num + 1], token = my_rank, came = -1;
+  Side ones;
+  for (int i = 0; i < num_ranks; ++i) place(&ones, i, 1, i);
+  for (int k = 0; k < num; ++k)
+    MUST(nuice_alltoallv_init(from[k], ones.counts, ones.displs, MPI_DOUBLE, to[k], ones.counts, ones.displs,
+                              MPI_DOUBLE, MPI_COMM_WORLD, MPI_INFO_NULL, &x[k]));
+  for (int way = 0; way < 3; ++way) {
+    for (int k = 0; k < num; ++k) {
+      for (int i = 0; i < num_ranks; ++i) from[k][i] = 100 * way + 10 * k + my_rank, to[k][i] = -1;
+      MUST(nuice_start(x[k]));
+    }
+    MPI_Irecv(&came, 1, MPI_INT, (my_rank + num_ranks - 1) % num_ranks, 7, MPI_COMM_WORLD, &others[0]);
+    MPI_Isend(&token, 1, MPI_INT, (my_rank + 1) % num_ranks, 7, MPI_COMM_WORLD, &others[1]);
+    if (way == 0) {
+      MUST(nuice_waitall_mpi(num + 1, x, 2, others, NULL));
+    } else {
+      for (total = 0; total < num; total += num_done) {
+        if (way == 1) MUST(nuice_waitany(num + 1, x, &index));
+        if (way == 2) MUST(nuice_testsome(num + 1, x, &num_done, indices));
+        if (way == 1) num_done = index >= 0 && index < num;
+      }
+      MPI_Waitall(2, others, MPI_STATUSES_IGNORE);
+    }
+    CHECK(came == (my_rank + num_ranks - 1) % num_ranks);
+    for (int k = 0; k < num; ++k)
+      for (int i = 0; i < num_ranks; ++i) CHECK(to[k][i] == 100 * way + 10 * k + i);
+  }
+  MUST(nuice_waitall(num + 1, x)); /* none is active */
+  MUST(nuice_waitany(num + 1, x, &index));
+  CHECK(index == -1);
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "entries", nuice_waitall(-1, x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "requests is NULL", nuice_waitany(1, NULL, &index));
+  for (int k = 0; k < num; ++k) MUST(nuice_free(&x[k]));
+}
+
+/* Each rank tells the next one a number, and itself nothing. */
+static void test_sparse(void) {
+  const int next = (my_rank + 1) % num_ranks, last = (my_rank + num_ranks - 1) % num_ranks;
+  const int to[] = {next, my_rank, next}, counts[] = {2, 0, 1}, displs[] = {1, 0, 3};
+  const double numbers[] = {0, my_rank, 0.5, 7};
+  nuice_received* received = NULL;
+  int num_messages = 0, rank = -1;
+  int64_t bytes = 0;
+  const void* data = NULL;
+  MUST(nuice_sparse_alltoallv(numbers, 3, to, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD, &received));
+  MUST(nuice_received_size(received, &num_messages));
+  CHECK(num_messages == 2);
+  MUST(nuice_received_message(received, 0, &rank, &bytes, &data));
+  CHECK(rank == last && bytes == 16 && ((const double*)data)[0] == last && ((const double*)data)[1] == 0.5);
+  MUST(nuice_received_message(received, 1, &rank, &bytes, &data));
+  CHECK(rank == last && bytes == 8 && *(const double*)data == 7);
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no message 2", nuice_received_message(received, 2, NULL, NULL, NULL));
+  MUST(nuice_received_free(&received));
+  CHECK(received == NULL);
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, my_rank == 0 ? "ranks is NULL" : "rank -1",
+            nuice_sparse_alltoallv(numbers, my_rank == 0 ? 3 : 0, NULL, NULL, NULL, MPI_DOUBLE, MPI_COMM_WORLD,
+                                   &received));
+}
+
+static int num_calls = 0;
+static void count_calls(MPI_Comm* comm, int* code, ...) { num_calls += comm != NULL && *code != MPI_SUCCESS; }
+
+/* One that the program has made. */
+static void test_error_handler(void) {
+  MPI_Comm comm;
+  MPI_Errhandler handler;
+  nuice_request x;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(count_calls, &handler);
+  MPI_Comm_set_errhandler(comm, handler);
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "the counts are NULL",
+            nuice_alltoallv_init(sent, NULL, NULL, MPI_DOUBLE, received, NULL, NULL, MPI_DOUBLE, comm,
+                                 MPI_INFO_NULL, &x));
+  CHECK(num_calls == 1);
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&comm);
+}
+
 static void test_wrong_arguments(void) {
   Side wrong = in;
   nuice_request x = (nuice_request)sent;
@@ -193,5 +277,8 @@ void test_alltoallv(void) {
   test_in_place();
   test_alltoallw_of_all();
   test_neighbours();
+  test_several();
+  test_sparse();
+  test_error_handler();
   test_wrong_arguments();
 }

@@ -190,6 +190,7 @@ contains
     integer :: i, total, stat
     logical :: done
     character(200) :: errmsg
+    allocate (sc(num_ranks), sd(num_ranks), rc(num_ranks), rd(num_ranks), wide(num_ranks))
     sc = [(i + 1, i = 0, num_ranks - 1)]
     sd = [(i * (i + 1) / 2, i = 0, num_ranks - 1)]
     rc = [(my_rank + 1, i = 0, num_ranks - 1)]
@@ -210,6 +211,7 @@ contains
     end do
     call check(all(spread(1::2) == r) .and. all(spread(2::2) == -1), 'every second number')
     call nuice_free(x)
+    call test_several()
     r = -1
     call nuice_alltoallw_init(s, sc, 8 * sd, [(real_type, i = 1, num_ranks)], r, rc, 8 * rd, &
       [(real_type, i = 1, num_ranks)], world, x)
@@ -255,6 +257,41 @@ contains
     call nuice_free(x)
     call MPI_Comm_free(ring, error)
 #endif
+  end subroutine
+
+  subroutine test_several()
+    type(nuice_request) :: x(2)
+    real(real64), asynchronous :: s(num_ranks, 2), r(num_ranks, 2)
+    integer :: ones(num_ranks), places(num_ranks), i, first, second, num_done, indices(2)
+    ones = 1
+    places = [(i, i = 0, num_ranks - 1)]
+    do i = 1, 2
+      call nuice_alltoallv_init(s(:, i), ones, places, real_type, r(:, i), ones, places, real_type, world, x(i))
+    end do
+    do i = 1, 3
+      s = my_rank + 10 * i
+      r = -1
+      call nuice_start(x(1))
+      call nuice_start(x(2))
+      if (i == 1) call nuice_waitall(x)
+      if (i == 2) then
+        call nuice_waitany(x, first)
+        call nuice_waitany(x, second)
+        call check(first + second == 3, 'both')
+        call nuice_waitany(x, first)
+        call check(first == 0, 'none is active')
+      else if (i == 3) then
+        num_done = 0
+        first = 0
+        do while (first < 2)
+          call nuice_testsome(x, num_done, indices)
+          first = first + num_done
+        end do
+      end if
+      call check(all(nint(r(:, 1)) == places + 10 * i) .and. all(r(:, 1) == r(:, 2)), 'two at once')
+    end do
+    call nuice_free(x(1))
+    call nuice_free(x(2))
   end subroutine
 
   subroutine test_properties()

@@ -77,19 +77,16 @@ using ReceiveBlocks = Blocks<void>;
 struct InPlace {};
 inline constexpr InPlace in_place = {};
 
-/// What these calls plan by where no options are given.
-PlanOptions automatic_options();
-
 /// Collective. As MPI_Alltoallv_init and MPI_Alltoallw_init: one block for each rank. The memory of the buffers must stay until
 /// Exchange::free(), all else may go.
 Exchange alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
-                        const PlanOptions& options = automatic_options());
+                        const PlanOptions& options = {});
 Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks,
-                        const PlanOptions& options = automatic_options());
+                        const PlanOptions& options = {});
 /// Collective. As MPI_Neighbor_alltoallv_init and MPI_Neighbor_alltoallw_init: one block for each neighbour of a communicator made by
 /// MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create(_adjacent).
 Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
-                                 const PlanOptions& options = automatic_options());
+                                 const PlanOptions& options = {});
 
 template <typename Range>
 concept Elements = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
@@ -122,20 +119,20 @@ ReceiveBlocks receive_blocks(Range&& range, const Counts auto& counts, const Cou
 template <Elements Send, Elements Receive>
 Exchange alltoallv_init(MPI_Comm comm, const Send& send, const Counts auto& send_counts,
                         const Counts auto& send_displs, Receive&& receive, const Counts auto& receive_counts,
-                        const Counts auto& receive_displs, const PlanOptions& options = automatic_options()) {
+                        const Counts auto& receive_displs, const PlanOptions& options = {}) {
   return alltoallv_init(comm, send_blocks(send, send_counts, send_displs),
                         receive_blocks(receive, receive_counts, receive_displs), options);
 }
 template <Elements Range>
 Exchange alltoallv_init(MPI_Comm comm, InPlace, Range&& range, const Counts auto& counts,
-                        const Counts auto& displs, const PlanOptions& options = automatic_options()) {
+                        const Counts auto& displs, const PlanOptions& options = {}) {
   return alltoallv_init(comm, in_place, receive_blocks(range, counts, displs), options);
 }
 template <Elements Send, Elements Receive>
 Exchange neighbor_alltoallv_init(MPI_Comm comm, const Send& send, const Counts auto& send_counts,
                                  const Counts auto& send_displs, Receive&& receive,
                                  const Counts auto& receive_counts, const Counts auto& receive_displs,
-                                 const PlanOptions& options = automatic_options()) {
+                                 const PlanOptions& options = {}) {
   return neighbor_alltoallv_init(comm, send_blocks(send, send_counts, send_displs),
                                  receive_blocks(receive, receive_counts, receive_displs), options);
 }

@@ -2,7 +2,7 @@
 // Planned exchanges on MPI: plan once, exchange as often as you like.
 //
 //   std::vector<nuice::Partner> destinations = {{3, 4096}, {5, 1024}};  // this rank's row of the matrix
-//   nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "rs_n"});
+//   nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations);
 //   // plan.sources() says who sends what to this rank: allocate one receive buffer per source, then
 //   nuice::mpi::Exchange exchange = plan.bind(send_buffers, receive_buffers);
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }

@@ -27,7 +27,7 @@ docs/how-to/languages.md has them beside those of C, C++ and Fortran.
 from ._excepthook import install as _install_excepthook
 from ._library import library_path, mpi_name
 from .alltoallv import alltoallv
-from .exchange import Exchange
+from .exchange import Exchange, Testsome, Waitall, Waitany
 from .halo import Halo
 from .persistent import (
     Alltoallv_init,
@@ -36,6 +36,7 @@ from .persistent import (
     Neighbor_alltoallw_init,
 )
 from .plan import Partner, Plan
+from .sparse import sparse_alltoallv
 
 __all__ = [
     "Alltoallv_init",
@@ -46,9 +47,13 @@ __all__ = [
     "Neighbor_alltoallw_init",
     "Partner",
     "Plan",
+    "Testsome",
+    "Waitall",
+    "Waitany",
     "alltoallv",
     "library_path",
     "mpi_name",
+    "sparse_alltoallv",
 ]
 
 _install_excepthook()

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/text/names.hpp"
-#include "exchange/plan/options.hpp"
 #include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/discover/neighbours.hpp"
@@ -158,8 +157,6 @@ Exchange plan_call(MPI_Comm comm, const Neighbours& neighbours, const SendBlocks
 }
 
 }  // namespace
-
-PlanOptions automatic_options() { return {.scheduler = std::string(auto_name)}; }
 
 Exchange alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
                         const PlanOptions& options) {

@@ -103,6 +103,44 @@ def test_persistent_calls_with_neighbours() -> None:
     grid.Free()
 
 
+def test_messages_that_nobody_expects() -> None:
+    for length in (1, 5, 20_000):
+        sent = {(rank * 3 + k) % size: np.arange(length + rank) + k for k in range(min(2, size))}
+        sent[rank] = np.empty(0)
+        came = nuice.mpi.sparse_alltoallv(comm, sent, np.int64)
+        expected = []
+        for source in range(size):
+            for k in range(min(2, size)):
+                if (source * 3 + k) % size == rank and rank != source:
+                    expected.append((source, np.arange(length + source) + k))
+        assert [one for one, _ in came] == [one for one, _ in expected]
+        assert all(np.array_equal(a, b) for (_, a), (_, b) in zip(came, expected, strict=True))
+    wrong = {size: np.ones(1)} if rank == size - 1 else {}
+    must_fail(nuice.Error, f"a message to rank {size} of {size}", nuice.mpi.sparse_alltoallv, comm, wrong)
+    kind = TypeError if rank == 0 else nuice.Error
+    must_fail(kind, "", nuice.mpi.sparse_alltoallv, comm, {0: "text"} if rank == 0 else {})
+
+
+def test_several_at_once() -> None:
+    ones, sends, receives = [1] * size, np.ones((3, size)) * rank, np.zeros((3, size))
+    exchanges = [
+        nuice.mpi.Alltoallv_init(comm, [s, ones], [r, ones])
+        for s, r in zip(sends, receives, strict=True)
+    ]
+    for way in range(3):
+        receives[:] = -1
+        for x in exchanges:
+            x.Start()
+        done: list[int | None] = []
+        while way > 0 and len(done) < 3:
+            done += [nuice.mpi.Waitany(exchanges)] if way == 1 else nuice.mpi.Testsome(exchanges)
+        nuice.mpi.Waitall(exchanges)
+        assert (receives == np.arange(size)).all() and sorted(done) == list(range(3))[: len(done)]
+    assert nuice.mpi.Waitany(exchanges) is None
+    for x in exchanges:
+        x.Free()
+
+
 def test_persistent_calls_with_wrong_arguments() -> None:
     memory, ones = np.zeros(size), [1] * size
 
