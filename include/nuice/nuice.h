@@ -207,6 +207,7 @@ NUICE_API int nuice_alltoallv_init(const void* send, const int send_counts[], co
                                    MPI_Datatype send_type, void* receive, const int receive_counts[],
                                    const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm,
                                    MPI_Info info, nuice_request* request);
+/** The same with counts of 64 bits. */
 NUICE_API int nuice_alltoallv_init_c(const void* send, const MPI_Count send_counts[],
                                      const MPI_Aint send_displs[], MPI_Datatype send_type, void* receive,
                                      const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
@@ -217,6 +218,7 @@ NUICE_API int nuice_alltoallw_init(const void* send, const int send_counts[], co
                                    const MPI_Datatype send_types[], void* receive, const int receive_counts[],
                                    const int receive_displs[], const MPI_Datatype receive_types[],
                                    MPI_Comm comm, MPI_Info info, nuice_request* request);
+/** The same with counts of 64 bits. */
 NUICE_API int nuice_alltoallw_init_c(const void* send, const MPI_Count send_counts[],
                                      const MPI_Aint send_displs[], const MPI_Datatype send_types[],
                                      void* receive, const MPI_Count receive_counts[],
@@ -228,17 +230,20 @@ NUICE_API int nuice_neighbor_alltoallv_init(const void* send, const int send_cou
                                             const int receive_counts[], const int receive_displs[],
                                             MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
                                             nuice_request* request);
+/** The same with counts of 64 bits. */
 NUICE_API int nuice_neighbor_alltoallv_init_c(const void* send, const MPI_Count send_counts[],
                                               const MPI_Aint send_displs[], MPI_Datatype send_type,
                                               void* receive, const MPI_Count receive_counts[],
                                               const MPI_Aint receive_displs[], MPI_Datatype receive_type,
                                               MPI_Comm comm, MPI_Info info, nuice_request* request);
+/** One block for each neighbour of comm, a type for each block, displacements in bytes. */
 NUICE_API int nuice_neighbor_alltoallw_init(const void* send, const int send_counts[],
                                             const MPI_Aint send_displs[], const MPI_Datatype send_types[],
                                             void* receive, const int receive_counts[],
                                             const MPI_Aint receive_displs[],
                                             const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info,
                                             nuice_request* request);
+/** The same with counts of 64 bits. */
 NUICE_API int nuice_neighbor_alltoallw_init_c(const void* send, const MPI_Count send_counts[],
                                               const MPI_Aint send_displs[], const MPI_Datatype send_types[],
                                               void* receive, const MPI_Count receive_counts[],
@@ -270,10 +275,13 @@ NUICE_API int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const
                                      nuice_fint comm, const char* options, const char* fault,
                                      nuice_request* request);
 
-/** nuice_exchange_start() and the like, by the names that MPI's requests have. */
+/** nuice_exchange_start(); this and the next three have the names of MPI's requests. */
 NUICE_API int nuice_start(nuice_request request);
+/** nuice_exchange_test(). */
 NUICE_API int nuice_test(nuice_request request, int* done);
+/** nuice_exchange_wait(). */
 NUICE_API int nuice_wait(nuice_request request);
+/** nuice_exchange_free(). */
 NUICE_API int nuice_free(nuice_request* request);
 /** As MPI_Waitall, for exchanges of any kind: returns when all that are active are complete. NULL, and those that were not started,
  * are passed over. Errors: those of nuice_wait(), of the first that fails; the others stay as they are. */
@@ -281,6 +289,9 @@ NUICE_API int nuice_waitall(int count, const nuice_request requests[]);
 /** The same together with requests of MPI; statuses: of these, or NULL. */
 NUICE_API int nuice_waitall_mpi(int count, const nuice_request requests[], int mpi_count,
                                 MPI_Request mpi_requests[], MPI_Status statuses[]);
+/** nuice_waitall_mpi() with requests as Fortran has them. */
+NUICE_API int nuice_waitall_mpi_f(int count, const nuice_request requests[], int mpi_count,
+                                  nuice_fint mpi_requests[]);
 /** Returns when one that was active is complete; index: which, -1 where none was active. */
 NUICE_API int nuice_waitany(int count, const nuice_request requests[], int* index);
 /** Does not wait. indices: room for count; the num_done that are complete now and were active before. */

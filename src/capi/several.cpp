@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Waiting for several exchanges, by testing them in turn: later phases of one begin while another is waited for.
 #include <span>
+#include <vector>
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
@@ -9,6 +10,14 @@
 
 namespace nuice::capi {
 namespace {
+
+#ifdef NUICE_MPI_ABI
+MPI_Request request_of(nuice_fint handle) { return MPI_Request_fromint(handle); }
+nuice_fint integer_of(MPI_Request request) { return MPI_Request_toint(request); }
+#else
+MPI_Request request_of(nuice_fint handle) { return MPI_Request_f2c(handle); }
+nuice_fint integer_of(MPI_Request request) { return MPI_Request_c2f(request); }
+#endif
 
 /// Of a call of this API, whose text is kept already.
 void throw_status(int status) {
@@ -71,6 +80,18 @@ int nuice_waitall_mpi(int count, const nuice_request requests[], int mpi_count, 
       patience.found_nothing();
     }
   });
+}
+
+int nuice_waitall_mpi_f(int count, const nuice_request requests[], int mpi_count, nuice_fint mpi_requests[]) {
+  std::vector<MPI_Request> theirs;
+  int status = NUICE_OK;
+  const int guard = guarded([&] {
+    for (const nuice_fint request : array(mpi_requests, mpi_count, "mpi_requests"))
+      theirs.push_back(request_of(request));
+    status = nuice_waitall_mpi(count, requests, mpi_count, theirs.data(), nullptr);
+    for (std::size_t i = 0; i < theirs.size(); ++i) mpi_requests[i] = integer_of(theirs[i]);
+  });
+  return guard == NUICE_OK ? status : guard;
 }
 
 int nuice_waitany(int count, const nuice_request requests[], int* index) {

@@ -33,6 +33,10 @@ module nuice
   type, public :: nuice_exchange
     type(c_ptr) :: handle = c_null_ptr
   end type
+  !> What nuice_sparse_alltoallv brings.
+  type, public :: nuice_received
+    type(c_ptr) :: handle = c_null_ptr
+  end type
   !> What the calls with MPI's arguments make; all procedures of nuice_exchange take it too.
   type, public, extends(nuice_exchange) :: nuice_request
   end type
@@ -76,6 +80,18 @@ module nuice
     module procedure neighbor_alltoallw_init
 #ifdef NUICE_MPI_F08
     module procedure neighbor_alltoallw_init_f08
+#endif
+  end interface
+  interface nuice_sparse_alltoallv
+    module procedure sparse_alltoallv
+#ifdef NUICE_MPI_F08
+    module procedure sparse_alltoallv_f08
+#endif
+  end interface
+  interface nuice_waitall_mpi
+    module procedure waitall_mpi
+#ifdef NUICE_MPI_F08
+    module procedure waitall_mpi_f08
 #endif
   end interface
   interface nuice_start
@@ -135,7 +151,8 @@ module nuice
 
   public :: nuice_alltoallv_init, nuice_alltoallw_init, nuice_neighbor_alltoallv_init, &
     nuice_neighbor_alltoallw_init, nuice_start, nuice_test, nuice_wait, nuice_free, nuice_waitall, nuice_waitany, &
-    nuice_testsome
+    nuice_testsome, nuice_waitall_mpi, nuice_sparse_alltoallv, nuice_received_size, nuice_received_message, &
+    nuice_received_free
   public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_follow, nuice_plan_num_partners, &
     nuice_plan_destinations, nuice_plan_sources, nuice_plan_figure, nuice_plan_text, nuice_plan_free, &
     nuice_plan_bind, nuice_plan_bind_array, nuice_plan_bind_fields

@@ -212,6 +212,7 @@ contains
     call check(all(spread(1::2) == r) .and. all(spread(2::2) == -1), 'every second number')
     call nuice_free(x)
     call test_several()
+    call test_sparse()
     r = -1
     call nuice_alltoallw_init(s, sc, 8 * sd, [(real_type, i = 1, num_ranks)], r, rc, 8 * rd, &
       [(real_type, i = 1, num_ranks)], world, x)
@@ -290,8 +291,53 @@ contains
       end if
       call check(all(nint(r(:, 1)) == places + 10 * i) .and. all(r(:, 1) == r(:, 2)), 'two at once')
     end do
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+    call with_requests(x)
+#endif
     call nuice_free(x(1))
     call nuice_free(x(2))
+  end subroutine
+
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+  subroutine with_requests(x)
+    type(nuice_request), intent(in) :: x(2)
+    real(real64), asynchronous :: mine, other
+    integer :: error
+#if defined(USE_MPI_F08)
+    type(MPI_Request) :: requests(2)
+#else
+    integer :: requests(2)
+#endif
+    mine = my_rank
+    other = -1
+    call MPI_Irecv(other, 1, real_type, mod(my_rank + num_ranks - 1, num_ranks), 3, world, requests(1), error)
+    call MPI_Isend(mine, 1, real_type, mod(my_rank + 1, num_ranks), 3, world, requests(2), error)
+    call nuice_start(x(1))
+    call nuice_waitall_mpi(x, requests)
+    call check(nint(other) == mod(my_rank + num_ranks - 1, num_ranks), 'a request of MPI')
+  end subroutine
+#endif
+
+  !> To the next rank, which does not expect it.
+  subroutine test_sparse()
+    real(real64), target :: numbers(4)
+    real(real64), pointer :: came(:)
+    type(nuice_received) :: received
+    type(c_ptr) :: data
+    integer :: num_messages, rank, stat
+    integer(int64) :: bytes
+    character(200) :: errmsg
+    numbers = [0.5_real64, real(my_rank, real64), 7.0_real64, 0.25_real64]
+    call nuice_sparse_alltoallv(numbers, [mod(my_rank + 1, num_ranks)], [2], [1], real_type, world, received)
+    call nuice_received_size(received, num_messages)
+    call check(num_messages == 1, 'one message')
+    call nuice_received_message(received, 0, rank, bytes, data)
+    call c_f_pointer(data, came, [2])
+    call check(rank == mod(my_rank + num_ranks - 1, num_ranks) .and. bytes == 16, 'from the rank before')
+    call check(nint(came(1)) == rank .and. nint(came(2)) == 7, 'its numbers')
+    call nuice_received_free(received)
+    call nuice_sparse_alltoallv(numbers, [0], [2, 2], [1], real_type, world, received, stat, errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, '')
   end subroutine
 
   subroutine test_properties()
