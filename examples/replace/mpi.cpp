@@ -23,7 +23,7 @@ void run(MPI_Comm comm) {
   std::vector<double> s(each * n), r(each * n);
   for (int k = 0; k < each * n; ++k) s[k] = rank + 0.01 * k;
   for (int step = 0; step < steps; ++step) {
-    MPI_Alltoallv(s.data(), sc.data(), sd.data(), MPI_DOUBLE, r.data(), rc.data(), rd.data(), MPI_DOUBLE, comm);
+    MPI_Alltoallv(&s[0], &sc[0], &sd[0], MPI_DOUBLE, &r[0], &rc[0], &rd[0], MPI_DOUBLE, comm);
     for (int k = 0; k < each * n; ++k) s[k] = 0.75 * s[k] + 0.25 * r[k];
   }
   const double mine = std::accumulate(s.begin(), s.end(), 0.0);

@@ -264,9 +264,9 @@ typedef struct nuice_blocks_f {
   int64_t num_blocks; /**< Entries of counts and displs each. */
   const void* counts;
   const void* displs;
-  int count_bytes;    /**< 4 or 8, of each. */
-  int displ_bytes;    /**< Likewise. */
-  int64_t num_types;  /**< 1, or with NUICE_CALL_TYPES num_blocks. */
+  int count_bytes;   /**< 4 or 8, of each. */
+  int displ_bytes;   /**< Likewise. */
+  int64_t num_types; /**< 1, or with NUICE_CALL_TYPES num_blocks. */
   const nuice_fint* types;
 } nuice_blocks_f;
 /** All of the calls above, with MPI's handles as Fortran has them. call: of NUICE_CALL_... options: as nuice_plan_create(); NULL or "":

@@ -70,7 +70,8 @@ int nuice_received_size(const nuice_received* received, int* num_messages) {
   });
 }
 
-int nuice_received_message(const nuice_received* received, int i, int* rank, int64_t* bytes, const void** data) {
+int nuice_received_message(const nuice_received* received, int i, int* rank, int64_t* bytes,
+                           const void** data) {
   return guarded([&] {
     const nuice::mpi::Received& held = at(received, "received").received;
     if (i < 0 || static_cast<std::size_t>(i) >= held.sources.size())

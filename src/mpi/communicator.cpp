@@ -44,7 +44,9 @@ void check_parent(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) throw Error(ErrorCode::invalid_argument, "the communicator is MPI_COMM_NULL");
   int inter = 0;
   must(MPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
-  if (inter != 0) throw Error(ErrorCode::invalid_argument, "the communicator is an intercommunicator: make one of both groups by MPI_Intercomm_merge");
+  if (inter != 0)
+    throw Error(ErrorCode::invalid_argument,
+                "the communicator is an intercommunicator: make one of both groups by MPI_Intercomm_merge");
 }
 
 /// MPI keeps it with MPI_COMM_WORLD. The same for the whole run, whatever is initialised later.

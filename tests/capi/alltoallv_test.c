@@ -46,6 +46,7 @@ static void run(nuice_request* x, int round) {
 static void expect_same(void) { CHECK(memcmp(received, expected, sizeof expected) == 0); }
 
 /* The four lines of docs/how-to/replace-alltoallv.md. */
+/* clang-format off */
 static void as_printed(const double* s, const int* sc, const int* sd, double* r, const int* rc, const int* rd,
                        MPI_Comm comm, int steps) {
   nuice_request x;
@@ -53,6 +54,7 @@ static void as_printed(const double* s, const int* sc, const int* sd, double* r,
   for (int i = 0; i < steps; ++i) { nuice_start(x); nuice_wait(x); }
   nuice_free(&x);
 }
+/* clang-format on */
 
 static void test_alltoallv_of_all(void) {
   MPI_Info info;
@@ -213,12 +215,13 @@ static void test_sparse(void) {
   CHECK(rank == last && bytes == 16 && ((const double*)data)[0] == last && ((const double*)data)[1] == 0.5);
   MUST(nuice_received_message(received, 1, &rank, &bytes, &data));
   CHECK(rank == last && bytes == 8 && *(const double*)data == 7);
-  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no message 2", nuice_received_message(received, 2, NULL, NULL, NULL));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no message 2",
+            nuice_received_message(received, 2, NULL, NULL, NULL));
   MUST(nuice_received_free(&received));
   CHECK(received == NULL);
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, my_rank == 0 ? "ranks is NULL" : "rank -1",
-            nuice_sparse_alltoallv(numbers, my_rank == 0 ? 3 : 0, NULL, NULL, NULL, MPI_DOUBLE, MPI_COMM_WORLD,
-                                   &received));
+            nuice_sparse_alltoallv(numbers, my_rank == 0 ? 3 : 0, NULL, NULL, NULL, MPI_DOUBLE,
+                                   MPI_COMM_WORLD, &received));
 }
 
 static int num_calls = 0;

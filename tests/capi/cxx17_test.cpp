@@ -28,13 +28,14 @@ void run() {
   const std::vector<double> sent(n, rank);
   std::vector<double> received(n, -1);
   nuice17::Request x =
-      nuice17::alltoallv_init(sent.data(), ones.data(), places.data(), MPI_DOUBLE, received.data(), ones.data(),
-                              places.data(), MPI_DOUBLE, MPI_COMM_WORLD);
+      nuice17::alltoallv_init(sent.data(), ones.data(), places.data(), MPI_DOUBLE, received.data(),
+                              ones.data(), places.data(), MPI_DOUBLE, MPI_COMM_WORLD);
   x.start();
   nuice17::Request moved = std::move(x);
   while (!moved.test()) {
   }
-  for (std::size_t i = 0; i < n; ++i) check(received[i] == static_cast<double>(i), "what another rank has sent");
+  for (std::size_t i = 0; i < n; ++i)
+    check(received[i] == static_cast<double>(i), "what another rank has sent");
 
   nuice17::Plan plan(MPI_COMM_WORLD, {(rank + 1) % size}, {8}, "scheduler=coloring");
   check(plan.sources().first == std::vector<int>{(rank + size - 1) % size}, "the source");

@@ -20,14 +20,15 @@ using mpi::neighbor_alltoallv_init;
 using mpi::ReceiveBlocks;
 using mpi::SendBlocks;
 
-const std::array all_options = {"scheduler=auto",
-                                "scheduler=auto shared_memory=true",
-                                "scheduler=rs_n",
-                                "scheduler=bruck",
-                                "scheduler=kpbs executor=credit credit.chunk=100 credit.window=300 credit.adapt=false",
-                                "scheduler=slices executor=async",
-                                "scheduler=coloring executor=planless hosts=1",
-                                "scheduler=coloring combine=true"};
+const std::array all_options = {
+    "scheduler=auto",
+    "scheduler=auto shared_memory=true",
+    "scheduler=rs_n",
+    "scheduler=bruck",
+    "scheduler=kpbs executor=credit credit.chunk=100 credit.window=300 credit.adapt=false",
+    "scheduler=slices executor=async",
+    "scheduler=coloring executor=planless hosts=1",
+    "scheduler=coloring combine=true"};
 
 mpi::PlanOptions parsed(const char* options) { return mpi::PlanOptions::parse(options); }
 
@@ -115,8 +116,7 @@ TEST(Alltoallv, WideCountsAndAnyElements) {
   exchange.start();
   exchange.wait();
   const auto last = static_cast<char>('c' + test::world_rank());
-  for (std::size_t i = 0; i < n; ++i)
-    EXPECT_EQ(received[i], (Cell{{'a', 'b', last}, static_cast<float>(i)}));
+  for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(received[i], (Cell{{'a', 'b', last}, static_cast<float>(i)}));
 }
 
 TEST(Alltoallv, InPlaceAsMpi) {
@@ -348,31 +348,33 @@ TEST(Alltoallv, WrongArgumentsAreErrorsOfAllRanks) {
   const auto expect_refused = [&](ErrorCode code, const std::string& text, const std::vector<int>& sc,
                                   const std::vector<int>& sd, const std::vector<int>& rc,
                                   const std::vector<int>& rd) {
-    test::expect_same_error(
-        code, text, [&] { alltoallv_init(MPI_COMM_WORLD, sent, sc, sd, received, rc, rd); });
+    test::expect_same_error(code, text,
+                            [&] { alltoallv_init(MPI_COMM_WORLD, sent, sc, sd, received, rc, rd); });
   };
   std::vector<int> negative = ones;
   if (is_last) negative[0] = -2;
-  expect_refused(ErrorCode::invalid_argument, who + "send: block 0, to rank 0, has -2 elements", negative, places,
-                 ones, places);
+  expect_refused(ErrorCode::invalid_argument, who + "send: block 0, to rank 0, has -2 elements", negative,
+                 places, ones, places);
   std::vector<int> outside = places;
   if (is_last) outside[0] = test::world_size();
-  expect_refused(ErrorCode::invalid_argument, who + "receive: block 0, from rank 0, takes bytes ", ones, places,
-                 ones, outside);
+  expect_refused(ErrorCode::invalid_argument, who + "receive: block 0, from rank 0, takes bytes ", ones,
+                 places, ones, outside);
   std::vector<int> few = ones;
   if (is_last) few.pop_back();
-  expect_refused(ErrorCode::invalid_argument, who + "receive: " + std::to_string(n - 1) + " counts for ", ones,
-                 places, few, places);
+  expect_refused(ErrorCode::invalid_argument, who + "receive: " + std::to_string(n - 1) + " counts for ",
+                 ones, places, few, places);
   if (n == 1) return;
   std::vector<int> overlapping = places;
   if (is_last) overlapping[0] = overlapping[1];
   expect_refused(ErrorCode::invalid_argument, "bytes 8 to 15, overlap", ones, places, ones, overlapping);
   std::vector<int> other = ones;
   if (is_last) other[0] = 0;
-  expect_refused(ErrorCode::mismatch, "rank 0 -> rank " + std::to_string(last) + ": 8 bytes are sent, 0 are expected",
-                 ones, places, other, places);
-  expect_refused(ErrorCode::mismatch, "rank " + std::to_string(last) + " -> rank 0: 0 bytes are sent, 8 are expected",
-                 other, places, ones, places);
+  expect_refused(ErrorCode::mismatch,
+                 "rank 0 -> rank " + std::to_string(last) + ": 8 bytes are sent, 0 are expected", ones,
+                 places, other, places);
+  expect_refused(ErrorCode::mismatch,
+                 "rank " + std::to_string(last) + " -> rank 0: 0 bytes are sent, 8 are expected", other,
+                 places, ones, places);
 }
 
 TEST(Alltoallv, WrongCommunicators) {

@@ -35,7 +35,8 @@ void exchange_all(MPI_Comm comm, const nuice::mpi::PlanOptions& options) {
   std::vector<double> received(n);
   auto x = nuice::mpi::alltoallv_init(comm, sent, ones, places, received, ones, places, options);
   for (int step = 0; step < 3; ++step) x.start(), x.wait();
-  for (std::size_t i = 0; i < n; ++i) check(received[i] == static_cast<double>(i), "what another rank has sent");
+  for (std::size_t i = 0; i < n; ++i)
+    check(received[i] == static_cast<double>(i), "what another rank has sent");
 }
 
 /// Every second number of an array, which is packed.
@@ -52,9 +53,14 @@ void exchange_with_gaps(MPI_Comm comm) {
   std::vector<double> sent(4000 * n, 1.5);
   std::vector<double> received(4000 * n);
   auto x = nuice::mpi::alltoallv_init(
-      comm, {.data = sent.data(), .counts = {ones.data(), n}, .displs = {places.data(), n}, .types = {&type, 1}},
-      {.data = received.data(), .counts = {ones.data(), n}, .displs = {places.data(), n}, .types = {&type, 1}},
-      nuice::mpi::PlanOptions::parse("scheduler=coloring executor=credit credit.chunk=1000 credit.window=4000 hosts=1"));
+      comm,
+      {.data = sent.data(), .counts = {ones.data(), n}, .displs = {places.data(), n}, .types = {&type, 1}},
+      {.data = received.data(),
+       .counts = {ones.data(), n},
+       .displs = {places.data(), n},
+       .types = {&type, 1}},
+      nuice::mpi::PlanOptions::parse(
+          "scheduler=coloring executor=credit credit.chunk=1000 credit.window=4000 hosts=1"));
   x.start();
   x.wait();
   check(received[0] == 1.5 && received[1] == 0, "numbers with gaps between them");
@@ -92,7 +98,8 @@ int main() {
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
   MPI_Comm_create_from_group(group, "nuice.test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
-  for (const char* const options : {"", "scheduler=coloring executor=credit", "scheduler=rs_n", "watchdog=30s"})
+  for (const char* const options :
+       {"", "scheduler=coloring executor=credit", "scheduler=rs_n", "watchdog=30s"})
     exchange_all(comm, nuice::mpi::PlanOptions::parse(options));
   exchange_with_gaps(comm);
   halo_of(comm);

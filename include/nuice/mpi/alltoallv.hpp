@@ -81,8 +81,7 @@ inline constexpr InPlace in_place = {};
 /// Exchange::free(), all else may go.
 Exchange alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
                         const PlanOptions& options = {});
-Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks,
-                        const PlanOptions& options = {});
+Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks, const PlanOptions& options = {});
 /// Collective. As MPI_Neighbor_alltoallv_init and MPI_Neighbor_alltoallw_init: one block for each neighbour of a communicator made by
 /// MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create(_adjacent).
 Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,

@@ -32,8 +32,7 @@ void check(const Message& message, Rank mine, Rank num_ranks) {
   if (partner_of(message) < 0 || partner_of(message) >= num_ranks)
     refuse(ErrorCode::invalid_argument, "there are " + std::to_string(num_ranks) + " ranks");
   if (message.type == MPI_DATATYPE_NULL) refuse(ErrorCode::invalid_argument, "the type is MPI_DATATYPE_NULL");
-  if (message.count < 0)
-    refuse(ErrorCode::invalid_argument, "the count is " + std::to_string(message.count));
+  if (message.count < 0) refuse(ErrorCode::invalid_argument, "the count is " + std::to_string(message.count));
   const Bytes size = size_of(message.type);
   if (size > 0 && message.count > max_bytes / size) refuse(ErrorCode::limit, "more than 2^62 bytes");
 }
@@ -67,16 +66,15 @@ void require_equal(std::span<const Partner> plan, std::span<const Partner> here,
     if (i < planned.size() && i < given.size() && planned[i].rank == given[i].rank &&
         planned[i].bytes == given[i].bytes)
       continue;
-    const Rank rank = std::min(i < planned.size() ? planned[i].rank : INT_MAX,
-                               i < given.size() ? given[i].rank : INT_MAX);
+    const Rank rank =
+        std::min(i < planned.size() ? planned[i].rank : INT_MAX, i < given.size() ? given[i].rank : INT_MAX);
     const auto bytes = [&](const std::vector<Partner>& from) {
       return std::to_string(i < from.size() && from[i].rank == rank ? from[i].bytes : 0);
     };
-    throw Error(ErrorCode::mismatch,
-                is_send ? pair_name(mine, rank) + ": the plan has " + bytes(planned) + " bytes, the call " +
-                              bytes(given)
-                        : pair_name(rank, mine) + ": " + bytes(planned) + " bytes are sent, " + bytes(given) +
-                              " are expected");
+    throw Error(ErrorCode::mismatch, is_send ? pair_name(mine, rank) + ": the plan has " + bytes(planned) +
+                                                   " bytes, the call " + bytes(given)
+                                             : pair_name(rank, mine) + ": " + bytes(planned) +
+                                                   " bytes are sent, " + bytes(given) + " are expected");
   }
 }
 
@@ -208,8 +206,7 @@ void MessageLayout::find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes
     const std::int64_t begin = element_at(offset);
     const std::int64_t end = element_at(offset + bytes);
     if (begin < end)
-      places.push_back(
-          {place.all.at + begin * extent_of(place.all.type), end - begin, place.all.type});
+      places.push_back({place.all.at + begin * extent_of(place.all.type), end - begin, place.all.type});
   }
 }
 

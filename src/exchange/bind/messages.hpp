@@ -22,12 +22,13 @@ struct CheckedMessages {
   CheckedMessages() = default;
   /// Not collective. Throws Error invalid_argument for a rank that is none, no datatype or a negative count; limit; mismatch where
   /// the plan has other messages. The pair is named.
-  CheckedMessages(const Way& way, std::span<const Outgoing> all_sends, std::span<const Incoming> all_receives);
+  CheckedMessages(const Way& way, std::span<const Outgoing> all_sends,
+                  std::span<const Incoming> all_receives);
 
   std::vector<Outgoing> sends;
-  std::vector<Incoming> receives;      ///< By ascending rank, those of one rank in their order.
-  std::vector<std::size_t> places;     ///< Of receives, among all that were given.
-  std::vector<Partner> destinations;   ///< Of sends.
+  std::vector<Incoming> receives;     ///< By ascending rank, those of one rank in their order.
+  std::vector<std::size_t> places;    ///< Of receives, among all that were given.
+  std::vector<Partner> destinations;  ///< Of sends.
 
   /// Whether each is plain bytes in one place.
   bool are_plain() const;

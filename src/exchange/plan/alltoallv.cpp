@@ -36,19 +36,19 @@ class CallSide {
   static constexpr bool is_send = std::is_const_v<Data>;
   using Message = std::conditional_t<is_send, Outgoing, Incoming>;
 
-  CallSide(const Blocks<Data>& blocks, std::span<const Rank> partners) : blocks_(blocks), partners_(partners) {
+  CallSide(const Blocks<Data>& blocks, std::span<const Rank> partners)
+      : blocks_(blocks), partners_(partners) {
     require_size(blocks_.counts, "counts");
     require_size(blocks_.displs, "displacements");
     const std::size_t num_types = blocks_.each_has_a_type ? partners.size() : 1;
     if (blocks_.types.size() < num_types && (blocks_.each_has_a_type || !blocks_.types.empty()))
       refuse_call(name() + std::to_string(blocks_.types.size()) + " datatypes for " +
-             std::to_string(partners.size()) + " blocks");
+                  std::to_string(partners.size()) + " blocks");
   }
 
   std::vector<Message> messages() {
     std::vector<Message> made;
-    for (std::size_t i = 0; i < partners_.size(); ++i)
-      made.push_back(message(i));
+    for (std::size_t i = 0; i < partners_.size(); ++i) made.push_back(message(i));
     if (!is_send) require_apart();
     return made;
   }
@@ -56,13 +56,14 @@ class CallSide {
  private:
   static std::string name() { return is_send ? "send: " : "receive: "; }
   std::string block(std::size_t i) const {
-    return name() + "block " + std::to_string(i) + (is_send ? ", to " : ", from ") + rank_name(partners_[i]) + ", ";
+    return name() + "block " + std::to_string(i) + (is_send ? ", to " : ", from ") + rank_name(partners_[i]) +
+           ", ";
   }
   void require_size(const Integers& values, const char* what) const {
     if (partners_.empty()) return;
     if (values.size() < partners_.size())
-      refuse_call(name() + std::to_string(values.size()) + " " + what + " for " + std::to_string(partners_.size()) +
-             " blocks");
+      refuse_call(name() + std::to_string(values.size()) + " " + what + " for " +
+                  std::to_string(partners_.size()) + " blocks");
     if (values.is_null()) refuse_call(name() + "the " + what + " are NULL");
   }
 
@@ -96,8 +97,8 @@ class CallSide {
     const Bytes begin = offset + lower + std::min<Bytes>(span, 0);
     const Bytes end = offset + lower + true_extent + std::max<Bytes>(span, 0);
     if (blocks_.room != max_bytes && (begin < 0 || end > blocks_.room))
-      refuse_call(block(i) + "takes bytes " + std::to_string(begin) + " to " + std::to_string(end - 1) + " of " +
-             std::to_string(blocks_.room));
+      refuse_call(block(i) + "takes bytes " + std::to_string(begin) + " to " + std::to_string(end - 1) +
+                  " of " + std::to_string(blocks_.room));
     if (is_plain_) taken_.push_back({partners_[i], begin, end});
   }
 
@@ -107,9 +108,10 @@ class CallSide {
       const TakenBytes& first = taken_[i - 1];
       const TakenBytes& second = taken_[i];
       if (second.begin >= first.end) continue;
-      refuse_call(name() + "the blocks from " + rank_name(first.partner) + ", bytes " + std::to_string(first.begin) +
-             " to " + std::to_string(first.end - 1) + ", and from " + rank_name(second.partner) + ", bytes " +
-             std::to_string(second.begin) + " to " + std::to_string(second.end - 1) + ", overlap");
+      refuse_call(name() + "the blocks from " + rank_name(first.partner) + ", bytes " +
+                  std::to_string(first.begin) + " to " + std::to_string(first.end - 1) + ", and from " +
+                  rank_name(second.partner) + ", bytes " + std::to_string(second.begin) + " to " +
+                  std::to_string(second.end - 1) + ", overlap");
     }
   }
 
@@ -142,8 +144,8 @@ std::vector<Partner> sizes_in(std::span<const Message> messages) {
   return partners;
 }
 
-Exchange plan_call(MPI_Comm comm, const Neighbours& neighbours, const SendBlocks& send, const ReceiveBlocks& receive,
-              PlanOptions options) {
+Exchange plan_call(MPI_Comm comm, const Neighbours& neighbours, const SendBlocks& send,
+                   const ReceiveBlocks& receive, PlanOptions options) {
   std::vector<Outgoing> sends;
   std::vector<Incoming> receives;
   note_fault(comm, options, [&] {
@@ -168,7 +170,8 @@ Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks, con
   check_parent(comm);
   PlanOptions options = given;
   std::vector<Incoming> messages;
-  note_fault(comm, options, [&] { messages = CallSide(blocks, Neighbours::all_ranks(comm).sources).messages(); });
+  note_fault(comm, options,
+             [&] { messages = CallSide(blocks, Neighbours::all_ranks(comm).sources).messages(); });
   std::vector<Partner> others = sizes_in(std::span<const Incoming>(messages));
   std::erase_if(others, [me = rank_in(comm)](const Partner& other) { return other.rank == me; });
   Plan plan(comm, others, options);

@@ -279,8 +279,8 @@ Exchange Plan::State::bind_messages(const Way& way, std::span<const Outgoing> se
   });
   all_reduce(*comm, MPI_IN_PLACE, &has_gaps, 1, MPI_INT, MPI_MAX);
   const Way own = {way.table, messages.destinations, way.receive_from};
-  Exchange exchange = has_gaps != 0 ? bind_typed(own, messages)
-                                    : bind_buffers(own, false, messages.from(), messages.to());
+  Exchange exchange =
+      has_gaps != 0 ? bind_typed(own, messages) : bind_buffers(own, false, messages.from(), messages.to());
   exchange.state_->arrivals.number_sources(messages.places);
   return exchange;
 }
@@ -348,15 +348,14 @@ Exchange Plan::bind(std::span<const SendField> send, std::span<const ReceiveFiel
 }
 
 Exchange Plan::bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
-  return State::binding(
-      state_.get(), {Form::messages},
-      [&](State& plan, const Way& way, bool) { return plan.bind_messages(way, sends, receives); });
+  return State::binding(state_.get(), {Form::messages}, [&](State& plan, const Way& way, bool) {
+    return plan.bind_messages(way, sends, receives);
+  });
 }
 
 Exchange Plan::bind_in_place(std::span<const Incoming> messages) {
-  return State::binding(state_.get(), {Form::messages}, [&](State& plan, const Way& way, bool) {
-    return plan.bind_in_place(way, messages);
-  });
+  return State::binding(state_.get(), {Form::messages},
+                        [&](State& plan, const Way& way, bool) { return plan.bind_in_place(way, messages); });
 }
 
 }  // namespace nuice::mpi

@@ -107,7 +107,8 @@ class SparseCall {
            "MPI_Isend");
       return;
     }
-    must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, size_tag, comm_.get(), &requests_[i]), "MPI_Isend");
+    must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, size_tag, comm_.get(), &requests_[i]),
+         "MPI_Isend");
     long_sends_.push_back(message);
   }
 

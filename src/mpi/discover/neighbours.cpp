@@ -61,8 +61,9 @@ Neighbours Neighbours::of(MPI_Comm comm) {
   if (topology == MPI_CART) return of_grid(comm);
   if (topology == MPI_GRAPH) return of_graph(comm);
   if (topology == MPI_DIST_GRAPH) return of_directed_graph(comm);
-  throw Error(ErrorCode::invalid_argument,
-              "the communicator has no topology: make one by MPI_Dist_graph_create_adjacent or MPI_Cart_create");
+  throw Error(
+      ErrorCode::invalid_argument,
+      "the communicator has no topology: make one by MPI_Dist_graph_create_adjacent or MPI_Cart_create");
 }
 
 Neighbours Neighbours::all_ranks(MPI_Comm comm) {
