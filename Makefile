@@ -159,6 +159,8 @@ test-suites: build
 	$(if $(MPI4PY_SRC),$(BIN)/python tests/dropin/suites.py .venv/lib/nuice/libnuice_dropin.so $(CURDIR)/$(BIN)/mpiexec --mpi4py $(MPI4PY_SRC))
 ifneq ($(MPICH_SRC),)
 	tests/dropin/build_mpich_tests.sh $(MPICH_SRC)/test/mpi build/mpich-tests
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $(BIN)/python tests/capi/mpich_coll.py $(MPICH_SRC)/test/mpi --include .venv/include \
+	  --library .venv/lib/libnuice.so --mpicc $(BIN)/mpicc --mpiexec $(BIN)/mpiexec --work build/mpich-coll
 	$(BIN)/python tests/dropin/suites.py .venv/lib/nuice/libnuice_dropin.so /usr/bin/mpiexec.openmpi --mpich $(MPICH_SRC)/test/mpi build/mpich-tests
 endif
 

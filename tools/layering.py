@@ -106,7 +106,14 @@ HEADERS = {
     "scale": {"plan/at_scale"},
     "mpi": {"mpi/agree", "mpi/discover"},
     "exchange/bind": {"mpi/exchange"},
-    "exchange/plan": {"mpi/plan", "mpi/options", "mpi/broadcast", "mpi/exchanger"},
+    "exchange/plan": {
+        "mpi/alltoallv",
+        "mpi/broadcast",
+        "mpi/exchanger",
+        "mpi/options",
+        "mpi/plan",
+        "mpi/sparse_alltoallv",
+    },
     "halo": {"mpi/halo", "mpi/halo_field"},
     "am": {
         "am/coalescer",
@@ -122,7 +129,7 @@ HEADERS = {
     "am/mpi": {"mpi/am"},
     "drs": {"am/drs"},
     "drs/mpi": {"mpi/drs"},
-    "capi": {"nuice.h"},
+    "capi": {"nuice.h", "nuice17"},
 }
 # Headers of everything; no file of src includes them.
 UMBRELLAS = {"nuice", "mpi"}

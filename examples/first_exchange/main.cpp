@@ -16,7 +16,7 @@ double run(int rank, int num_ranks) {
   std::vector<nuice::Partner> destinations;
   for (const Outgoing& one : outgoing)
     destinations.push_back({one.dst, static_cast<nuice::Bytes>(one.values.size() * sizeof(double))});
-  nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
+  nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations);
 
   // Bind: one buffer per partner, in the order of destinations() and sources().
   std::vector<nuice::SendBuffer> send;

@@ -27,7 +27,7 @@ double run(int rank, int size) {
     for (const std::int64_t g : neighbours(i, num_points)) needed.push_back(g);
   std::vector<std::int64_t> begins;
   for (int r = 0; r <= size; ++r) begins.push_back(r * points_per_rank);
-  Halo halo(MPI_COMM_WORLD, Ownership::ranges(begins), needed, {.scheduler = "coloring"});
+  Halo halo(MPI_COMM_WORLD, Ownership::ranges(begins), needed);
   // [/inspect]
 
   // [translate]

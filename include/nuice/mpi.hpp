@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nuice/mpi/agree.hpp"
+#include "nuice/mpi/alltoallv.hpp"
 #include "nuice/mpi/am.hpp"
 #include "nuice/mpi/broadcast.hpp"
 #include "nuice/mpi/discover.hpp"
@@ -13,4 +14,5 @@
 #include "nuice/mpi/halo_field.hpp"
 #include "nuice/mpi/options.hpp"
 #include "nuice/mpi/plan.hpp"
+#include "nuice/mpi/sparse_alltoallv.hpp"
 #include "nuice/nuice.hpp"

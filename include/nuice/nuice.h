@@ -186,6 +186,142 @@ NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* na
 /** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while under way. */
 NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
 
+/* ---- One call for another: the arguments of MPI's, with a nuice_request in the place of an MPI_Request ---------------------
+ *
+ *   nuice_request x;
+ *   nuice_alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm, MPI_INFO_NULL, &x);
+ *   for (int i = 0; i < steps; ++i) { nuice_start(x); nuice_wait(x); }
+ *   nuice_free(&x);
+ *
+ * Collective over comm. Arguments, results and what the buffers hold afterwards are as MPI's calls of these names have them;
+ * names that end in _c take 64-bit counts, as MPI 4 has it. The memory of the buffers must stay until nuice_free(); arrays of
+ * counts, displacements and types, and the types themselves, may go. Blocks of 0 elements are no messages.
+ * info: MPI_INFO_NULL; or the key "nuice" with options ("scheduler=coloring watchdog=10s", docs/reference/options.md), equal on all
+ * ranks; other keys are left alone. Without options the scheduler is auto.
+ * Errors: invalid_argument for a negative count, receive blocks that overlap (found for types without gaps), a communicator without
+ * neighbours, an intercommunicator; mismatch where a rank expects other bytes than are sent to it, with the pair of ranks; otherwise as
+ * nuice_plan_create() and nuice_plan_bind(). request is NULL then. An error handler that the program has made for comm is called, with
+ * MPI_ERR_OTHER; those of MPI itself do nothing. */
+
+/** What such a call makes. All functions of nuice_exchange take it too. */
+typedef nuice_exchange* nuice_request;
+
+/** send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallv_init(const void* send, const int send_counts[], const int send_displs[],
+                                   MPI_Datatype send_type, void* receive, const int receive_counts[],
+                                   const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm,
+                                   MPI_Info info, nuice_request* request);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_alltoallv_init_c(const void* send, const MPI_Count send_counts[],
+                                     const MPI_Aint send_displs[], MPI_Datatype send_type, void* receive,
+                                     const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
+                                     MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                     nuice_request* request);
+/** Displacements in bytes, a type for each block. send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallw_init(const void* send, const int send_counts[], const int send_displs[],
+                                   const MPI_Datatype send_types[], void* receive, const int receive_counts[],
+                                   const int receive_displs[], const MPI_Datatype receive_types[],
+                                   MPI_Comm comm, MPI_Info info, nuice_request* request);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_alltoallw_init_c(const void* send, const MPI_Count send_counts[],
+                                     const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                     void* receive, const MPI_Count receive_counts[],
+                                     const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
+                                     MPI_Comm comm, MPI_Info info, nuice_request* request);
+/** One block for each neighbour of comm, which has a topology. */
+NUICE_API int nuice_neighbor_alltoallv_init(const void* send, const int send_counts[],
+                                            const int send_displs[], MPI_Datatype send_type, void* receive,
+                                            const int receive_counts[], const int receive_displs[],
+                                            MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                            nuice_request* request);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_neighbor_alltoallv_init_c(const void* send, const MPI_Count send_counts[],
+                                              const MPI_Aint send_displs[], MPI_Datatype send_type,
+                                              void* receive, const MPI_Count receive_counts[],
+                                              const MPI_Aint receive_displs[], MPI_Datatype receive_type,
+                                              MPI_Comm comm, MPI_Info info, nuice_request* request);
+/** One block for each neighbour of comm, a type for each block, displacements in bytes. */
+NUICE_API int nuice_neighbor_alltoallw_init(const void* send, const int send_counts[],
+                                            const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                            void* receive, const int receive_counts[],
+                                            const MPI_Aint receive_displs[],
+                                            const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info,
+                                            nuice_request* request);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_neighbor_alltoallw_init_c(const void* send, const MPI_Count send_counts[],
+                                              const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                              void* receive, const MPI_Count receive_counts[],
+                                              const MPI_Aint receive_displs[],
+                                              const MPI_Datatype receive_types[], MPI_Comm comm,
+                                              MPI_Info info, nuice_request* request);
+
+/** What the calls of MPI differ in, to be added up. */
+enum {
+  NUICE_CALL_NEIGHBOR = 1, /**< One block for each neighbour, not for each rank. */
+  NUICE_CALL_TYPES = 2     /**< A type for each block, and displacements in bytes, as MPI_Alltoallw. */
+};
+/** One side of such a call, for other languages: lengths beside all arrays. */
+typedef struct nuice_blocks_f {
+  const void* data;   /**< To be sent: also MPI_IN_PLACE, of C or of Fortran. */
+  int64_t bytes;      /**< From data on; NUICE_ANY_ROOM: not checked. */
+  int64_t stride;     /**< Bytes from one element of the array to the next; 0: the type's. */
+  int64_t num_blocks; /**< Entries of counts and displs each. */
+  const void* counts;
+  const void* displs;
+  int count_bytes;   /**< 4 or 8, of each. */
+  int displ_bytes;   /**< Likewise. */
+  int64_t num_types; /**< 1, or with NUICE_CALL_TYPES num_blocks. */
+  const nuice_fint* types;
+} nuice_blocks_f;
+/** All of the calls above, with MPI's handles as Fortran has them. call: of NUICE_CALL_... options: as nuice_plan_create(); NULL or "":
+ * scheduler auto. fault: what is wrong with the arguments already, an error of all ranks; NULL or "": nothing. */
+NUICE_API int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
+                                     nuice_fint comm, const char* options, const char* fault,
+                                     nuice_request* request);
+
+/** nuice_exchange_start(); this and the next three have the names of MPI's requests. */
+NUICE_API int nuice_start(nuice_request request);
+/** nuice_exchange_test(). */
+NUICE_API int nuice_test(nuice_request request, int* done);
+/** nuice_exchange_wait(). */
+NUICE_API int nuice_wait(nuice_request request);
+/** nuice_exchange_free(). */
+NUICE_API int nuice_free(nuice_request* request);
+/** As MPI_Waitall, for exchanges of any kind: returns when all that are active are complete. NULL, and those that were not started,
+ * are passed over. Errors: those of nuice_wait(), of the first that fails; the others stay as they are. */
+NUICE_API int nuice_waitall(int count, const nuice_request requests[]);
+/** The same together with requests of MPI; statuses: of these, or NULL. */
+NUICE_API int nuice_waitall_mpi(int count, const nuice_request requests[], int mpi_count,
+                                MPI_Request mpi_requests[], MPI_Status statuses[]);
+/** nuice_waitall_mpi() with requests as Fortran has them. */
+NUICE_API int nuice_waitall_mpi_f(int count, const nuice_request requests[], int mpi_count,
+                                  nuice_fint mpi_requests[]);
+/** Returns when one that was active is complete; index: which, -1 where none was active. */
+NUICE_API int nuice_waitany(int count, const nuice_request requests[], int* index);
+/** Does not wait. indices: room for count; the num_done that are complete now and were active before. */
+NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num_done, int indices[]);
+
+/** What other ranks have sent by nuice_sparse_alltoallv(). */
+typedef struct nuice_received nuice_received;
+/** Collective over comm. Sends counts[i] elements, displs[i] elements behind send, to ranks[i], num_messages of them, and gets what other
+ * ranks send to this one, which need not know of it. To itself and several to one rank are allowed; of 0 elements none is sent.
+ * received: free it. Errors: as nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
+NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
+                                     const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
+                                     nuice_received** received);
+/** nuice_sparse_alltoallv() for other languages: message i has counts[i] elements of types[i], at addresses[i]. */
+NUICE_API int nuice_sparse_alltoallv_f(int num_messages, const int ranks[], const void* const addresses[],
+                                       const int64_t counts[], const nuice_fint types[], nuice_fint comm,
+                                       nuice_received** received);
+/** Not collective. How many messages have come. */
+NUICE_API int nuice_received_size(const nuice_received* received, int* num_messages);
+/** Not collective. Message i: from which rank, its bytes, and where they are until nuice_received_free(); at a multiple of 16 bytes. By
+ * ascending rank, several of one rank in its order. */
+NUICE_API int nuice_received_message(const nuice_received* received, int i, int* rank, int64_t* bytes,
+                                     const void** data);
+/** Not collective. Sets *received to NULL; NULL is freed already. */
+NUICE_API int nuice_received_free(nuice_received** received);
+
 /* ---- Halos: who needs which entries of a distributed array is found out and planned once ------------------------------ */
 
 /** Collective over comm. Rank r owns the global indices begins[r] .. begins[r + 1] - 1; num_ranks + 1 of them, equal on all

@@ -10,6 +10,7 @@
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/planner.hpp"
+#include "mpi/communicator.hpp"
 #include "nuice/plan/advise.hpp"
 
 namespace nuice::capi {
@@ -75,12 +76,13 @@ void require_own_process() {
                 "this process was forked from one that has plans: only that one may use them");
 }
 
+/// A program with sessions may have handles, too; nothing tells whether it has one.
 bool is_mpi_up() {
   int is_initialized = 0;
   int is_finalized = 0;
   MPI_Initialized(&is_initialized);
   MPI_Finalized(&is_finalized);
-  return is_initialized != 0 && is_finalized == 0;
+  return (is_initialized != 0 || MPI_VERSION >= 4) && is_finalized == 0;
 }
 
 #ifdef NUICE_MPI_ABI
@@ -95,7 +97,7 @@ MPI_Op op_of(nuice_fint handle) { return is_mpi_up() ? MPI_Op_f2c(handle) : MPI_
 
 Place place_in(MPI_Comm comm) {
   Place place;
-  if (!is_mpi_up() || comm == MPI_COMM_NULL) return place;
+  if (comm == MPI_COMM_NULL || !mpi::may_be_used(comm)) return place;
   MPI_Comm_rank(comm, &place.rank);
   MPI_Comm_size(comm, &place.num_ranks);
   return place;

@@ -22,7 +22,7 @@
 ! Arrays that are bound may have any type and rank but must be contiguous, and asynchronous or target, as for MPI_Isend.
 ! This file is installed as source, as .mod files belong to one compiler.
 module nuice
-  use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
+  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
   use nuice_c
   implicit none
   private
@@ -32,6 +32,13 @@ module nuice
   end type
   type, public :: nuice_exchange
     type(c_ptr) :: handle = c_null_ptr
+  end type
+  !> What nuice_sparse_alltoallv brings.
+  type, public :: nuice_received
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+  !> What the calls with MPI's arguments make; all procedures of nuice_exchange take it too.
+  type, public, extends(nuice_exchange) :: nuice_request
   end type
   type, public :: nuice_halo
     type(c_ptr) :: handle = c_null_ptr
@@ -51,6 +58,54 @@ module nuice
     NUICE_ERR_STATE = 7, NUICE_ERR_MPI = 8, NUICE_ERR_TIMEOUT = 9
   integer, parameter, public :: NUICE_FORWARDS = 0, NUICE_BACKWARDS = 1
 
+  interface nuice_alltoallv_init
+    module procedure alltoallv_init
+#ifdef NUICE_MPI_F08
+    module procedure alltoallv_init_f08
+#endif
+  end interface
+  interface nuice_alltoallw_init
+    module procedure alltoallw_init
+#ifdef NUICE_MPI_F08
+    module procedure alltoallw_init_f08
+#endif
+  end interface
+  interface nuice_neighbor_alltoallv_init
+    module procedure neighbor_alltoallv_init
+#ifdef NUICE_MPI_F08
+    module procedure neighbor_alltoallv_init_f08
+#endif
+  end interface
+  interface nuice_neighbor_alltoallw_init
+    module procedure neighbor_alltoallw_init
+#ifdef NUICE_MPI_F08
+    module procedure neighbor_alltoallw_init_f08
+#endif
+  end interface
+  interface nuice_sparse_alltoallv
+    module procedure sparse_alltoallv
+#ifdef NUICE_MPI_F08
+    module procedure sparse_alltoallv_f08
+#endif
+  end interface
+  interface nuice_waitall_mpi
+    module procedure waitall_mpi
+#ifdef NUICE_MPI_F08
+    module procedure waitall_mpi_f08
+#endif
+  end interface
+  interface nuice_start
+    module procedure nuice_exchange_start
+  end interface
+  interface nuice_test
+    module procedure nuice_exchange_test
+  end interface
+  interface nuice_wait
+    module procedure nuice_exchange_wait
+  end interface
+  interface nuice_free
+    module procedure nuice_exchange_free
+  end interface
   interface nuice_plan_create
     module procedure plan_create
 #ifdef NUICE_MPI_F08
@@ -94,6 +149,10 @@ module nuice
 #endif
   end interface
 
+  public :: nuice_alltoallv_init, nuice_alltoallw_init, nuice_neighbor_alltoallv_init, &
+    nuice_neighbor_alltoallw_init, nuice_start, nuice_test, nuice_wait, nuice_free, nuice_waitall, nuice_waitany, &
+    nuice_testsome, nuice_waitall_mpi, nuice_sparse_alltoallv, nuice_received_size, nuice_received_message, &
+    nuice_received_free
   public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_follow, nuice_plan_num_partners, &
     nuice_plan_destinations, nuice_plan_sources, nuice_plan_figure, nuice_plan_text, nuice_plan_free, &
     nuice_plan_bind, nuice_plan_bind_array, nuice_plan_bind_fields
@@ -297,14 +356,14 @@ contains
   ! ---- exchanges ------------------------------------------------------------------------------------------------------
 
   subroutine nuice_exchange_start(exchange, stat, errmsg)
-    type(nuice_exchange), intent(in) :: exchange
+    class(nuice_exchange), intent(in) :: exchange
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(c_exchange_start(exchange%handle), stat, errmsg)
   end subroutine
 
   subroutine nuice_exchange_test(exchange, done, stat, errmsg)
-    type(nuice_exchange), intent(in) :: exchange
+    class(nuice_exchange), intent(in) :: exchange
     logical, intent(out) :: done
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -315,7 +374,7 @@ contains
   end subroutine
 
   subroutine nuice_exchange_wait(exchange, stat, errmsg)
-    type(nuice_exchange), intent(in) :: exchange
+    class(nuice_exchange), intent(in) :: exchange
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(c_exchange_wait(exchange%handle), stat, errmsg)
@@ -323,7 +382,7 @@ contains
 
   !> partner: counts from 0; -1: none.
   subroutine nuice_exchange_next(exchange, partner, stat, errmsg)
-    type(nuice_exchange), intent(in) :: exchange
+    class(nuice_exchange), intent(in) :: exchange
     integer, intent(out) :: partner
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -333,7 +392,7 @@ contains
 
   !> partner: counts from 0; -1: none.
   subroutine nuice_exchange_poll(exchange, partner, stat, errmsg)
-    type(nuice_exchange), intent(in) :: exchange
+    class(nuice_exchange), intent(in) :: exchange
     integer, intent(out) :: partner
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -342,7 +401,7 @@ contains
   end subroutine
 
   subroutine nuice_exchange_is_under_way(exchange, under_way, stat, errmsg)
-    type(nuice_exchange), intent(in) :: exchange
+    class(nuice_exchange), intent(in) :: exchange
     logical, intent(out) :: under_way
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -353,7 +412,7 @@ contains
   end subroutine
 
   subroutine nuice_exchange_text(exchange, name, text, stat, errmsg)
-    type(nuice_exchange), intent(in) :: exchange
+    class(nuice_exchange), intent(in) :: exchange
     character(*), intent(in) :: name
     character(:), allocatable, intent(out) :: text
     integer, intent(out), optional :: stat
@@ -363,7 +422,7 @@ contains
   end subroutine
 
   subroutine nuice_exchange_free(exchange, stat, errmsg)
-    type(nuice_exchange), intent(inout) :: exchange
+    class(nuice_exchange), intent(inout) :: exchange
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(c_exchange_free(exchange%handle), stat, errmsg)
@@ -496,6 +555,7 @@ contains
     call finish(c_halo_free(halo%handle), stat, errmsg)
   end subroutine
 
+#include "nuice_alltoallv.inc"
 #include "nuice_planner.inc"
 #ifdef NUICE_MPI_F08
 #include "nuice_f08.inc"

@@ -7,7 +7,89 @@ module nuice_c
   implicit none
   public
 
+  !> nuice_blocks_f
+  type, bind(c) :: c_blocks
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_int64_t) :: bytes = 0, stride = 0, num_blocks = 0
+    type(c_ptr) :: counts = c_null_ptr, displs = c_null_ptr
+    integer(c_int) :: count_bytes = 4, displ_bytes = 4
+    integer(c_int64_t) :: num_types = 0
+    type(c_ptr) :: types = c_null_ptr
+  end type
+
   interface
+    function c_waitall(count, requests) bind(c, name="nuice_waitall") result(status)
+      import :: c_int, c_ptr
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: requests(*)
+      integer(c_int) :: status
+    end function
+    function c_waitall_mpi_f(count, requests, mpi_count, mpi_requests) bind(c, &
+      name="nuice_waitall_mpi_f") result(status)
+      import :: c_int, c_ptr
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: requests(*)
+      integer(c_int), value :: mpi_count
+      integer(c_int), intent(inout) :: mpi_requests(*)
+      integer(c_int) :: status
+    end function
+    function c_sparse_alltoallv_f(num_messages, ranks, addresses, counts, types, comm, received) bind(c, &
+      name="nuice_sparse_alltoallv_f") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      integer(c_int), value :: num_messages
+      integer(c_int), intent(in) :: ranks(*)
+      type(c_ptr), intent(in) :: addresses(*)
+      integer(c_int64_t), intent(in) :: counts(*)
+      integer(c_int), intent(in) :: types(*)
+      integer(c_int), value :: comm
+      type(c_ptr), intent(inout) :: received
+      integer(c_int) :: status
+    end function
+    function c_received_size(received, num_messages) bind(c, name="nuice_received_size") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: received
+      integer(c_int), intent(out) :: num_messages
+      integer(c_int) :: status
+    end function
+    function c_received_message(received, i, rank, bytes, data) bind(c, name="nuice_received_message") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: received
+      integer(c_int), value :: i
+      integer(c_int), intent(out) :: rank
+      integer(c_int64_t), intent(out) :: bytes
+      type(c_ptr), intent(out) :: data
+      integer(c_int) :: status
+    end function
+    function c_received_free(received) bind(c, name="nuice_received_free") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: received
+      integer(c_int) :: status
+    end function
+    function c_waitany(count, requests, index) bind(c, name="nuice_waitany") result(status)
+      import :: c_int, c_ptr
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: requests(*)
+      integer(c_int), intent(out) :: index
+      integer(c_int) :: status
+    end function
+    function c_testsome(count, requests, num_done, indices) bind(c, name="nuice_testsome") result(status)
+      import :: c_int, c_ptr
+      integer(c_int), value :: count
+      type(c_ptr), intent(in) :: requests(*)
+      integer(c_int), intent(out) :: num_done
+      integer(c_int), intent(inout) :: indices(*)
+      integer(c_int) :: status
+    end function
+    function c_alltoallv_init_f(call, send, receive, comm, options, fault, request) bind(c, &
+      name="nuice_alltoallv_init_f") result(status)
+      import :: c_blocks, c_char, c_int, c_ptr
+      integer(c_int), value :: call
+      type(c_blocks), intent(in) :: send, receive
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: options(*), fault(*)
+      type(c_ptr), intent(inout) :: request
+      integer(c_int) :: status
+    end function
     function c_error_text() bind(c, name="nuice_error_text") result(text)
       import :: c_char, c_double, c_int, c_int64_t, c_ptr
       type(c_ptr) :: text

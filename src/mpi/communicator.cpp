@@ -2,6 +2,8 @@
 #include "mpi/communicator.hpp"
 
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
@@ -10,24 +12,54 @@
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
-void check_parent(MPI_Comm parent) {
+namespace {
+
+/// Those of sessions, which have no MPI_COMM_SELF.
+std::mutex mutex_of_sessions;
+std::vector<MPI_Comm> comms_of_sessions;
+
+}  // namespace
+
+bool has_world() {
   int initialized = 0;
   must(MPI_Initialized(&initialized), "MPI_Initialized");
-  if (initialized == 0 || is_finalized())
+  return initialized != 0;
+}
+
+bool may_be_used(MPI_Comm comm) {
+  if (is_finalized()) return false;
+  const bool is_of_world = comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
+  return has_world() || (MPI_VERSION >= 4 && !is_of_world && comm != MPI_Comm{});
+}
+
+MPI_Comm any_comm() {
+  if (has_world()) return MPI_COMM_SELF;
+  const std::scoped_lock lock(mutex_of_sessions);
+  return comms_of_sessions.empty() ? MPI_COMM_NULL : comms_of_sessions.back();
+}
+
+void check_parent(MPI_Comm parent) {
+  if (!may_be_used(parent))
     throw Error(ErrorCode::state, "MPI is needed here, between MPI_Init and MPI_Finalize");
   if (parent == MPI_COMM_NULL) throw Error(ErrorCode::invalid_argument, "the communicator is MPI_COMM_NULL");
   int inter = 0;
   must(MPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
-  if (inter != 0) throw Error(ErrorCode::invalid_argument, "the communicator is an intercommunicator");
+  if (inter != 0)
+    throw Error(ErrorCode::invalid_argument,
+                "the communicator is an intercommunicator: make one of both groups by MPI_Intercomm_merge");
 }
 
-/// MPI keeps it with MPI_COMM_WORLD.
+/// MPI keeps it with MPI_COMM_WORLD. The same for the whole run, whatever is initialised later.
 int largest_tag() {
-  void* value = nullptr;
-  int found = 0;
-  must(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
-  constexpr int guaranteed = 32767;
-  return found != 0 ? *static_cast<const int*>(value) : guaranteed;
+  static const int largest = [] {
+    void* value = nullptr;
+    int found = 0;
+    must(MPI_Comm_get_attr(has_world() ? MPI_COMM_WORLD : any_comm(), MPI_TAG_UB, &value, &found),
+         "MPI_Comm_get_attr");
+    constexpr int guaranteed = 32767;
+    return found != 0 ? *static_cast<const int*>(value) : guaranteed;
+  }();
+  return largest;
 }
 
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag) {
@@ -57,6 +89,9 @@ void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   must(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   must(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   must(MPI_Comm_size(comm_, &num_ranks_), "MPI_Comm_size");
+  if (has_world()) return;
+  const std::scoped_lock lock(mutex_of_sessions);
+  comms_of_sessions.push_back(comm_);
 }
 
 Communicator::Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known)
@@ -76,6 +111,10 @@ Communicator::Communicator(const Communicator& parent, Watching)
 }
 
 Communicator::~Communicator() {
+  {
+    const std::scoped_lock lock(mutex_of_sessions);
+    std::erase(comms_of_sessions, comm_);
+  }
   if (!is_given_up_ && !is_finalized()) MPI_Comm_free(&comm_);
 }
 

@@ -54,6 +54,13 @@ class Communicator {
   mutable std::vector<Rank> ranks_of_host_;
 };
 
+/// Whether there is an MPI_COMM_WORLD; programs may have sessions instead.
+bool has_world();
+/// Whether MPI is there for this communicator, which may be one of a session.
+bool may_be_used(MPI_Comm comm);
+/// For calls that want one and use it for nothing, as MPI_Pack: MPI_COMM_SELF, or without it one of ours.
+MPI_Comm any_comm();
+
 /// Throws Error as Communicator() does.
 void check_parent(MPI_Comm parent);
 

@@ -17,6 +17,7 @@ namespace nuice::mpi {
 
 #ifdef OMPI_HAVE_MPI_EXT_FTMPI
 bool tells_of_deaths() {
+  if (!has_world()) return false;
   void* value = nullptr;
   int found = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_FT, static_cast<void*>(&value), &found);
@@ -55,7 +56,7 @@ std::vector<Rank> soon_known_dead(MPI_Comm comm) {
   std::vector<Rank> dead = known_dead(comm);
   while (dead.empty() && is_revoked(comm) && MPI_Wtime() < end_s) {
     int flag = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets the news in
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, any_comm(), &flag, MPI_STATUS_IGNORE);  // lets the news in
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     dead = known_dead(comm);
   }

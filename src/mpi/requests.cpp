@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -33,7 +34,7 @@ bool packs_in_order(MPI_Datatype type) {
   for (const int shift : {0, 8}) {
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i >> shift);
     int end = 0;
-    must(MPI_Pack(bytes.data(), 1, type, packed.data(), static_cast<int>(size), &end, MPI_COMM_SELF),
+    must(MPI_Pack(bytes.data(), 1, type, packed.data(), static_cast<int>(size), &end, any_comm()),
          "MPI_Pack");
     if (packed != bytes) return false;
   }

@@ -26,6 +26,11 @@ MPI_STAND_IN = """
 typedef struct MPI_ABI_Comm* MPI_Comm;
 typedef struct MPI_ABI_Datatype* MPI_Datatype;
 typedef struct MPI_ABI_Op* MPI_Op;
+typedef struct MPI_ABI_Info* MPI_Info;
+typedef struct MPI_ABI_Request* MPI_Request;
+typedef struct MPI_ABI_Status { int words[8]; } MPI_Status;
+typedef long MPI_Aint;
+typedef long MPI_Count;
 typedef int MPI_Fint;
 """
 FUNCTION = re.compile(r"NUICE_API\s+([^;{}]+);")

@@ -310,6 +310,40 @@ void test_errors(void) {
   test_forked();
 }
 
+/* The twins of the calls with MPI's arguments; lengths beside all arrays. */
+static void test_blocks(void) {
+  const nuice_fint comm = comm_f(MPI_COMM_WORLD), type = type_f(MPI_DOUBLE);
+  const int next = (my_rank + 1) % num_ranks, last = (my_rank + num_ranks - 1) % num_ranks;
+  int64_t counts[8] = {0}, two = 1;
+  int displs[8] = {0}, came_from = -1;
+  double values[16], got[16];
+  const void* at[] = {values};
+  nuice_blocks_f from = {values, sizeof values, 16, num_ranks, counts, displs, 8, 4, 1, &type}, to = from;
+  nuice_request x = NULL;
+  nuice_received* received = NULL;
+  nuice_fint no_requests[1];
+  for (int i = 0; i < num_ranks; ++i) counts[i] = 1, displs[i] = i;
+  for (int i = 0; i < 16; ++i) values[i] = my_rank, got[i] = -1;
+  to.data = got;
+  MUST(nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x)); /* every second number */
+  MUST(nuice_start(x));
+  MUST(nuice_waitall_mpi_f(1, &x, 0, no_requests));
+  for (int i = 0; i < num_ranks; ++i) CHECK(got[2 * i] == i && got[2 * i + 1] == -1);
+  MUST(nuice_free(&x));
+  to.num_blocks = num_ranks - 1;
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "counts for", nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x));
+  to.num_blocks = num_ranks;
+  to.bytes = 8;
+  if (num_ranks > 1)
+    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "of 8", nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "rank 0: nothing",
+            nuice_alltoallv_init_f(0, &from, &from, comm, NULL, my_rank == 0 ? "nothing" : "", &x));
+  MUST(nuice_sparse_alltoallv_f(1, &next, at, &two, &type, comm, &received));
+  MUST(nuice_received_message(received, 0, &came_from, NULL, NULL));
+  CHECK(came_from == last);
+  MUST(nuice_received_free(&received));
+}
+
 void test_fortran_twins(void) {
   const nuice_fint comm = comm_f(MPI_COMM_WORLD);
   const int next = (my_rank + 1) % num_ranks;
@@ -331,4 +365,5 @@ void test_fortran_twins(void) {
   CHECK(got == last);
   MUST(nuice_exchange_free(&x));
   MUST(nuice_plan_free(&plan));
+  test_blocks();
 }

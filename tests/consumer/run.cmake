@@ -86,3 +86,16 @@ foreach(program heat_c/heat heat_c/heat_mpi heat_cxx/heat heat_cxx/heat_mpi heat
     message(FATAL_ERROR "${program} printed:\n${out}")
   endif()
 endforeach()
+
+# One call replaced by another: the same digits.
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/replace -B ${SCRATCH}/replace -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+    -DMPI_C_COMPILER=${MPICC} -DMPI_CXX_COMPILER=${MPICXX})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/replace)
+run(${MPIEXEC} -n 4 ${SCRATCH}/replace/c_mpi)
+set(digits "${out}")
+foreach(program c_nuice cxx_mpi cxx_nuice)
+  run(${MPIEXEC} -n 4 ${SCRATCH}/replace/${program})
+  if(NOT out MATCHES "sum after 50 steps: [1-9]" OR NOT out STREQUAL digits)
+    message(FATAL_ERROR "${program} of examples/replace printed:\n${out}\nnot:\n${digits}")
+  endif()
+endforeach()

@@ -163,6 +163,183 @@ contains
     call nuice_exchange_free(x)
   end subroutine
 
+  !> The five lines of docs/how-to/replace-alltoallv.md.
+  subroutine as_printed(s, sc, sd, r, rc, rd, comm, steps)
+    real(real64), asynchronous :: s(:), r(:)
+    integer :: sc(:), sd(:), rc(:), rd(:), steps, i
+#if defined(USE_MPI_F08)
+    type(MPI_Comm) :: comm
+    type(MPI_Datatype) :: MPI_REAL8
+#else
+    integer :: comm, MPI_REAL8
+#endif
+    type(nuice_request) :: x
+    MPI_REAL8 = real_type
+    call nuice_alltoallv_init(s, sc, sd, MPI_REAL8, r, rc, rd, MPI_REAL8, comm, x)
+    do i = 1, steps
+      call nuice_start(x); call nuice_wait(x)
+    end do; call nuice_free(x)
+  end subroutine
+
+  !> Rank i sends j + 1 numbers to rank j.
+  subroutine test_alltoallv()
+    integer, allocatable :: sc(:), sd(:), rc(:), rd(:)
+    integer(int64), allocatable :: wide(:)
+    real(real64), allocatable, asynchronous :: s(:), r(:), spread(:)
+    type(nuice_request) :: x
+    integer :: i, total, stat
+    logical :: done
+    character(200) :: errmsg
+    allocate (sc(num_ranks), sd(num_ranks), rc(num_ranks), rd(num_ranks), wide(num_ranks))
+    sc = [(i + 1, i = 0, num_ranks - 1)]
+    sd = [(i * (i + 1) / 2, i = 0, num_ranks - 1)]
+    rc = [(my_rank + 1, i = 0, num_ranks - 1)]
+    rd = [((my_rank + 1) * i, i = 0, num_ranks - 1)]
+    total = num_ranks * (my_rank + 1)
+    allocate (s(sum(sc)), r(total), spread(2 * total))
+    s = my_rank
+    r = -1
+    call as_printed(s, sc, sd, r, rc, rd, world, 2)
+    call check(all(r == [(real(i / (my_rank + 1), real64), i = 0, total - 1)]), 'alltoallv')
+    wide = rd
+    spread = -1
+    call nuice_alltoallv_init(s, sc, sd, real_type, spread(1::2), rc, wide, real_type, world, x, options='scheduler=lp')
+    call nuice_start(x)
+    done = .false.
+    do while (.not. done)
+      call nuice_test(x, done)
+    end do
+    call check(all(spread(1::2) == r) .and. all(spread(2::2) == -1), 'every second number')
+    call nuice_free(x)
+    call test_several()
+    call test_sparse()
+    r = -1
+    call nuice_alltoallw_init(s, sc, 8 * sd, [(real_type, i = 1, num_ranks)], r, rc, 8 * rd, &
+      [(real_type, i = 1, num_ranks)], world, x)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(r == spread(1::2)), 'alltoallw')
+    call nuice_free(x)
+    call nuice_alltoallv_init(s, sc, sd, real_type, r, rc(2:), rd, real_type, world, x, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'counts for')
+    call nuice_alltoallv_init(s, sc, [(0.5, i = 1, num_ranks)], real_type, r, rc, rd, real_type, world, x, stat=stat, &
+      errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'integers of 32 or 64 bits')
+    call nuice_neighbor_alltoallv_init(s, sc, sd, real_type, r, rc, rd, real_type, world, x, stat=stat, errmsg=errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'no topology')
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+    call test_with_mpi()
+  end subroutine
+
+  !> In place, and a ring of neighbours.
+  subroutine test_with_mpi()
+    real(real64), asynchronous :: r(num_ranks), two(2), got(2)
+    integer :: ones(num_ranks), places(num_ranks), i, error
+    type(nuice_request) :: x
+#if defined(USE_MPI_F08)
+    type(MPI_Comm) :: ring
+#else
+    integer :: ring
+#endif
+    ones = 1
+    places = [(i, i = 0, num_ranks - 1)]
+    r = [(100 * my_rank + real(i, real64), i = 0, num_ranks - 1)]
+    call nuice_alltoallv_init(MPI_IN_PLACE, ones, places, real_type, r, ones, places, real_type, world, x)
+    call nuice_start(x)
+    call nuice_wait(x)
+    call check(all(r == [(100 * i + real(my_rank, real64), i = 0, num_ranks - 1)]), 'in place')
+    call nuice_free(x)
+    call MPI_Cart_create(world, 1, [num_ranks], [.true.], .false., ring, error)
+    two = [my_rank, my_rank + 1000]
+    call nuice_neighbor_alltoallv_init(two, [1, 1], [0, 1], real_type, got, [1, 1], [0, 1], real_type, ring, x)
+    call nuice_start(x)
+    call nuice_wait(x)
+    call check(all(nint(got) == [modulo(my_rank - 1, num_ranks) + 1000, modulo(my_rank + 1, num_ranks)]), 'neighbours')
+    call nuice_free(x)
+    call MPI_Comm_free(ring, error)
+#endif
+  end subroutine
+
+  subroutine test_several()
+    type(nuice_request) :: x(2)
+    real(real64), asynchronous :: s(num_ranks, 2), r(num_ranks, 2)
+    integer :: ones(num_ranks), places(num_ranks), i, first, second, num_done, indices(2)
+    ones = 1
+    places = [(i, i = 0, num_ranks - 1)]
+    do i = 1, 2
+      call nuice_alltoallv_init(s(:, i), ones, places, real_type, r(:, i), ones, places, real_type, world, x(i))
+    end do
+    do i = 1, 3
+      s = my_rank + 10 * i
+      r = -1
+      call nuice_start(x(1))
+      call nuice_start(x(2))
+      if (i == 1) call nuice_waitall(x)
+      if (i == 2) then
+        call nuice_waitany(x, first)
+        call nuice_waitany(x, second)
+        call check(first + second == 3, 'both')
+        call nuice_waitany(x, first)
+        call check(first == 0, 'none is active')
+      else if (i == 3) then
+        num_done = 0
+        first = 0
+        do while (first < 2)
+          call nuice_testsome(x, num_done, indices)
+          first = first + num_done
+        end do
+      end if
+      call check(all(nint(r(:, 1)) == places + 10 * i) .and. all(r(:, 1) == r(:, 2)), 'two at once')
+    end do
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+    call with_requests(x)
+#endif
+    call nuice_free(x(1))
+    call nuice_free(x(2))
+  end subroutine
+
+#if defined(USE_MPI_F08) || defined(USE_MPI) || defined(USE_MPIF_H)
+  subroutine with_requests(x)
+    type(nuice_request), intent(in) :: x(2)
+    real(real64), asynchronous :: mine, other
+    integer :: error
+#if defined(USE_MPI_F08)
+    type(MPI_Request) :: requests(2)
+#else
+    integer :: requests(2)
+#endif
+    mine = my_rank
+    other = -1
+    call MPI_Irecv(other, 1, real_type, mod(my_rank + num_ranks - 1, num_ranks), 3, world, requests(1), error)
+    call MPI_Isend(mine, 1, real_type, mod(my_rank + 1, num_ranks), 3, world, requests(2), error)
+    call nuice_start(x(1))
+    call nuice_waitall_mpi(x, requests)
+    call check(nint(other) == mod(my_rank + num_ranks - 1, num_ranks), 'a request of MPI')
+  end subroutine
+#endif
+
+  !> To the next rank, which does not expect it.
+  subroutine test_sparse()
+    real(real64), target :: numbers(4)
+    real(real64), pointer :: came(:)
+    type(nuice_received) :: received
+    type(c_ptr) :: data
+    integer :: num_messages, rank, stat
+    integer(int64) :: bytes
+    character(200) :: errmsg
+    numbers = [0.5_real64, real(my_rank, real64), 7.0_real64, 0.25_real64]
+    call nuice_sparse_alltoallv(numbers, [mod(my_rank + 1, num_ranks)], [2], [1], real_type, world, received)
+    call nuice_received_size(received, num_messages)
+    call check(num_messages == 1, 'one message')
+    call nuice_received_message(received, 0, rank, bytes, data)
+    call c_f_pointer(data, came, [2])
+    call check(rank == mod(my_rank + num_ranks - 1, num_ranks) .and. bytes == 16, 'from the rank before')
+    call check(nint(came(1)) == rank .and. nint(came(2)) == 7, 'its numbers')
+    call nuice_received_free(received)
+    call nuice_sparse_alltoallv(numbers, [0], [2, 2], [1], real_type, world, received, stat, errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, '')
+  end subroutine
+
   subroutine test_properties()
     type(nuice_plan) :: plan, followed
     type(nuice_matrix) :: matrix
@@ -324,6 +501,7 @@ program exchanges
   implicit none
   call begin()
   call test_executors()
+  call test_alltoallv()
   call test_properties()
   call test_halo()
   call test_errors()

@@ -156,9 +156,28 @@ TEST(Auto, ChoosesWhatAdviseChooses) {
   EXPECT_EQ(plan.advice()->choice().exchange_s, advice.choice().exchange_s);
   EXPECT_EQ(plan.advice()->schedule, nullptr) << "a plan keeps its own rank's messages only";
   EXPECT_GT(plan.info().choose_s, 0);
-  EXPECT_EQ(plan_for(matrix, {}).advice(), nullptr);
-  EXPECT_EQ(plan_for(matrix, {}).info().choose_s, 0);
-  EXPECT_EQ(plan_for(matrix, {}).info().executor, "phased");
+  EXPECT_NE(plan_for(matrix, {}).advice(), nullptr) << "auto is the default";
+  const mpi::Plan named = plan_for(matrix, {.scheduler = "rs_n"});
+  EXPECT_EQ(named.advice(), nullptr);
+  EXPECT_EQ(named.info().choose_s, 0);
+  EXPECT_EQ(named.info().executor, "phased");
+}
+
+/// On hosts that nobody has described, others try executors; with no effort the window is that of the options.
+TEST(Auto, EffortSaysWhatIsMeasured) {
+  const CommMatrix matrix = some_matrix();
+  for (const auto effort : {mpi::Effort::estimate, mpi::Effort::learn}) {
+    mpi::Plan plan = plan_for(matrix, {.effort = effort, .hosts = "1", .automatic = {.wisdom = "none"}});
+    test::BoundPlan bound(plan);
+    bound.exchange.start();
+    bound.exchange.wait();
+    bound.expect_received(0);
+    const bool tries = bound.exchange.info().methods.size() > 1;
+    EXPECT_TRUE(effort == mpi::Effort::learn || !tries);
+  }
+  const mpi::Plan measured = plan_for(
+      matrix, {.effort = mpi::Effort::measure, .automatic = {.machine = "ethernet-10g", .wisdom = "none"}});
+  EXPECT_EQ(measured.advice()->decided_by == Prediction::measurement, matrix.num_messages() > 0);
 }
 
 TEST(Auto, KeepsToTheExecutorThatIsAskedFor) {

@@ -131,10 +131,12 @@ TEST(Distributed, FailsOnAllRanksAlike) {
   test::expect_same_error(ErrorCode::invalid_argument, who + " -> rank 0", [&] {
     plan(is_last ? std::vector<Partner>{{0, -5}} : std::vector<Partner>{}, {});
   });
-  for (const char* other : {"coloring", "auto"})
-    test::expect_same_error(ErrorCode::not_applicable,
-                            std::string("distributed_coloring, ac, lp, bex, lex, not for ") + other,
-                            [&] { plan({}, {.scheduler = other}); });
+  test::expect_same_error(ErrorCode::not_applicable,
+                          "distributed_coloring, ac, lp, bex, lex, not for coloring",
+                          [&] { plan({}, {.scheduler = "coloring"}); });
+  const mpi::Plan by_default(MPI_COMM_WORLD, std::vector<Partner>{},
+                             {.planning = mpi::Planning::distributed});
+  EXPECT_EQ(by_default.info().scheduler, "distributed_coloring");
   test::expect_same_error(ErrorCode::not_applicable, "hosts with several ranks for the scheduler lp",
                           [&] { plan({}, {.scheduler = "lp", .hosts = "2"}); });
   test::expect_same_error(ErrorCode::not_applicable, "combines no messages",

@@ -49,12 +49,12 @@ void expect_option_refused(const std::string& text, const PlanOptions& by_last_r
 
 TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
   const std::string on = " on rank 0, ";
-  expect_option_refused("option scheduler differs: rs_n" + on + "lp on " + last_rank(), {.scheduler = "lp"});
-  expect_option_refused("option scheduler differs: rs_n" + on + "no such on " + last_rank(),
+  expect_option_refused("option scheduler differs: auto" + on + "lp on " + last_rank(), {.scheduler = "lp"});
+  expect_option_refused("option scheduler differs: auto" + on + "no such on " + last_rank(),
                         {.scheduler = "no such"});
   expect_option_refused("option seed differs: 0" + on + "18446744073709551615 on " + last_rank(),
                         {.seed = ~std::uint64_t{0}});
-  expect_option_refused("option executor differs: phased" + on + "barrier on " + last_rank(),
+  expect_option_refused("option executor differs: auto" + on + "barrier on " + last_rank(),
                         {.executor = "barrier"});
   expect_option_refused("option async.max_sends differs: 0" + on + "3 on " + last_rank(),
                         {.async = {.max_sends = 3}});
@@ -79,7 +79,7 @@ TEST(Errors, WrongOptionsAreRefused) {
   };
   expect("unknown scheduler \"fastest\"; known: ac, lp", {.scheduler = "fastest"});
   expect("option async.max_sends is -1, below 0", {.executor = "async", .async = {.max_sends = -1}});
-  expect("option async.max_sends is for executors that send all at once, as async does, not for phased",
+  expect("option async.max_sends is for executors that send all at once, as async does, not for auto",
          {.async = {.max_sends = 2}});
   expect("option credit.chunk is 0, below 1", {.executor = "credit", .credit = {.chunk_bytes = 0}});
   expect("option credit.window is -1, below 1", {.executor = "credit", .credit = {.window_bytes = -1}});

@@ -65,11 +65,12 @@ TEST(OptionText, EveryOptionHasANameAndASentence) {
 }
 
 TEST(OptionText, SaysWhatIsWrong) {
-  expect_refused("there is no option \"schedular\"; known: scheduler, executor, seed", "schedular=lp");
+  expect_refused("there is no option \"schedular\"; known: scheduler, executor, effort, seed", "schedular=lp");
   expect_refused("\"scheduler\" has no value; write name=value", "scheduler = lp");
   expect_refused("option seed is a whole number, not \"-1\"", "seed=-1");
   expect_refused("option seed is a whole number, not \"18446744073709551616\"", "seed=18446744073709551616");
   expect_refused("option check is true or false, not \"yes\"", "check=yes");
+  expect_refused("option effort is one of estimate, learn, measure, not \"much\"", "effort=much");
   expect_refused("option planning is one of everywhere, root, distributed, not \"here\"", "planning=here");
   expect_refused("option credit.window is wrong: no unit here is called 'KB/s'", "credit.window=3KB/s");
   expect_refused("option credit.window is a whole number of bytes, not \"0.3B\"", "credit.window=0.3B");

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
 
   nuice_plan* plan = NULL;
   nuice_exchange* halo = NULL;
-  must(nuice_plan_create(MPI_COMM_WORLD, g.num_partners, g.ranks, g.bytes, "scheduler=coloring", &plan));
+  must(nuice_plan_create(MPI_COMM_WORLD, g.num_partners, g.ranks, g.bytes, NULL, &plan));
   must(nuice_plan_bind_array(plan, g.send, g.all_bytes, NULL, g.receive, g.all_bytes, NULL, NUICE_FORWARDS,
                              &halo));
 

@@ -18,7 +18,7 @@ double run(Grid& grid) {
     send.push_back({grid.send[e].data(), bytes});
     receive.push_back({grid.receive[e].data(), bytes});
   }
-  nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
+  nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations);
   nuice::mpi::Exchange halo = plan.bind(send, receive);
 
   for (int step = 0; step < steps; ++step) {

@@ -15,8 +15,7 @@ program heat
   call MPI_Dims_create(num_ranks, 2, dims)
   call make_grid(rank, dims)
 
-  call nuice_plan_create(MPI_COMM_WORLD, ranks(:num_partners), 8_int64 * length(:num_partners), plan, &
-    options='scheduler=coloring')
+  call nuice_plan_create(MPI_COMM_WORLD, ranks(:num_partners), 8_int64 * length(:num_partners), plan)
   call nuice_plan_bind_array(plan, send, receive, halo)
 
   do step = 1, steps

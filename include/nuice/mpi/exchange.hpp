@@ -52,6 +52,20 @@ struct ReceiveField {
   std::span<const std::int64_t> offsets = {};
 };
 
+/// `count` elements of a committed datatype for a rank, or from one. Both ends must agree on the bytes; types may differ as MPI allows.
+struct Outgoing {
+  Rank to;
+  const void* data;
+  std::int64_t count;
+  MPI_Datatype type = MPI_BYTE;
+};
+struct Incoming {
+  Rank from;
+  void* data;
+  std::int64_t count;
+  MPI_Datatype type = MPI_BYTE;
+};
+
 /// Which way the messages of a plan go.
 enum class Direction {
   forwards,  ///< From the ranks that gave destinations to those.

@@ -24,20 +24,6 @@
 
 namespace nuice::mpi {
 
-/// `count` elements of a committed datatype for a rank, or from one. Both ends must agree on the bytes; types may differ as MPI allows.
-struct Outgoing {
-  Rank to;
-  const void* data;
-  std::int64_t count;
-  MPI_Datatype type = MPI_BYTE;
-};
-struct Incoming {
-  Rank from;
-  void* data;
-  std::int64_t count;
-  MPI_Datatype type = MPI_BYTE;
-};
-
 /// Those of rank 0 count.
 struct ExchangerOptions {
   CreditOptions credit = {};

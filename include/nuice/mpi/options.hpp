@@ -30,6 +30,13 @@ enum class Planning {
   distributed,
 };
 
+/// How much is measured to find what is fast, as FFTW's planner flags.
+enum class Effort {
+  estimate,  ///< Nothing: AutoOptions::learn and measure are off, and windows are as the options say (default_window_bytes).
+  learn,     ///< The exchanges themselves show it (AutoOptions::learn, CreditOptions::adapt).
+  measure    ///< Candidates are timed while planning, too (AutoOptions::measure).
+};
+
 /// Of the executor async.
 struct AsyncOptions {
   /// At most so many sends of a rank are under way, each of them synchronous, so that a slow receiver's buffers cannot
@@ -118,11 +125,13 @@ struct AutoOptions {
 
 /// Must be equal on all ranks.
 struct PlanOptions {
-  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/explanation/advise.md).
-  std::string scheduler = "rs_n";
+  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/explanation/advise.md); with
+  /// Planning::distributed it is distributed_coloring.
+  std::string scheduler = "auto";
   /// A name of nuice::executors() that runs on MPI; or "auto": default_executor, and with the scheduler "auto" the one that it
   /// chooses. Schedulers that forward messages (rex, bruck) need one with phases.
   std::string executor = "auto";
+  Effort effort = Effort::learn;
   std::uint64_t seed = 0;
   /// What a phase costs besides its largest transfer, as the bytes that could be sent meanwhile (alpha / beta, Hockney's
   /// n1/2); kpbs and bruck look at it. Between 0 and max_bytes.

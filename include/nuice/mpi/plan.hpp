@@ -2,7 +2,7 @@
 // Planned exchanges on MPI: plan once, exchange as often as you like.
 //
 //   std::vector<nuice::Partner> destinations = {{3, 4096}, {5, 1024}};  // this rank's row of the matrix
-//   nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "rs_n"});
+//   nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations);
 //   // plan.sources() says who sends what to this rank: allocate one receive buffer per source, then
 //   nuice::mpi::Exchange exchange = plan.bind(send_buffers, receive_buffers);
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
@@ -152,6 +152,14 @@ class Plan {
   /// In the place of any bind() of the other ranks, by a layer above that finds this rank's memory wrong: all ranks throw this
   /// error, with this rank's name before its text.
   [[noreturn]] void refuse(const Error& why);
+  /// Each message by itself, forwards: sends[i] has the bytes of destinations()[i]; receives have those of sources(), in any order of
+  /// ranks, those of one rank in its order. Empty ones may be left out of both. Types may be freed once this returns.
+  /// Arrival::index counts `receives`.
+  /// Throws also: mismatch where a rank expects other messages than are sent to it; the pair is named.
+  Exchange bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives);
+  /// The same where every start() sends what then stands in `messages`, to the ranks from which these come, and replaces it. Takes as much
+  /// memory as they have bytes, and copies it.
+  Exchange bind_in_place(std::span<const Incoming> messages);
 
   /// Collective. Releases the tables, and the communicator once no Exchange needs it: those that are still
   /// bound stay usable. (The first plan's of a communicator stays until the last plan of it is destroyed.) Calling it again

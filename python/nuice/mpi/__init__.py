@@ -15,6 +15,7 @@
     halo = nuice.mpi.Halo(MPI.COMM_WORLD, needed, owned=mine)           # global indices
     ghosts = halo.gather(values)
 
+    x = nuice.mpi.Alltoallv_init(comm, [send, (counts, places), MPI.DOUBLE], [receive, (counts, places), MPI.DOUBLE])
     nuice.mpi.alltoallv(comm, [send, counts, MPI.DOUBLE], [receive, counts, MPI.DOUBLE])   # planned once
 
 Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; another one is an ImportError. What goes wrong
@@ -26,10 +27,33 @@ docs/how-to/languages.md has them beside those of C, C++ and Fortran.
 from ._excepthook import install as _install_excepthook
 from ._library import library_path, mpi_name
 from .alltoallv import alltoallv
-from .exchange import Exchange
+from .exchange import Exchange, Testsome, Waitall, Waitany
 from .halo import Halo
+from .persistent import (
+    Alltoallv_init,
+    Alltoallw_init,
+    Neighbor_alltoallv_init,
+    Neighbor_alltoallw_init,
+)
 from .plan import Partner, Plan
+from .sparse import sparse_alltoallv
 
-__all__ = ["Exchange", "Halo", "Partner", "Plan", "alltoallv", "library_path", "mpi_name"]
+__all__ = [
+    "Alltoallv_init",
+    "Alltoallw_init",
+    "Exchange",
+    "Halo",
+    "Neighbor_alltoallv_init",
+    "Neighbor_alltoallw_init",
+    "Partner",
+    "Plan",
+    "Testsome",
+    "Waitall",
+    "Waitany",
+    "alltoallv",
+    "library_path",
+    "mpi_name",
+    "sparse_alltoallv",
+]
 
 _install_excepthook()

@@ -97,6 +97,9 @@ _PROTOTYPES: dict[str, list[object]] = {
     "nuice_exchange_is_under_way": [c_void_p, _INTS],
     "nuice_exchange_text": [c_void_p, c_char_p, POINTER(c_char_p)],
     "nuice_exchange_free": [_HANDLE],
+    "nuice_waitall": [c_int, _ADDRESSES],
+    "nuice_waitany": [c_int, _ADDRESSES, _INTS],
+    "nuice_testsome": [c_int, _ADDRESSES, _INTS, _INTS],
     "nuice_halo_create_ranges_f": [c_int, _INT64S, c_int64, _INT64S, c_int64, c_char_p, _HANDLE],
     "nuice_halo_create_owners_f": [c_int, c_int64, _INTS, c_int64, _INT64S, c_int64, c_char_p, _HANDLE],
     "nuice_halo_create_list_f": [c_int, c_int64, _INT64S, c_int64, _INT64S, c_int64, c_char_p, _HANDLE],
@@ -167,7 +170,8 @@ def require_mpi() -> None:
 def fortran_handle(comm: MPI.Intracomm) -> int:
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f"{comm!r} is no communicator of mpi4py")
-    require_mpi()
+    if comm in (MPI.COMM_NULL, MPI.COMM_WORLD, MPI.COMM_SELF) or MPI.Is_finalized():
+        require_mpi()  # others may be of a session
     return comm.py2f()
 
 

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator
+import ctypes
+from collections.abc import Iterator, Sequence
 from ctypes import byref, c_char_p, c_int, c_void_p, py_object, pythonapi
 from types import TracebackType
 from typing import NoReturn
 
 from ..errors import Error
-from ._library import fail, lib, must
+from ._library import addresses, fail, ints, lib, must
 
 _start = lib.nuice_exchange_start
 _wait = lib.nuice_exchange_wait
@@ -149,3 +150,26 @@ class Exchange:
         if self._handle is None:
             raise Error("the exchange was freed", "state")
         fail(status)
+
+
+def _handles(exchanges: Sequence[Exchange]) -> ctypes.Array[c_void_p]:
+    return addresses([one._handle or 0 for one in exchanges])
+
+
+def Waitall(exchanges: Sequence[Exchange]) -> None:
+    """Returns when all that were started are complete; others are passed over. Raises as Exchange.Wait()."""
+    must(lib.nuice_waitall(len(exchanges), _handles(exchanges)))
+
+
+def Waitany(exchanges: Sequence[Exchange]) -> int | None:
+    """Which of those that were started is complete first; None where none was."""
+    index = c_int()
+    must(lib.nuice_waitany(len(exchanges), _handles(exchanges), byref(index)))
+    return index.value if index.value >= 0 else None
+
+
+def Testsome(exchanges: Sequence[Exchange]) -> list[int]:
+    """Does not wait: which of those that were started are complete now."""
+    count, indices = c_int(), ints([0] * len(exchanges))
+    must(lib.nuice_testsome(len(exchanges), _handles(exchanges), byref(count), indices))
+    return list(indices)[: count.value]

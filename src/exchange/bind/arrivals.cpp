@@ -12,6 +12,10 @@ void Arrivals::set_sources(std::span<const Partner> partners, std::span<const st
   landed_.reserve(sources_.size());
 }
 
+void Arrivals::number_sources(std::span<const std::size_t> indices) {
+  for (Source& source : sources_) source.index = indices[source.index];
+}
+
 Arrivals Arrivals::for_same_sources() const {
   Arrivals others;
   others.sources_ = sources_;

@@ -22,6 +22,8 @@ class Arrivals {
   /// Once, before the others. data[i]: where the message of partner i lies in the end; empty where it has no one place.
   /// A rank that stands there several times sends one message for all of them: its first place stands for it.
   void set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data);
+  /// As Arrival::index has them from now on, for each partner.
+  void number_sources(std::span<const std::size_t> indices);
   /// Others for the same sources, of which nothing is expected yet.
   Arrivals for_same_sources() const;
   /// The receive that is made next, from this rank, brings a piece of these sources' messages.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
 
 namespace nuice::mpi {
 
@@ -45,7 +46,7 @@ void Stretch::pack() {
   if (!packed_) return;
   for_packable([this](const void* from, int count, void* to, int bytes) {
     int position = 0;
-    must(MPI_Pack(from, count, elements_.type, to, bytes, &position, MPI_COMM_SELF), "MPI_Pack");
+    must(MPI_Pack(from, count, elements_.type, to, bytes, &position, any_comm()), "MPI_Pack");
   });
 }
 
@@ -54,7 +55,7 @@ void Stretch::receive(Bytes bytes) {
   if (!packed_ || missing_ > 0) return;
   for_packable([this](void* to, int count, const void* from, int size) {
     int position = 0;
-    must(MPI_Unpack(from, size, &position, to, count, elements_.type, MPI_COMM_SELF), "MPI_Unpack");
+    must(MPI_Unpack(from, size, &position, to, count, elements_.type, any_comm()), "MPI_Unpack");
   });
 }
 

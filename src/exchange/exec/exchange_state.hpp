@@ -33,6 +33,7 @@ struct Exchange::State {
   ExchangeInfo info;
   std::vector<SelfCopy> self;
   std::optional<SelfMessage> self_message;
+  std::vector<std::byte> staged;  // what is sent in place: the message to itself copies it there
   int self_tag = 0;
   double watchdog_s = 0;        // give up after so long without progress; 0: never
   bool watches_deaths = false;  // where MPI tells of them: give up when a rank of the plan has died

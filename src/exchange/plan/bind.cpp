@@ -8,6 +8,7 @@
 #include "core/text/names.hpp"
 #include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
+#include "exchange/bind/messages.hpp"
 #include "exchange/credit/port_budget.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/exec/reports.hpp"
@@ -249,6 +250,56 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
   return finish_bind(std::move(exchange), way.table);
 }
 
+/// As bind_fields(), of one field for each message.
+Exchange Plan::State::bind_typed(const Way& way, const CheckedMessages& messages) {
+  const MessageLayout layout(*comm, messages, tags->next);
+  const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), false) : 0;
+  Combined combined = combined_for(way, layout);
+  NearMessages near = near_messages_for(way, combined, layout);
+  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
+  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
+  std::unique_ptr<Exchange::State> exchange;
+  all_or_none(*comm, [&] {
+    exchange = new_exchange();
+    exchange->arrivals.set_sources(way.receive_from,
+                                   std::vector<std::span<std::byte>>(way.receive_from.size()));
+    exchange->self_message = make_self_message(way.table, layout);
+    set_run(*exchange, way, {Form::fields, Direction::forwards}, layout, std::move(combined), std::move(near),
+            settings_for(false, most_bytes, {}, budgets), tags_of_rivals);
+  });
+  return finish_bind(std::move(exchange), way.table);
+}
+
+Exchange Plan::State::bind_messages(const Way& way, std::span<const Outgoing> sends,
+                                    std::span<const Incoming> receives) {
+  CheckedMessages messages;
+  int has_gaps = 0;
+  all_or_none(*comm, [&] {
+    messages = CheckedMessages(way, sends, receives);
+    has_gaps = messages.are_plain() ? 0 : 1;
+  });
+  all_reduce(*comm, MPI_IN_PLACE, &has_gaps, 1, MPI_INT, MPI_MAX);
+  const Way own = {way.table, messages.destinations, way.receive_from};
+  Exchange exchange =
+      has_gaps != 0 ? bind_typed(own, messages) : bind_buffers(own, false, messages.from(), messages.to());
+  exchange.state_->arrivals.number_sources(messages.places);
+  return exchange;
+}
+
+Exchange Plan::State::bind_in_place(const Way& way, std::span<const Incoming> all) {
+  std::vector<Incoming> messages;
+  std::vector<Outgoing> sends;
+  std::vector<std::byte> memory;
+  all_or_none(*comm, [&] { stage(all, comm->rank(), comm->num_ranks(), messages, sends, memory); });
+  Exchange exchange = bind_messages(way, sends, messages);
+  PhaseTable to_itself;
+  to_itself.rank = comm->rank();
+  to_itself.sources = {{comm->rank(), std::ssize(memory)}};
+  exchange.state_->self_message = make_self_message(to_itself, StagedLayout(messages, memory));
+  exchange.state_->staged = std::move(memory);
+  return exchange;
+}
+
 /// bind(plan, way, is_backwards), once all ranks are known to bind the same.
 template <typename Bind>
 Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
@@ -303,6 +354,17 @@ Exchange Plan::bind(std::span<const SendField> send, std::span<const ReceiveFiel
                         [&](State& plan, const Way& way, bool is_backwards) {
                           return plan.bind_fields(way, is_backwards, send, receive);
                         });
+}
+
+Exchange Plan::bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
+  return State::binding(state_.get(), {Form::messages}, [&](State& plan, const Way& way, bool) {
+    return plan.bind_messages(way, sends, receives);
+  });
+}
+
+Exchange Plan::bind_in_place(std::span<const Incoming> messages) {
+  return State::binding(state_.get(), {Form::messages},
+                        [&](State& plan, const Way& way, bool) { return plan.bind_in_place(way, messages); });
 }
 
 }  // namespace nuice::mpi

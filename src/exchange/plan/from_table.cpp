@@ -227,6 +227,7 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
   become_member(parent, wanted.watchdog_s);
   PlanOptions options = agree_on_options(wanted);
   if (options.executor == auto_name) options.executor = default_executor;
+  if (options.scheduler == auto_name) options.scheduler = "rs_n";  // a name, and what follow() plans by
   if (options.planning == Planning::distributed) {
     all_or_none(*comm, [&] {
       check_table(*comm, given);

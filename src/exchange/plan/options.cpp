@@ -15,10 +15,11 @@ namespace {
 using namespace nuice::options;
 using O = PlanOptions;
 
+constexpr std::array<std::string_view, 3> effort_names = {"estimate", "learn", "measure"};
 constexpr std::array<std::string_view, 3> planning_names = {"everywhere", "root", "distributed"};
 
 using Kind = std::variant<Text<O>, Flag<O>, Whole<O, int>, Whole<O, std::uint64_t>, Size<O>, Seconds<O>,
-                          OneOf<O, Planning>>;
+                          OneOf<O, Planning>, OneOf<O, Effort>>;
 using Row = Option<Kind>;
 
 constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
@@ -28,6 +29,8 @@ const std::array option_table{
     Row{"scheduler", "which algorithm makes the schedule (nuice list), or auto",
         Text<O>{NUICE_AT(scheduler)}},
     Row{"executor", "how ranks go through it (nuice list), or auto", Text<O>{NUICE_AT(executor)}},
+    Row{"effort", "what is measured to find what is fast: estimate (nothing), learn or measure",
+        OneOf<O, Effort>{NUICE_AT(effort), effort_names}},
     Row{"seed", "of schedulers that draw random numbers", Whole<O, std::uint64_t>{NUICE_AT(seed), 0, any}},
     Row{"phase_cost", "what a phase costs, as bytes that could be sent meanwhile",
         Size<O>{NUICE_AT(phase_cost_bytes), 0, max_bytes}},

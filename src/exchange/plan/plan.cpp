@@ -8,6 +8,7 @@
 // allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
+#include "nuice/core/credit.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/text_io.hpp"
@@ -37,8 +39,21 @@ const Scheduler* named_scheduler(const std::string& name) {
   }
 }
 
+void settle_effort(PlanOptions& options) {
+  if (options.effort == Effort::measure) options.automatic.measure = true;
+  if (options.effort != Effort::estimate) return;
+  options.automatic.learn = options.automatic.measure = false;
+  CreditOptions& credit = options.credit;
+  if (credit.adapt && credit.window_bytes == max_bytes) credit.window_bytes = default_window_bytes;
+  if (credit.adapt && credit.chunk_bytes == INT_MAX) credit.chunk_bytes = default_chunk_bytes;
+  credit.adapt = false;
+}
+
 /// With what `automatic` means for a schedule that is chosen by its name.
 PlanOptions settled(PlanOptions options) {
+  settle_effort(options);
+  if (options.scheduler == auto_name && options.planning == Planning::distributed)
+    options.scheduler = "distributed_coloring";
   const bool is_chosen_later = options.scheduler == auto_name;
   if (options.executor == auto_name && !is_chosen_later) options.executor = default_executor;
   return options;

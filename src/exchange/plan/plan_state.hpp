@@ -30,6 +30,7 @@
 
 namespace nuice::mpi {
 
+struct CheckedMessages;
 struct Facts;
 
 /// The executor credit's window, shared by the ranks of a host.
@@ -114,6 +115,9 @@ struct Plan::State {
                         std::span<const ReceiveBuffer> receive);
   Exchange bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
                        std::span<const ReceiveField> receive);
+  Exchange bind_messages(const Way& way, std::span<const Outgoing> sends, std::span<const Incoming> receives);
+  Exchange bind_in_place(const Way& way, std::span<const Incoming> messages);
+  Exchange bind_typed(const Way& way, const CheckedMessages& messages);
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards,

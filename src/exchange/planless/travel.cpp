@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -54,14 +55,14 @@ void Travel::for_packable(Act&& act) {
 void Travel::pack() {
   for_packable([](const void* from, int count, MPI_Datatype type, void* to, int bytes) {
     int position = 0;
-    must(MPI_Pack(from, count, type, to, bytes, &position, MPI_COMM_SELF), "MPI_Pack");
+    must(MPI_Pack(from, count, type, to, bytes, &position, any_comm()), "MPI_Pack");
   });
 }
 
 void Travel::unpack() {
   for_packable([](void* to, int count, MPI_Datatype type, const void* from, int bytes) {
     int position = 0;
-    must(MPI_Unpack(from, bytes, &position, to, count, type, MPI_COMM_SELF), "MPI_Unpack");
+    must(MPI_Unpack(from, bytes, &position, to, count, type, any_comm()), "MPI_Unpack");
   });
 }
 

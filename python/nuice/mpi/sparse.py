@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One call for what receivers do not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from ctypes import POINTER, byref, c_int, c_int64, c_void_p, string_at
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from ._buffers import memory_of
+from ._library import addresses, fortran_handle, int64s, ints, lib, must, whole
+
+_HANDLE = POINTER(c_void_p)
+lib.nuice_sparse_alltoallv_f.argtypes = [
+    c_int,
+    POINTER(c_int),
+    _HANDLE,
+    POINTER(c_int64),
+    POINTER(c_int),
+    c_int,
+    _HANDLE,
+]
+lib.nuice_received_size.argtypes = [c_void_p, POINTER(c_int)]
+lib.nuice_received_message.argtypes = [c_void_p, c_int, POINTER(c_int), POINTER(c_int64), _HANDLE]
+lib.nuice_received_free.argtypes = [_HANDLE]
+for _name in ("sparse_alltoallv_f", "received_size", "received_message", "received_free"):
+    getattr(lib, f"nuice_{_name}").restype = c_int
+
+
+def sparse_alltoallv(
+    comm: MPI.Intracomm, messages: Mapping[int, Any] | Iterable[tuple[int, Any]], dtype: Any = np.uint8
+) -> list[tuple[int, NDArray[Any]]]:
+    """Collective. messages: to which rank, which buffer, as {rank: buffer} or (rank, buffer) pairs; to itself and
+    several to one rank are allowed, empty ones are not sent. Returns (rank, array of dtype) for each message
+    that has come, by ascending rank, those of one rank in its order. Raises Error, the same on all ranks:
+    invalid_argument for a rank that is none; arguments that make no
+    sense raise TypeError or BufferError on their rank.
+    """
+    fortran, handle = fortran_handle(comm), c_void_p()
+    try:
+        pairs = list(messages.items() if isinstance(messages, Mapping) else messages)
+        ranks = [whole(rank, "a rank", bits=32) for rank, _ in pairs]
+        memories = [memory_of(buffer, False) for _, buffer in pairs]
+    except Exception:
+        lib.nuice_sparse_alltoallv_f(-1, None, None, None, None, fortran, byref(handle))  # an error of all
+        raise
+    must(
+        lib.nuice_sparse_alltoallv_f(
+            len(pairs),
+            ints(ranks),
+            addresses([memory.address for memory in memories]),
+            int64s([memory.nbytes for memory in memories]),
+            ints([MPI.BYTE.py2f()] * len(pairs)),
+            fortran,
+            byref(handle),
+        )
+    )
+    try:
+        count = c_int()
+        must(lib.nuice_received_size(handle, byref(count)))
+        return [_message(handle, i, np.dtype(dtype)) for i in range(count.value)]
+    finally:
+        lib.nuice_received_free(byref(handle))
+
+
+def _message(handle: c_void_p, i: int, dtype: np.dtype[Any]) -> tuple[int, NDArray[Any]]:
+    rank, size, data = c_int(), c_int64(), c_void_p()
+    must(lib.nuice_received_message(handle, i, byref(rank), byref(size), byref(data)))
+    assert data.value is not None
+    return rank.value, np.frombuffer(bytearray(string_at(data.value, size.value)), dtype)

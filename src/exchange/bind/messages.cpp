@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/bind/messages.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "core/text/names.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/call.hpp"
+#include "mpi/requests.hpp"
+#include "mpi/wait.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+__extension__ using Wide = __int128;
+
+Rank partner_of(const Outgoing& message) { return message.to; }
+Rank partner_of(const Incoming& message) { return message.from; }
+std::string pair_of(const Outgoing& message, Rank mine) { return pair_name(mine, message.to); }
+std::string pair_of(const Incoming& message, Rank mine) { return pair_name(message.from, mine); }
+
+template <typename Message>
+void check(const Message& message, Rank mine, Rank num_ranks) {
+  const auto refuse = [&](ErrorCode code, const std::string& what) {
+    throw Error(code, pair_of(message, mine) + ": " + what);
+  };
+  if (partner_of(message) < 0 || partner_of(message) >= num_ranks)
+    refuse(ErrorCode::invalid_argument, "there are " + std::to_string(num_ranks) + " ranks");
+  if (message.type == MPI_DATATYPE_NULL) refuse(ErrorCode::invalid_argument, "the type is MPI_DATATYPE_NULL");
+  if (message.count < 0) refuse(ErrorCode::invalid_argument, "the count is " + std::to_string(message.count));
+  const Bytes size = size_of(message.type);
+  if (size > 0 && message.count > max_bytes / size) refuse(ErrorCode::limit, "more than 2^62 bytes");
+}
+
+/// Throws Error for a message that cannot be.
+template <typename Message>
+bool has_bytes(const Message& message, Rank mine, Rank num_ranks) {
+  check(message, mine, num_ranks);
+  return bytes_of(message.count, message.type) > 0;
+}
+
+template <typename Message>
+std::vector<Partner> partners_of(std::span<const Message> messages) {
+  std::vector<Partner> partners;
+  for (const Message& message : messages)
+    partners.push_back({partner_of(message), bytes_of(message.count, message.type)});
+  return partners;
+}
+
+/// What the plan has and what is here, each by ascending rank and without empty messages.
+void require_equal(std::span<const Partner> plan, std::span<const Partner> here, Rank mine, bool is_send) {
+  const auto sorted = [](std::span<const Partner> partners) {
+    std::vector<Partner> kept(partners.begin(), partners.end());
+    std::erase_if(kept, [](const Partner& partner) { return partner.bytes == 0; });
+    std::ranges::stable_sort(kept, {}, &Partner::rank);
+    return kept;
+  };
+  const std::vector<Partner> planned = sorted(plan);
+  const std::vector<Partner> given = sorted(here);
+  for (std::size_t i = 0; i < planned.size() || i < given.size(); ++i) {
+    if (i < planned.size() && i < given.size() && planned[i].rank == given[i].rank &&
+        planned[i].bytes == given[i].bytes)
+      continue;
+    const Rank rank =
+        std::min(i < planned.size() ? planned[i].rank : INT_MAX, i < given.size() ? given[i].rank : INT_MAX);
+    const auto bytes = [&](const std::vector<Partner>& from) {
+      return std::to_string(i < from.size() && from[i].rank == rank ? from[i].bytes : 0);
+    };
+    throw Error(ErrorCode::mismatch, is_send ? pair_name(mine, rank) + ": the plan has " + bytes(planned) +
+                                                   " bytes, the call " + bytes(given)
+                                             : pair_name(rank, mine) + ": " + bytes(planned) +
+                                                   " bytes are sent, " + bytes(given) + " are expected");
+  }
+}
+
+}  // namespace
+
+CheckedMessages::CheckedMessages(const Way& way, std::span<const Outgoing> all_sends,
+                                 std::span<const Incoming> all_receives) {
+  const auto [rank, num_ranks] = std::pair(way.table.rank, way.table.num_ranks);
+  for (const Outgoing& message : all_sends)
+    if (has_bytes(message, rank, num_ranks)) sends.push_back(message);
+  for (std::size_t i = 0; i < all_receives.size(); ++i)
+    if (has_bytes(all_receives[i], rank, num_ranks)) places.push_back(i);
+  std::ranges::stable_sort(places, {}, [&](std::size_t i) { return all_receives[i].from; });
+  for (const std::size_t i : places) receives.push_back(all_receives[i]);
+  destinations = partners_of(std::span(std::as_const(sends)));
+  require_equal(way.send_to, destinations, rank, true);
+  require_equal(way.receive_from, partners_of(std::span(std::as_const(receives))), rank, false);
+}
+
+bool CheckedMessages::are_plain() const {
+  const auto is_plain = [](const auto& message) { return are_plain_bytes(message.type); };
+  return std::ranges::all_of(sends, is_plain) && std::ranges::all_of(receives, is_plain);
+}
+
+std::vector<SendBuffer> CheckedMessages::from() const {
+  std::vector<SendBuffer> buffers;
+  for (const auto& [to, data, count, type] : sends)
+    buffers.push_back({static_cast<const std::byte*>(data), bytes_of(count, type)});
+  return buffers;
+}
+
+std::vector<ReceiveBuffer> CheckedMessages::to() const {
+  std::vector<ReceiveBuffer> buffers;
+  for (const auto& [from, data, count, type] : receives)
+    buffers.push_back({static_cast<std::byte*>(data), bytes_of(count, type)});
+  return buffers;
+}
+
+void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector<Incoming>& messages,
+           std::vector<Outgoing>& sends, std::vector<std::byte>& memory) {
+  Bytes bytes = 0;
+  for (const Incoming& message : all) {
+    if (!has_bytes(message, rank, num_ranks) || message.from == rank) continue;
+    messages.push_back(message);
+    bytes += bytes_of(message.count, message.type);
+  }
+  memory.resize(static_cast<std::size_t>(bytes));
+  std::byte* at = memory.data();
+  for (const auto& [other, data, count, type] : messages) {
+    sends.push_back({other, at, bytes_of(count, type)});
+    at += sends.back().count;
+  }
+}
+
+MessageLayout::MessageLayout(const Communicator& comm, const CheckedMessages& messages, int tag) {
+  const auto made = [](Rank rank, const void* at, std::int64_t count, MPI_Datatype type) {
+    return Place{.rank = rank,
+                 .all = {static_cast<std::byte*>(const_cast<void*>(at)), count, type},
+                 .begin = 0,
+                 .bytes = bytes_of(count, type)};
+  };
+  std::vector<Place> out;
+  std::vector<Place> in;
+  for (const auto& [to, at, count, type] : messages.sends) out.push_back(made(to, at, count, type));
+  for (const auto& [from, at, count, type] : messages.receives) in.push_back(made(from, at, count, type));
+  send_ = places_of(std::move(out));
+  receive_ = places_of(std::move(in));
+  const std::vector<std::int64_t> theirs = exchange_counts(comm, tag);
+  all_or_none(comm, [&] {
+    std::size_t i = 0;
+    for (ByRank* const side : {&send_, &receive_})
+      for (Place& place : *side) join(place, std::gcd(place.all.count, theirs[i++]));
+  });
+}
+
+MessageLayout::ByRank MessageLayout::places_of(std::vector<Place> places) {
+  std::ranges::stable_sort(places, {}, &Place::rank);
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (places[i].rank == places[i - 1].rank) places[i].begin = places[i - 1].begin + places[i - 1].bytes;
+  return places;
+}
+
+/// One small message for each end of each message; the second of a pair meets the second.
+std::vector<std::int64_t> MessageLayout::exchange_counts(const Communicator& comm, int tag) const {
+  std::vector<std::int64_t> mine;
+  for (const ByRank* const side : {&send_, &receive_})
+    for (const Place& place : *side) mine.push_back(place.all.count);
+  std::vector<std::int64_t> theirs(mine.size());
+  std::vector<MPI_Request> receives;
+  std::vector<MPI_Request> sends;
+  try {
+    std::size_t i = 0;
+    for (const bool is_send : {true, false}) {
+      for (const Place& place : is_send ? send_ : receive_) {
+        must(MPI_Irecv(&theirs[i], 1, MPI_INT64_T, place.rank, is_send ? tag + 1 : tag, comm.get(),
+                       &receives.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Irecv");
+        must(MPI_Isend(&mine[i++], 1, MPI_INT64_T, place.rank, is_send ? tag : tag + 1, comm.get(),
+                       &sends.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Isend");
+      }
+    }
+    wait_all(comm, receives, "MPI_Irecv");
+    wait_all(comm, sends, "MPI_Isend");
+  } catch (const Error&) {
+    cancel_receives(receives);
+    [[maybe_unused]] const auto* const left = new auto(std::move(mine));  // to MPI, which may still read it
+    throw;
+  }
+  return theirs;
+}
+
+/// So many elements.
+void MessageLayout::join(Place& place, std::int64_t elements) {
+  const std::int64_t each = place.all.count / elements;
+  if (each == 1) return;
+  if (each > INT_MAX)
+    throw Error(ErrorCode::limit, std::to_string(each) + " elements would have to travel as one");
+  types_.push_back(Datatype::contiguous(static_cast<int>(each), place.all.type));
+  place.all = {place.all.at, elements, types_.back().get()};
+}
+
+void MessageLayout::find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places) {
+  for (const Place& place : std::ranges::equal_range(all, rank, {}, &Place::rank)) {
+    const auto element_at = [&](Bytes at) {
+      const Bytes inside = std::clamp<Bytes>(at - place.begin, 0, place.bytes);
+      return static_cast<std::int64_t>(static_cast<Wide>(place.all.count) * inside / place.bytes);
+    };
+    const std::int64_t begin = element_at(offset);
+    const std::int64_t end = element_at(offset + bytes);
+    if (begin < end)
+      places.push_back({place.all.at + begin * extent_of(place.all.type), end - begin, place.all.type});
+  }
+}
+
+void MessageLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {
+  find(send_, dst, offset, bytes, places);
+}
+
+void MessageLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
+  find(receive_, src, offset, bytes, places);
+}
+
+/// All of them, whatever the rank.
+void StagedLayout::find_to_send(Rank, Bytes, Bytes, Places& places) const {
+  for (const auto& [from, at, count, type] : messages_)
+    places.push_back({static_cast<std::byte*>(at), count, type});
+}
+
+void StagedLayout::find_to_receive(Rank, Bytes, Bytes, Places& places) const {
+  places.push_back({memory_.data(), std::ssize(memory_), MPI_BYTE});
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages of any MPI datatypes, each with a type, a count and a place of its own, as MPI_Alltoallw has them.
+//
+// Both ends of a message have the same bytes, but perhaps other elements: ten doubles here, one vector of ten there. Executors cut
+// between elements, and need those of both ends to have one size. So each end tells the other its count, and for the executors
+// a message has gcd(counts) elements, each of several of the user's.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "exchange/bind/layout.hpp"
+#include "mpi/communicator.hpp"
+#include "nuice/mpi/exchange.hpp"
+
+namespace nuice::mpi {
+
+inline Bytes bytes_of(std::int64_t count, MPI_Datatype type) { return count * size_of(type); }
+
+/// Those with bytes, which are the plan's.
+struct CheckedMessages {
+  CheckedMessages() = default;
+  /// Not collective. Throws Error invalid_argument for a rank that is none, no datatype or a negative count; limit; mismatch where
+  /// the plan has other messages. The pair is named.
+  CheckedMessages(const Way& way, std::span<const Outgoing> all_sends,
+                  std::span<const Incoming> all_receives);
+
+  std::vector<Outgoing> sends;
+  std::vector<Incoming> receives;     ///< By ascending rank, those of one rank in their order.
+  std::vector<std::size_t> places;    ///< Of receives, among all that were given.
+  std::vector<Partner> destinations;  ///< Of sends.
+
+  /// Whether each is plain bytes in one place.
+  bool are_plain() const;
+  // As buffers, where they are.
+  std::vector<SendBuffer> from() const;
+  std::vector<ReceiveBuffer> to() const;
+};
+
+class MessageLayout : public Layout {
+ public:
+  /// Collective, for messages of the plan. tag: this one and the next are used by nothing else meanwhile.
+  MessageLayout(const Communicator& comm, const CheckedMessages& messages, int tag);
+
+  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
+  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
+
+ private:
+  /// A message, or one of those that the user lists for one rank.
+  struct Place {
+    Rank rank;
+    Segment all;
+    Bytes begin;  // in what the plan has for the rank
+    Bytes bytes;
+  };
+  using ByRank = std::vector<Place>;  // ascending
+  static ByRank places_of(std::vector<Place> places);
+  static void find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places);
+  /// What the other ends of all messages have, those that are sent first.
+  std::vector<std::int64_t> exchange_counts(const Communicator& comm, int tag) const;
+  void join(Place& place, std::int64_t elements);
+
+  std::vector<Datatype> types_;
+  ByRank send_;
+  ByRank receive_;
+};
+
+/// Not collective. What exchanges in place: messages with other ranks, which are sent from memory that every start copies them to.
+/// Throws Error as CheckedMessages().
+void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector<Incoming>& messages,
+           std::vector<Outgoing>& sends, std::vector<std::byte>& memory);
+
+/// That copy, as a message of the rank to itself.
+class StagedLayout : public Layout {
+ public:
+  StagedLayout(std::span<const Incoming> messages, std::span<std::byte> memory)
+      : messages_(messages), memory_(memory) {}
+  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
+  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
+
+ private:
+  std::span<const Incoming> messages_;
+  std::span<std::byte> memory_;
+};
+
+}  // namespace nuice::mpi

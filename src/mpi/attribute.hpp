@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is kept with a communicator of the user's, as long as that lives: one object of each type.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "mpi/call.hpp"
+
+namespace nuice::mpi {
+
+/// The one that there is, or make()'s, which may be collective: all ranks have one or none has.
+template <typename Object, typename Make>
+Object& attribute_of(MPI_Comm comm, Make&& make) {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    const auto forget = [](MPI_Comm, int, void* value, void*) {
+      delete static_cast<Object*>(value);
+      return MPI_SUCCESS;
+    };
+    must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr), "MPI_Comm_create_keyval");
+    return made;
+  }();
+  void* value = nullptr;
+  int found = 0;
+  must(MPI_Comm_get_attr(comm, key, static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
+  if (found != 0) return *static_cast<Object*>(value);
+  std::unique_ptr<Object> made = make();
+  must(MPI_Comm_set_attr(comm, key, made.get()), "MPI_Comm_set_attr");
+  return *made.release();
+}
+
+}  // namespace nuice::mpi
