@@ -37,7 +37,7 @@ struct HaloExchange::State {
   double wire_roundoff = 0;
   bool under_way = false;               // a second start() must not pack into buffers that are being sent
   std::shared_ptr<OncePerHost> shared;  // which `both` needs
-  std::unique_ptr<OncePerHost::Bound> both;  // in the place of movement and exchange
+  std::unique_ptr<OncePerHost::Bound> both;  // instead of movement and exchange
   std::optional<Exchange> exchange;          // last, as it must end before the buffers do
 };
 

@@ -96,7 +96,7 @@ CASE = Case(
         schedulers=SCHEDULERS,
         repeat=3,
         held_out=(False, "also permuted and resized ones"),
-        advise=(False, "the adviser, in the place of schedules"),
+        advise=(False, "the adviser instead of schedules"),
         machines=(
             ["ethernet-10g", "ib-hdr-fattree", "ib-ndr-fattree", "slingshot-dragonfly", "roce-pfc"],
             "--advise: on these",
