@@ -107,6 +107,9 @@ void register_machine_class(nb::module_& module) {
   machine.def_ro("name", &Machine::name)
       .def_ro("summary", &Machine::summary)
       .def_prop_ro("topology", [](const Machine& m) { return m.topology->name(); })
+      .def_ro("grows", &Machine::grows, "Whether grown() makes its network larger.")
+      .def("grown", &grown, nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
+           "The machine for so many ranks: a larger installation of its kind if it is a family.")
       .def_prop_ro("num_ranks", [](const Machine& m) { return m.topology->num_ranks(); })
       .def_prop_ro("duplex", [](const Machine& m) { return duplex_name(m.duplex); })
       .def_prop_ro("switching", [](const Machine& m) { return switching_name(m.switching); })
@@ -128,8 +131,16 @@ void register_machines(nb::module_& module) {
              "Seconds of a broadcast by the control network; 0 where there is none.");
   module.def("calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
              "Where `nuice-calibrate --save` leaves a machine; empty without a home.");
-  module.def("find_machine", &find_machine, nb::arg("name"),
-             "The shipped machine of that name, or the one in the file NAME.toml.");
+  module.def(
+      "find_machine", [](std::string_view name) { return find_machine(name); }, nb::arg("name"),
+      "The shipped machine of that name, or the one in the file NAME.toml.");
+  module.def(
+      "find_machine",
+      [](std::string_view name, Rank ranks, Rank ranks_per_host) {
+        return find_machine(name, ranks, ranks_per_host);
+      },
+      nb::arg("name"), nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
+      "The same for so many ranks: a family grows (Machine.grown).");
   module.def(
       "load_machine", [](const std::filesystem::path& path) { return load_machine(path.string()); },
       nb::arg("path"), "Reads a machine; nuice.Error with \"path:line: what is wrong\".");

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from . import _core
 from ._core import Advice, CommMatrix, Machine
 from .matrix import require_matrix
+from .simulation import machine_for
 
 
 def advise(
@@ -28,15 +29,16 @@ def advise(
 ) -> Advice:
     """Predicts planning and exchange time of every candidate; the least planning / reuse + exchange wins.
 
-    machine: an object, the name of a shipped one, or a file NAME.toml. candidates: "SCHEDULER:EXECUTOR" or
-    "SCHEDULER"; all that the machine allows if None. predict_by: "rule", "model" or "simulation" for all of
-    them, whatever that costs; without it deciding takes less than the exchanges it decides about (or than
-    budget_s), as estimated from counted work, so that the same arguments give the same advice.
+    machine: an object, the name of a shipped one, or a file NAME.toml; a family grows to the matrix.
+    candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; all that the machine allows if None. predict_by: "rule",
+    "model" or "simulation" for all of them, whatever that costs; without it deciding takes less than the
+    exchanges it decides about and 3 s at most (or than budget_s), as estimated from counted work, so that the
+    same arguments give the same advice.
     Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is
     applicable.
     """
     require_matrix(matrix)
-    target = _core.find_machine(machine) if isinstance(machine, str) else machine
+    target = machine_for(machine, matrix)
     return _core.advise_on(
         matrix, target, reuse, list(candidates or []), seed, predict_by=predict_by, budget_s=budget_s
     )

@@ -42,7 +42,7 @@ def simulate(
     """
     require_matrix(matrix)
     return _core.simulate_schedule(
-        matrix, _schedule(schedule), _machine(machine), executor, blocking_sends, timeline
+        matrix, _schedule(schedule), machine_for(machine, matrix), executor, blocking_sends, timeline
     )
 
 
@@ -64,7 +64,7 @@ def simulate_drs_n(
     """
     require_matrix(matrix)
     return _core.simulate_drs_n_on(
-        matrix, _machine(machine), seed, retry_delay_s, timeline, when_busy, early_bytes
+        matrix, machine_for(machine, matrix), seed, retry_delay_s, timeline, when_busy, early_bytes
     )
 
 
@@ -89,7 +89,7 @@ def simulate_packets(
     """
     require_matrix(matrix)
     return _core.simulate_packets_on(
-        matrix, _schedule(schedule), _machine(machine), executor, queueing, routing, **numbers
+        matrix, _schedule(schedule), machine_for(machine, matrix), executor, queueing, routing, **numbers
     )
 
 
@@ -97,8 +97,18 @@ def _schedule(given: Schedule | Plan) -> Schedule:
     return given.schedule if isinstance(given, Plan) else given
 
 
-def _machine(machine: Machine | str) -> Machine:
-    return _core.find_machine(machine) if isinstance(machine, str) else machine
+def machine_for(machine: Machine | str, matrix: CommMatrix, ranks_per_host: int = 1) -> Machine:
+    """As large as the matrix, if it is a family. Raises Error mismatch if it is too small."""
+    found = _core.find_machine(machine) if isinstance(machine, str) else machine
+    target = found.grown(matrix.num_ranks, ranks_per_host)
+    if target.num_ranks >= matrix.num_ranks:
+        return target
+    families = ", ".join(name for name in _core.machine_names() if _core.find_machine(name).grows)
+    raise Error(
+        f"machine {target.name}: topology {target.topology} has {target.num_ranks} ranks, the matrix has "
+        f"{matrix.num_ranks}; `grows = true` in a machine file lets it grow, as these do: {families}",
+        "mismatch",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +167,7 @@ def predict(
     exchanges (duplex "paired"), `phased` elsewhere.
     """
     require_matrix(matrix)
-    target = _machine(machine)
+    target = machine_for(machine, matrix)
     if executor != "auto":
         _core.find_executor(executor)  # an unknown name stops us before any work
     known = [s.name for s in _core.schedulers()]
@@ -219,7 +229,7 @@ def predict_packets(
     """As predict(), by simulate_packets(). executor "auto": `async` for one phase, `depend` where the
     schedule has what it needs (direct, one_port), else `phased`."""
     require_matrix(matrix)
-    target = _machine(machine)
+    target = machine_for(machine, matrix)
     if executor != "auto":
         _core.find_executor(executor)
     names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)

@@ -44,6 +44,9 @@ constexpr double most_pieces_kept = 4e6;
 /// Deciding may take this part of the exchanges that it decides about.
 constexpr double budget_share = 0.5;
 
+/// Nor longer than so, whatever the plan is worth: somebody waits for the answer. options.budget_s allows more.
+constexpr double most_deciding_s = 3;
+
 /// Of the budget: what may go into candidates that are not likely to win.
 constexpr double next_to_nothing = 0.1;
 
@@ -229,7 +232,7 @@ class Decision {
   }
 
   double budget_for(double exchange_s) const {
-    return budget_share * static_cast<double>(options_.reuse) * exchange_s;
+    return std::min(most_deciding_s, budget_share * static_cast<double>(options_.reuse) * exchange_s);
   }
 
   /// The first and any other one: sending everything at once, which is dear to simulate, need not be it.

@@ -157,10 +157,15 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
       const int64_t bytes = value_bytes * width;
       const auto* const from = static_cast<const std::byte*>(pointer_at(ghosts, f));
       auto* const to = static_cast<std::byte*>(pointer_at(owned, f));
-      fields[f] = {from,   bytes_behind(from, held.num_ghosts(), bytes),
-                   to,     bytes_behind(to, held.num_owned(), bytes),
-                   bytes,  width,
-                   combine};
+      fields[f] = {from,
+                   bytes_behind(from, held.num_ghosts(), bytes),
+                   to,
+                   bytes_behind(to, held.num_owned(), bytes),
+                   bytes,
+                   width,
+                   combine,
+                   nuice::mpi::Wire::as_is,
+                   op != MPI_REPLACE};  // the last rank's stays
     }
     check_for_all(held, [&] { at(exchange, "exchange"); });
     keep(exchange, held.bind_scatter(fields));

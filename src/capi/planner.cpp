@@ -231,8 +231,9 @@ int nuice_schedule_free(nuice_schedule** schedule) { return free_handle(schedule
 int nuice_advice_create(const nuice_matrix* matrix, const char* options, nuice_advice** advice) {
   return guarded([&] {
     const auto chosen = options_of(options, machine_rows);
+    const nuice::CommMatrix& given = at(matrix, "matrix").matrix;
     at(advice, "advice") =
-        new nuice_advice{nuice::advise(at(matrix, "matrix").matrix, nuice::find_machine(chosen.machine),
+        new nuice_advice{nuice::advise(given, nuice::find_machine(chosen.machine, given.num_ranks()),
                                        {.reuse = chosen.reuse, .seed = chosen.seed}),
                          {}};
   });

@@ -2,22 +2,71 @@
 #include "core/by_size.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
 
 namespace nuice::core {
+namespace {
 
-std::vector<MessageId> ids_by_size(const CommMatrix& matrix) {
-  struct Sized {  // sizes beside the ids: sorting ids alone would read sizes all over the memory
-    Bytes bytes;
-    MessageId id;
+struct Sized {  // sizes beside the ids: sorting ids alone would read sizes all over the memory
+  Bytes bytes;
+  MessageId id;
+};
+
+constexpr unsigned digit_bits = 11;
+constexpr std::size_t few = 1024;  // are sorted by comparing
+
+/// By one digit, the largest first; those that are equal in it stay as they are.
+void sort_by_digit(const std::vector<Sized>& from, std::vector<Sized>& to, unsigned shift) {
+  const auto digit = [&](const Sized& m) {
+    return (std::size_t{1} << digit_bits) - 1 -
+           (static_cast<std::size_t>(m.bytes) >> shift) % (std::size_t{1} << digit_bits);
   };
-  std::vector<Sized> messages(matrix.num_messages());
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) messages[id] = {matrix.bytes(id), id};
-  std::ranges::sort(messages, [](const Sized& a, const Sized& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.id < b.id;
-  });
+  std::array<std::size_t, std::size_t{1} << digit_bits> begin{};
+  for (const Sized& m : from) ++begin[digit(m)];
+  std::exclusive_scan(begin.begin(), begin.end(), begin.begin(), std::size_t{0});
+  for (const Sized& m : from) to[begin[digit(m)]++] = m;
+}
+
+std::vector<MessageId> sorted(std::vector<Sized> messages, Bytes largest) {
+  if (messages.size() <= few) {
+    std::ranges::sort(messages, [](const Sized& a, const Sized& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.id < b.id;
+    });
+  } else {
+    std::vector<Sized> other(messages.size());
+    const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(largest)));
+    for (unsigned shift = 0; shift < bits; shift += digit_bits) {
+      sort_by_digit(messages, other, shift);
+      messages.swap(other);
+    }
+  }
   std::vector<MessageId> ids(messages.size());
   std::ranges::transform(messages, ids.begin(), [](const Sized& m) { return m.id; });
   return ids;
+}
+
+}  // namespace
+
+std::vector<MessageId> ids_by_size(std::span<const Bytes> bytes) {
+  std::vector<Sized> messages(bytes.size());
+  Bytes largest = 0;
+  for (std::size_t id = 0; id < bytes.size(); ++id) {
+    messages[id] = {bytes[id], static_cast<MessageId>(id)};
+    largest = std::max(largest, bytes[id]);
+  }
+  return sorted(std::move(messages), largest);
+}
+
+std::vector<MessageId> ids_by_size(const CommMatrix& matrix) {
+  std::vector<Sized> messages(matrix.num_messages());
+  Bytes largest = 0;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    messages[id] = {matrix.bytes(id), id};
+    largest = std::max(largest, messages[id].bytes);
+  }
+  return sorted(std::move(messages), largest);
 }
 
 }  // namespace nuice::core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/halo.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <type_traits>
@@ -37,7 +38,10 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
       inspect(*state.comm, ownership, needed, entry_bytes, options, state.plan));
   // The requests are a scatter of indices, so that their plan serves values in both directions. But what keeps links free
   // one way need not do so on the way back, so with a network the gather is what is planned.
-  if (options.topology.empty()) return;
+  if (options.topology.empty()) {
+    state.once_per_host = OncePerHost::of(*state.comm, *state.pattern, options, entry_bytes);
+    return;
+  }
   state.plan.emplace(plan_for(*state.comm, state.pattern->needers, entry_bytes, options));
   state.plan_is_of_scatter = false;
 }
@@ -105,14 +109,28 @@ void Halo::State::require_same_size(Bytes entry_bytes) const {
   });
 }
 
+/// Contributions may only be combined on their way where the order does not matter, on all ranks.
+template <typename Field>
+bool Halo::State::shares_with(std::span<const Field> fields) const {
+  if (!once_per_host) return false;
+  std::int32_t all = 1;
+  if constexpr (std::is_same_v<Field, ScatterField>) {
+    for (const Field& field : fields) all = std::min<std::int32_t>(all, field.any_order ? 1 : 0);
+    all_reduce(*comm, MPI_IN_PLACE, &all, 1, MPI_INT32_T, MPI_MIN);
+  }
+  return all == 1;
+}
+
 template <typename Field>
 std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fields) {
   constexpr bool is_scatter = std::is_same_v<Field, ScatterField>;
   require_running(is_scatter ? "bind_scatter()" : "bind_gather()");
   all_or_none(*comm, [&] { check_fields(*pattern, fields, comm->rank()); });
   Bytes entry_bytes = 0;
-  for (const Field& field : fields) entry_bytes += field.entry_bytes;
+  for (const Field& field : fields)
+    entry_bytes += static_cast<Bytes>(wire_bytes(field.wire, field.entry_bytes));
   require_same_size(entry_bytes);
+  const bool shares = shares_with(fields);
   std::unique_ptr<HaloExchange::State> bound;
   std::vector<FieldBytes> bytes;
   std::vector<SendField> send;
@@ -121,19 +139,31 @@ std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fi
     bound = std::make_unique<HaloExchange::State>();
     bound->pattern = pattern;
     bound->info = plan->info();
+    if (shares) return;
     bound->movement = movement_of(*pattern, fields, bytes);
     std::vector<std::byte>& messages = bound->movement.messages;
     for (std::size_t f = 0; f < fields.size(); ++f) {
+      bound->wire_roundoff = std::max(bound->wire_roundoff, unit_roundoff(fields[f].wire));
       const auto& [with_needers, offsets, with_owners] = bytes[f];
       if constexpr (is_scatter) {
-        send.push_back({fields[f].ghosts, MPI_BYTE, with_owners, {}});
+        send.push_back({travelling(bound->movement, f, fields[f].ghosts), MPI_BYTE, with_owners, {}});
         receive.push_back({messages.data(), MPI_BYTE, with_needers, offsets});
       } else {
         send.push_back({messages.data(), MPI_BYTE, with_needers, offsets});
-        receive.push_back({fields[f].ghosts, MPI_BYTE, with_owners, {}});
+        receive.push_back({travelling(bound->movement, f, fields[f].ghosts), MPI_BYTE, with_owners, {}});
       }
     }
   });
+  if (shares) {
+    bound->shared = once_per_host;
+    bound->both = once_per_host->bind(fields);
+    const Crossing& crossing = once_per_host->crossing();
+    bound->info = (is_scatter ? bound->both->second : bound->both->first)->info();
+    bound->info.spared_bytes = (crossing.every_time - crossing.once_per_host) * entry_bytes;
+    for (const Field& field : fields)
+      bound->wire_roundoff = std::max(bound->wire_roundoff, unit_roundoff(field.wire));
+    return bound;
+  }
   bound->exchange.emplace(is_scatter == plan_is_of_scatter ? plan->bind(send, receive)
                                                            : plan->bind(send, receive, Direction::backwards));
   return bound;

@@ -19,14 +19,18 @@ void HaloExchange::start() {
   State& bound = state();
   if (bound.under_way)
     throw Error(ErrorCode::state, "start() before the previous halo exchange finished: call wait() first");
-  bound.movement.pack();
-  bound.exchange->start();
+  if (bound.both) {
+    bound.both->start();
+  } else {
+    bound.movement.pack();
+    bound.exchange->start();
+  }
   bound.under_way = true;
 }
 
 bool HaloExchange::test() {
   State& bound = state();
-  if (!bound.exchange->test()) return false;
+  if (!(bound.both ? bound.both->test() : bound.exchange->test())) return false;
   bound.under_way = false;
   bound.movement.unpack();
   return true;
@@ -34,7 +38,11 @@ bool HaloExchange::test() {
 
 void HaloExchange::wait() {
   State& bound = state();
-  bound.exchange->wait();
+  if (bound.both) {
+    bound.both->wait();
+  } else {
+    bound.exchange->wait();
+  }
   bound.under_way = false;
   bound.movement.unpack();
 }
@@ -43,10 +51,16 @@ bool HaloExchange::is_under_way() const { return state().under_way; }
 
 void HaloExchange::free() {
   if (!state_) return;
-  state_->exchange->free();
+  if (state_->both) {
+    state_->both->free();
+  } else {
+    state_->exchange->free();
+  }
   state_.reset();
 }
 
 const PlanInfo& HaloExchange::info() const { return state().info; }
+
+double HaloExchange::wire_roundoff() const { return state().wire_roundoff; }
 
 }  // namespace nuice::mpi

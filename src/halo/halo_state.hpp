@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "halo/movement.hpp"
+#include "halo/once_per_host.hpp"
 #include "halo/pattern.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/mpi/halo.hpp"
@@ -16,10 +17,14 @@ struct Halo::State {
   std::shared_ptr<const Communicator> comm;
   std::shared_ptr<const Pattern> pattern;
   std::optional<Plan> plan;
-  bool plan_is_of_scatter = true;  // else of the gather; the other direction is its reverse
+  std::shared_ptr<OncePerHost> once_per_host;  // or nothing, where it does not pay
+  bool plan_is_of_scatter = true;              // else of the gather; the other direction is its reverse
 
   /// Collective. Throws Error mismatch where the ranks' bytes per entry differ.
   void require_same_size(Bytes entry_bytes) const;
+  /// Collective. Whether values of these fields cross once per host.
+  template <typename Field>
+  bool shares_with(std::span<const Field> fields) const;
   /// Collective.
   template <typename Field>
   std::unique_ptr<HaloExchange::State> bind(std::span<const Field> fields);
@@ -29,8 +34,11 @@ struct HaloExchange::State {
   std::shared_ptr<const Pattern> pattern;
   Movement movement;
   PlanInfo info;
-  bool under_way = false;            // a second start() must not pack into buffers that are being sent
-  std::optional<Exchange> exchange;  // last, as it must end before the buffers do
+  double wire_roundoff = 0;
+  bool under_way = false;               // a second start() must not pack into buffers that are being sent
+  std::shared_ptr<OncePerHost> shared;  // which `both` needs
+  std::unique_ptr<OncePerHost::Bound> both;  // instead of movement and exchange
+  std::optional<Exchange> exchange;          // last, as it must end before the buffers do
 };
 
 }  // namespace nuice::mpi

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "nuice/core/error.hpp"
 
@@ -40,22 +41,25 @@ Movement lay_out(const Pattern& pattern, std::span<const Field> fields, std::vec
                  Use&& use) {
   const EntryLists& needers = pattern.needers;
   std::size_t bytes_per_entry = 0;
-  for (const Field& field : fields) bytes_per_entry += static_cast<std::size_t>(field.entry_bytes);
+  for (const Field& field : fields) bytes_per_entry += wire_bytes(field.wire, field.entry_bytes);
   Movement movement;
   movement.messages.resize(needers.values.size() * bytes_per_entry);
   std::size_t before = 0;  // bytes per entry of the fields before this one
   for (const Field& field : fields) {
     FieldBytes& bytes = all.emplace_back();
-    for (const Partner& owner : pattern.owners.messages(field.entry_bytes))
+    const std::size_t entry_bytes = wire_bytes(field.wire, field.entry_bytes);
+    const std::size_t short_bytes = field.wire == Wire::as_is ? 0 : pattern.ghosts.size() * entry_bytes;
+    movement.short_ghosts.emplace_back(short_bytes);
+    for (const Partner& owner : pattern.owners.messages(static_cast<Bytes>(entry_bytes)))
       bytes.with_owners.push_back(owner.bytes);
-    for (const Partner& needer : needers.messages(field.entry_bytes))
+    for (const Partner& needer : needers.messages(static_cast<Bytes>(entry_bytes)))
       bytes.with_needers.push_back(needer.bytes);
     for (std::size_t p = 0; p < needers.num_partners(); ++p) {
       const std::size_t offset = needers.begin[p] * bytes_per_entry + needers.size(p) * before;
       bytes.offsets.push_back(static_cast<std::int64_t>(offset));
       use(movement, field, needers.list(p), movement.messages.data() + offset);
     }
-    before += static_cast<std::size_t>(field.entry_bytes);
+    before += entry_bytes;
   }
   return movement;
 }
@@ -82,6 +86,8 @@ void pack_any(const Pack& pack) {
 }
 
 void pack_entries(const Pack& pack) {
+  if (pack.wire != Wire::as_is)
+    return narrow_entries(pack.wire, pack.to, pack.from, pack.entries, pack.entry_bytes / sizeof(double));
   switch (pack.entry_bytes) {
     case 4:
       pack_fixed<4>(pack);
@@ -103,13 +109,41 @@ void pack_entries(const Pack& pack) {
   }
 }
 
+std::size_t doubles_in(std::size_t entries, std::int64_t entry_bytes) {
+  return entries * (static_cast<std::size_t>(entry_bytes) / sizeof(double));
+}
+
+/// Contributions that travelled shorter are combined from where they are doubles again. There is a combine for each needer of
+/// each field.
+void widen_what_arrives(Movement& movement, std::span<const ScatterField> fields) {
+  const std::size_t needers = fields.empty() ? 0 : movement.combines.size() / fields.size();
+  const auto bytes_of = [&](std::size_t at) {
+    const ScatterField& field = fields[at / needers];
+    return field.wire == Wire::as_is
+               ? 0
+               : movement.combines[at].entries.size() * static_cast<std::size_t>(field.entry_bytes);
+  };
+  std::size_t all = 0;
+  for (std::size_t at = 0; at < movement.combines.size(); ++at) all += bytes_of(at);
+  movement.wide.resize(all);
+  std::byte* to = movement.wide.data();
+  for (std::size_t at = 0; at < movement.combines.size(); ++at) {
+    if (bytes_of(at) == 0) continue;
+    const std::byte* const arrived = std::exchange(movement.combines[at].incoming, to);
+    movement.after.push_back({fields[at / needers].wire, to, arrived, bytes_of(at) / sizeof(double)});
+    to += bytes_of(at);
+  }
+}
+
 }  // namespace
 
 void Movement::pack() const {
+  for (const Convert& one : before) narrow(one);
   for (const Pack& one : packs) pack_entries(one);
 }
 
 void Movement::unpack() const {
+  for (const Convert& one : after) widen(one);
   for (const Combine& one : combines) one.combine(one.owned, one.incoming, one.entries, one.components);
 }
 
@@ -126,15 +160,29 @@ void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, 
 
 Movement movement_of(const Pattern& pattern, std::span<const GatherField> fields,
                      std::vector<FieldBytes>& bytes) {
-  return lay_out(pattern, fields, bytes, [](auto& movement, auto& field, auto entries, std::byte* at) {
-    movement.packs.push_back({at, field.owned, entries, static_cast<std::size_t>(field.entry_bytes)});
-  });
+  Movement result =
+      lay_out(pattern, fields, bytes, [](auto& movement, auto& field, auto entries, std::byte* at) {
+        movement.packs.push_back(
+            {at, field.owned, entries, static_cast<std::size_t>(field.entry_bytes), field.wire});
+      });
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (fields[f].wire != Wire::as_is)
+      result.after.push_back({fields[f].wire, fields[f].ghosts, result.short_ghosts[f].data(),
+                              doubles_in(pattern.ghosts.size(), fields[f].entry_bytes)});
+  return result;
 }
 Movement movement_of(const Pattern& pattern, std::span<const ScatterField> fields,
                      std::vector<FieldBytes>& bytes) {
-  return lay_out(pattern, fields, bytes, [](auto& movement, auto& field, auto entries, std::byte* at) {
-    movement.combines.push_back({field.combine, field.owned, at, entries, field.components});
-  });
+  Movement result =
+      lay_out(pattern, fields, bytes, [](auto& movement, auto& field, auto entries, std::byte* at) {
+        movement.combines.push_back({field.combine, field.owned, at, entries, field.components});
+      });
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (fields[f].wire != Wire::as_is)
+      result.before.push_back({fields[f].wire, result.short_ghosts[f].data(), fields[f].ghosts,
+                               doubles_in(pattern.ghosts.size(), fields[f].entry_bytes)});
+  widen_what_arrives(result, fields);
+  return result;
 }
 
 }  // namespace nuice::mpi

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "halo/pattern.hpp"
+#include "halo/wire.hpp"
 #include "nuice/mpi/halo_field.hpp"
 
 namespace nuice::mpi {
@@ -19,6 +20,7 @@ struct Pack {
   const std::byte* from;
   std::span<const LocalIndex> entries;
   std::size_t entry_bytes;
+  Wire wire = Wire::as_is;
 };
 
 /// Contributions of one rank to one field.
@@ -35,6 +37,11 @@ struct Movement {
   std::vector<std::byte> messages;  // to or from those who need owned entries, one behind the other
   std::vector<Pack> packs;          // of a gather
   std::vector<Combine> combines;    // of a scatter; by ascending rank within a field
+  // Of fields that travel shorter: their ghosts, as they travel, and what has arrived of contributions, as doubles.
+  std::vector<std::vector<std::byte>> short_ghosts;  // by field; empty for one that travels as it is
+  std::vector<std::byte> wide;
+  std::vector<Convert> before;  // ghosts of a scatter, narrowed
+  std::vector<Convert> after;   // what has arrived, widened
 
   void pack() const;
   void unpack() const;
@@ -50,6 +57,12 @@ struct FieldBytes {
 /// Throw Error invalid_argument for no field at all, or one with too few values or components.
 void check_fields(const Pattern& pattern, std::span<const GatherField> fields, Rank rank);
 void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, Rank rank);
+
+/// Where ghosts of field f are sent from or received to: `ghosts`, or as they travel.
+template <typename Byte>
+Byte* travelling(Movement& movement, std::size_t f, Byte* ghosts) {
+  return movement.short_ghosts[f].empty() ? ghosts : movement.short_ghosts[f].data();
+}
 
 /// Require checked fields. Append one FieldBytes for each.
 Movement movement_of(const Pattern& pattern, std::span<const GatherField> fields,

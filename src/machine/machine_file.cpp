@@ -85,12 +85,16 @@ class Reader {
       machine_.summary = text_of(key, node);
     } else if (key == "topology") {
       in_file(node, [&] { machine_.topology = make_topology(text_of(key, node)); });
+    } else if (key == "grows") {
+      const auto value = node.value_exact<bool>();
+      if (!value) fail(where, "grows is true or false");
+      machine_.grows = *value;
     } else if (const toml::table* section = node.as_table()) {
       for (const auto& [name, value] : *section) {
         read_key(find_key(key, std::string(name.str()), name.source()), value);
       }
     } else {
-      fail(where, "no key is called '" + key + "'; known here: summary, topology, and sections");
+      fail(where, "no key is called '" + key + "'; known here: summary, topology, grows, and sections");
     }
   }
 

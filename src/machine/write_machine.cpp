@@ -124,6 +124,7 @@ std::string machine_text(const Machine& machine, std::span<const MachineNote> no
     if (note.section.empty()) text += "# " + on_one_line(note.text) + "\n";
   if (!machine.summary.empty()) text += "summary = " + quoted(machine.summary) + "\n";
   text += "topology = " + quoted(machine.topology->name()) + "\n";
+  if (machine.grows) text += "grows = true\n";
   const ValueText value_text(machine);
   std::string_view section;
   for (const Key& key : keys) {

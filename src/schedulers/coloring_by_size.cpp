@@ -22,6 +22,7 @@
 // Cost: O(m log m + D n) and the searches; measured, about 1.5 us per message for 1,024 dense ranks. 32 bytes per message.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "nuice/core/interrupt.hpp"
@@ -33,7 +34,7 @@ namespace {
 
 class Coloring {
  public:
-  explicit Coloring(const CommMatrix& matrix);
+  explicit Coloring(const CutMessages& pieces);
 
   /// The phase of every message, by id; the larger the target the lower its number.
   std::vector<PhaseId> run();
@@ -42,16 +43,17 @@ class Coloring {
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   using Raise = std::uint64_t;  // bytes; raises of many targets add up to max_bytes, but not to more
+  struct AtPort {
+    Place to = none;       // the first message beyond its limit; none: it may be idle
+    Place matched = none;  // or none
+  };
   struct Reached {
     std::uint32_t in_search = 0;  // number of the search,
     Place along = none;           // and the message by which
   };
 
   PhaseId num_left() const { return end_ - first_; }
-  bool is_required(Port port) const { return to_[port] != none; }
-  bool is_below_limits(Place place) const {
-    return place < to_[ports_.sender(place)] && place < to_[ports_.receiver(place)];
-  }
+  bool is_required(Port port) const { return at_[port].to != none; }
 
   static Raise plus(Raise raised, Bytes more) {
     return std::min<Raise>(raised + static_cast<Raise>(more), max_bytes);
@@ -77,15 +79,14 @@ class Coloring {
   PhaseId first_ = 0;  // phases first_ .. end_ - 1 are left,
   PhaseId end_ = 0;
   PhaseId phase_ = 0;             // and this one, at either end, is being made
-  std::vector<Place> to_;         // by port: the first message beyond its limit; none: it may be idle
-  std::vector<Place> matched_;    // by port: or none
+  std::vector<AtPort> at_;        // by port
   std::vector<Reached> reached_;  // by port
   std::vector<Port> queue_;       // of find_message_for: ports on the side of its root
   std::uint32_t search_ = 0;
 };
 
 /// The first message that is the k-th of one of its ports is the largest k-th-largest one of all.
-Coloring::Coloring(const CommMatrix& matrix) : ports_(matrix) {
+Coloring::Coloring(const CutMessages& pieces) : ports_(pieces) {
   std::vector<PhaseId> met(ports_.num_ports(), 0);
   for (Place place = 0; place < ports_.num_messages(); ++place) {
     const PhaseId k = std::max(++met[ports_.sender(place)], ++met[ports_.receiver(place)]);
@@ -93,8 +94,7 @@ Coloring::Coloring(const CommMatrix& matrix) : ports_(matrix) {
   }
   num_phases_ = end_ = static_cast<PhaseId>(from_.size());
   from_.push_back(ports_.num_messages());
-  to_.assign(ports_.num_ports(), none);
-  matched_.assign(ports_.num_ports(), none);
+  at_.resize(ports_.num_ports());
   reached_.resize(ports_.num_ports());
 }
 
@@ -120,13 +120,13 @@ void Coloring::match() {
   set_limits();
   match_largest_first();
   for (Port port = 0; port < ports_.num_ports(); ++port) {
-    while (is_required(port) && matched_[port] == none && !find_message_for(port)) relax();
+    while (is_required(port) && at_[port].matched == none && !find_message_for(port)) relax();
   }
   match_idle_senders();
 }
 
 void Coloring::set_limits() {
-  for (Port port = 0; port < ports_.num_ports(); ++port) to_[port] = limit(port);
+  for (Port port = 0; port < ports_.num_ports(); ++port) at_[port].to = limit(port);
 }
 
 /// The end of the messages as large as the first x_i with i >= q and x_i > T_(i+1). Here i counts from 0, and larger
@@ -145,7 +145,7 @@ Place Coloring::limit(Port port) const {
 
 /// Nearly all of the matching. It stops when few pairs are left that would cost a long walk.
 void Coloring::match_largest_first() {
-  std::ranges::fill(matched_, none);
+  for (AtPort& at : at_) at.matched = none;
   std::size_t free_senders = 0;
   std::size_t free_receivers = 0;
   for (Port port = 0; port < ports_.num_ports(); ++port) {
@@ -155,21 +155,25 @@ void Coloring::match_largest_first() {
   std::size_t looks = 16 * free;
   for (Place place = ports_.next_left(from_[phase_]); free > 0 && looks > 0 && place < ports_.num_messages();
        place = ports_.next_left(place + 1), --looks) {
-    Place& sends = matched_[ports_.sender(place)];
-    Place& receives = matched_[ports_.receiver(place)];
-    if (sends != none || receives != none || !is_below_limits(place)) continue;
-    sends = receives = place;
+    const auto [sender, receiver] = ports_.ends(place);
+    AtPort& sends = at_[sender];
+    AtPort& receives = at_[receiver];
+    if (sends.matched != none || receives.matched != none || place >= sends.to || place >= receives.to)
+      continue;
+    sends.matched = receives.matched = place;
     --free;
   }
 }
 
 void Coloring::match_idle_senders() {
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
-    if (matched_[sender] != none) continue;
-    for (const Place place : ports_.left(sender)) {
-      Place& receives = matched_[ports_.receiver(place)];
-      if (receives != none || place < from_[phase_] || !is_below_limits(place)) continue;
-      matched_[sender] = receives = place;
+    if (at_[sender].matched != none) continue;
+    const auto left = ports_.left(sender);
+    for (auto at = std::ranges::lower_bound(left, from_[phase_]); at != left.end() && *at < at_[sender].to;
+         ++at) {
+      AtPort& receives = at_[ports_.receiver(*at)];
+      if (receives.matched != none || *at >= receives.to) continue;
+      at_[sender].matched = receives.matched = *at;
       break;
     }
   }
@@ -183,16 +187,18 @@ bool Coloring::find_message_for(Port root) {
   for (std::size_t next = 0; next < queue_.size(); ++next) {
     const Port port = queue_[next];
     const auto left = ports_.left(port);
-    for (auto at = std::ranges::lower_bound(left, from_[phase_]); at != left.end() && *at < to_[port]; ++at) {
+    for (auto at = std::ranges::lower_bound(left, from_[phase_]); at != left.end() && *at < at_[port].to;
+         ++at) {
       const Port partner = ports_.other_end(port, *at);
-      if (reached_[partner].in_search == search_ || *at >= to_[partner]) continue;
+      if (reached_[partner].in_search == search_ || *at >= at_[partner].to) continue;
       reached_[partner] = {search_, *at};
-      const Port displaced = matched_[partner] == none ? none : ports_.other_end(partner, matched_[partner]);
+      const Place taken = at_[partner].matched;
+      const Port displaced = taken == none ? none : ports_.other_end(partner, taken);
       if (displaced != none && is_required(displaced)) {
         queue_.push_back(displaced);
         continue;
       }
-      if (displaced != none) matched_[displaced] = none;
+      if (displaced != none) at_[displaced].matched = none;
       turn_path(root, partner);
       return true;
     }
@@ -204,8 +210,8 @@ void Coloring::turn_path(Port root, Port reached) {
   for (;;) {
     const Place along = reached_[reached].along;
     const Port port = ports_.other_end(reached, along);
-    const Place before = matched_[port];
-    matched_[port] = matched_[reached] = along;
+    const Place before = at_[port].matched;
+    at_[port].matched = at_[reached].matched = along;
     if (port == root) return;
     reached = ports_.other_end(port, before);
   }
@@ -254,7 +260,7 @@ Coloring::Raise Coloring::raise_target(Place place, bool really) {
 
 /// Raises the targets T_(i+1) that forbid the port to keep larger messages x_i for later than `place`. By how much.
 Coloring::Raise Coloring::raise_limit(Port port, Place place, bool really) {
-  if (place < to_[port]) return 0;
+  if (place < at_[port].to) return 0;
   Raise raised = 0;
   const auto left = ports_.left(port);
   for (std::size_t i = phase_ - first_; i < left.size() && left[i] < place; ++i) {
@@ -268,7 +274,7 @@ Coloring::Raise Coloring::raise_limit(Port port, Place place, bool really) {
 
 void Coloring::take_phase(std::vector<PhaseId>& phase_of) {
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
-    const Place place = matched_[sender];
+    const Place place = at_[sender].matched;
     if (place == none) continue;
     phase_of[ports_.id(place)] = phase_;
     ports_.remove(place);
@@ -280,13 +286,48 @@ void Coloring::take_phase(std::vector<PhaseId>& phase_of) {
   }
 }
 
+/// Pieces in their phases, inside a phase by their senders.
+Schedule of_pieces(const CutMessages& pieces, const std::vector<PhaseId>& phase_of, PhaseId num_phases) {
+  std::vector<std::size_t> begin(num_phases + std::size_t{1}, 0);
+  for (const PhaseId phase : phase_of) ++begin[phase + std::size_t{1}];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<MessageId> by_phase(phase_of.size());
+  for (MessageId id = 0; id < pieces.size(); ++id) by_phase[begin[phase_of[id]]++] = id;
+  Schedule schedule(pieces.num_ranks());
+  schedule.reserve(pieces.size());
+  std::size_t at = 0;
+  for (PhaseId phase = 0; phase < num_phases; ++phase) {  // begin[] is now where each ends
+    schedule.begin_phase();
+    const auto first = by_phase.begin() + static_cast<std::ptrdiff_t>(at);
+    at = begin[phase];
+    std::ranges::sort(first, by_phase.begin() + static_cast<std::ptrdiff_t>(at), {},
+                      [&](MessageId id) { return pieces.src(id); });
+    for (auto id = first; id != by_phase.begin() + static_cast<std::ptrdiff_t>(at); ++id) {
+      const Piece piece = pieces.piece(*id);
+      schedule.add(pieces.src(*id), pieces.dst(*id), {&piece, 1});
+    }
+  }
+  return schedule;
+}
+
 }  // namespace
+
+Schedule color_pieces(const CutMessages& pieces) {
+  std::vector<PhaseId> phase_of;
+  PhaseId num_phases = 0;
+  {
+    Coloring coloring(pieces);  // gone before the schedule needs its memory
+    phase_of = coloring.run();
+    num_phases = coloring.num_phases();
+  }
+  return of_pieces(pieces, phase_of, num_phases);
+}
 
 Schedule make_coloring_by_size(const Problem& problem) {
   std::vector<PhaseId> phase_of;
   PhaseId num_phases = 0;
   {
-    Coloring coloring(problem.matrix);  // gone before the schedule needs its memory
+    Coloring coloring{CutMessages(problem.matrix)};  // gone before the schedule needs its memory
     phase_of = coloring.run();
     num_phases = coloring.num_phases();
   }

@@ -233,10 +233,22 @@ def test_simgrid_agrees() -> None:
         assert f["ratio"] == pytest.approx(1, rel=0.1)
 
 
+def test_applications() -> None:
+    rows = {(f["matrix"], f["scheduler"]): f for f in quick("applications")}
+    assert {matrix for matrix, _ in rows} == {"amg2013-64", "lulesh-64", "miniamr-64", "minife-64"}
+    for (_, scheduler), row in rows.items():
+        if scheduler == "coloring_by_size":
+            assert row["phases_to_max_degree"] == 1
+            assert row["bytes_to_whole"] <= 1.01
+        if scheduler == "coloring_in_parts":
+            assert row["phases_to_max_degree"] <= 1.1
+            assert row["bytes_to_bound"] <= 1.005
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
-def test_applications() -> None:
-    figures = quick("applications")
+def test_numerical_programs() -> None:
+    figures = quick("numerical_programs")
     assert len({f["case"] for f in figures}) == 4
     for case in {f["case"] for f in figures}:
         ours, *peers = (f for f in figures if f["case"] == case)

@@ -95,6 +95,8 @@ class HaloExchange {
   void free();
   /// Of the plan that carries it. Throws Error state after free().
   const PlanInfo& info() const;
+  /// The largest relative error that a value gets on its way: unit_roundoff() of the fields' wires. Throws as info().
+  double wire_roundoff() const;
 
  private:
   friend class Halo;
@@ -163,13 +165,14 @@ class Halo {
 
   /// One array for the owned values and one for the ghosts.
   template <FieldRange Owned, FieldRange Ghosts>
-  HaloExchange bind_gather(const Owned& owned, Ghosts&& ghosts, int components = 1) {
-    const GatherField field = gather_field(owned, ghosts, components);
+  HaloExchange bind_gather(const Owned& owned, Ghosts&& ghosts, int components = 1, Wire wire = Wire::as_is) {
+    const GatherField field = gather_field(owned, ghosts, components, wire);
     return bind_gather(std::span(&field, 1));
   }
   template <FieldRange Ghosts, FieldRange Owned, typename Op = std::plus<>>
-  HaloExchange bind_scatter(const Ghosts& ghosts, Owned&& owned, int components = 1, Op op = {}) {
-    const ScatterField field = scatter_field(ghosts, owned, components, op);
+  HaloExchange bind_scatter(const Ghosts& ghosts, Owned&& owned, int components = 1, Op op = {},
+                            Wire wire = Wire::as_is) {
+    const ScatterField field = scatter_field(ghosts, owned, components, op, wire);
     return bind_scatter(std::span(&field, 1));
   }
 

@@ -155,6 +155,10 @@ struct PlanOptions {
   /// keep to no phases. Where ranks cannot share memory, they go by the executor: ExchangeInfo::shared_memory. The scheduler
   /// "auto" does so where all ranks are on one host.
   bool shared_memory = false;
+  /// Of halos: a value that several ranks of a host need from another host crosses the network once, and contributions are
+  /// summed up on the host before they do, where that spares at least a tenth of the bytes between hosts. Not with combine or
+  /// a topology. PlanInfo::spared_bytes says how many.
+  bool once_per_host = true;
   /// For thousands of ranks, or many on a host, root spares all but one the memory.
   Planning planning = Planning::everywhere;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it costs.

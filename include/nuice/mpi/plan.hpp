@@ -49,6 +49,9 @@ struct PlanInfo {
   /// message is forwarded.
   Bytes staged_bytes = 0;
   Bounds bounds;
+  /// Of a halo's exchange: how many bytes fewer all hosts together send others, as each gets a value once
+  /// (PlanOptions::once_per_host).
+  Bytes spared_bytes = 0;
   double gather_s = 0;  ///< Time to learn the matrix.
   double choose_s =
       0;  ///< Time to choose the scheduler, making and timing candidates included; 0 unless "auto".

@@ -54,7 +54,7 @@ struct AdviceOptions {
   /// is bounded: see budget_s.
   std::optional<Prediction> predict_by = std::nullopt;
   /// Deciding may take this long, as estimated from counted work. Without it half of reuse times the exchange time that
-  /// the rule predicts: deciding takes less than the exchanges it decides about.
+  /// the rule predicts, 3 s at most: deciding takes less than the exchanges it decides about, and nobody waits for long.
   std::optional<double> budget_s = std::nullopt;
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
   /// default is what nine of ten printed times of the CM-5 are within (lab/papers/docs/reproduce.md).

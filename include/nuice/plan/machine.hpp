@@ -54,6 +54,7 @@ struct Machine {
   std::string name;
   std::string summary;
   std::shared_ptr<const Topology> topology;
+  bool grows = false;  ///< A family: grown() makes its network as large as is asked for.
 
   // A message.
   double start_up_s = 0;          ///< The send port is held for so long before the first byte.
@@ -192,6 +193,16 @@ bool names_machine_file(std::string_view name);
 /// load_machine(name) where that is the name of a file, else the shipped machine of that name.
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
+
+/// The machine for so many ranks, `ranks_per_host` of which share a host's port: an installation of its kind, just as large as
+/// they need, but no smaller than the file says. A fixed machine is returned as it is. Kinds that grow: crossbar; fattree, by
+/// leaves, then by a level of switches more; tree, by its top level; dragonfly, by groups. Hosts with several ranks: not on a
+/// dragonfly. Throws Error invalid_argument where the network does not grow that far or that way, or a fixed machine is asked
+/// for hosts with several ranks.
+Machine grown(const Machine& machine, Rank ranks, Rank ranks_per_host = 1);
+
+/// grown(find_machine(name), ranks, ranks_per_host).
+Machine find_machine(std::string_view name, Rank ranks, Rank ranks_per_host = 1);
 
 /// Where `nuice-calibrate --save` leaves a machine and the planner's "auto" looks for one: machine.toml, or
 /// shared-memory.toml for ranks that are all on one host, in $XDG_CONFIG_HOME/nuice or ~/.config/nuice. Empty without a

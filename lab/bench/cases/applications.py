@@ -1,153 +1,127 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numerical programs with nuice beside the same with MPI alone: time of one exchange and of the whole.
+"""Matrices of real programs: phases, bytes and time of schedules, beside the bounds.
 
-Starts nuice-cg, nuice-euler and nuice-fft2d several times; each measures its ways in turns. Medians over the
-starts: the ratio of nuice to the best of MPI in the same start, and the times.
+AMG2013, LULESH, miniFE and miniAMR on 64 and about 1,000 ranks (lab/bench/data/applications), and with
+--held-out the same permuted and resized. bytes / bound: what all phases together wait for, over what the
+busiest rank sends or receives. / whole: over the least of schedules that split no message. `lpt` is "largest
+first", which a good engineer writes in ten lines; `distributed_coloring` is planned without a gather.
 
-With --testbed PRESET they run on the hosts of a network with contention, made for it (docs/how-to/testbed.md;
-as root), on as many ranks as it has hosts, with larger problems and fewer steps, as an exchange takes
-milliseconds there. Then every way carries the same messages alone, by nuice-bench, and the network counts
-what its ports drop and TCP sends again; beside it what the busiest port takes at least, and how many bytes
-come to a rank: fewer than the queue of its port cannot overflow it.
+--advise: what the adviser chooses, over the best of all candidates, in simulation: totals of a run are scaled
+to one exchange first, so that the busiest rank sends --bytes.
 """
 
-import json
-from statistics import median
-
 import numpy as np
-import scipy.io
 
 import nuice
-from kit import KIB, Case, Failed, Table, middle, objects, place, scratch
-from kit.patterns import laplacian, mesh
-from nuice.cli.bench import find_program
-from nuice.flow import save_mesh, stiffness_matrix
+from kit import Case, Table
+from kit.applications import application, application_names, held_out
 
-WHOLE = ("solve_seconds", "seconds", "transform_seconds_median")
+SCHEDULERS = ["lpt", "rs_nh", "coloring", "coloring_by_size", "coloring_in_parts", "distributed_coloring"]
 
 
-def on_testbed(options, folder):
-    """(name, program, its arguments). A network of 20 Mbit/s: few iterations, which take milliseconds each,
-    not until anything converges. The halos of plane problems are tiny, those of a block of vectors not."""
-    common = ["--scheduler", options.scheduler, "--executor", options.executor]
-    solver = ["--no-sequential", "--rtol", "1e-2", *common]
-    yield "CG, Poisson 256 x 256", "nuice-cg", ["--poisson", "256", *solver]
-    scipy.io.mmwrite(folder / "space.mtx", laplacian(48, 3), symmetry="symmetric")
-    for num_rhs in (1, 8, 32):
-        words = ["--matrix", folder / "space.mtx", "--rhs", num_rhs, *solver]
-        yield f"CG, 48^3 points, {num_rhs} right-hand sides", "nuice-cg", words
-    save_mesh(folder / "airfoil.mesh", mesh(options.points))
-    words = ["--mesh", folder / "airfoil.mesh", "--steps", 5, *common]
-    yield f"Euler, airfoil {options.points}", "nuice-euler", words
-    method = f"{options.scheduler}:{options.executor}"
-    yield "FFT, 1024 x 1024", "nuice-fft2d", ["--size", 1024, "--no-check", "--schedulers", method]
+def cases(options):
+    for name in application_names():
+        yield name, application(name)
+    if options.held_out:
+        yield from held_out()
 
 
-def as_usual(options, folder):
-    """The problems of the papers, small ones with --quick."""
-    save_mesh(folder / "airfoil.mesh", mesh(options.points))
-    stiffness = stiffness_matrix(mesh(options.points))
-    scipy.io.mmwrite(folder / "stiffness.mtx", stiffness, symmetry="symmetric", precision=17)
-    common = ["--scheduler", options.scheduler, "--executor", options.executor]
-    method = f"{options.scheduler}:{options.executor}"
-    grid, steps, size = (20, 2, 64) if options.quick else (128, 50, 512)
-    solver = ["--no-sequential", *(["--rtol", "1e-2"] if options.testbed else []), *common]
-    airfoil = f"airfoil {options.points}"
-    yield f"CG, Poisson {grid} x {grid}", "nuice-cg", ["--poisson", grid, *solver]
-    yield f"CG, {airfoil}", "nuice-cg", ["--matrix", folder / "stiffness.mtx", *solver]
-    yield f"Euler, {airfoil}", "nuice-euler", ["--mesh", folder / "airfoil.mesh", "--steps", steps, *common]
-    yield f"FFT, {size} x {size}", "nuice-fft2d", ["--size", size, "--no-check", "--schedulers", method]
+def one_exchange(matrix, num_bytes):
+    """Of a whole run's totals. Messages keep eight bytes at least."""
+    src, dst, sizes = matrix.entries()
+    share = num_bytes / nuice.lower_bounds(matrix).max_port_bytes
+    scaled = np.maximum(np.minimum(sizes, 8), np.rint(np.asarray(sizes) * share).astype(np.int64))
+    return nuice.CommMatrix.from_arrays(matrix.num_ranks, src, dst, scaled)
 
 
-def measure(where, name, program, arguments, options, folder):
-    """One figure per way: medians over the starts."""
-    words = [find_program(program), *arguments, "--pattern", folder / "pattern.mtx", "--reps", options.reps]
-    reports = [objects(where.run([*words, "--json"], timeout_s=580).stdout)[0] for _ in range(options.runs)]
-    for position, method in enumerate(reports[0]["methods"]):
-        ways = [report["methods"][position] for report in reports]
-        whole = next(key for key in WHOLE if key in method)
-        row = {
-            "case": name,
-            "ranks": where.ranks,
-            "way": method["name"],
-            "exchange_s": middle(ways),
-            "whole_s": middle(ways, whole),
-            "ratio": median(r["exchange_ratio_to_best_mpi"] for r in reports) if position == 0 else None,
+def planned(name, matrix, options):
+    bounds, whole = nuice.lower_bounds(matrix), nuice.whole_message_bytes(matrix)
+    for scheduler in options.schedulers:
+        made = nuice.plan(matrix, scheduler, repeat=options.repeat)
+        yield {
+            "matrix": name,
+            "scheduler": scheduler,
+            "ranks": matrix.num_ranks,
+            "messages": matrix.num_messages,
+            "phases": made.phases,
+            "phases_to_max_degree": made.phases / bounds.max_degree,
+            "bytes_to_bound": made.phase_bytes / bounds.max_port_bytes,
+            "bytes_to_whole": made.phase_bytes / whole,
+            "plan_seconds": made.plan_seconds,
+            "verified": made.verified,
         }
-        if where.settings is not None:
-            row |= load_of(where, folder) | packets_of(where, method["name"], options, folder)
-        yield row
 
 
-def load_of(where, folder):
-    """What the pattern asks of the network."""
-    pattern = nuice.load_matrix_market(folder / "pattern.mtx")
-    _, dst, sizes = pattern.entries()
-    bounds = nuice.lower_bounds(pattern)
-    return {
-        "messages": pattern.num_messages,
-        "bytes": bounds.total_bytes,
-        "bound_s": bounds.max_port_bytes / where.host_bytes_per_s,
-        "bytes_to_a_rank": float(np.bincount(dst, weights=sizes).max()),
-        "queue_bytes": int(where.settings["queue"].removesuffix("k")) * KIB,
-    }
-
-
-def packets_of(where, way, options, folder):
-    """Dropped and sent again per exchange, while this way alone carries the pattern."""
-    method = way if way in ("isend", "neighbor", "alltoallv") else f"{options.scheduler}:{options.executor}"
-    flags = ["--counters", str(folder / "counters.json")]
-    problem = ["--matrix", folder / "pattern.mtx"]
-    where.bench(problem, [method], options.reps, flags=flags, timeout_s=300)
-    hosts = json.loads((folder / "counters.json").read_text())["hosts"]
-    exchanges = options.reps + 1  # one to warm up
-    return {
-        "dropped": sum(host["dropped"] for host in hosts) / exchanges,
-        "sent_again": sum(host["retransmitted"] for host in hosts) / exchanges,
-    }
+def advised(name, matrix, options):
+    exchange = one_exchange(matrix, options.bytes)
+    for machine in options.machines:
+        target = nuice.find_machine(machine, matrix.num_ranks)
+        for reuse in options.reuse:
+            quick = nuice.advise(exchange, target, reuse)
+            careful = nuice.advise(exchange, target, reuse, predict_by="simulation")
+            totals = {c.name: c.total_s for c in careful.candidates if not c.why_not}
+            if quick.choice.name in totals:
+                yield {
+                    "matrix": name,
+                    "machine": machine,
+                    "reuse": reuse,
+                    "choice": quick.choice.name,
+                    "best": min(totals, key=totals.get),
+                    "choice_to_best": totals[quick.choice.name] / min(totals.values()),
+                }
 
 
 def rows(options):
-    if options.ranks < 2:
-        raise Failed("--ranks: one rank alone exchanges nothing")
-    options.executor = options.executor or ("credit" if options.testbed else "async")
-    options.points = options.points or (53961 if options.testbed else 2800)
-    problems = on_testbed if options.testbed and not options.quick else as_usual
-    hosts = 4 if options.quick else 0
-    with place(options.testbed, options.ranks, hosts=hosts) as where, scratch() as folder:
-        for problem in problems(options, folder):
-            if options.cases in problem[0]:
-                yield from measure(where, *problem, options, folder)
+    for name, matrix in cases(options):
+        if not any(part in name for part in options.cases):
+            continue
+        yield from advised(name, matrix, options) if options.advise else planned(name, matrix, options)
 
 
-COLUMNS = (
-    "case | way | one exchange us = exchange_s*1e6 .2f | whole ms = whole_s*1e3 .2f | / best MPI = ratio .3f"
-)
-TITLE = "{row[ranks]} ranks {o.testbed}, medians of {o.runs} starts of {o.reps}"
+def wrong(rows, options):
+    bad = [f"{row['scheduler']} on {row['matrix']}" for row in rows if not row.get("verified", True)]
+    return f"these schedules are wrong: {', '.join(bad)}" if bad else ""
+
+
+def notes(rows):
+    ratios = sorted(row["choice_to_best"] for row in rows if "choice_to_best" in row)
+    if ratios:
+        yield f"choice / best: median {ratios[len(ratios) // 2]:.3f}, worst {ratios[-1]:.3f} of {len(ratios)}"
+
+
 CASE = Case(
     rows,
-    needs=["mpi"],
     options=dict(
-        ranks=2,
-        runs=5,
-        reps=50,
-        scheduler=("coloring", "of nuice"),
-        executor=("", "by default async, and credit on a test network"),
-        points=(0, "of the airfoil mesh: 2800, on a test network 53961"),
-        cases="",
-        testbed="",
+        cases=[""],
+        schedulers=SCHEDULERS,
+        repeat=3,
+        held_out=(False, "also permuted and resized ones"),
+        advise=(False, "the adviser instead of schedules"),
+        machines=(
+            ["ethernet-10g", "ib-hdr-fattree", "ib-ndr-fattree", "slingshot-dragonfly", "roce-pfc"],
+            "--advise: on these",
+        ),
+        reuse=([1, 100, 10000], "--advise: exchanges of a plan"),
+        bytes=(1 << 20, "--advise: that the busiest rank sends in an exchange"),
     ),
-    quick=dict(runs=1, reps=3, points=300),
-    minutes=4,
+    quick=dict(cases=["-64"], repeat=1),
+    minutes=1,
     tables=[
-        Table(TITLE, COLUMNS, where=lambda row: "bound_s" not in row, group="case"),
         Table(
-            TITLE,
-            COLUMNS,
-            "bound us = bound_s*1e6 .0f | KiB to a rank = bytes_to_a_rank/1024 .1f | dropped .1f",
-            "sent again = sent_again .1f",
-            where="bound_s",
-            group="case",
+            "matrices of real programs",
+            "matrix | scheduler | phases | / D = phases_to_max_degree .3f",
+            "bytes / bound = bytes_to_bound .4f",
+            "/ whole = bytes_to_whole .4f | planning ms = plan_seconds*1e3 .1f",
+            where="scheduler",
+            group="matrix",
+        ),
+        Table(
+            "the adviser's choice, simulated, {o.bytes} bytes",
+            "matrix | machine | uses = reuse | choice | best | choice / best = choice_to_best .3f",
+            where="machine",
+            group="matrix",
         ),
     ],
+    notes=notes,
+    wrong=wrong,
 )

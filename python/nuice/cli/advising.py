@@ -15,8 +15,9 @@ from ..advice_map import RegionMap, break_even, region_map
 from ..advising import advise as find_advice
 from ..errors import Error
 from ..files import OutputFiles
+from ..simulation import machine_for
 from . import output
-from .options import AsJson, Plot, Seed, names_in, whole_number
+from .options import AsJson, Plot, RanksPerHost, Seed, names_in, whole_number
 
 
 def advise(
@@ -47,6 +48,7 @@ def advise(
         typer.Option(metavar="HOW", help="auto (as closely as R uses are worth), rule, model or simulation."),
     ] = "auto",
     seed: Seed = 0,
+    ranks_per_host: RanksPerHost = 1,
     region: Annotated[
         bool,
         typer.Option("--map", help="No file: who wins, by messages per rank and size (000 figs 16, 17)."),
@@ -73,7 +75,9 @@ def advise(
     how = None if predict_by == "auto" else predict_by
     names = _names(candidates, target, region)
     if file is not None:
-        _advise(file, target, reuse, names, how, seed, as_json)
+        matrix = _core.load_matrix_market(file)
+        fitting = machine_for(target, matrix, ranks_per_host)
+        _advise(file, matrix, fitting, reuse, names, how, seed, as_json)
     else:
         _map(target, ranks, reuse, names, how, seed, plot, as_json)
     return 0
@@ -89,6 +93,7 @@ def _names(text: str, machine: _core.Machine, region: bool) -> list[str] | None:
 
 def _advise(
     file: Path,
+    matrix: _core.CommMatrix,
     machine: _core.Machine,
     reuse: int,
     names: Sequence[str] | None,
@@ -96,7 +101,6 @@ def _advise(
     seed: int,
     as_json: bool,
 ) -> None:
-    matrix = _core.load_matrix_market(file)
     advice = find_advice(matrix, machine, reuse, candidates=names, seed=seed, predict_by=how)
     result = {"file": str(file), **json.loads(advice.to_json())}
     best, seconds = _core.advise_paths(matrix, machine) or (None, None)

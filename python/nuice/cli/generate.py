@@ -175,6 +175,44 @@ def partition(
     _write("partition", matrix, {"points": points, "unit_bytes": unit, "seed": seed}, file, as_json)
 
 
+@generate.command(epilog="nuice generate moe --ranks 64 --tokens 4096 --skew hot --seed 1 -o dispatch.mtx")
+def moe(
+    ranks: Ranks,
+    file: MatrixOutput,
+    skew: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="even; hot: some ranks have popular experts; fan: tokens go to more or fewer experts; "
+            "lengths: those, and tokens of several lengths.",
+        ),
+    ] = "hot",
+    tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of every rank.")] = 4096,
+    experts: Annotated[int, typer.Option(min=1, metavar="K", help="To which a token goes.")] = 8,
+    token_bytes: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a token.")] = 7168,
+    hot_ranks: Annotated[int, typer.Option(min=1, metavar="N", help="hot: so many ranks ...")] = 2,
+    popularity: Annotated[
+        float, typer.Option(min=1.0, metavar="X", help="hot: ... get X times as many.")
+    ] = 4.0,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Tokens on their way to experts, one on every rank: a mixture of experts, with four kinds of skew.
+
+    The kinds are those of the traffic generator of UCC's ucc_perftest. A token that picks an expert of its
+    own rank does not travel.
+    """
+    from ..mixture import SKEWS, dispatch
+
+    if skew not in SKEWS:
+        raise Error(f"--skew {skew}: known are {', '.join(SKEWS)}", "invalid_argument")
+    matrix = dispatch(ranks, skew, tokens, experts, token_bytes, hot_ranks, popularity, seed)
+    settings = {"skew": skew, "tokens": tokens, "experts": experts, "token_bytes": token_bytes, "seed": seed}
+    if skew == "hot":
+        settings |= {"hot_ranks": hot_ranks, "popularity": popularity}
+    _write("moe", matrix, settings, file, as_json)
+
+
 def _three(text: str, option: str) -> tuple[int, int, int]:
     words = text.split("x")
     if len(words) != 3 or not all(word.isdecimal() and int(word) > 0 for word in words):

@@ -36,6 +36,10 @@ def names_in(option: str, text: str) -> list[str]:
     return names
 
 
+RanksPerHost = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="That share the port of a host, on a machine that grows."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 MatrixFile = Annotated[
     Path, typer.Argument(metavar="FILE.mtx", help="Matrix Market file: row sends to column, value = bytes.")

@@ -149,6 +149,7 @@ def show_recording(console: Any, recording: Recording, machine: _core.Machine | 
             str(len(exchange.ranks)),
             str(exchange.num_calls),
             str(len(exchange.patterns)),
+            f"{exchange.repeats:.0%}",
             f"{exchange.bytes_per_call:.3g}",
             f"{exchange.seconds:.3g}",
             f"{exchange.share:.1%}",
@@ -158,10 +159,32 @@ def show_recording(console: Any, recording: Recording, machine: _core.Machine | 
         )
         for exchange in recording.exchanges[:MOST_ROWS]
     ]
-    columns = ("call", "ranks", "calls", "patterns", "B a call", "s a rank", "of the run", "waiting")
+    columns = (
+        "call",
+        "ranks",
+        "calls",
+        "patterns",
+        "repeat",
+        "B a call",
+        "s a rank",
+        "of the run",
+        "waiting",
+    )
     console.print(output.table((*columns, "from", "what a plan would do"), rows))
+    console.print(_what_repeats(recording))
     if len(recording.exchanges) > MOST_ROWS:
         console.print(f"and {len(recording.exchanges) - MOST_ROWS} more that took less")
+
+
+def _what_repeats(recording: Recording) -> str:
+    """A plan pays for what repeats; patterns that were exchanged once are mostly set-up."""
+    again = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls > 1]
+    once = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls == 1]
+    return (
+        f"What repeats: {len(again)} patterns in {sum(p.num_calls for p in again)} calls, "
+        f"{sum(p.seconds for p in again):.3g} s; exchanged once, mostly set-up: {len(once)} patterns, "
+        f"{sum(p.seconds for p in once):.3g} s."
+    )
 
 
 def _short(site: str) -> str:

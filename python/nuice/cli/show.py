@@ -14,7 +14,9 @@ from . import output
 from .options import AsJson, MatrixFile, Plot, TopologySpec
 
 HISTOGRAM_WIDTH = 40
-MAX_HISTOGRAM_ROWS = 10
+MAX_HISTOGRAM_ROWS = 16
+MOST_HUBS = 5
+MANY_PARTNERS = 2  # times the median: a hub
 
 
 def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_json: AsJson = False) -> None:
@@ -57,8 +59,66 @@ def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
         "bound_bytes": bounds.max_port_bytes,
         "bound_bytes_at": _place(bounds.max_port_bytes_at),
         "whole_message_bytes": _core.whole_message_bytes(matrix),
+        **_shape(matrix),
+        "size_classes": size_classes(matrix.bytes),
         "fingerprint": f"{matrix.fingerprint:016x}",
     }
+
+
+def _shape(matrix: CommMatrix) -> dict[str, Any]:
+    """Who has many partners, and where the messages are."""
+    ranks = matrix.num_ranks
+    src, dst, sizes = (np.asarray(part) for part in (matrix.src, matrix.dst, matrix.bytes))
+    # Both are sorted by sender and receiver: the first as it is, the other with the ends exchanged.
+    there, back = src * ranks + dst, dst * ranks + src
+    turned = np.argsort(back, kind="stable")
+    answered = _is_in(back, there)
+    partners = np.bincount(src, minlength=ranks) + np.bincount(dst[~answered], minlength=ranks)
+    median = float(np.median(partners)) if ranks else 0.0
+    order = np.argsort(-partners, kind="stable")
+    hubs = [int(rank) for rank in order if partners[rank] > MANY_PARTNERS * max(median, 1.0)]
+    distance = np.abs(src - dst)
+    return {
+        "partners": {**_spread(partners), "median": median},
+        "hubs": hubs,
+        "two_way_share": float(answered.mean()) if len(src) else 0.0,
+        "symmetric": bool(answered.all() and (sizes == sizes[turned]).all()),
+        "bandwidth": int(distance.max()) if len(src) else 0,
+        "bytes_within_16": float(sizes[distance <= 16].sum() / sizes.sum()) if sizes.sum() else 0.0,
+    }
+
+
+def _is_in(values: Any, ascending: Any) -> Any:
+    """By value, whether it is among the others."""
+    if not len(ascending):
+        return np.zeros(len(values), dtype=bool)
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return ascending[at] == values
+
+
+def size_classes(sizes: Any) -> list[dict[str, Any]]:
+    """Of powers of two, of four where these are too many, and so on: from, up to but without, and shares."""
+    if not len(sizes):
+        return []
+    powers = np.frexp(np.asarray(sizes, dtype=np.float64))[1].astype(int) - 1
+    low, high = int(powers.min()), int(powers.max())
+    step = 1
+    while high // step - low // step >= MAX_HISTOGRAM_ROWS:
+        step += 1
+    which = powers // step
+    first = int(which.min())
+    counts = np.bincount(which - first)
+    in_class = np.bincount(which - first, weights=sizes)
+    return [
+        {
+            "from_bytes": 2 ** ((first + i) * step),
+            "to_bytes": 2 ** ((first + i + 1) * step),
+            "messages": int(count),
+            "message_share": float(count / len(sizes)),
+            "byte_share": float(in_class[i] / in_class.sum()),
+        }
+        for i, count in enumerate(counts)
+    ]
 
 
 def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
@@ -118,7 +178,14 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
         "bytes": f"{result['total_bytes']}  ({output.size_text(result['total_bytes'])})",
         "messages sent": spread("send_degree"),
         "messages received": spread("receive_degree"),
-        "message size": spread("message_bytes"),
+        "partners": spread("partners") + f", median {result['partners']['median']:g}",
+        "hubs": _hubs(matrix, result["hubs"]),
+        "symmetry": "the same bytes both ways"
+        if result["symmetric"]
+        else f"{result['two_way_share']:.0%} of the messages have one the other way",
+        "distance": f"{result['bandwidth']} ranks at most; {result['bytes_within_16']:.0%} of the bytes go "
+        "no farther than 16",
+        "message size": f"{spread('message_bytes')}, median {_median(matrix.bytes)}",
         "least phases": f"{result['max_degree']}{at('max_degree_at')}",
         "least phase bytes": f"{result['bound_bytes']}{at('bound_bytes_at')}",
         "if none is split": str(result["whole_message_bytes"]),
@@ -141,19 +208,36 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
     console.print(result["file"])
     console.print(output.pairs(lines))
     if matrix.num_messages:
-        console.print(output.table(("message size", "messages", ""), _histogram(matrix.bytes), left=3))
+        columns = ("message size", "messages", "of them", "of the bytes", "")
+        console.print(output.table(columns, _histogram(result["size_classes"]), left=5))
 
 
-def _histogram(sizes: Any) -> list[tuple[str, str, str]]:
-    low, high = int(sizes.min()), int(sizes.max())
-    if low == high:
-        return [(output.size_text(low), str(len(sizes)), "#" * HISTOGRAM_WIDTH)]
-    rows = min(MAX_HISTOGRAM_ROWS, high - low + 1)
-    counts, edges = np.histogram(sizes, bins=rows)
-    bars = np.ceil(counts / counts.max() * HISTOGRAM_WIDTH).astype(int)
+def _median(sizes: Any) -> str:
+    return output.size_text(float(np.median(sizes))) if len(sizes) else "0"
+
+
+def _hubs(matrix: CommMatrix, hubs: list[int]) -> str:
+    """With the median of their messages: reductions by point to point have tiny ones."""
+    if not hubs:
+        return f"none: no rank has more than {MANY_PARTNERS} times the median of partners"
+    src, dst, sizes = (np.asarray(part) for part in (matrix.src, matrix.dst, matrix.bytes))
+    named = [
+        f"rank {rank} (median {_median(sizes[(src == rank) | (dst == rank)])})" for rank in hubs[:MOST_HUBS]
+    ]
+    return ", ".join(named) + (f" and {len(hubs) - MOST_HUBS} more" if len(hubs) > MOST_HUBS else "")
+
+
+def _histogram(classes: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """A bar is the share of the bytes."""
     return [
-        (f"{output.size_text(edges[i])} to {output.size_text(edges[i + 1])}", str(counts[i]), "#" * bars[i])
-        for i in range(rows)
+        (
+            f"{output.size_text(row['from_bytes'])} to {output.size_text(row['to_bytes'])}",
+            str(row["messages"]),
+            f"{row['message_share']:.1%}",
+            f"{row['byte_share']:.1%}",
+            "#" * round(HISTOGRAM_WIDTH * row["byte_share"]),
+        )
+        for row in classes
     ]
 
 

@@ -11,9 +11,17 @@ import typer
 from .. import _core
 from ..errors import Error
 from ..files import OutputFiles
-from ..simulation import DRS_FORMS, EARLY_BYTES, PacketPrediction, Prediction, predict, predict_packets
+from ..simulation import (
+    DRS_FORMS,
+    EARLY_BYTES,
+    PacketPrediction,
+    Prediction,
+    machine_for,
+    predict,
+    predict_packets,
+)
 from . import output
-from .options import AsJson, MatrixFile, Plot, Seed, names_in
+from .options import AsJson, MatrixFile, Plot, RanksPerHost, Seed, names_in
 
 MODELS = ("fluid", "packets")
 
@@ -54,6 +62,7 @@ def simulate(
         typer.Option(metavar="R", help="packets: table (the network's), random (ECMP), spray (adaptive)."),
     ] = "table",
     seed: Seed = 0,
+    ranks_per_host: RanksPerHost = 1,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
@@ -64,7 +73,7 @@ def simulate(
     """
     names = None if schedulers == "all" else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)
-    target = _core.find_machine(machine)
+    target = machine_for(machine, matrix, ranks_per_host)
     if model not in MODELS:
         raise Error(f'unknown model "{model}"; known: {", ".join(MODELS)}')
     if model == "packets":

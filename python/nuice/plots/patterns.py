@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from ..airfoil import Mesh
 
-MAX_CELLS = 512  # per side of a heat map; larger matrices are drawn in blocks
+MAX_CELLS = (
+    256  # per side of a heat map, so that single messages are seen; larger matrices are drawn in blocks
+)
 MAX_NUMBERED_PARTS = 128
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/planning_costs.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/packets.hpp"
@@ -67,6 +68,9 @@ double packets_cost_s(const Traits& t, const Machine& machine) {
 
 namespace {
 
+/// Seconds for a question that is beside the advice.
+constexpr double most_looking_s = 3;
+
 /// Some message has several ways.
 bool has_choice(const CommMatrix& matrix, const Topology& topology) {
   bool any = false;
@@ -85,9 +89,13 @@ std::optional<ChosenPaths> advise_paths(const CommMatrix& matrix, const Machine&
     return std::nullopt;
   const Problem problem{.matrix = matrix, .topology = machine.topology.get()};
   const std::string executor = "depend";
+  const advice::Traits traits = advice::traits_of(matrix, machine.topology.get(), machine);
+  double left_s = most_looking_s;
   std::optional<ChosenPaths> best;
   for (const Scheduler& row : schedulers()) {
     if (!row.chooses_paths || !row.why_not(problem).empty()) continue;
+    left_s -= advice::planning_s(row.planning_cost, traits) + advice::packets_cost_s(traits, machine);
+    if (left_s < 0) break;
     const double seconds = advice::packets_s(matrix, row.make(problem), machine, executor, {});
     if (!best || seconds < best->seconds)
       best = {.candidate = std::string(row.name) + ":" + executor, .seconds = seconds};

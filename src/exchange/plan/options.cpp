@@ -48,6 +48,8 @@ const std::array option_table{
         Flag<O>{NUICE_AT(shared_memory)}},
     Row{"shared_memory.largest", "bytes of a message that goes so at most",
         Size<O>{NUICE_AT(sharing.largest_bytes), 0, INT_MAX}},
+    Row{"once_per_host", "halos: a value crosses the network once for all ranks of a host that need it",
+        Flag<O>{NUICE_AT(once_per_host)}},
     Row{"planning", "where the schedule is made: everywhere, root or distributed",
         OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
     Row{"distributed.gather", "bytes of a matrix that planning=distributed gathers, 24 a message; 0: none",

@@ -41,7 +41,8 @@ void Palette::keep(std::span<const std::uint8_t> used) {
 bool Palette::needs_more(std::uint64_t unsettled) {
   // With a colour to spare at every rank, so many rounds settle more than a third of what is left (D = 64); with none, holes
   // vanish only where two of them meet, ever more rarely.
-  constexpr std::size_t patience = 16;
+  // Where sizes are skewed a colour for the largest costs as much as hundreds of others, and patience less.
+  const std::size_t patience = is_skewed() ? 256 : 16;
   constexpr std::size_t short_patience = 3;
   history_.push_back(unsettled);
   const auto before = [this](std::size_t rounds) { return history_[history_.size() - 1 - rounds]; };
@@ -58,7 +59,8 @@ void Palette::add(const SizeCounts& unsettled) {
   if (is_flat()) {
     limits_.insert(limits_.end(), count, limits_.front());
   } else {
-    const double from = num_added_ % 2 == 0 ? 0.5 : 0;
+    const std::size_t turns = is_skewed() ? 8 : 2;
+    const double from = num_added_ % turns + 1 < turns ? 0.5 : 0;
     for (std::size_t i = 0; i < count; ++i)
       limits_.push_back(unsettled.size_below((static_cast<double>(i) + from) / static_cast<double>(count)));
   }

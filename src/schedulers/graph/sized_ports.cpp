@@ -9,29 +9,28 @@
 
 namespace nuice::sched {
 
-SizedPorts::SizedPorts(const CommMatrix& matrix)
-    : matrix_(matrix),
-      num_senders_(static_cast<Port>(matrix.num_ranks())),
-      ids_(core::ids_by_size(matrix)),
-      sender_(ids_.size()),
-      receiver_(ids_.size()),
+SizedPorts::SizedPorts(const CutMessages& pieces)
+    : num_senders_(static_cast<Port>(pieces.num_ranks())),
+      ids_(core::ids_by_size(pieces.bytes())),
+      bytes_(ids_.size()),
+      ends_(ids_.size()),
       same_size_end_(ids_.size()),
       next_(ids_.size() + 1),
       places_(2 * ids_.size()),
+      begin_(num_ports() + 1, 0),
       num_left_(num_ports(), 0) {
   std::iota(next_.begin(), next_.end(), Place{0});
-  std::size_t begin = 0;
-  for (Port port = 0; port < num_ports(); ++port) {
-    begin_.push_back(begin);
-    begin += port < num_senders_ ? matrix.sent_by(static_cast<Rank>(port)).size()
-                                 : matrix.received_by(static_cast<Rank>(port - num_senders_)).size();
-  }
   for (Place place = 0; place < num_messages(); ++place) {
-    sender_[place] = static_cast<Port>(matrix.src(ids_[place]));
-    receiver_[place] = num_senders_ + static_cast<Port>(matrix.dst(ids_[place]));
-    for (const Port port : {sender_[place], receiver_[place]}) {
+    const MessageId id = ids_[place];
+    bytes_[place] = pieces.bytes()[id];
+    ends_[place] = {static_cast<Port>(pieces.src(id)), num_senders_ + static_cast<Port>(pieces.dst(id))};
+    ++begin_[ends_[place].sender + 1];
+    ++begin_[ends_[place].receiver + 1];
+  }
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  for (Place place = 0; place < num_messages(); ++place) {
+    for (const Port port : {ends_[place].sender, ends_[place].receiver})
       places_[begin_[port] + num_left_[port]++] = place;
-    }
   }
   Place end = num_messages();
   for (Place place = num_messages(); place-- > 0;) {
@@ -46,7 +45,7 @@ Place SizedPorts::same_size_begin(Place place) const {
 }
 
 /// Paths of removed places are shortened as they are followed.
-Place SizedPorts::next_left(Place place) {
+Place SizedPorts::follow(Place place) {
   Place found = place;
   while (next_[found] != found) found = next_[found];
   while (place != found) {
@@ -59,8 +58,8 @@ Place SizedPorts::next_left(Place place) {
 
 void SizedPorts::remove(Place place) {
   next_[place] = place + 1;
-  remove(sender_[place], place);
-  remove(receiver_[place], place);
+  remove(ends_[place].sender, place);
+  remove(ends_[place].receiver, place);
 }
 
 void SizedPorts::remove(Port port, Place place) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages that are left of a matrix, largest first: of all ranks together and of each rank's two ports, the one it
-// sends through and the one it receives through. 28 bytes per message.
+// The messages that are left of a matrix, or pieces of them, largest first: of all ranks together and of each rank's two
+// ports, the one it sends through and the one it receives through. 36 bytes per message.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
+#include "schedulers/graph/cut_messages.hpp"
 
 namespace nuice::sched {
 
@@ -16,18 +17,25 @@ using Place = std::uint32_t;  // of a message in the order of sizes: 0 is the la
 
 class SizedPorts {
  public:
-  explicit SizedPorts(const CommMatrix& matrix);
+  struct Ends {
+    Port sender;
+    Port receiver;
+  };
+
+  explicit SizedPorts(const CommMatrix& matrix) : SizedPorts(CutMessages(matrix)) {}
+  explicit SizedPorts(const CutMessages& pieces);
 
   Port num_senders() const { return num_senders_; }
   Port num_ports() const { return 2 * num_senders_; }
   Place num_messages() const { return static_cast<Place>(ids_.size()); }
 
   MessageId id(Place place) const { return ids_[place]; }
-  Bytes bytes(Place place) const { return matrix_.bytes(ids_[place]); }
-  Port sender(Place place) const { return sender_[place]; }
-  Port receiver(Place place) const { return receiver_[place]; }
+  Bytes bytes(Place place) const { return bytes_[place]; }
+  Ends ends(Place place) const { return ends_[place]; }
+  Port sender(Place place) const { return ends_[place].sender; }
+  Port receiver(Place place) const { return ends_[place].receiver; }
   Port other_end(Port port, Place place) const {
-    return port < num_senders_ ? receiver_[place] : sender_[place];
+    return port < num_senders_ ? ends_[place].receiver : ends_[place].sender;
   }
 
   /// The first message as large as this one, and the first smaller one.
@@ -37,17 +45,17 @@ class SizedPorts {
   /// What is left at a port, by ascending place.
   std::span<const Place> left(Port port) const { return {places_.data() + begin_[port], num_left_[port]}; }
   /// The first place from `place` on that is left; num_messages() if none.
-  Place next_left(Place place);
+  Place next_left(Place place) { return next_[place] == place ? place : follow(place); }
   void remove(Place place);
 
  private:
+  Place follow(Place place);
   void remove(Port port, Place place);
 
-  const CommMatrix& matrix_;
   Port num_senders_;
-  std::vector<MessageId> ids_;           // by place
-  std::vector<Port> sender_;             // by place
-  std::vector<Port> receiver_;           // by place
+  std::vector<MessageId> ids_;           // by place: of messages, or of pieces
+  std::vector<Bytes> bytes_;             // by place
+  std::vector<Ends> ends_;               // by place
   std::vector<Place> same_size_end_;     // by place
   std::vector<Place> next_;              // by place: itself while it is left, otherwise a later place
   std::vector<Place> places_;            // of each port what is left, then free room
