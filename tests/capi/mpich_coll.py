@@ -34,6 +34,7 @@ HELPERS = """
 #define MPITEST_H_INCLUDED
 #include <mpi.h>
 #include <nuice/nuice.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #define MTEST_HAVE_MIN_MPI_VERSION(major, minor) 1
@@ -82,6 +83,16 @@ static inline void test_run(int status, nuice_request x) {
 """
 
 
+# Tests that MPICH runs several of in one program have no main of their own.
+MAIN = """
+int main(int argc, char** argv) {
+  MTest_Init(&argc, &argv);
+  MTest_Finalize(run(""));
+  return 0;
+}
+"""
+
+
 def rewritten(source: str) -> str:
     text = PERSISTENT.sub(lambda found: f"nuice_{found[1].lower()}(", source)
     text = BLOCKING.sub(lambda found: f"test_{found[1].lower()}(", text)
@@ -90,7 +101,7 @@ def rewritten(source: str) -> str:
     left = re.findall(r"MPI_(?:Neighbor_)?[Aa]lltoall[vw]\w*\(|MPI_(?:Start|Wait)\w*\(", text)
     if left or "nuice_" not in text + BLOCKING.sub("nuice_", source):
         sys.exit(f"not rewritten: {left}")
-    return text
+    return text if re.search(r"\bmain\(", text) else text + MAIN
 
 
 def ranks_of(folder: Path) -> dict[str, list[int]]:
@@ -124,12 +135,15 @@ def main() -> None:
         (work / f"{name}.c").write_text(rewritten((args.tests / "coll" / f"{name}.c").read_text()))
         includes = [word for folder in [work, *args.include] for word in ("-I", str(folder))]
         subprocess.run(
-            [args.mpicc, "-O1", "-w", *includes, str(work / f"{name}.c"), str(library), "-o", str(work / name)]
+            [args.mpicc, "-O1", "-w", "-DTEST_NEIGHB_COLL=1", *includes, str(work / f"{name}.c"), str(library), "-o", str(work / name)]
             + [f"-Wl,--disable-new-dtags,-rpath,{library.parent}"],
             check=True,
         )
+        if "nuice_" not in subprocess.run(["nm", "-u", str(work / name)], capture_output=True, text=True).stdout:
+            sys.exit(f"{name} calls nothing of NUICE's")
         for count in ranks:
-            settings = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+            # MPI's wrapper may name a folder in which an older libnuice is.
+            settings = {"LD_PRELOAD": str(library), "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
             command = [args.mpiexec, "-n", str(count), str(work / name)]
             try:
                 done = subprocess.run(

@@ -105,7 +105,7 @@ def _init(
 
 def _side(given: Any, writable: bool, call: int) -> tuple[_Blocks, object]:
     if not writable and isinstance(given, type(MPI.IN_PLACE)) and given == MPI.IN_PLACE:
-        return _Blocks(data=c_void_p(MPI.IN_PLACE)), None
+        return _Blocks(data=c_void_p(int(MPI.IN_PLACE))), None
     buffer, counts, displs, types = _parts(given, bool(call & TYPES))
     memory = memory_of(buffer, writable)
     datatypes = [_datatype(one) for one in types] if types is not None else [_own_type(memory)]
