@@ -47,7 +47,7 @@ class Replace(unittest.TestCase):
         for name, value in wrong.items():
             done = run(2, "3", NUICE_DROPIN="on", NUICE_DROPIN_FORCE="1", **{f"NUICE_DROPIN_{name}": value})
             self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
-            self.assertEqual(done.stderr.count(f'nuice: NUICE_DROPIN_{name}="{value}" is no '), 1, done.stderr)
+            self.assertEqual(done.stderr.count(f'nuice: NUICE_DROPIN_{name}="{value}" is not a '), 1, done.stderr)
         done = run(2, "3", NUICE_DROPIN="recrod")
         self.assertIn('NUICE_DROPIN="recrod" is not a word of off, on, check, record; off is taken', done.stderr)
 

@@ -23,7 +23,7 @@ namespace nuice::mpi {
 namespace {
 
 constexpr int data_tag = 0;
-constexpr int size_tag = 1;
+constexpr int bytes_tag = 1;
 /// Longer messages are announced by their size, and granted by their receivers.
 constexpr Bytes most_at_once = 4096;
 constexpr Bytes alignment = 16;
@@ -107,7 +107,7 @@ class SparseCall {
            "MPI_Isend");
       return;
     }
-    must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, size_tag, comm_.get(), &requests_[i]),
+    must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, bytes_tag, comm_.get(), &requests_[i]),
          "MPI_Isend");
     long_sends_.push_back(message);
   }
@@ -120,7 +120,7 @@ class SparseCall {
     must(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &is_here, &message, &status), "MPI_Improbe");
     if (is_here == 0) return false;
     Announced next = {status.MPI_SOURCE, 0, message};
-    if (status.MPI_TAG == size_tag) {
+    if (status.MPI_TAG == bytes_tag) {
       must(MPI_Mrecv(&next.bytes, 1, MPI_INT64_T, &next.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
       next.message = MPI_MESSAGE_NULL;
     } else {
