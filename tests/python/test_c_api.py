@@ -17,6 +17,8 @@ FUNCTIONS = {name: (comment, arguments) for comment, _, name, arguments in FUNCT
 TAKES_MPI_HANDLES = re.compile(r"\bMPI_(Comm|Datatype|Op|Request)\b")
 # All calls with MPI's arguments have one twin; names that MPI's requests have are those of exchanges.
 ONE_TWIN = re.compile(r"^nuice_(neighbor_)?alltoall[vw]_init(_c)?$")
+# For layers of other languages on top of C, which find errors in the program's objects.
+OF_LAYERS = {"nuice_plan_refuse", "nuice_halo_agree", "nuice_halo_refuse"}
 SAME = {f"nuice_{name}": f"nuice_exchange_{name}" for name in ("start", "test", "wait", "free")}
 
 
@@ -43,6 +45,8 @@ def missing(functions: dict[str, tuple[str, str]]) -> list[str]:
         if TAKES_MPI_HANDLES.search(arguments):
             if f"{ONE_TWIN.sub('nuice_alltoallv_init', name)}_f" not in functions:
                 found.append(f"{name}: no twin with Fortran's handles")
+            continue
+        if name in OF_LAYERS:
             continue
         if f'bind(c, name="{SAME.get(name, name)}")' not in re.sub(r"&\s*", "", FORTRAN_INTERFACES):
             found.append(f"{name}: no Fortran interface")
@@ -91,7 +95,7 @@ def test_interfaces_have_as_many_arguments() -> None:
 def test_the_table_of_names() -> None:
     rows = re.findall(r"^\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|$", DOCS, re.M)
     in_c = {name for row in rows for name in re.findall(r"`(nuice_\w+)`", row[1])}
-    assert in_c == {name for name in FUNCTIONS if not name.endswith("_f")}
+    assert in_c == {name for name in FUNCTIONS if not name.endswith("_f")} - OF_LAYERS
     in_fortran = {name for row in rows for name in re.findall(r"`(nuice_\w+)`", row[2])}
     assert in_fortran == {name for name in in_c if not name.endswith("_c")}
 

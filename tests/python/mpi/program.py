@@ -445,19 +445,23 @@ def test_all_ranks_hear_what_was_wrong_on_one() -> None:
     with ring() as plan:
         short = np.zeros(7 if last else 80, np.uint8)
         must_fail(kind, f"{text}the send buffer has 7 bytes", plan.bind, short, np.zeros(10))
-        field = [np.zeros(10), [10, 10] if last else [10], "d"]
+        field = [np.zeros(20), [10, 10], "d"] if last else [np.zeros(10), [10], "d"]
         must_fail(kind, f"{text}2 counts for 1 partners", plan.bind, field, [np.zeros(10), [10], "d"])
-        must_fail(kind, f"{text}direction is one of", plan.bind, np.zeros(10), np.zeros(10), "x" if last else "backwards")
+        direction = "x" if last else "backwards"
+        must_fail(kind, f"{text}direction is one of", plan.bind, np.zeros(10), np.zeros(10), direction)
         exchanged(plan, np.zeros(10), np.zeros(10))
     with nuice.mpi.Halo(comm, [after], owned=[rank]) as halo:
         ghosts = np.zeros(halo.num_ghosts)
         must_fail(kind, f"{text}owned must be", halo.bind_gather, np.zeros(2 if last else 1), ghosts)
         must_fail(kind, f"{text}owned must be", halo.bind_scatter, ghosts, np.zeros(2 if last else 1))
-        must_fail(kind, f"{text}{1 + halo.num_ghosts}" if last else text, halo.gather, np.zeros(9 if last else 1))
+        rows = f"{text}{1 + halo.num_ghosts}" if last else text
+        must_fail(kind, rows, halo.gather, np.zeros(9 if last else 1))
 
 
 def test_a_bad_array_on_one_rank_of_a_halo() -> None:
     """An error of all ranks, whether or not others have such a stage already; the halo stays usable."""
+    if size == 1:
+        return  # which has no ghosts, and no other rank to hear of it
     total, mine, last = 3 * size, np.arange(3) + 3 * rank, rank == size - 1
     needed = [(mine[0] - 1) % total, *mine, (mine[-1] + 1) % total]
     with nuice.mpi.Halo(comm, needed, ranges=[3 * r for r in range(size + 1)]) as halo:
@@ -474,8 +478,6 @@ def test_a_bad_array_on_one_rank_of_a_halo() -> None:
         ]
         for first in (True, False):  # without a stage, and with one
             for kind, array in bad:
-                if kind is nuice.Error and size == 1:
-                    continue
                 for call in (halo.gather, halo.scatter_add):
                     must_fail(kind if last else nuice.Error, "", call, array if last else good.copy())
             everything = good.copy()
