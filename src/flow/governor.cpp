@@ -99,7 +99,9 @@ void Governor::look_at(Connection& connection, double now_s) {
     return;
   }
   const auto counts = counts_of(connection.descriptor);
-  if (!counts) return;  // closed in a way that was not seen, and reused
+  if (!counts) return;  // closed in a way that was not seen
+  if (counts->bytes < connection.counts.bytes)
+    connection.counts = *counts;  // and the number is another connection's
   connection.bytes_seen = read;
   connection.last_s = now_s;
   ++port.num_active;

@@ -51,13 +51,6 @@ std::int64_t out_of_order(const Info& info, socklen_t length) {
   return 0;
 }
 
-/// Sent twice though nothing was lost, as the receiver says. Linux 4.20.
-template <typename Info>
-std::int64_t needless(const Info& info, socklen_t length) {
-  if constexpr (requires { info.tcpi_dsack_dups; }) return known<&Info::tcpi_dsack_dups>(info, length);
-  return 0;
-}
-
 template <typename Value>
 bool set(int descriptor, int level, int option, Value value) {
   return setsockopt(descriptor, level, option, &value, sizeof value) == 0;
@@ -93,7 +86,6 @@ std::optional<SocketCounts> counts_of(int descriptor) {
   counts.bytes = known<&tcp_info::tcpi_bytes_received>(info, length);
   counts.segments = known<&tcp_info::tcpi_data_segs_in>(info, length);
   counts.out_of_order = out_of_order(info, length);
-  counts.retransmitted = info.tcpi_total_retrans - needless(info, length);
   counts.segment_bytes = std::max(info.tcpi_rcv_mss, info.tcpi_advmss);
   const auto round_trip = known<&tcp_info::tcpi_min_rtt>(info, length);
   if (round_trip < unknown_round_trip) counts.round_trip_s = 1e-6 * static_cast<double>(round_trip);

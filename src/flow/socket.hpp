@@ -25,7 +25,6 @@ struct SocketCounts {
   std::int64_t bytes = 0;          // received
   std::int64_t segments = 0;       // with data, received
   std::int64_t out_of_order = 0;   // of these; Linux 5.4
-  std::int64_t retransmitted = 0;  // by this end, without those that were not needed
   std::int64_t segment_bytes = 0;  // that the peer sends
   double round_trip_s = 0;         // the least; 0: not known
 };

@@ -7,7 +7,8 @@
 // window among them (ICTCP: Wu et al., CoNEXT 2010).
 //
 // The rule.
-//   1. As long as hardly anything is lost there is no bound: a network that does not drop packets never sees this class.
+//   1. As long as hardly anything is lost there is no bound. (A receiver sees a loss as packets that come out of order; packets that
+//      overtake each other look the same.)
 //   2. At the first losses the window becomes twice rate x least round trip (BBR's bound: Cardwell et al., 2016).
 //   3. More losses shrink it, to 0.7 of it each time (CUBIC's factor, RFC 9438).
 //   4. After a while without losses a window half as large again is tried. It is kept if the port's rate grows; otherwise the next try
@@ -45,7 +46,6 @@ class Window {
   std::int64_t share_bytes(int num_senders, std::int64_t segment_bytes) const;
   /// Of one that is idle: what its first packets may be.
   std::int64_t least_share_bytes(std::int64_t segment_bytes) const;
-  double bytes_per_s() const { return fastest_; }
 
  private:
   static constexpr std::int64_t segments_without_a_timer = 2;

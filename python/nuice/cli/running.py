@@ -67,10 +67,10 @@ def run(
     nuice run -- mpiexec -n 64 ./my_program its arguments
     nuice run --record halo -- mpiexec -n 64 ./my_program its arguments
 
-    Its own output and exit status stay as they are. By default each host divides one receive window among
-    the TCP connections of MPI, once packets are lost; nothing of MPI is replaced. Other networks are not
-    touched. With --record nothing is changed or communicated: each rank writes a file when it ends, and
-    `nuice record show DIR` says what a plan would gain.
+    Its own output and exit status stay as they are. By default each process divides one receive window
+    among the TCP connections of MPI, once packets are lost; nothing of MPI is replaced. With --record nothing
+    is changed or communicated: each rank writes a file when it ends, and `nuice record show DIR` says what a
+    plan would gain.
     """
     if print_settings:
         print("\n".join(f"{name}={value}" for name, value in SETTINGS.items()))
