@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpi/communicator.hpp"
 #include "mpi/requests.hpp"
+
+/// The drop-in replaces calls between MPI_Init and MPI_Finalize only, so it needs no communicator of a session.
+MPI_Comm nuice::mpi::any_comm() { return MPI_COMM_SELF; }
 
 namespace nuice::dropin {
 namespace {
