@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace nuice::flow {
 namespace {
@@ -12,6 +13,9 @@ constexpr double look_every_s = 0.004;
 // A connection that received nothing for so long is idle, as is a port. Longer than a time slice of the processor (3 to 4 ms), after
 // which a process that was preempted reads again; shorter than a delayed acknowledgement (40 ms).
 constexpr double idle_after_s = 0.02;
+
+// A sender that pauses for less is expected back with its two packets.
+constexpr double pauses_for_s = 1;
 
 constexpr std::size_t most_closed = 4096;
 
@@ -76,26 +80,40 @@ void Governor::look() {
 void Governor::look_at_all(double now_s) {
   next_look_s_.store(now_s + look_every_s, std::memory_order_relaxed);
   if (is_stopped_) return;
-  for (Port& port : ports_) port.num_active = 0, port.report = {};
+  for (Port& port : ports_) port.own.num_senders = port.own.num_pausing = 0;
   for (std::size_t i = connections_.size(); i-- > 0;) look_at(*connections_[i], now_s);
-  for (Port& port : ports_) {
-    port.report.num_senders = port.num_active;
-    if (port.report.bytes > 0) {
-      port.report.busy_s = std::min(now_s - port.last_s, idle_after_s);
-      port.last_s = now_s;
-      const bool was_limited = port.window.is_limited();
-      port.window.add(port.report);
-      if (!was_limited && port.window.is_limited()) port.limited_since_s = now_s;
-    }
-  }
+  for (Port& port : ports_) judge(port, now_s);
   for (const auto& connection : connections_) apply(*connection, now_s);
+}
+
+/// All processes of the host feed their windows with the same counts, so these windows are about the same.
+void Governor::judge(Port& port, double now_s) {
+  const SharedPort::Counts before = std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s, pauses_for_s));
+  Report report;
+  report.segments = port.all.segments - before.segments;
+  if (report.segments <= 0) return;
+  report.lost_segments = port.all.lost_segments - before.lost_segments;
+  report.segment_bytes = port.segment_bytes;
+  report.round_trip_s = port.round_trip_s;
+  report.num_senders = port.all.num_senders;
+  if (now_s - port.last_s < idle_after_s) {
+    report.timed_s = now_s - port.last_s;
+    report.timed_segments = report.segments;
+  }
+  port.last_s = now_s;
+  const bool was_limited = port.window.is_limited();
+  port.window.add(report);
+  if (!was_limited && port.window.is_limited()) port.limited_since_s = now_s;
 }
 
 void Governor::look_at(Connection& connection, double now_s) {
   Port& port = ports_[connection.port];
   const std::int64_t read = connection.bytes_read.load(std::memory_order_relaxed);
   if (read == connection.bytes_seen) {
-    if (now_s - connection.last_s < idle_after_s) ++port.num_active;
+    if (now_s - connection.last_s < idle_after_s)
+      ++port.own.num_senders;
+    else if (now_s - connection.last_s < pauses_for_s)
+      ++port.own.num_pausing;
     return;
   }
   const auto counts = counts_of(connection.descriptor);
@@ -104,11 +122,12 @@ void Governor::look_at(Connection& connection, double now_s) {
     connection.counts = *counts;  // and the number is another connection's
   connection.bytes_seen = read;
   connection.last_s = now_s;
-  ++port.num_active;
-  port.report.bytes += counts->bytes - connection.counts.bytes;
-  port.report.segments += counts->segments - connection.counts.segments;
-  port.report.lost_segments += counts->out_of_order - connection.counts.out_of_order;
-  port.report.round_trip_s = std::max(port.report.round_trip_s, counts->round_trip_s);
+  ++port.own.num_senders;
+  port.own.segments += counts->segments - connection.counts.segments;
+  port.own.lost_segments += counts->out_of_order - connection.counts.out_of_order;
+  port.segment_bytes = counts->segment_bytes;
+  if (counts->round_trip_s > 0 && (port.round_trip_s == 0 || counts->round_trip_s < port.round_trip_s))
+    port.round_trip_s = counts->round_trip_s;
   connection.counts = *counts;
 }
 
@@ -117,11 +136,15 @@ void Governor::apply(Connection& connection, double now_s) {
   if (connection.began_small) restore_buffer(connection.descriptor);
   connection.began_small = false;
   Port& port = ports_[connection.port];
-  if (!port.window.is_limited()) return;
+  if (!port.window.is_limited()) {
+    if (connection.share_bytes != Window::unlimited) free_window(connection.descriptor);
+    connection.share_bytes = port.share_bytes = Window::unlimited;
+    return;
+  }
   const std::int64_t segment_bytes = std::max<std::int64_t>(connection.counts.segment_bytes, 1);
   const bool receives = connection.last_s == now_s;
   const bool is_active = now_s - connection.last_s < idle_after_s;
-  const std::int64_t share = is_active ? port.window.share_bytes(port.num_active, segment_bytes)
+  const std::int64_t share = is_active ? port.window.share_bytes(port.all.num_senders, port.all.num_pausing, segment_bytes)
                                        : port.window.least_share_bytes(segment_bytes);
   if (is_active) port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
@@ -133,7 +156,9 @@ int Governor::port_of(const std::string& address) {
   const auto is_it = [&](const Port& port) { return port.address == address; };
   const auto found = std::ranges::find_if(ports_, is_it);
   if (found != ports_.end()) return static_cast<int>(found - ports_.begin());
-  ports_.emplace_back().address = address;
+  Port& port = ports_.emplace_back(address);
+  port.limited_since_s = steady_s();
+  port.all = port.host.exchange({}, port.limited_since_s, idle_after_s, pauses_for_s);  // what others have received so far
   return static_cast<int>(ports_.size()) - 1;
 }
 
@@ -142,6 +167,7 @@ void Governor::stop() {
   if (is_stopped_.exchange(true)) return;
   for (const auto& connection : connections_)
     if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor);
+  for (Port& port : ports_) port.host.leave();
 }
 
 std::vector<PortState> Governor::ports() {
@@ -150,7 +176,7 @@ std::vector<PortState> Governor::ports() {
   for (const Port& port : ports_) {
     PortState state;
     state.address = port.address;
-    state.num_active = port.num_active;
+    state.num_active = port.own.num_senders;
     state.window_bytes = port.window.bytes();
     state.share_bytes = port.share_bytes;
     if (port.window.is_limited()) state.seconds_limited = steady_s() - port.limited_since_s;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "flow/shared_port.hpp"
 #include "flow/socket.hpp"
 #include "flow/window.hpp"
 
@@ -50,7 +51,7 @@ class Governor {
   }
   /// Looks at all connections now, whatever was read: for programs whose reads are not seen.
   void look();
-  /// Frees all windows. Nothing is governed from now on.
+  /// Frees all windows and leaves the processes that share ports. Nothing is governed from now on.
   void stop();
 
   std::vector<PortState> ports();
@@ -67,18 +68,23 @@ class Governor {
     std::int64_t share_bytes = Window::unlimited;
   };
   struct Port {
+    explicit Port(const std::string& of) : address(of), host(of) {}
     std::string address;
     Window window;
-    Report report;
-    double last_s = 0;  // of the last look that found bytes
+    SharedPort host;
+    SharedPort::Counts own;
+    SharedPort::Counts all;  // of the host's processes
+    double round_trip_s = 0;
+    double last_s = 0;  // of the last look that found segments
     double limited_since_s = 0;
     std::int64_t share_bytes = Window::unlimited;
-    int num_active = 0;
+    std::int64_t segment_bytes = 0;
   };
 
   void note(Connection& connection, std::int64_t bytes);
   void look_at_all(double now_s);
   void look_at(Connection& connection, double now_s);
+  void judge(Port& port, double now_s);
   void apply(Connection& connection, double now_s);
   int port_of(const std::string& address);
   void drop(std::size_t index);

@@ -7,12 +7,13 @@
 // window among them (ICTCP: Wu et al., CoNEXT 2010).
 //
 // The rule.
-//   1. As long as hardly anything is lost there is no bound. (A receiver sees a loss as packets that come out of order; packets that
-//      overtake each other look the same.)
-//   2. At the first losses the window becomes twice rate x least round trip (BBR's bound: Cardwell et al., 2016).
-//   3. More losses shrink it, to 0.7 of it each time (CUBIC's factor, RFC 9438).
-//   4. After a while without losses a window half as large again is tried. It is kept if the port's rate grows; otherwise the next try
-//      comes after twice as long. So the window rises where the least round trip hides what a busy host takes to answer.
+//   1. A port begins with two packets for each sender, and twice as many each time that so much has come without losses, as in TCP's
+//      slow start. (A receiver sees a loss as packets that come out of order; packets that overtake each other look the same.)
+//   2. Once the port's rate is known, no more is in flight than what keeps the port busy for a millisecond and two round trips (BBR's bound:
+//      Cardwell et al., 2016), or fits the smallest queue. On fast ports that is more than any connection uses, so there is no bound.
+//   3. What loses packets is halved the first time and from then on shrinks to 0.7 of it each time (CUBIC's factor, RFC 9438).
+//   4. Where a window is smaller than rule 2 allows and nothing was lost for a while, half as much again is tried. It is kept if the port's
+//      rate grows; otherwise the next try comes after eight times as long.
 //   5. No sender has less than two packets: Linux acknowledges every second packet at once, a single one when the process reads it or
 //      after up to 40 ms. Only where so many senders converge that two packets of each are too much, each has one.
 #pragma once
@@ -23,13 +24,15 @@ namespace nuice::flow {
 
 /// What came to a port since the report before.
 struct Report {
-  double busy_s = 0;  // in which data came
-  std::int64_t bytes = 0;
+  double timed_s = 0;  // since the report before; 0 after a pause, in which nothing came
+  std::int64_t timed_segments = 0;  // in that time
   std::int64_t segments = 0;
   std::int64_t lost_segments = 0;  // that came out of order: others before them were lost
-  double round_trip_s = 0;         // the longest of the connections' least ones; 0: not known
+  std::int64_t segment_bytes = 0;  // of a full one: queues have room for so many, whatever is in them
+  double round_trip_s = 0;         // the least of all connections; 0: not known
   int num_senders = 0;             // active ones
 
+  double rate() const { return timed_s > 0 ? static_cast<double>(timed_segments * segment_bytes) / timed_s : 0; }
   Report& operator+=(const Report& later);
 };
 
@@ -39,43 +42,53 @@ class Window {
 
   void add(const Report& report);
 
-  bool is_limited() const { return state_ != State::unlimited; }
+  /// False: each sender may have more than any buffer holds.
+  bool is_limited() const;
   /// Bytes in flight to the port.
   std::int64_t bytes() const;
-  /// Of one of the active senders, in whole packets.
-  std::int64_t share_bytes(int num_senders, std::int64_t segment_bytes) const;
+  /// Of one of the active senders, in whole packets. num_pausing: others, which may come back at any time with their least.
+  std::int64_t share_bytes(int num_senders, int num_pausing, std::int64_t segment_bytes) const;
   /// Of one that is idle: what its first packets may be.
   std::int64_t least_share_bytes(std::int64_t segment_bytes) const;
 
  private:
   static constexpr std::int64_t segments_without_a_timer = 2;
-  enum class State { unlimited, steady, trying };
+  static constexpr double most_bytes = 1e12;
+  enum class State { opening, steady, trying };
 
-  void judge(const Report& sum);
-  bool loses(const Report& sum) const;
-  void limit();
-  void shrink(const Report& sum);
-  void look_for_more(double rate);
+  void note_rate(const Report& report);
+  double enough(double rate) const;
+  bool loses() const;
+  bool open();
+  bool judge();
+  void look_for_a_crowd();
+  void shrink();
+  bool may_be_too_small() const;
+  void look_for_more();
   void give_up_try();
-  void note_rate(double rate);
 
-  State state_ = State::unlimited;
-  Report sum_;
-  double window_ = 0;
-  double least_ = 0;  // two packets of each active sender
+  State state_ = State::opening;
+  double window_ = 0;  // may be less than least_: then each sender has its least
+  double least_ = 0;   // two packets of each active sender
   std::int64_t least_segments_ = segments_without_a_timer;
-  int losses_in_a_row_ = 0;   // with the least window
-  bool is_settling_ = false;  // what is lost next was in flight before the window changed
+  int num_senders_ = 1;
   double round_trip_s_ = 0;
-  double fastest_ = 0;  // of this and the last period of reports
+  Report sum_;                // since the last judgement
+  bool is_settling_ = false;  // what is lost next was in flight before the window changed
+
+  Report stretch_;      // without a pause
+  double fastest_ = 0;  // of this and the last period of rates
   double fastest_of_period_ = 0;
-  int reports_of_period_ = 0;
-  bool may_follow_rate_ = true;  // no losses since the rate last grew
+  int rates_of_period_ = 0;
+
+  Report at_least_;  // with the least window
+  int times_much_is_lost_ = 0;
+
   double window_before_try_ = 0;
   std::int64_t least_before_try_ = segments_without_a_timer;
   double rate_before_try_ = 0;
-  int calm_ = 0;      // reports without losses in this state
-  int patience_ = 0;  // calm reports before more is tried
+  int calm_ = 0;      // judgements without losses in this state
+  int patience_ = 8;  // calm judgements before more is tried
 };
 
 }  // namespace nuice::flow

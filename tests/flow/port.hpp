@@ -130,16 +130,16 @@ class Port {
 
   void report(flow::Window& window, double elapsed_s) {
     flow::Report report;
-    report.bytes = delivered_ - reported_bytes_;
     report.segments = segments_;
     report.lost_segments = out_of_order_;
-    report.busy_s = elapsed_s;
+    report.segment_bytes = segment;
+    report.timed_s = elapsed_s;
+    report.timed_segments = segments_;
     report.round_trip_s = settings_.round_trip_s;
     report.num_senders = settings_.num_senders;
-    reported_bytes_ = delivered_;
     segments_ = out_of_order_ = 0;
-    if (report.bytes > 0) window.add(report);
-    share_ = window.share_bytes(settings_.num_senders, segment);
+    if (report.segments > 0) window.add(report);
+    share_ = window.share_bytes(settings_.num_senders, 0, segment);
   }
 
   PortSettings settings_;
@@ -149,7 +149,6 @@ class Port {
   double free_at_ = 0;  // when the port has sent what is queued
   std::int64_t share_ = flow::Window::unlimited;
   std::int64_t delivered_ = 0;
-  std::int64_t reported_bytes_ = 0;
   std::int64_t segments_ = 0;
   std::int64_t out_of_order_ = 0;
   std::int64_t dropped_ = 0;

@@ -77,7 +77,9 @@ Function* next(Function* /*type*/, const char* name) {
 struct AtExit {
   ~AtExit() {
     Governor* const made = made_governor.load(std::memory_order_acquire);
-    if (made != nullptr && nuice::run::is_on()) nuice::run::report(*made);
+    if (made == nullptr || !nuice::run::is_on()) return;
+    nuice::run::report(*made);
+    made->stop();
   }
 } at_exit;
 
