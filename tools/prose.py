@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 TODO = ROOT / "tools/prose_todo.txt"
 C_LIKE = {".hpp", ".cpp", ".h", ".c", ".inc"}
 FORTRAN = {".f90", ".F90"}
-C_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+C_TEXT = re.compile(r'//[^\n]*(?:\n[ \t]*//[^\n]*)*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 FORTRAN_TEXT = re.compile(r"![^\n]*|\"[^\"\n]*\"|'[^'\n]*'")
 NO_PROSE = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]+`|(?<=\])\([^)\s]*\)|^    [^\n]*$", re.S | re.M)
 MOST_NUMBERS = 6

@@ -151,7 +151,7 @@ void add_options(kit::App& app, Options& options) {
   kit::add(app, "--poisson", options.poisson, "unknowns along each side of the square",
            kit::range(1, 30'000));
   kit::add(app, "--rhs", options.num_rhs,
-           "right-hand sides, solved side by side: ones, and waves beside them", kit::range(1, 1000));
+           "right-hand sides, solved together: ones, and waves", kit::range(1, 1000));
   kit::add(app, "--rtol", options.rtol, "stop when the residual is so much smaller than the right-hand side",
            kit::range(1e-16, 1.0));
   kit::add(app, "--max-iterations", options.max_iterations, "", kit::range(1, 1'000'000'000));

@@ -247,7 +247,7 @@ Report run_mesh(const Options& options) {
 
 int run(const kit::App& app, const Options& options) {
   if (options.mesh.empty() && options.box % 2 != 0)
-    kit::refuse("--box must be even, as triangles lie in turns");
+    kit::refuse("--box must be even, as triangles alternate");
   const Report report = options.mesh.empty() ? run_vortex(options) : run_mesh(options);
   kit::write_pattern(options.common, report.halo.pattern, app);
   kit::print(options.common.json ? to_json(report) : to_text(report));

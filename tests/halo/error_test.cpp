@@ -163,7 +163,7 @@ TEST(HaloErrors, CallsOutOfOrderAreRefused) {
   test::expect_error(ErrorCode::state, "not started", [&] { gather.wait(); });
   gather.start();
   test::expect_error(ErrorCode::state, "call wait() first", [&] { gather.start(); });
-  test::expect_error(ErrorCode::state, "under way", [&] { gather.free(); });
+  test::expect_error(ErrorCode::state, "active", [&] { gather.free(); });
   gather.wait();
   gather.free();
   gather.free();

@@ -51,7 +51,7 @@ def advise(
     ranks_per_host: RanksPerHost = 1,
     region: Annotated[
         bool,
-        typer.Option("--map", help="No file: who wins, by messages per rank and size (000 figs 16, 17)."),
+        typer.Option("--map", help="No file: the fastest method, by messages per rank and size (000 figs 16, 17)."),
     ] = False,
     ranks: Annotated[
         int | None,

@@ -193,7 +193,7 @@ def _show(console: Any, comparisons: list[Comparison], summary: dict[str, Any]) 
     console.print("Where to look:")
     contents = {
         "mesh.png": "the mesh, coloured by part",
-        "matrix.png": "who sends how much to whom",
+        "matrix.png": "bytes from each rank to each other",
         "phases.png": "the plans as timelines (a model)",
         "compare.png": "phases, bytes and planning time of every scheduler",
         "times.png": "measured exchange times on shared memory",

@@ -190,7 +190,7 @@ def moe(
     tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of every rank.")] = 4096,
     experts: Annotated[int, typer.Option(min=1, metavar="K", help="To which a token goes.")] = 8,
     token_bytes: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a token.")] = 7168,
-    hot_ranks: Annotated[int, typer.Option(min=1, metavar="N", help="hot: so many ranks ...")] = 2,
+    hot_ranks: Annotated[int, typer.Option(min=1, metavar="N", help="hot: number of ranks ...")] = 2,
     popularity: Annotated[
         float, typer.Option(min=1.0, metavar="X", help="hot: ... get X times as many.")
     ] = 4.0,

@@ -133,7 +133,7 @@ class Exchange:
         if self._handle is None:
             return "<nuice.mpi.Exchange, freed>"
         try:
-            return f"<nuice.mpi.Exchange {self.executor}{', under way' if self.is_under_way else ''}>"
+            return f"<nuice.mpi.Exchange {self.executor}{', active' if self.is_under_way else ''}>"
         except Error as error:  # another thread is waiting in it
             return f"<nuice.mpi.Exchange: {error}>"
 

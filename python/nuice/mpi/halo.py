@@ -81,7 +81,7 @@ class Halo:
         handle, none, fortran = c_void_p(), np.empty(0, np.int64), fortran_handle(comm)
         try:
             if sum(one is not None for one in (owned, ranges, owners)) != 1:
-                raise TypeError("say who owns what by one of owned=, ranges=, owners=")
+                raise TypeError("give the owners by one of owned=, ranges=, owners=")
             wanted, text = _indices(needed), option_text(options, named)
             each = whole(entry_bytes, "the bytes of an entry")
             rest = (wanted.size, _at(wanted, c_int64), each, text, byref(handle))

@@ -94,7 +94,7 @@ def _draw_lost(axes: Any, methods: list[Mapping[str, Any]]) -> None:
             f"{value:.0f}", (value, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9
         )
     axes.set_xlim(0, 1.25 * max(1.0, *values))
-    axes.set_xlabel("packets lost and sent again, per exchange")
+    axes.set_xlabel("packets lost and retransmitted, per exchange")
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -361,7 +361,7 @@ def test_an_exchange_as_a_request() -> None:
     exchange = plan.bind(send, receive)
     must_fail(nuice.Error, "start", exchange.Wait)
     exchange.Start()
-    assert exchange.is_under_way and "under way" in repr(exchange)
+    assert exchange.is_under_way and "active" in repr(exchange)
     while not exchange.Test():
         pass
     assert receive[0] == before
