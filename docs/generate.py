@@ -4,8 +4,9 @@
 
 usage: generate.py OUT        (the site comes to OUT; the pages it is made of to OUT-pages)
 
-The pages are those of docs/; those that main() writes, made from the tables, the commands and the headers, which
-docs/README.md names in a comment; the documents of the project (README.md ...); and, as text, every file that a page links to.
+The pages are those of docs/; those that main() writes, made from the tables, the commands and the headers,
+which docs/README.md names in a comment; the documents of the project (README.md ...); and, as text, every
+file that a page links to.
 """
 
 from __future__ import annotations

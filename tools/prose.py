@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the words of tools/prose.txt in documents, comments and strings.
 
-    tools/prose.py [FILE...]     prints FILE:LINE: found -> what to write; without files: all but those still to be rewritten
-    tools/prose.py --update      writes tools/prose_todo.txt, the files that have findings still; it must only shrink
+    tools/prose.py [FILE...]   prints FILE:LINE: found -> what to write; without files: all but those to be rewritten
+    tools/prose.py --update    writes tools/prose_todo.txt, the files that still have findings; it must only shrink
 
 The test tests/python/test_prose.py runs it.
 """
@@ -22,7 +22,10 @@ ROOT = Path(__file__).parents[1]
 TODO = ROOT / "tools/prose_todo.txt"
 C_LIKE = {".hpp", ".cpp", ".h", ".c", ".inc"}
 FORTRAN = {".f90", ".F90"}
-C_TEXT = re.compile(r'//[^\n]*(?:\n[ \t]*//[^\n]*)*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+C_TEXT = re.compile(
+    r'//[^\n]*(?:\n[ \t]*//[^\n]*)*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+    re.S,
+)
 FORTRAN_TEXT = re.compile(r"![^\n]*|\"[^\"\n]*\"|'[^'\n]*'")
 NO_PROSE = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]+`|(?<=\])\([^)\s]*\)|^    [^\n]*$", re.S | re.M)
 MOST_NUMBERS = 6
@@ -91,7 +94,9 @@ def files() -> list[str]:
     names = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")
     kinds = C_LIKE | FORTRAN | {".md", ".py"}
     skipped = (*SECTIONS["skipped files"], *SECTIONS["files whose contents have not settled yet"])
-    return [n for n in names if Path(n).suffix in kinds and not n.startswith(skipped) and (ROOT / n).is_file()]
+    return [
+        n for n in names if Path(n).suffix in kinds and not n.startswith(skipped) and (ROOT / n).is_file()
+    ]
 
 
 def todo() -> list[str]:
@@ -102,7 +107,9 @@ def todo() -> list[str]:
 def main(words: list[str]) -> int:
     if words == ["--update"]:
         left = [name for name in files() if findings(ROOT / name)]
-        head = "# Files with findings of tools/prose.py. Rewrite one, then run `python tools/prose.py --update`.\n"
+        head = (
+            "# Files with findings of tools/prose.py. After a rewrite run `python tools/prose.py --update`.\n"
+        )
         TODO.write_text(head + "".join(f"{name}\n" for name in left), encoding="utf-8")
         print(f"{len(left)} files are still to be rewritten")
         return 0

@@ -53,10 +53,10 @@ typedef enum nuice_status {
   NUICE_ERR_IO = 3,               /**< A file that cannot be opened, read or written. */
   NUICE_ERR_NOT_APPLICABLE = 4,   /**< A scheduler that cannot handle this matrix. */
   NUICE_ERR_LIMIT = 5,            /**< Sizes beyond what can be represented or sent, or no memory. */
-  NUICE_ERR_MISMATCH = 6, /**< Arguments that do not match: ranks, plan and matrix. */
-  NUICE_ERR_STATE = 7,    /**< A call out of order: wait without start, free while active. */
-  NUICE_ERR_MPI = 8,      /**< MPI returned an error; the text holds MPI's own. */
-  NUICE_ERR_TIMEOUT = 9   /**< Nothing moved for longer than the option watchdog allows. */
+  NUICE_ERR_MISMATCH = 6,         /**< Arguments that do not match: ranks, plan and matrix. */
+  NUICE_ERR_STATE = 7,            /**< A call out of order: wait without start, free while active. */
+  NUICE_ERR_MPI = 8,              /**< MPI returned an error; the text holds MPI's own. */
+  NUICE_ERR_TIMEOUT = 9           /**< Nothing moved for longer than the option watchdog allows. */
 } nuice_status;
 
 /* clang-format off */
@@ -76,7 +76,7 @@ typedef enum nuice_direction
 
 typedef struct nuice_plan nuice_plan;         /**< A checked schedule, sliced for this rank. */
 typedef struct nuice_exchange nuice_exchange; /**< A plan or a halo bound to memory. */
-typedef struct nuice_halo nuice_halo;         /**< Ghost entries, their owners, the ranks that need this rank's. */
+typedef struct nuice_halo nuice_halo; /**< Ghost entries, their owners, the ranks that need this rank's. */
 typedef struct nuice_matrix nuice_matrix;     /**< The bytes from each rank to each other. */
 typedef struct nuice_schedule nuice_schedule; /**< Phases of transfers of pieces of messages. */
 typedef struct nuice_advice nuice_advice;     /**< What there was to choose from, and why. */

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages are true.
 
-The code of docs/how-to/python.md runs and prints what its comments say; that of docs/tutorial/planned-halo.md is
-what the test `consumer` builds and runs. C++ elsewhere stands behind a comment `<!-- cpp: ... -->`, which readers do
-not see: `program` (it is run), `file`, `part of FILE`, or the declarations that the lines need; all of it compiles.
-Every figure of README is in the results, and every table of the results says what makes it. How pages are written:
-test_prose.py.
+The code of docs/how-to/python.md runs and prints what its comments say; that of docs/tutorial/planned-halo.md
+is what the test `consumer` builds and runs. C++ elsewhere stands behind a comment `<!-- cpp: ... -->`, which
+readers do not see: `program` (it is run), `file`, `part of FILE`, or the declarations that the lines need; all
+of it compiles. Every figure of README is in the results, and every table of the results says what makes it.
+How pages are written: test_prose.py.
 """
 
 from __future__ import annotations
@@ -149,7 +149,9 @@ def test_every_link_leads_somewhere_in_the_tree_as_cloned() -> None:
     folders = ("docs", "lab", "packaging")
     pages = [*ROOT.glob("*.md"), *(page for folder in folders for page in (ROOT / folder).rglob("*.md"))]
     for page in pages:
-        for link, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", re.sub("`[^`]*`", "", without_code(page))):
+        for link, anchor in re.findall(
+            r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", re.sub("`[^`]*`", "", without_code(page))
+        ):
             target = (page.parent / link).resolve() if link else page
             if "://" in link:
                 continue

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documents, comments and error texts are in plain English: no word of tools/prose.txt, few numbers in a sentence, few words in all.
+"""Documents, comments and error texts are in plain English.
+
+No word of tools/prose.txt, few numbers in a sentence, few words in all.
 
 Files that are still to be rewritten are listed in tools/prose_todo.txt, which only shrinks.
 """
@@ -45,12 +47,18 @@ def test_the_list_of_files_to_be_rewritten_shrinks() -> None:
         (".md", "It takes 2 ms in the place of 3.", ["in the place of"]),
         (".md", "Code: `who`, and\n```\nnobody\n```\n<!-- whom -->\n", []),
         (".md", "It took 2 ms (3 before).", ["(3 before)"]),
-        (".cpp", "int who = 0;  // the rank that sends\n// a rank in the place\n// of another\n", ["in the place // of"]),
+        (
+            ".cpp",
+            "int who = 0;  // the rank that sends\n// a rank in the place\n// of another\n",
+            ["in the place // of"],
+        ),
         (".cpp", 'throw Error("message under way");', ["under way"]),
         (".py", "nobody = 1  # everybody waits\n", ["everybody"]),
     ],
 )
-def test_words_are_found_where_people_read_them(suffix: str, text: str, found: list[str], tmp_path: Path) -> None:
+def test_words_are_found_where_people_read_them(
+    suffix: str, text: str, found: list[str], tmp_path: Path
+) -> None:
     file = tmp_path / f"file{suffix}"
     file.write_text(text)
     assert [words for _, words, _ in prose.findings(file)] == found

@@ -70,7 +70,7 @@ class Context {
 };
 
 struct EndpointOptions {
-  int poll_every = 16;   ///< F of 002 s.4.4: number of sends in the main program after which one polls; 0: never.
+  int poll_every = 16;   ///< F of 002 s.4.4: sends of the main program from poll to poll; 0: never.
   int poll_limit = 128;  ///< maximum number of messages that one poll() handles, roughly.
   /// Calls that wait throw Error timeout when nothing has moved on this rank for so long, no message in or out, and name the
   /// ranks that do not answer. A bulk put moves once, when it is there: take a limit above what the largest needs. 0: never.

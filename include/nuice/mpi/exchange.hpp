@@ -83,9 +83,8 @@ struct WindowTrial {
 
 /// A method that the scheduler "auto" tries on exchanges of the user's own.
 struct MethodTrial {
-  std::string
-      name;    ///< "coloring:credit"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
-  int blocks;  ///< Number of blocks of exchanges in which it was timed.
+  std::string name;  ///< "coloring:credit"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
+  int blocks;        ///< Number of blocks of exchanges in which it was timed.
   double
       mean_s;  ///< Of the slowest rank, in start, test, wait and next; the worst third of the blocks left out.
   bool is_in;  ///< Whether it is tried again.

@@ -32,7 +32,8 @@ struct Update {
   std::size_t removed = 0;
   std::size_t resized = 0;  ///< Stay in their phase.
   std::size_t moved = 0;    ///< Changes of phase of messages that stay, to make room or to need fewer phases.
-  bool planned_anew = false;  ///< `coloring` planned all messages again, as paths had become more expensive than that.
+  bool planned_anew =
+      false;  ///< `coloring` planned all messages again, as paths had become more expensive than that.
   friend bool operator==(const Update&, const Update&) = default;
 };
 

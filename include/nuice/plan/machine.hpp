@@ -67,10 +67,10 @@ struct Machine {
   double send_overhead_s = 0;     ///< For every message sent.
   double receive_overhead_s = 0;  ///< For every message received, after its last byte.
   double post_receive_s = 0;      ///< For every receive posted.
-  double async_send_s = 0;        ///< Additional cost of every message sent by the executor async and by DRS_N.
-  double phase_s = 0;             ///< For every phase in which the rank has something to do.
-  double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
-  double exchange_saves_s = 0;    ///< What two ranks that exchange in a phase each save of send_overhead_s.
+  double async_send_s = 0;      ///< Additional cost of every message sent by the executor async and by DRS_N.
+  double phase_s = 0;           ///< For every phase in which the rank has something to do.
+  double idle_phase_s = 0;      ///< For every phase in which it has nothing to do.
+  double exchange_saves_s = 0;  ///< What two ranks that exchange in a phase each save of send_overhead_s.
   double barrier_s = 0;  ///< Waiting for all ranks takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
   double barrier_level_s = 0;  ///< ... from the last rank's arrival.
 
@@ -127,8 +127,7 @@ struct Machine {
   double control_sum_s = 0;   ///< The sum over all ranks of a word of each.
 
   // Planning.
-  double planning_slowdown =
-      1;  ///< Planning time relative to the processor of docs/explanation/results.md.
+  double planning_slowdown = 1;  ///< Planning time relative to the processor of docs/explanation/results.md.
 
   /// Of a calibrated machine: the worst of its own checks, measured over predicted or the other way round. 0: none was made.
   double worst_check = 0;

@@ -183,8 +183,8 @@ inline void add_problem_options(kit::App& app, Options& options, Words& words) {
   const kit::Option matrix =
       kit::add(app, "--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes");
   const kit::Option bytes =
-      kit::add(app, "--broadcast", words.broadcast.bytes, "instead of a matrix: one message of this size in bytes",
-               kit::range(Bytes{0}, max_bytes))
+      kit::add(app, "--broadcast", words.broadcast.bytes,
+               "instead of a matrix: one message of this size in bytes", kit::range(Bytes{0}, max_bytes))
           .hide_default()
           .excludes(matrix);
   kit::add(app, "--root", words.broadcast.root, "rank that has the message to broadcast").needs(bytes);
@@ -221,8 +221,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
            "executor credit only: messages travel in such chunks at most",
            kit::range(Bytes{1}, Bytes{INT_MAX}));
   kit::add(app, "--window-bytes", options.plan.credit.window_bytes,
-           "executor credit only: maximum bytes in flight to a rank",
-           kit::range(Bytes{1}, max_bytes));
+           "executor credit only: maximum bytes in flight to a rank", kit::range(Bytes{1}, max_bytes));
   kit::add(app, "--window-senders", options.plan.credit.window_senders,
            "executor credit only: number of senders that share a rank's window", kit::range(1, INT_MAX));
 }
@@ -256,10 +255,11 @@ inline void add_planning_options(kit::App& app, Options& options) {
   kit::add(app, "--wisdom", options.plan.automatic.wisdom,
            "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
   kit::add(app, "--seed", options.plan.seed, "of the schedulers that use one");
-  kit::add(app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
-           "cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile; kpbs and "
-           "bruck look at it",
-           kit::range(Bytes{0}, max_bytes));
+  kit::add(
+      app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
+      "cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile; kpbs and "
+      "bruck look at it",
+      kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-early-bytes", options.drs_early_bytes,
            "drs_n:early only: the next is granted when this number of bytes is left",
            kit::range(Bytes{0}, max_bytes));

@@ -40,7 +40,6 @@ import owned
 import typer
 
 
-
 def _named(context: typer.Context, option: typer.CallbackParam, name: str) -> str:
     """An empty name that was given is a variable of a script that is not set, and not the network without one."""
     source = context.get_parameter_source(option.name or "")

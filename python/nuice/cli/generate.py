@@ -77,7 +77,7 @@ def airfoil(
     """Part i sends to part j the mesh points of i that are adjacent to points of j.
 
     The mesh surrounds a NACA 0012 profile (gmsh) and is partitioned with METIS. For 32 parts and a size that
-    paper 004 uses, the figures of its section 5 are shown beside ours.
+    paper 004 uses, the figures of its section 5 are shown too.
     """
     from .. import airfoil as pattern
     from ..pattern_figures import PAPER_PARTS, airfoil_figures, paper_figures
@@ -268,7 +268,7 @@ def _show_airfoil(console: Any, result: dict[str, Any]) -> None:
     console.print(output.table(columns, rows, left=2))
     if paper:
         console.print(
-            "Ours is a 2-D mesh partitioned with METIS. The paper's mesh is another one, its partitioner a "
+            "This is a 2-D mesh partitioned with METIS. The paper's mesh is another one, its partitioner a "
             "genetic algorithm (its ref. 8): expect figures of the same kind, not the same."
         )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ghost entries of a distributed array: who sends what to whom is found out and planned once."""
+"""Ghost entries of a distributed array: messages are found and planned once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _at(array: NDArray[Any], kind: Any) -> Any:
 
 class Halo:
     """Collective over comm. needed: global indices that this rank works with, in any order; its own are no
-    ghosts. Who owns which is said in one of three ways, the same on all ranks:
+    ghosts. The owners are given in one of three ways, the same on all ranks:
 
       owned=    this rank's own global indices
       ranges=   rank r owns ranges[r] to ranges[r + 1] - 1; equal on all ranks
@@ -136,7 +136,7 @@ class Halo:
     def gather(self, array: NDArray[Any]) -> NDArray[Any]:
         """Collective, the same type and shape of a row on all ranks. Fetches the ghosts of an array with a
         row for each owned entry, and returns them; of one that has rows for the ghosts too, fills those, and
-        returns it. Costs a copy of the values besides, and a reduction of three numbers, by which a bad array
+        returns it. Costs an additional copy of the values, and a reduction of three numbers, by which a bad array
         is an error of all ranks; what bind_gather() returns costs neither.
         """
         array, (owned, ghosts, exchange) = self._stage("gather", array)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_network(network: Mapping[str, Any]) -> Figure:
-    """Above: every exchange's time, and what was sent again. Below: what each port carried, by both.
+    """Above: every exchange's time, and retransmissions. Below: what each port carried, by both.
 
     network: what nuice demo writes to network.json.
     """

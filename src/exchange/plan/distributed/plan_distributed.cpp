@@ -119,8 +119,7 @@ std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable&
                                            std::to_string(num_phases));
     const auto empty = std::ranges::find(largest, 0);
     if (empty != largest.end())
-      throw Error(ErrorCode::mismatch,
-                  "no rank sends in phase " + std::to_string(empty - largest.begin()));
+      throw Error(ErrorCode::mismatch, "no rank sends in phase " + std::to_string(empty - largest.begin()));
   });
   return largest;
 }
