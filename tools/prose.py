@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the words of tools/prose.txt in documents, comments and strings.
 
-    tools/prose.py [FILE...]   prints FILE:LINE: found -> what to write; without files: all but those to be rewritten
-    tools/prose.py --update    writes tools/prose_todo.txt, the files that still have findings; it must only shrink
+    tools/prose.py [FILE...]   prints FILE:LINE: found -> what to write; without files, of all finished ones
+    tools/prose.py --update    writes tools/prose_todo.txt: the files with findings, which must become fewer
 
 The test tests/python/test_prose.py runs it.
 """

@@ -136,7 +136,7 @@ class Halo:
     def gather(self, array: NDArray[Any]) -> NDArray[Any]:
         """Collective, the same type and shape of a row on all ranks. Fetches the ghosts of an array with a
         row for each owned entry, and returns them; of one that has rows for the ghosts too, fills those, and
-        returns it. Costs an additional copy of the values, and a reduction of three numbers, by which a bad array
+        returns it. Costs a copy of the values more, and a reduction of three numbers, by which a bad array
         is an error of all ranks; what bind_gather() returns costs neither.
         """
         array, (owned, ghosts, exchange) = self._stage("gather", array)
