@@ -175,7 +175,8 @@ def plan(
 
     phase_cost_bytes is the cost of a phase in addition to its largest transfer, in bytes; kpbs uses it.
     A topology ("torus:8x8", or a Topology) is needed by schedulers with the guarantee link_free; other plans
-    get statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs. hosts says which ranks share a host and its port: "4" for four on each, or "0,0,1,1".
+    get statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs. hosts says which ranks share
+    a host and its port: "4" for four on each, or "0,0,1,1".
     plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
     scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule is
     not raised but reported: look at `verified`.

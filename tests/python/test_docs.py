@@ -4,8 +4,8 @@
 The code of docs/how-to/python.md runs and prints what its comments say; that of docs/tutorial/planned-halo.md
 is what the test `consumer` builds and runs. C++ elsewhere stands behind a comment `<!-- cpp: ... -->`, which
 readers do not see: `program` (it is run), `file`, `part of FILE`, or the declarations that the lines need;
-all of it compiles. Every figure of README is in the results, and every table of the results says what makes it.
-How pages are written: test_prose.py.
+all of it compiles. Every figure of README is in the results, and every table of the results says what makes
+it. How pages are written: test_prose.py.
 """
 
 from __future__ import annotations

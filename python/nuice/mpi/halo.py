@@ -258,7 +258,7 @@ class Halo:
     def _stage(
         self, kind: str, given: ArrayLike
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], Exchange]]:
-        """The array, and memory of our own for rows of its type and shape, bound: addresses of the caller's may
+        """The array, and own memory for rows of its type and shape, bound: addresses of the caller's may
         differ from call to call. Collective: no rank starts an exchange that another has no array for."""
         self._require()
         wrong: Exception | None = None
