@@ -4,8 +4,9 @@
 
 usage: generate.py OUT        (the site comes to OUT; the pages it is made of to OUT-pages)
 
-The pages are those of docs/ and what this script adds: GENERATED, made from the tables, the commands and the
-headers; the documents of the project (README.md ...); and, as text, every file that a page links to.
+The pages are those of docs/; those that main() writes, made from the tables, the commands and the headers,
+which docs/README.md names in a comment; the documents of the project (README.md ...); and, as text, every
+file that a page links to.
 """
 
 from __future__ import annotations
@@ -23,15 +24,6 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 BIN = Path(sys.executable).parent
-
-# Pages of docs/ that are not in the tree; pages may link to them.
-GENERATED = (
-    "reference/names.md",
-    "reference/command-line.md",
-    "reference/api.md",
-    "reference/python.md",
-    "adr/README.md",
-)
 
 PROGRAMS = ("nuice-bench", "nuice-calibrate", "nuice-am-bench", "nuice-testbed", "nuice-cg", "nuice-euler")
 PROGRAMS += ("nuice-fft2d",)
@@ -202,14 +194,6 @@ def command_page() -> str:
     return text
 
 
-def decisions_page() -> str:
-    text = "# Decisions\n\nEach page has one: what it was about, what was decided, and what follows.\n\n"
-    for page in sorted((DOCS / "adr").glob("0*.md")):
-        title = page.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ")
-        text += f"* [{title}]({page.name})\n"
-    return text
-
-
 def api_page(api: Path) -> str:
     """The public headers, each with its first words and its page of Doxygen's."""
     text = "# The C and C++ API\n\n"
@@ -290,7 +274,6 @@ def main() -> None:
     write(pages, "reference/names.md", names_page())
     write(pages, "reference/command-line.md", command_page())
     write(pages, "reference/python.md", python_page())
-    write(pages, "adr/README.md", decisions_page())
     api(pages / "extra/reference/api")
     write(pages, "reference/api.md", api_page(pages / "extra/reference/api"))
     stage(pages)

@@ -18,7 +18,7 @@
 
 namespace nuice::cg {
 
-/// One rank's rows, numbered anew: rank r has rows row_begins[r] .. row_begins[r + 1] - 1, columns have the new
+/// One rank's rows, renumbered: rank r has rows row_begins[r] .. row_begins[r + 1] - 1, columns have the new
 /// numbers too. A row's entries keep the order they had, so that its sum rounds as in the whole matrix.
 struct LocalRows {
   std::vector<std::int64_t> row_begins;  // num_ranks + 1, the same on all ranks

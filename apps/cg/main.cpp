@@ -62,7 +62,7 @@ class WholeProduct : public Product {
   std::vector<double> x_;
 };
 
-/// Ones, and waves of growing frequency beside them, on rank 0.
+/// Ones, then waves of growing frequency, on rank 0.
 std::vector<double> right_hand_sides(const Matrix& matrix, std::size_t num_rhs) {
   std::vector<double> b;
   for (std::int64_t row = 0; mpi::world_rank() == 0 && row < matrix.num_rows(); ++row)
@@ -150,8 +150,8 @@ void add_options(kit::App& app, Options& options) {
            "symmetric positive definite, Matrix Market; by default a Poisson problem");
   kit::add(app, "--poisson", options.poisson, "unknowns along each side of the square",
            kit::range(1, 30'000));
-  kit::add(app, "--rhs", options.num_rhs,
-           "right-hand sides, solved side by side: ones, and waves beside them", kit::range(1, 1000));
+  kit::add(app, "--rhs", options.num_rhs, "right-hand sides, solved together: ones, and waves",
+           kit::range(1, 1000));
   kit::add(app, "--rtol", options.rtol, "stop when the residual is so much smaller than the right-hand side",
            kit::range(1e-16, 1.0));
   kit::add(app, "--max-iterations", options.max_iterations, "", kit::range(1, 1'000'000'000));

@@ -29,7 +29,7 @@ struct Matrix {
 
 using Entry = RealMatrix::Entry;
 
-/// y = A x for rows begin_row .. end_row - 1, num_rhs values in a row of x and y. Each sum goes by the order of its
+/// y = A x for rows begin_row .. end_row - 1, num_rhs values in a row of x and y. Each sum follows the order of its
 /// row's entries.
 template <typename Columns>
 void multiply(std::span<const std::int64_t> begin, const Columns& columns, std::span<const double> values,

@@ -132,7 +132,7 @@ inline void require_positive(double pq, int iteration) {
 }
 
 /// Collective over comm, whose ranks' rows `product` multiplies. Solves A x = b from x = 0 until |r| <= rtol |b|,
-/// num_rhs systems side by side (b and x row by row), which share products and sums but no search directions.
+/// num_rhs systems together (b and x row by row), which share products and sums but no search directions.
 /// The sums over all rows do not depend on how the rows are spread (exact_sum.hpp), so the iterates of any number
 /// of ranks are equal to the last bit, and so is the number of iterations.
 /// Throws Error invalid_argument, on all ranks, where p'Ap is not positive: A is not positive definite.

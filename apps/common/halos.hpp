@@ -39,11 +39,11 @@ class Halos {
   virtual std::int32_t local_index(std::int64_t entry) const = 0;
   /// Collective. values: num_entries() * components numbers, which must stay where they are.
   virtual std::unique_ptr<GhostUpdate> bind(std::span<double> values, int components) = 0;
-  /// Collective. Of one update of so many components; nothing without a plan.
+  /// Collective. Of one update of a number of components; nothing without a plan.
   virtual std::optional<HaloFacts> facts(int /*components*/) { return std::nullopt; }
 };
 
-/// Who owns what, and what this rank works with, by global numbers.
+/// The owners, and the entries that this rank uses, by global numbers.
 struct Entries {
   std::vector<std::int64_t> owned;  // ascending
   std::function<Rank(std::int64_t)> owner;

@@ -99,7 +99,7 @@ void set_flow(Run& run, const Domain& domain, FlowAt&& flow_at) {
     run.solver->states()[i] = to_state(flow_at(domain.mesh.points[at(run.mesh.points[i])]));
 }
 
-/// Steps until time end, or so many; returns how many.
+/// Steps until time end, or the given number; returns their number.
 int advance(Run& run, double end, int max_steps) {
   int steps = 0;
   for (double time = 0; time < end && steps < max_steps; ++steps) time += run.solver->step(end - time);
@@ -246,8 +246,7 @@ Report run_mesh(const Options& options) {
 }
 
 int run(const kit::App& app, const Options& options) {
-  if (options.mesh.empty() && options.box % 2 != 0)
-    kit::refuse("--box must be even, as triangles lie in turns");
+  if (options.mesh.empty() && options.box % 2 != 0) kit::refuse("--box must be even, as triangles alternate");
   const Report report = options.mesh.empty() ? run_vortex(options) : run_mesh(options);
   kit::write_pattern(options.common, report.halo.pattern, app);
   kit::print(options.common.json ? to_json(report) : to_text(report));

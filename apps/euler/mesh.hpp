@@ -134,7 +134,7 @@ inline void require_valid(const Mesh& mesh, const std::string& name) {
 }
 
 /// n x n points of a periodic box of this side, moved at random by up to a tenth of their distance; two triangles per
-/// square, with diagonals in turns. n must be even and at least 4.
+/// square, with alternating diagonals. n must be even and at least 4.
 inline Mesh periodic_box(std::int32_t n, double side) {
   Mesh mesh;
   mesh.period = Vector{side, side};

@@ -5,7 +5,7 @@
 //   ghosts of the gradients     |  fluxes over interior edges, then over the others       (000 fig. 10)
 //   boundary fluxes, next state
 //
-// What stands to the right of | goes on while the ghosts to the left are under way.
+// What stands to the right of | goes on while the ghosts to the left are in flight.
 #pragma once
 
 #include <mpi.h>

@@ -16,7 +16,7 @@
 
 namespace nuice::fft2d {
 
-/// One block for each rank, one behind the other.
+/// One block for each rank, contiguous.
 struct Blocks {
   std::vector<std::size_t> begin;  // num_ranks + 1
   std::vector<Complex> memory;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A first planned exchange: every rank says whom it sends to, one plan is made, and it is used many times.
-// mpi.cpp beside it does the same with MPI alone.
+// A first planned exchange: every rank declares its destinations, one plan is made, and it is used many times.
+// mpi.cpp does the same with MPI alone.
 #include <cstdio>
 #include <nuice/core/error.hpp>
 #include <nuice/mpi.hpp>
@@ -12,7 +12,7 @@ namespace {
 double run(int rank, int num_ranks) {
   std::vector<Outgoing> outgoing = make_outgoing(rank, num_ranks);
 
-  // Plan: whom this rank sends to, and how many bytes. Who sends to this rank comes out.
+  // Plan: the destinations of this rank, with their bytes. The sources come out.
   std::vector<nuice::Partner> destinations;
   for (const Outgoing& one : outgoing)
     destinations.push_back({one.dst, static_cast<nuice::Bytes>(one.values.size() * sizeof(double))});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of main.cpp with MPI alone: the ranks find out who sends to them, then every round posts all
+// The exchange of main.cpp with MPI alone: the ranks learn their sources, then every round posts all
 // receives and all sends, in the order of ranks and with whatever contention that brings.
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work on every message as soon as it lands, while others are under way, beside waiting for all of them first.
+// Work on every message as soon as it arrives, while others are in flight, compared with waiting for all of them first.
 //
 //   mpiexec -n 8 overlap [KiB per message = 64] [us of work per message = 1000] [partners = 7] [executor = phased]
 //

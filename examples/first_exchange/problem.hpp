@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problem that both programs solve: an irregular pattern in which every rank knows only whom it sends to.
+// The problem that both programs solve: an irregular pattern in which every rank knows only its destinations.
 #pragma once
 
 #include <vector>

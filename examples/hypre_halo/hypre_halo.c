@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix-vector products of hypre's ParCSR matrices, their halos exchanged by plans.
  *
- * A ParCSR matrix knows whom it sends which entries of x, and where those that it receives lie (its comm_pkg). That is a plan's input:
- * halo_create() makes one, halo_matvec() is hypre_ParCSRMatrixMatvec() with it in the place of hypre's Isend and Irecv. The program
+ * A ParCSR matrix knows which entries of x go to which rank, and where received ones lie (its comm_pkg). That is a plan's input:
+ * halo_create() makes one, halo_matvec() is hypre_ParCSRMatrixMatvec() with it instead of hypre's Isend and Irecv. The program
  * takes the matrices of all levels that BoomerAMG makes of a Laplacian: from few large messages to many small ones. The results must be
  * hypre's, bit for bit.
  *
@@ -75,7 +75,7 @@ static void halo_start(Halo* halo, hypre_ParCSRMatrix* A, hypre_ParVector* x) {
   must(nuice_exchange_start(halo->exchange));
 }
 
-/* Collective: y = A x. What needs no ghosts is computed while they are under way. */
+/* Collective: y = A x. What needs no ghosts is computed while they are in flight. */
 static void halo_matvec(Halo* halo, hypre_ParCSRMatrix* A, hypre_ParVector* x, hypre_ParVector* y) {
   hypre_Vector* of_y = hypre_ParVectorLocalVector(y);
   halo_start(halo, A, x);
@@ -99,7 +99,7 @@ static int compare_doubles(const void* a, const void* b) {
 
 enum { num_rounds = 21, num_products = 20 };
 
-/* Compares both ways on one level and times them in turns; returns 1 where they differ on any rank. */
+/* Compares both methods on one level and times them alternately; returns 1 where they differ on any rank. */
 static int level(int number, hypre_ParCSRMatrix* A, const char* options) {
   Halo halo = halo_create(A, options);
   hypre_ParVector *x = vector_for(A), *ours = vector_for(A), *theirs = vector_for(A);

@@ -19,7 +19,7 @@ class Import {
     int rank = 0, size = 0;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    std::map<int, std::vector<std::int64_t>> asked;  // of whom for which indices
+    std::map<int, std::vector<std::int64_t>> asked;  // the rank, and the indices requested from it
     for (std::size_t k = 0; k < target.indices.size(); ++k) {
       const auto next = std::upper_bound(source.begins.begin(), source.begins.end(), target.indices[k]);
       const int owner = static_cast<int>(next - source.begins.begin()) - 1;
@@ -103,5 +103,5 @@ class Import {
   MPI_Comm comm_;
   std::vector<std::pair<std::size_t, std::size_t>> local_;  // entry of the source map, of the target map
   Places remote_;  // entries of the target map that another rank owns, by owner
-  Places sent_;    // entries of the source map that other ranks hold too, by who
+  Places sent_;    // entries of the source map that other ranks hold too, by rank
 };

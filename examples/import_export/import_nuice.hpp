@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Import and export by planned exchanges: the class of import_mpi.hpp on nuice::mpi::Halo, which finds out who needs what of whom
+// Import and export by planned exchanges: the class of import_mpi.hpp on nuice::mpi::Halo, which finds the messages
 // and plans it. Nothing else of the program changes, and its results are the same bit for bit.
 //
 // A bound exchange knows its memory and a program passes any vectors, so values go by arrays of the halo's own: one copy more of
@@ -56,7 +56,7 @@ class Import {
     std::optional<nuice::mpi::HaloExchange> gather, scatter;
   };
 
-  /// Bound when vectors of so many columns come for the first time, which is collective: all ranks pass the same.
+  /// Bound when vectors of this number of columns come for the first time, which is collective: all ranks pass the same.
   Buffers& buffers_for(std::size_t columns) {
     Buffers& b = buffers_[columns];
     if (!b.gather) {

@@ -2,7 +2,7 @@
 /* NUICE from C, from simple to advanced: plans and exchanges, halos, the planner without MPI, names.
  *
  *   int to[] = {3, 5};
- *   int64_t bytes[] = {4096, 1024};                             // this rank's row: to whom, how many bytes
+ *   int64_t bytes[] = {4096, 1024};                             // this rank's row: destinations and bytes
  *   nuice_plan* plan = NULL;
  *   if (nuice_plan_create(comm, 2, to, bytes, "scheduler=auto", &plan) != NUICE_OK) puts(nuice_error_text());
  *   nuice_exchange* x = NULL;
@@ -11,16 +11,15 @@
  *   nuice_exchange_free(&x);
  *   nuice_plan_free(&plan);
  *
- * Every function but those that return a text returns a nuice_status; what went wrong, in words, is nuice_error_text().
- * Outputs are written on success only. No exception leaves the library. "Collective": all ranks of the communicator call it;
- * it fails on all of them with the same status, or on none, but for a handle that is NULL: that rank fails alone, at once, and
- * the others wait for it, as long as the option watchdog lets them (without it: for ever).
- * Arrays without entries may be NULL. A handle belongs to one thread at a time: a call with an exchange in which another thread
- * is returns state. So does what a process calls that was forked from one with plans. Texts that a handle hands out live as
- * long as the handle, or until the same function is called again with it.
- * Functions that end in _f take MPI's handles as integers, for Fortran and for languages that have no other; otherwise they are
- * the same. What C++ has besides (active messages, broadcasts) is in nuice/mpi.hpp.
- * Without MPI (NUICE_NO_MPI is defined) there are the planner and the names only. */
+ * Functions return a nuice_status, except those that return a string; nuice_error_text() describes an error. Outputs are
+ * written on success only. No exception leaves the library. "Collective": all ranks of the communicator call it, and it fails on
+ * all of them with the same status, or on none. The exception is a NULL handle: that rank fails alone, and the others wait for it
+ * until the option watchdog ends the wait (without it: forever).
+ * Arrays without entries may be NULL. A handle belongs to one thread at a time: concurrent use of an exchange from a second
+ * thread returns NUICE_ERR_STATE, as does any call in a forked child. Strings of a handle live as long as the handle, or until
+ * the same function is called again with it.
+ * Functions that end in _f take MPI handles as integers, for Fortran and other languages. Active messages and broadcasts are in
+ * C++ only (nuice/mpi.hpp). With NUICE_NO_MPI defined there are the planner and the names only. */
 #ifndef NUICE_NUICE_H
 #define NUICE_NUICE_H
 
@@ -54,31 +53,31 @@ typedef enum nuice_status {
   NUICE_ERR_IO = 3,               /**< A file that cannot be opened, read or written. */
   NUICE_ERR_NOT_APPLICABLE = 4,   /**< A scheduler that cannot handle this matrix. */
   NUICE_ERR_LIMIT = 5,            /**< Sizes beyond what can be represented or sent, or no memory. */
-  NUICE_ERR_MISMATCH = 6, /**< Things that should belong together and do not: ranks, plan and matrix. */
-  NUICE_ERR_STATE = 7,    /**< A call out of order: wait without start, free while under way. */
-  NUICE_ERR_MPI = 8,      /**< MPI returned an error; the text holds MPI's own. */
-  NUICE_ERR_TIMEOUT = 9   /**< Nothing moved for longer than the option watchdog allows. */
+  NUICE_ERR_MISMATCH = 6,         /**< Arguments that do not match: ranks, plan and matrix. */
+  NUICE_ERR_STATE = 7,            /**< A call out of order: wait without start, free while active. */
+  NUICE_ERR_MPI = 8,              /**< MPI returned an error; the text holds MPI's own. */
+  NUICE_ERR_TIMEOUT = 9           /**< Nothing moved for longer than the option watchdog allows. */
 } nuice_status;
 
 /* clang-format off */
-/** Which way the messages of a plan go. */
+/** The direction of a plan's messages. */
 typedef enum nuice_direction
 #ifdef __cplusplus
     : int /* holds whatever C passes, so that it can be refused */
 #endif
 {
-  NUICE_FORWARDS = 0, /**< From the ranks that gave destinations to those. */
+  NUICE_FORWARDS = 0, /**< From the ranks that listed destinations to these destinations. */
   NUICE_BACKWARDS = 1 /**< From the receivers to the senders: send to sources, receive from destinations. */
 } nuice_direction;
 /* clang-format on */
 
-/** Bytes of a buffer of which nobody says how large it is: it is not checked. */
+/** Bytes of a buffer of unknown size: it is not checked. */
 #define NUICE_ANY_ROOM ((int64_t)-1)
 
 typedef struct nuice_plan nuice_plan;         /**< A checked schedule, sliced for this rank. */
 typedef struct nuice_exchange nuice_exchange; /**< A plan or a halo bound to memory. */
-typedef struct nuice_halo nuice_halo;         /**< Ghost entries, who owns them, who needs this rank's. */
-typedef struct nuice_matrix nuice_matrix;     /**< Who sends how many bytes to whom. */
+typedef struct nuice_halo nuice_halo; /**< Ghost entries, their owners, the ranks that need this rank's. */
+typedef struct nuice_matrix nuice_matrix;     /**< The bytes from each rank to each other. */
 typedef struct nuice_schedule nuice_schedule; /**< Phases of transfers of pieces of messages. */
 typedef struct nuice_advice nuice_advice;     /**< What there was to choose from, and why. */
 
@@ -89,7 +88,7 @@ NUICE_API const char* nuice_error_text(void);
 #ifndef NUICE_NO_MPI
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
-/** Collective over comm, which may be freed afterwards. ranks, bytes: num_destinations each, to whom this rank sends and how
+/** Collective over comm, which may be freed afterwards. ranks, bytes: num_destinations each, the ranks to which this rank sends, and how
  * many bytes, in any order; itself and 0 bytes are allowed. options: "scheduler=coloring executor=credit"
  * (docs/reference/options.md), equal on all ranks; NULL or "": the defaults. plan: free it with nuice_plan_free().
  * Errors: parse; invalid_argument, limit, mismatch, not_applicable, state, io, mpi as nuice::mpi::Plan (nuice/mpi/plan.hpp). */
@@ -137,14 +136,14 @@ NUICE_API int nuice_plan_free(nuice_plan** plan);
 NUICE_API int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const receive[],
                               nuice_direction direction, nuice_exchange** exchange);
 /** One buffer for all partners: message i lies send_offsets[i] bytes behind send, of which send_bytes are there
- * (NUICE_ANY_ROOM: not checked); likewise what is received. Offsets may be NULL: one behind the other. */
+ * (NUICE_ANY_ROOM: not checked); likewise what is received. Offsets may be NULL: contiguous. */
 NUICE_API int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes,
                                     const int64_t send_offsets[], void* receive, int64_t receive_bytes,
                                     const int64_t receive_offsets[], nuice_direction direction,
                                     nuice_exchange** exchange);
 /** Several fields in one exchange. Field f lies at send[f] and has send_counts[f * partners + i] elements of send_types[f] for
  * partner i, the first of them send_offsets[f * partners + i] extents behind send[f]; likewise what is received. Offsets may be
- * NULL: one behind the other. All ranks have as many fields, both ends of a message as many bytes. Types must be committed
+ * NULL: contiguous. All ranks have as many fields, both ends of a message as many bytes. Types must be committed
  * and may be freed afterwards. */
 NUICE_API int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const send[],
                                      const MPI_Datatype send_types[], const int64_t send_counts[],
@@ -160,13 +159,13 @@ NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const v
                                        const int64_t receive_offsets[], nuice_direction direction,
                                        nuice_exchange** exchange);
 
-/** In the place of any nuice_plan_bind*() of the other ranks: what is wrong on this rank is an error of all. For other languages,
+/** Instead of any nuice_plan_bind*() of the other ranks: what is wrong on this rank is an error of all. For other languages,
  * which look at memory themselves. Errors: invalid_argument, always. */
 NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 
 /* ---- Exchanges: after every start one wait, or test until done, or next until there is none ---------------------------- */
 
-/** All ranks of the plan call it; waits for nobody. Errors: state if it is under way already; mpi. */
+/** All ranks of the plan call it; does not wait. Errors: state if it is active already; mpi. */
 NUICE_API int nuice_exchange_start(nuice_exchange* exchange);
 /** Not collective. Makes progress; done: 1 when this rank's part is complete. Errors: state without a start; mpi, timeout. */
 NUICE_API int nuice_exchange_test(nuice_exchange* exchange, int* done);
@@ -180,13 +179,13 @@ NUICE_API int nuice_exchange_poll(nuice_exchange* exchange, int* partner);
 /** Not collective. 1: started, and not yet known to be complete. */
 NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way);
 /** Not collective. executor: what carries it out now; why: why it is another than the plan's, or ""; shared_memory: how many
- * messages go through memory of hosts, or why none does, or "" where nobody asks for it; methods: of scheduler=auto, what
+ * messages go through memory of hosts, or why none does, or "" where it is not requested; methods: of scheduler=auto, what
  * was tried and what it took, seconds of the slowest rank ("coloring:credit 0.136 s, coloring:async 0.345 s (out)"), or "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
-/** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while under way. */
+/** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while active. */
 NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
 
-/* ---- One call for another: the arguments of MPI's, with a nuice_request in the place of an MPI_Request ---------------------
+/* ---- One call for another: the arguments of MPI's, with a nuice_request instead of an MPI_Request -----------------------
  *
  *   nuice_request x;
  *   nuice_alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm, MPI_INFO_NULL, &x);
@@ -260,7 +259,7 @@ enum {
   NUICE_CALL_NEIGHBOR = 1, /**< One block for each neighbour, not for each rank. */
   NUICE_CALL_TYPES = 2     /**< A type for each block, and displacements in bytes, as MPI_Alltoallw. */
 };
-/** One side of such a call, for other languages: lengths beside all arrays. */
+/** One side of such a call, for other languages: all arrays with their lengths. */
 typedef struct nuice_blocks_f {
   const void* data;   /**< To be sent: also MPI_IN_PLACE, of C or of Fortran. */
   int64_t bytes;      /**< From data on; NUICE_ANY_ROOM: not checked. */
@@ -322,7 +321,7 @@ NUICE_API int nuice_received_message(const nuice_received* received, int i, int*
 /** Not collective. Sets *received to NULL; NULL is freed already. */
 NUICE_API int nuice_received_free(nuice_received** received);
 
-/* ---- Halos: who needs which entries of a distributed array is found out and planned once ------------------------------ */
+/* ---- Halos: messages for the needed entries of a distributed array are found and planned once ------------------------------ */
 
 /** Collective over comm. Rank r owns the global indices begins[r] .. begins[r + 1] - 1; num_ranks + 1 of them, equal on all
  * ranks. needed: num_needed global indices that this rank works with, in any order, its own allowed. entry_bytes: what an entry
@@ -342,7 +341,7 @@ NUICE_API int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const
 NUICE_API int nuice_halo_create_owners_f(nuice_fint comm, int64_t num_indices, const int owners[],
                                          int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                          const char* options, nuice_halo** halo);
-/** Collective over comm. This rank owns the global indices owned[0 .. num_owned), and nobody knows more; otherwise as above. */
+/** Collective over comm. This rank owns the global indices owned[0 .. num_owned), and no rank knows more; otherwise as above. */
 NUICE_API int nuice_halo_create_list(MPI_Comm comm, int64_t num_owned, const int64_t owned[],
                                      int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                      const char* options, nuice_halo** halo);
@@ -377,7 +376,7 @@ NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const 
  * rank, or NULL; value: what all ranks have alike, 0 or more. Errors: invalid_argument where one rank has an error, with its
  * text; mismatch where values differ. The halo stays usable. */
 NUICE_API int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error);
-/** In the place of any nuice_halo_bind_*() of the other ranks; otherwise as nuice_plan_refuse(). */
+/** Instead of any nuice_halo_bind_*() of the other ranks; otherwise as nuice_plan_refuse(). */
 NUICE_API int nuice_halo_refuse(nuice_halo* halo, const char* error);
 /** Collective. Sets *halo to NULL; NULL is freed already. Exchanges that are bound stay usable. */
 NUICE_API int nuice_halo_free(nuice_halo** halo);
@@ -438,7 +437,7 @@ NUICE_API const char* nuice_mpi_name(void);
 /** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is no status. Never NULL. */
 NUICE_API const char* nuice_status_name(int status);
 /** Row index of a table, which is schedulers, executors or options (of plans, with MPI only): its name and one line about it;
- * both are NULL behind the last row, and live for ever. Errors: invalid_argument for another table or a negative index. */
+ * both are NULL behind the last entry, and live forever. Errors: invalid_argument for another table or a negative index. */
 NUICE_API int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary);
 
 #ifdef __cplusplus

@@ -31,7 +31,7 @@ void register_report(nb::module_& module) {
   nb::class_<ScaleRun>(module, "ScaleRun", "What the rounds came to.")
       .def_ro("num_phases", &ScaleRun::num_phases)
       .def_ro("phase_bytes", &ScaleRun::phase_bytes)
-      .def_ro("letters", &ScaleRun::letters, "Of all ranks, beside the messages themselves.")
+      .def_ro("letters", &ScaleRun::letters, "Of all ranks, in addition to the messages themselves.")
       .def_ro("most_letters_of_a_rank", &ScaleRun::most_letters_of_a_rank)
       .def_prop_ro("num_rounds", [](const ScaleRun& run) { return run.rounds.size(); })
       .def_ro("seconds", &ScaleRun::seconds, "Of all ranks in this process.")
@@ -53,7 +53,7 @@ void register_report(nb::module_& module) {
 
 void register_at_scale(nb::module_& module) {
   register_report(module);
-  module.def("scale_patterns", &scale_patterns, "Whom ranks send to, by name.");
+  module.def("scale_patterns", &scale_patterns, "Destinations of the ranks, by name.");
   module.def("scale_sizes", &scale_sizes, "How much ranks send, by name.");
   module.def(
       "plan_at_scale", &plan, nb::arg("num_ranks"), nb::arg("degree"), nb::arg("pattern"), nb::arg("sizes"),

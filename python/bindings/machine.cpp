@@ -109,7 +109,7 @@ void register_machine_class(nb::module_& module) {
       .def_prop_ro("topology", [](const Machine& m) { return m.topology->name(); })
       .def_ro("grows", &Machine::grows, "Whether grown() makes its network larger.")
       .def("grown", &grown, nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-           "The machine for so many ranks: a larger installation of its kind if it is a family.")
+           "The machine for a number of ranks: a larger installation of its kind if it is a family.")
       .def_prop_ro("num_ranks", [](const Machine& m) { return m.topology->num_ranks(); })
       .def_prop_ro("duplex", [](const Machine& m) { return duplex_name(m.duplex); })
       .def_prop_ro("switching", [](const Machine& m) { return switching_name(m.switching); })
@@ -126,7 +126,7 @@ void register_machines(nb::module_& module) {
   module.def("concatenation_s", &concatenation_s, nb::arg("machine"), nb::arg("ranks"),
              "Seconds until every rank has the whole matrix of words (004 s.3).");
   module.def("discovery_s", &discovery_s, nb::arg("machine"), nb::arg("ranks"), nb::arg("degree"),
-             "Seconds until every rank knows its senders, who have `degree` messages each (004 fig. 1).");
+             "Seconds until every rank knows its senders, which have `degree` messages each (004 fig. 1).");
   module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
              "Seconds of a broadcast by the control network; 0 where there is none.");
   module.def("calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
@@ -140,7 +140,7 @@ void register_machines(nb::module_& module) {
         return find_machine(name, ranks, ranks_per_host);
       },
       nb::arg("name"), nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-      "The same for so many ranks: a family grows (Machine.grown).");
+      "The same for a number of ranks: a family grows (Machine.grown).");
   module.def(
       "load_machine", [](const std::filesystem::path& path) { return load_machine(path.string()); },
       nb::arg("path"), "Reads a machine; nuice.Error with \"path:line: what is wrong\".");
@@ -221,7 +221,7 @@ void register_executors(nb::module_& module) {
       .def_prop_ro("is_simulated", &Executor::is_simulated)
       .def_prop_ro("needs_schedule", &Executor::needs_schedule)
       .def_ro("without_scheduler", &Executor::without_scheduler,
-              "What stands in the place of a scheduler's name where it needs no schedule.")
+              "What replaces a scheduler's name if it needs no schedule.")
       .def("__repr__", [](const Executor& e) { return "<Executor " + std::string(e.name) + ">"; });
   module.def("executors", &all_executors, nb::rv_policy::reference, "All rows, in a fixed order.");
   module.def("find_executor", &find_executor, nb::arg("name"), nb::rv_policy::reference,

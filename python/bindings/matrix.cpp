@@ -114,7 +114,7 @@ std::string repr(const CommMatrix& matrix) {
 void register_matrix(nb::module_& module) {
   nb::class_<CommMatrix>(
       module, "CommMatrix",
-      "Who sends how many bytes to whom: COM(src, dst) = bytes. Immutable.\n\n"
+      "The bytes from each rank to each other: COM(src, dst) = bytes. Immutable.\n\n"
       "A message's id is its index in the order (src, dst). Entries of zero bytes are dropped;\n"
       "what a rank sends to itself is in self_bytes and is no message.")
       .def_static(

@@ -43,7 +43,7 @@ void register_packets(nb::module_& module) {
       .def_ro("link_bound_slots", &PacketRun::link_bound_slots)
       .def_ro("packets", &PacketRun::packets)
       .def_ro("packet_hops", &PacketRun::packet_hops)
-      .def_ro("dropped", &PacketRun::dropped, "Queueing drop: packets lost and sent again.")
+      .def_ro("dropped", &PacketRun::dropped, "Queueing drop: packets lost and retransmitted.")
       .def_ro("timeouts", &PacketRun::timeouts, "How often that took resend_s.")
       .def_ro("virtual_lanes", &PacketRun::virtual_lanes)
       .def_ro("arrived_slots", &PacketRun::arrived_slots, "By transfer.")

@@ -93,7 +93,8 @@ void register_schedulers(nb::module_& module) {
       nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),
       nb::arg("prefer_pairs") = false, nb::arg("hosts") = "", without_gil(),
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
-      "phase_cost_bytes is what a phase costs besides its largest transfer; kpbs looks at it. Rows that "
+      "phase_cost_bytes is the cost of a phase in addition to its largest transfer; kpbs looks at it. Rows "
+      "that "
       "promise\n"
       "link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs. hosts says which ranks "
       "share "

@@ -59,7 +59,8 @@ void register_update(nb::module_& module) {
       .def_ro("removed", &Update::removed)
       .def_ro("resized", &Update::resized, "Messages that stay in their phase.")
       .def_ro("moved", &Update::moved, "Changes of phase of messages that stay.")
-      .def_ro("planned_anew", &Update::planned_anew, "Paths had become dearer than planning anew.")
+      .def_ro("planned_anew", &Update::planned_anew,
+              "Paths had become more expensive than planning all again.")
       .def(nb::self == nb::self)
       .def("__repr__", [](const Update& u) {
         return "<Update: " + std::to_string(u.added) + " added, " + std::to_string(u.removed) + " removed, " +

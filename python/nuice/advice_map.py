@@ -25,7 +25,7 @@ DEFAULT_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 @dataclass(frozen=True)
 class RegionMap:
-    """winner[i][j]: who has the least S / R + C for degrees[i] and sizes[j]; total_s[i][j]: that."""
+    """winner[i][j]: the candidate with least S / R + C for degrees[i] and sizes[j]; total_s[i][j]: that."""
 
     machine: str
     ranks: int
@@ -51,7 +51,7 @@ class RegionMap:
 
 
 def degrees_for(ranks: int) -> tuple[int, ...]:
-    """About eight, from 1 to everybody."""
+    """About eight, from 1 to all."""
     return tuple(
         sorted({1, 2, 4, *(max(1, (ranks - 1) * k // 6) for k in range(1, 7))} & set(range(1, ranks)))
     )
@@ -74,7 +74,8 @@ def region_map(
     predict_by: str = "simulation",
     seed: int = 0,
 ) -> RegionMap:
-    """Who wins where. ranks: at most the machine's (32 of them if None); candidates: the papers' if None.
+    """The fastest candidate of each cell. ranks: at most the machine's (32 if None); candidates: the papers'
+    if None.
 
     Raises nuice.Error as nuice.advise. Cost: that of simulating every candidate for every degree and size.
     """

@@ -38,7 +38,7 @@ _DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
 @dataclass(frozen=True)
 class _Pending:
     asked_for: str
-    folder: Path  # private: nobody else can put anything in the temporary's place
+    folder: Path  # private: no other user can replace the temporary file
     temporary: Path
     final: Path | None  # None: written to as it is, see _write_straight()
 
@@ -99,7 +99,7 @@ class OutputFiles:
                 raise Error(f"{pending.asked_for}: cannot be written: {error.strerror}", "io") from None
 
     def _name_what_was_asked_for(self, error: Error | OSError) -> None:
-        """Raises the error again, without the names that nobody gave."""
+        """Raises the error again, without internal names."""
         if isinstance(error, OSError) and error.filename is None and error.errno in WRITING_FAILED:
             files = ", ".join(pending.asked_for for pending in self._pending)
             raise Error(f"{files}: cannot be written: {error.strerror}", "io") from None

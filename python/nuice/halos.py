@@ -3,7 +3,7 @@
 printed numbers but the count of points.
 
 The Euler solvers of 000, 001 and 004 ran on unstructured meshes in three dimensions (001 cites Mavriplis's;
-2,800, 9,428 and 53,961 points are the sizes of his wings), which are not available. Ours is the Delaunay
+2,800, 9,428 and 53,961 points are the sizes of his wings), which are not available. This one is the Delaunay
 triangulation of random points in a cube. Parts are made by recursive coordinate bisection, as was usual in
 1992. A point has five unknowns; in single precision they are the 20 bytes that the printed mean sizes of
 messages ask for.

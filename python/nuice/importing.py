@@ -44,7 +44,7 @@ class Exchange:
         return self._of(np.asarray(self.bytes), chosen)
 
     def one(self, iterations: int = 0, chosen: Any = slice(None)) -> CommMatrix:
-        """Of one of so many exchanges; without a number every pair's mean message."""
+        """Of one of the given number of exchanges; without a number every pair's mean message."""
         parts = iterations or np.maximum(self.calls, 1)
         return self._of(np.rint(np.asarray(self.bytes) / parts).astype(np.int64), chosen)
 

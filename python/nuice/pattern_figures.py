@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures by which paper 004 describes its airfoil samples: of a matrix of ours, and as printed there.
+"""The figures by which paper 004 describes its airfoil samples: of a given matrix, and as printed there.
 
 Its meshes are not available, and METIS cuts our 2-D meshes into parts with 5 neighbours where theirs had 9;
 so `like_mesh` makes patterns with the printed numbers.
@@ -87,7 +87,7 @@ def _neighbours(distance: NDArray[np.float64], numbers: dict[str, float]) -> NDA
             degree[part] += 1
 
     most, fewest = int(numbers["messages_max"]), int(numbers["messages_min"])
-    for pair in ordered:  # everybody has the fewest
+    for pair in ordered:  # all parts have the fewest
         if min(degree[part] for part in pair) < fewest and max(degree[part] for part in pair) < most:
             choose(pair)
     wanted = round(ranks * numbers["messages_avg"] / 2)

@@ -38,7 +38,7 @@ from .matrix import require_matrix
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A schedule together with what it is for, who made it, and what the checker says of it."""
+    """A schedule with its matrix, its scheduler, and the checker's result."""
 
     matrix: CommMatrix
     schedule: Schedule
@@ -173,10 +173,10 @@ def plan(
 ) -> Plan:
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
-    phase_cost_bytes is what a phase costs beside its largest transfer, in bytes that could be sent meanwhile;
-    kpbs looks at it. A topology ("torus:8x8", or a Topology) is needed by schedulers that promise link_free;
-    the others ignore it, but their plan has the figures of its links. prefer_pairs asks rs_nl for exchanges
-    in pairs. hosts says which ranks share a host and its port: "4" for four on each, or "0,0,1,1".
+    phase_cost_bytes is the cost of a phase in addition to its largest transfer, in bytes; kpbs uses it.
+    A topology ("torus:8x8", or a Topology) is needed by schedulers with the guarantee link_free; other plans
+    get statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs. hosts says which ranks share
+    a host and its port: "4" for four on each, or "0,0,1,1".
     plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
     scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule is
     not raised but reported: look at `verified`.

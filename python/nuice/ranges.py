@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers read from files that nobody trusts: recordings and traces."""
+"""Numbers read from files that are not trusted: recordings and traces."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ Usage:
         print(exchange.call, exchange.site, exchange.num_calls, exchange.share, exchange.patterns[0].matrix())
 
 A rank's file (src/dropin/write.cpp) lists its communicators by world ranks, the rows that it sent
-(destination and bytes in turns), and for each series - a call, from one place in the program, over one
+(destination and bytes alternately), and for each series - a call, from one place in the program, over one
 communicator - which row each call sent and how long it took. The ranks' series are matched by communicator,
 call and place, and call by call from the first on: MPI orders collective calls alike on all ranks.
 Cost: O(calls x ranks) numbers.
@@ -149,7 +149,7 @@ def _require_sound(file: dict[str, Any]) -> None:
 
 
 def _communicator_names(file: dict[str, Any]) -> list[tuple]:
-    """The same on all its ranks: who is in it, and the how-many-eth of those with these ranks."""
+    """The same on all its ranks: its members, and its number among those with these ranks."""
     seen: dict[tuple, int] = defaultdict(int)
     names = []
     for ranks in map(tuple, file.get("communicators", [])):

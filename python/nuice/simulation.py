@@ -38,7 +38,7 @@ def simulate(
     """Runs a schedule on a machine (an object, the name of a shipped one, or a file NAME.toml).
 
     The same arguments give the same result. Raises nuice.Error for an unknown machine or executor, a bad
-    machine file, a topology smaller than the matrix, or ranks that would wait for each other for ever.
+    machine file, a topology smaller than the matrix, or ranks that would wait for each other forever.
     """
     require_matrix(matrix)
     return _core.simulate_schedule(
@@ -59,7 +59,7 @@ def simulate_drs_n(
     """Runs the handshaking DRS_N of 004 fig. 5: no schedule, each rank asks its receivers for leave.
 
     A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None. when_busy
-    "list" (beyond the paper): a busy receiver notes who asks and grants the next when it is free, or when
+    "list" (beyond the paper): a busy receiver notes inquiries and grants the next when it is free, or when
     at most early_bytes are still to come.
     """
     require_matrix(matrix)

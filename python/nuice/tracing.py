@@ -110,7 +110,7 @@ def _waits_of(rank: int, notes: NDArray[Any]) -> list[Wait]:
 
 @dataclass(frozen=True)
 class ExchangeTrace:
-    """What one bind() did. entries: rows of phase, whom a rank sends to, bytes, whom from, bytes."""
+    """What one bind() did. entries: rows of phase, destination, bytes, source, bytes."""
 
     key: int
     num_ranks: int
@@ -153,7 +153,7 @@ class ExchangeTrace:
         return CommMatrix.from_messages(self.num_ranks, [(s, d, b) for (s, d), b in sizes.items()])
 
     def waited(self, run: Run) -> list[dict[str, Any]]:
-        """Who waited for whom, the longest first: rank, waits_for, seconds, times, what."""
+        """Which rank waited for which, the longest first: rank, waits_for, seconds, times, what."""
         sums: dict[tuple[int, int], list[Wait]] = defaultdict(list)
         for wait in run.waits():
             sums[wait.rank, wait.waits_for].append(wait)

@@ -21,7 +21,7 @@ from .errors import Error
 from .matrix import require_matrix
 from .planning import Plan, plan
 
-# kpbs is asked with a phase that costs so many times alpha / beta: its points are spread along the frontier.
+# kpbs is asked with phases of several multiples of alpha / beta: its points are spread along the frontier.
 KPBS_COST_FACTORS = (1 / 64, 1 / 16, 1 / 4, 1, 4)
 
 

@@ -121,7 +121,7 @@ void EndpointCore::time_out(const std::string& text) {
   const std::vector<Rank> silent = silent_ranks();
   throw_failure();  // of another rank, heard meanwhile
   give_up(ErrorCode::timeout,
-          text + (silent.empty() ? "; all ranks answer, so they wait for something that nobody sends"
+          text + (silent.empty() ? "; all ranks respond: probable deadlock (a message was never sent)"
                                  : "; no answer from " + names_of(silent)));
 }
 

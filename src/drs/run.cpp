@@ -202,7 +202,7 @@ Counters Exchange::counters() const { return run().counters(); }
 void Exchange::free() {
   if (!run_) return;
   if (run_->is_started() && !run_->is_broken())
-    throw Error(ErrorCode::state, "free(): the exchange is under way; wait for it first");
+    throw Error(ErrorCode::state, "free(): the exchange is active; wait for it first");
   Run::release(std::move(run_));
 }
 

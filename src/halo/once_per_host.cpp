@@ -235,7 +235,7 @@ OncePerHost::Bound::~Bound() {
 
 void OncePerHost::Bound::free() {
   if (is_under_way)
-    throw Error(ErrorCode::state, "free() while the halo exchange is under way: call wait() first");
+    throw Error(ErrorCode::state, "free() while the halo exchange is active: call wait() first");
   first->free();
   second->free();
 }

@@ -48,7 +48,7 @@ PetscErrorCode Options::read(PetscOptionItems* PetscOptionsObject) {
   PetscCheck(planned_at >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-sf_nuice_plan_at %" PetscInt_FMT ": uses are counted from 1", planned_at);
   PetscBool is_compared = compares() ? PETSC_TRUE : PETSC_FALSE, is_set = PETSC_FALSE;
-  PetscCall(PetscOptionsBool("-sf_nuice_compare", "Time basic beside the plan and keep the faster one",
+  PetscCall(PetscOptionsBool("-sf_nuice_compare", "Time basic and the plan, and keep the faster one",
                              "docs/how-to/petsc.md", is_compared, &is_compared, &is_set));
   if (is_set) comparison = is_compared == PETSC_TRUE;
   PetscOptionsHeadEnd();

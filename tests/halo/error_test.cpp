@@ -82,7 +82,7 @@ TEST(HaloErrors, RangesTakeNoMemoryForTheirEntries) {
   const Halo halo(MPI_COMM_WORLD, Ownership::ranges(begins), Indices{0, first + most - 1});
   EXPECT_EQ(halo.num_owned(), is_last_rank() ? most : 10);
   EXPECT_EQ(halo.local_index(begins[static_cast<std::size_t>(test::world_rank())]), 0);
-  EXPECT_EQ(halo.local_index(first + most - 1), is_last_rank()              ? most - 1
+  EXPECT_EQ(halo.local_index(first + most - 1), is_last_rank()            ? most - 1
                                                 : test::world_rank() == 0 ? 10
                                                                           : 11);
   if (test::world_size() < 2) return;
@@ -163,7 +163,7 @@ TEST(HaloErrors, CallsOutOfOrderAreRefused) {
   test::expect_error(ErrorCode::state, "not started", [&] { gather.wait(); });
   gather.start();
   test::expect_error(ErrorCode::state, "call wait() first", [&] { gather.start(); });
-  test::expect_error(ErrorCode::state, "under way", [&] { gather.free(); });
+  test::expect_error(ErrorCode::state, "active", [&] { gather.free(); });
   gather.wait();
   gather.free();
   gather.free();

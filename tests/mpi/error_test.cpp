@@ -276,7 +276,7 @@ TEST(OutOfOrder, ExchangeCalls) {
   exchange.start();
   test::expect_error(ErrorCode::state, "start() before the previous exchange finished: call wait() first",
                      [&] { exchange.start(); });
-  test::expect_error(ErrorCode::state, "free(): the exchange is under way", [&] { exchange.free(); });
+  test::expect_error(ErrorCode::state, "free(): the exchange is active", [&] { exchange.free(); });
   exchange.wait();
   bound.expect_received(0);
   test::expect_error(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });

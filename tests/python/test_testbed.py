@@ -77,7 +77,7 @@ def test_ranks_run_on_hosts_of_their_own_and_are_counted(hosts, tmp_path):
     assert sorted(line for line in done.stdout.split() if line.startswith("nuice-")) == [
         f"{HOSTS}{host}" for host in range(1, 5)
     ]
-    assert "sent again" in done.stderr
+    assert "retransmitted" in done.stderr
     assert len(json.loads(counts.read_text())["hosts"]) == 4
     assert testbed("run", "--ranks", "5", "true").returncode == 2
     assert "is up already" in testbed("up").stderr

@@ -127,7 +127,7 @@ class Coalescer : public CoalescerBase {
   }
 
   /// As push(dst(i), item(i)) for all i from 0 to below count, in half the time or less: places are found for many items before any is
-  /// written, as a processor that does both in turns waits for every place. Neither may throw nor use the endpoint; dst(i) may be
+  /// written, as a processor that does both alternately waits for every place. Neither may throw nor use the endpoint; dst(i) may be
   /// asked twice.
   template <typename Dst, typename Item>
   void push_each(std::size_t count, Dst&& dst, Item&& item) {

@@ -5,7 +5,7 @@
 //   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));      // nuice/mpi/drs.hpp does this much for you
 //   drs::Exchanger exchanger(ep);                              // registers its handlers: before seal(), on every rank
 //   ep.seal();
-//   std::vector<Partner> sources = exchanger.sources(destinations);      // who sends how much to this rank
+//   std::vector<Partner> sources = exchanger.sources(destinations);      // ranks that send to this rank, and how much
 //   drs::Exchange exchange = exchanger.bind(destinations, sources, send, receive);
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
 //   exchange.free();
@@ -43,7 +43,7 @@ enum class WhenBusy {
 struct Options {
   Lock lock = Lock::message;
   WhenBusy when_busy = WhenBusy::refuse;
-  /// WhenBusy::list only: the next is granted when at most so many bytes of those before are still to come, so that
+  /// WhenBusy::list only: the next is granted when at most this number of bytes of the previous ones is left, so that
   /// the receiver does not idle for a round trip. 0: one message at a time, strictly.
   Bytes early_bytes = 0;
   /// WhenBusy::refuse only: a destination that refused is not asked again for so long. 0: at the next turn.
@@ -70,12 +70,12 @@ class Exchange {
   Exchange(Exchange&&) noexcept;
   /// What the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
-  /// free(). One that is under way is finished first, as its buffers are about to go.
+  /// free(). An active exchange is completed first, as its buffers are about to go.
   ~Exchange();
 
   /// All ranks must call it. Does not wait for other ranks, makes no progress. Until the exchange is complete send
   /// buffers must not be changed and receive buffers not be touched. A message to itself is copied here. Throws Error
-  /// state if the exchange is already under way or was freed.
+  /// state if the exchange is already active or was freed.
   void start();
   /// Makes progress; true when this rank's part is complete. A message that its receiver has granted is sent here, which
   /// with Lock::message waits until the receiver has polled for it. Throws Error state without a start() and inside a
@@ -85,7 +85,7 @@ class Exchange {
   /// handlers' errors, when it is complete.
   void wait();
   Counters counters() const;
-  /// Collective; waits for other ranks with Lock::rma only. Throws Error state while the exchange is under way.
+  /// Collective; waits for other ranks with Lock::rma only. Throws Error state while the exchange is active.
   /// Calling it again does nothing.
   void free();
 
@@ -105,7 +105,7 @@ class Exchanger {
   Exchanger(Exchanger&&) noexcept;
   ~Exchanger();
 
-  /// Collective. Who sends how many bytes to this rank, by ascending rank, itself included, zero bytes not:
+  /// Collective. The ranks that send to this rank, with their bytes, by ascending rank, itself included, zero bytes not:
   /// Generate_Recv with one active message per entry. In place of the paper's vector sum, which costs O(num_ranks),
   /// quiescence says when all have come: O(messages of this rank) and a few reductions. nuice/mpi/drs.hpp has the
   /// paper's way and the gathered matrix too.

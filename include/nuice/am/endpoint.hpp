@@ -26,7 +26,7 @@
 //
 // Failures: a rank that dies, or that never answers (EndpointOptions::watchdog_s), ends the waiting of all others with a
 // TransportError that names it. The endpoint is then given up: every later call that makes progress throws the same, and its
-// destructor waits for nobody. docs/how-to/active-messages.md says on which transport who notices what, and how soon.
+// destructor does not wait. docs/how-to/active-messages.md says which failures each transport detects, and how soon.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ namespace nuice::am {
 class Port;
 struct PortRef;
 
-/// Who sent the message that a handler is working on.
+/// The sender of the message that a handler is working on.
 class Context {
  public:
   Context(Endpoint& endpoint, Rank source) : endpoint_(endpoint), source_(source) {}
@@ -70,8 +70,8 @@ class Context {
 };
 
 struct EndpointOptions {
-  int poll_every = 16;   ///< F of 002 s.4.4: a send in the main program polls after so many sends; 0: never.
-  int poll_limit = 128;  ///< One poll() handles about so many messages at most.
+  int poll_every = 16;   ///< F of 002 s.4.4: sends of the main program from poll to poll; 0: never.
+  int poll_limit = 128;  ///< maximum number of messages that one poll() handles, roughly.
   /// Calls that wait throw Error timeout when nothing has moved on this rank for so long, no message in or out, and name the
   /// ranks that do not answer. A bulk put moves once, when it is there: take a limit above what the largest needs. 0: never.
   double watchdog_s = 0;
@@ -165,7 +165,7 @@ class Endpoint {
 
   // --- Collective calls ---------------------------------------------------------------------------------------
 
-  /// Collective. Makes progress until every rank is here. Says nothing about messages under way.
+  /// Collective. Makes progress until every rank is here. Says nothing about messages in flight.
   void barrier();
   /// Collective. Makes progress until no rank has anything to send and every message has been handled, those that
   /// handlers sent and those in coalescers included. A message that another rank sends after its quiesce() is not

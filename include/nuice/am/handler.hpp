@@ -67,7 +67,7 @@ struct HandlerRow {
   bool is_call = false;
 };
 
-/// Throws Error mismatch: the handler does not take so many bytes.
+/// Throws Error mismatch: the handler does not take that number of bytes.
 [[noreturn]] void wrong_size(const Context& context, std::size_t expected, std::size_t bytes, bool or_more);
 void send_result(const Context& context, CallId call, std::span<const std::byte> result);
 void send_failure(const Context& context, CallId call, const char* text);

@@ -8,7 +8,7 @@
 //
 // n ranks on h hosts then have h - 1 messages to fill and not n - 1, so each is larger, or leaves less of its buffer empty when all
 // is flushed. The rank that deals out has the sender's place in its own host, so all ranks of a host do equally much.
-// An item costs its bytes, and a message 4 bytes for each rank of its host. A handler sees as its source who pushed the item, and
+// An item costs its bytes, and a message 4 bytes for each rank of its host. A handler sees as its source the rank that pushed the item, and
 // replies to that rank. Items between two ranks keep their order among themselves; what else these send each other may overtake them.
 #pragma once
 
@@ -35,7 +35,7 @@ class HostRelay {
   bool relays(Rank dst) const { return host_of(dst) != host_of(endpoint_.rank()); }
   /// Of dst's host, ascending.
   std::span<const Rank> ranks_beside(Rank dst) const { return ranks_[host_of(dst)]; }
-  /// Who deals out what this rank has for dst's host.
+  /// The rank that distributes this rank's items for dst's host.
   Rank dealer(Rank dst) const;
 
  private:

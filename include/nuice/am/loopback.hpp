@@ -23,7 +23,7 @@ struct LoopbackOptions {
   /// then after a send: the same seed gives the same run. true: the ranks are threads that run at the same time.
   bool concurrent = false;
   std::uint64_t seed = 0;
-  /// Pretends that so many ranks in a row share a host, and lets quiesce() count there and between hosts (several ranks sharing
+  /// Pretends that this number of consecutive ranks shares a host, and lets quiesce() count there and between hosts (several ranks sharing
   /// memory do, over MPI); 0: it goes by reductions.
   Rank ranks_per_host = 0;
   std::size_t ring_bytes = 1U << 17;  ///< For each ordered pair of ranks; a power of two, at least 1024.

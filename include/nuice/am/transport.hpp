@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a way of carrying active messages has to offer. Programs use Endpoint (endpoint.hpp); this is for those who
+// The interface of a transport of active messages. Programs use Endpoint (endpoint.hpp); this is for programmers that
 // pick or write a transport: nuice/mpi/am.hpp (mpi, ucx, shm), nuice/am/loopback.hpp (many ranks in one process).
 //
 // A transport keeps the order of messages between two ranks, loses none, and never blocks.
@@ -25,7 +25,7 @@ class TerminationDetector;
 /// What the payload of a message is for. Never 0: the rings use that for "nothing here yet".
 enum class Kind : std::uint8_t {
   message = 1,  ///< One call of a handler.
-  batch,        ///< Arguments of one handler, one behind the other.
+  batch,        ///< Arguments of one handler, contiguous.
   call,         ///< As message, behind a CallId, and the sender waits for a result.
   internal,     ///< For the endpoint itself; handler is an internal number.
   transport,    ///< For the transport itself (credits, end of a ring); never handed to an Inbox.
@@ -123,9 +123,9 @@ class Transport {
   /// Whether another thread may make these calls, one at a time (ProgressThread).
   virtual bool allows_threads() const { return false; }
 
-  /// The ranks that are known to have died; none where nobody tells. Waiting calls ask about every millisecond.
+  /// The ranks known to have died; none if the transport cannot tell. Waiting calls ask about every millisecond.
   virtual std::vector<Rank> dead_ranks() { return {}; }
-  /// Whether whoever started this rank is gone, so that nobody will end it.
+  /// Whether the process that started this rank is gone, so that nothing will end it.
   virtual bool is_orphan() const { return false; }
 
   /// Delivery to a rank that computes. arm_doorbell(signal): from now on a rank that sends to the calling thread's

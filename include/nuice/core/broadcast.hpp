@@ -34,7 +34,7 @@ struct BroadcastSchedule {
 };
 
 /// One sentence on the first fault, or nothing if every rank of the group gets the message exactly once,
-/// nobody else does, each copy comes from a rank that had the message before the step, no step is empty, and
+/// no other rank does, each copy comes from a rank that had the message before the step, no step is empty, and
 /// in a step no rank sends twice or receives twice. Shares no code with the algorithms. O(copies +
 /// num_ranks).
 std::optional<std::string> check_broadcast(const BroadcastSchedule& schedule, std::span<const Rank> group);
@@ -52,7 +52,7 @@ struct BroadcastTable {
   Rank num_ranks = 0;
   Rank root = no_rank;
   std::uint32_t num_steps = 0;                ///< Of the whole broadcast: the same on every rank.
-  std::optional<BroadcastStep> receive = {};  ///< Nothing for the root and for who takes no part.
+  std::optional<BroadcastStep> receive = {};  ///< Nothing for the root and for ranks that take no part.
   std::vector<BroadcastStep> sends = {};      ///< By ascending step.
   friend bool operator==(const BroadcastTable&, const BroadcastTable&) = default;
 

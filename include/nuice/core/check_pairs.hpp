@@ -5,7 +5,7 @@
 //   sent = claims(table, Direction::send)                tells every destination what it will send it, and when
 //   compare_claims(src, me, sent, expected)              every destination, of what it hears and what its own table says
 //
-// If nobody finds anything, every byte of every message arrives exactly once, from its source, in the phase in which it is
+// If no rank finds anything, every byte of every message arrives exactly once, from its source, in the phase in which it is
 // expected, and with one_port no phase has node contention. Cost: O(own pieces log) time and memory, a message to each
 // destination, and one reduction that tells all what one has found. It shares no code with any scheduler.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communication matrix COM: who sends how many bytes to whom.
+// The communication matrix COM: the bytes that each rank sends to each other.
 //
 //   COM(src, dst) = bytes > 0  <=>  there is one message of that size from src to dst
 //

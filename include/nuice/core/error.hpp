@@ -24,7 +24,7 @@ enum class ErrorCode : int {
 /// Name of a code as it appears in `--json` output, e.g. "invalid_argument".
 std::string_view error_code_name(ErrorCode code);
 
-/// What programs print in the place of their result when --json is asked for, on one line:
+/// What programs with --json print instead of their result, on one line:
 /// {"error": {"code": "io", "message": "a.mtx: No such file or directory"}}. Bytes that are not ASCII text are escaped.
 std::string error_json(ErrorCode code, std::string_view message);
 

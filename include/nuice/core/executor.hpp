@@ -23,9 +23,9 @@ enum class Pace : std::uint8_t {
   phases,    ///< For its own send and receive of a phase.
   barriers,  ///< As phases, and for all ranks after every phase.
   pairs,  ///< As phases; two ranks that exchange meet first, and the lower one receives first where a port needs that.
-  grants,  ///< For its receivers, who say how many bytes may be sent.
-  notices,  ///< For notices that the transfers before it on its ports and links are through (dependencies.hpp).
-  inquiries,  ///< For its receivers, whom it asks before every message. It needs no schedule.
+  grants,  ///< For its receivers, which grant the bytes that may be sent.
+  notices,  ///< For notices that the transfers before it on its ports and links have completed (dependencies.hpp).
+  inquiries,  ///< For its receivers, which it asks before every message. It needs no schedule.
 };
 
 struct Executor {
@@ -37,11 +37,11 @@ struct Executor {
   bool on_mpi;     ///< Whether plans on MPI have it.
   /// Whether it sends what a schedule sends in an order of its own. The adviser, which chooses orders, does not try it.
   bool has_own_order = false;
-  /// Whether the scheduler "auto" tries it on the user's own exchanges, beside what it has chosen (docs/adr/0034).
+  /// Whether the scheduler "auto" tries it on the user's own exchanges, in addition to its choice (docs/adr/0034).
   bool is_tried = false;
   /// With these options, where the user has not set them ("phased.in_flight=2"): as PlanOptions::parse() takes them.
   std::string_view tried_with = {};
-  /// Of an executor that needs no schedule: what stands in the place of a scheduler's name ("drs_n"). Empty: it needs one.
+  /// Of an executor that needs no schedule: what replaces a scheduler's name ("drs_n"). Empty: it needs one.
   std::string_view without_scheduler = {};
 
   bool needs_schedule() const { return without_scheduler.empty(); }

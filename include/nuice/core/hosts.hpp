@@ -22,7 +22,7 @@ namespace nuice {
 
 class Hosts {
  public:
-  /// host_of[rank] is any number that ranks of one host have in common; hosts are numbered anew, by their lowest ranks.
+  /// host_of[rank] is any number that ranks of one host have in common; hosts are renumbered by their lowest ranks.
   /// O(ranks log hosts).
   explicit Hosts(std::vector<Rank> host_of);
 
@@ -42,7 +42,7 @@ class Hosts {
   std::vector<Rank> first_rank_;  // by host
 };
 
-/// "4": so many ranks on each host, one host after the other; "0,0,1,1": the host of every rank.
+/// "4": four consecutive ranks on each host; "0,0,1,1": the host of every rank.
 /// Throws Error invalid_argument for anything else, or a wrong number of ranks.
 Hosts parse_hosts(std::string_view text, Rank num_ranks);
 

@@ -33,7 +33,7 @@ std::span<const TopologyKind> topology_kinds();
 /// Cost: O(1) memory for the regular kinds; files: docs/reference/networks.md.
 std::unique_ptr<const Topology> make_topology(std::string_view spec);
 
-/// Why `topology` cannot carry an exchange of so many ranks, in one sentence; empty if it can. Ranks beyond those of
+/// Why `topology` cannot carry an exchange of that number of ranks, in one sentence; empty if it can. Ranks beyond those of
 /// the matrix stay idle.
 std::string why_too_small(const Topology& topology, Rank num_ranks);
 

@@ -36,7 +36,7 @@ struct PartRange {
 };
 
 /// One line of the CPT. `offset` counts from the start of the buffer for that partner. A transfer that
-/// carries anything but the message between its two ranks has parts: they lie in it one behind the other,
+/// carries anything but the message between its two ranks has parts: they are contiguous in it,
 /// `bytes` is their sum and `offset` is 0.
 struct PhaseEntry {
   PhaseId phase = 0;

@@ -100,7 +100,7 @@ class Schedule {
            std::views::transform([this](std::size_t i) { return transfer(i); });
   }
 
-  /// Makes room for so many pieces in all. Never needed; saves time and memory.
+  /// Makes room for this number of pieces in all. Never needed; saves time and memory.
   void reserve(std::size_t num_pieces) { pieces_.reserve(num_pieces); }
   /// Later transfers belong to a new phase. Does nothing while the present phase is empty.
   void begin_phase();

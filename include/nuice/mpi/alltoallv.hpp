@@ -73,7 +73,7 @@ struct Blocks {
 using SendBlocks = Blocks<const void>;
 using ReceiveBlocks = Blocks<void>;
 
-/// In the place of what is sent: what stands in the receive buffer, as MPI_IN_PLACE.
+/// Instead of a send buffer: the contents of the receive buffer are sent, as with MPI_IN_PLACE.
 struct InPlace {};
 inline constexpr InPlace in_place = {};
 

@@ -23,7 +23,7 @@ struct Options {
   /// "best"     "shm" where some ranks share a host, else "mpi"
   std::string transport = "best";
   std::size_t max_message_bytes = 32768;  ///< What one message can carry; at least 256, at most 1 MiB.
-  /// mpi: a rank has at most so many messages under way to another, so at most num_ranks times as many are unexpected
+  /// mpi: maximum number of messages in flight from a rank to another, so at most num_ranks times as many are unexpected
   /// at a receiver. 2 to 250.
   int credits = 240;
   int receives = 16;  ///< mpi: persistent receives posted, 1 to 1024.
@@ -33,10 +33,10 @@ struct Options {
   /// shm: bulk puts are copied straight from memory to memory by both ranks in turn, where the system allows that between
   /// all ranks of the host (Linux, same user, no forbidding policy). Where the system asks for leave (Yama's ptrace_scope 1, as
   /// Debian and Ubuntu may have it), what started the ranks, and with it all that it has started, may read and write this
-  /// process's memory from here to the end of the last such transport. false: never; blocks go by the other transport, as they
+  /// process's memory from here to the end of the last such transport. false: never; blocks use the other transport, as they
   /// do where the system does not allow it.
   bool copy_blocks = true;
-  /// connect() waits so many seconds for ranks that do not come; 0: no limit. It may differ. (EndpointOptions has that of messages.)
+  /// seconds that connect() waits for ranks that do not come; 0: no limit. It may differ. (EndpointOptions has that of messages.)
   double watchdog_s = 0;
 };
 

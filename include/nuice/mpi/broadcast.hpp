@@ -25,7 +25,7 @@ struct BroadcastOptions {
   Rank root = 0;
   Bytes bytes = 0;  ///< Size of the message. 0: nothing is sent.
   std::optional<std::vector<Rank>> group =
-      {};                           ///< Who needs the message; nothing: all. The root need not be in it.
+      {};  ///< The ranks that need the message; nothing: all. The root need not be in it.
   std::string broadcaster = "reb";  ///< A name of nuice::broadcasters().
   /// A name of nuice::executors(). One with phases: a rank sends to one after the other, in the order of the steps. One that
   /// sends all at once (async): to all.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who sends to this rank? For ranks that know only whom they send to, in memory of the order of their own messages.
+// The sources of a rank that knows only its destinations, in memory of the order of its own messages.
 //
 //   nuice::mpi::Discoverer discoverer(MPI_COMM_WORLD);
 //   std::vector<nuice::Partner> sources = discoverer.sources(destinations);   // as often as you like
@@ -23,7 +23,7 @@ namespace nuice::mpi {
 ///   gather      every rank gathers all rows: one allgather and one allgatherv. O(n + m) time and memory
 ///   count       a reduce-scatter of ones says how many messages will come, which are then received from any source. O(n + d)
 ///   consensus   nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): synchronous sends; a rank whose sends are all
-///               received enters MPI_Ibarrier and goes on receiving until that is through. O(d) memory, O(d + log n) time
+///               received enters MPI_Ibarrier and goes on receiving until that has completed. O(d) memory, O(d + log n) time
 ///   am_count    as count, but active messages bring the entries (Generate_Recv, 004 fig. 1). O(n + d)
 ///   am_quiesce  the same without the sum: quiescence says when all have come. O(d) memory, and some reductions
 ///
@@ -40,8 +40,8 @@ class Discoverer {
   Discoverer& operator=(Discoverer&&) noexcept;
   ~Discoverer();
 
-  /// Collective. destinations: to whom this rank sends and how many bytes, in any order; the rank itself and zero bytes
-  /// are allowed. Returns who sends to this rank and how many bytes, by ascending rank, zero bytes left out. `way` must be
+  /// Collective. destinations: the ranks to which this rank sends, with their bytes, in any order; the rank itself and zero bytes
+  /// are allowed. Returns the ranks that send to this rank, with their bytes, by ascending rank, zero bytes left out. `way` must be
   /// equal on all ranks. Throws Error, the same on all ranks: as Plan for wrong destinations, invalid_argument for an unknown
   /// way, not_applicable for one by active messages, mismatch for ways that differ.
   std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");

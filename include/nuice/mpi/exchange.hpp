@@ -19,12 +19,12 @@ namespace nuice::mpi {
 
 /// A message that has landed.
 struct Arrival {
-  Partner source;     ///< Who sent it, and its bytes as planned.
+  Partner source;     ///< Its sender, and its bytes as planned.
   std::size_t index;  ///< Of the source in the order of bind(): in sources(); backwards: in destinations().
   std::span<std::byte> data;  ///< The receive buffer, as far as the message goes; empty for fields.
 };
 
-/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they lie one behind the other in the
+/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they are contiguous in the
 /// order of the partners.
 struct SendArray {
   const void* data = nullptr;
@@ -38,7 +38,7 @@ struct ReceiveArray {
 };
 
 /// One field of several: counts[i] elements of a datatype for partner i, the first of them offsets[i] elements (extents
-/// of the type) behind data. Without offsets they lie one behind the other. Any committed type, derived ones too.
+/// of the type) behind data. Without offsets they are contiguous. Any committed type, derived ones too.
 struct SendField {
   const void* data = nullptr;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -77,15 +77,14 @@ enum class Direction {
 struct WindowTrial {
   Bytes window_bytes;
   Bytes chunk_bytes;
-  int reports;    ///< From so many blocks of exchanges: one each at first, then 16.
+  int reports;    ///< Number of blocks of exchanges that were reported: of one exchange at first, then of 16.
   double mean_s;  ///< Of the slowest rank.
 };
 
 /// A method that the scheduler "auto" tries on exchanges of the user's own.
 struct MethodTrial {
-  std::string
-      name;    ///< "coloring:credit"; behind an "@" options beside the plan's, as NUICE_OPTIONS takes them.
-  int blocks;  ///< In so many blocks of exchanges it was timed.
+  std::string name;  ///< "coloring:credit"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
+  int blocks;        ///< Number of blocks of exchanges in which it was timed.
   double
       mean_s;  ///< Of the slowest rank, in start, test, wait and next; the worst third of the blocks left out.
   bool is_in;  ///< Whether it is tried again.
@@ -118,20 +117,20 @@ struct ExchangeInfo {
 /// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; where it is told what
 /// to send (credit), or with a watchdog, it looks again and again and gives up its core between two looks.
 ///
-/// When several exchanges of executors other than async are under way together, wait for them in the
+/// When several exchanges of executors other than async are active together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
 class Exchange {
  public:
   Exchange(Exchange&&) noexcept;
   /// What the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
-  /// free(). One that is under way is finished first, as its buffers are about to go; so it may wait for
+  /// free(). An active exchange is completed first, as its buffers are about to go; so it may wait for
   /// other ranks; that is said on stderr, once, as a wait() was forgotten. Touches nothing when MPI is finalized.
   ~Exchange();
 
   /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until
   /// the exchange is complete send buffers must not be changed and receive buffers not be touched. A message
-  /// to itself is copied here. Throws Error state if the exchange is already under way or was freed.
+  /// to itself is copied here. Throws Error state if the exchange is already active or was freed.
   void start();
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
@@ -162,7 +161,7 @@ class Exchange {
   }
 
   /// Collective, without waiting for other ranks. Releases the requests. Throws Error state while the
-  /// exchange is under way. Calling it again does nothing.
+  /// exchange is active. Calling it again does nothing.
   void free();
 
  private:

@@ -49,7 +49,7 @@ class Exchanger {
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
   /// The same to be started and waited for, any number of times; buffers may change in between, sizes not. Does not communicate. Several
-  /// may be under way, started in the same order by both ends of a pair; ranks may be several exchanges apart. Arrival::index counts
+  /// may be active, started in the same order by both ends of a pair; ranks may be several exchanges apart. Arrival::index counts
   /// sources by ascending rank, each once; a source's Arrival comes with the last of its messages, and its data is empty.
   Exchange bind(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 

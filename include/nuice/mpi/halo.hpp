@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos: each rank says which entries of a distributed array it works with; who sends what to whom is found
+// Halos: each rank says which entries of a distributed array it works with; the messages are found
 // out and planned once; ghost values are then fetched, or contributions returned, as often as you like.
 // It is the inspector / executor scheme that paper 000 s.5 builds on.
 //
-//   auto ownership = nuice::mpi::Ownership::ranges({0, 250, 500, 1000});     // who owns which global index
+//   auto ownership = nuice::mpi::Ownership::ranges({0, 250, 500, 1000});     // the owners of global indices
 //   nuice::mpi::Halo halo(MPI_COMM_WORLD, ownership, column_indices);        // inspector; collective
 //   std::vector<double> x(halo.num_entries());                               // owned values, then ghosts
 //   for (int& c : columns) ... = halo.local_index(global column);            // once
@@ -48,7 +48,7 @@ class Ownership {
   /// This rank's entry i has the global index owned[i]; owner(g) is the rank that owns g, by the same rule on
   /// all ranks.
   static Ownership function(std::vector<GlobalIndex> owned, std::function<Rank(GlobalIndex)> owner);
-  /// This rank's entry i has the global index owned[i]; nobody needs to know who owns the rest. Owners are
+  /// This rank's entry i has the global index owned[i]; no rank needs to know the other owners. Owners are
   /// looked up in a directory that is spread over the ranks by hashing: a few exchanges of 16 bytes per owned
   /// and per needed index.
   static Ownership list(std::vector<GlobalIndex> owned);
@@ -79,11 +79,11 @@ class HaloExchange {
  public:
   HaloExchange(HaloExchange&&) noexcept;
   HaloExchange& operator=(HaloExchange&&) noexcept;
-  /// One that is under way is finished first, like Exchange.
+  /// An active exchange is completed first, like Exchange.
   ~HaloExchange();
 
-  /// Not waiting for other ranks; all ranks of the halo must call it. Throws Error state if it is already under
-  /// way or was freed.
+  /// Not waiting for other ranks; all ranks of the halo must call it. Throws Error state if it is already
+  /// active or was freed.
   void start();
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
@@ -91,7 +91,7 @@ class HaloExchange {
   void wait();
   /// Started, and not yet known to be complete. Throws Error state after free().
   bool is_under_way() const;
-  /// Collective, without waiting for other ranks. Throws Error state while it is under way.
+  /// Collective, without waiting for other ranks. Throws Error state while it is active.
   void free();
   /// Of the plan that carries it. Throws Error state after free().
   const PlanInfo& info() const;
@@ -106,7 +106,7 @@ class HaloExchange {
   std::unique_ptr<State> state_;
 };
 
-/// The ghost entries of this rank, who owns them, and who needs this rank's entries.
+/// The ghost entries of this rank, their owners, and the ranks that need this rank's entries.
 class Halo {
  public:
   /// Collective over parent, which is duplicated. needed: global indices that this rank works with, in any
@@ -152,7 +152,7 @@ class Halo {
   /// with what the values stand for. Cost: one allreduce of three numbers.
   void agree(const Outcome& wrong, std::int64_t value, const std::string& what) const;
 
-  /// In the place of any bind of the other ranks, by a layer above that finds this rank's arrays wrong: all ranks throw this error,
+  /// Instead of any bind of the other ranks, for a layer above that finds this rank's arrays wrong: all ranks throw this error,
   /// with this rank's name before its text.
   [[noreturn]] void refuse(const Error& why) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays as a halo sees them: values of owned entries, values of ghost entries, so many components per entry.
+// Arrays as a halo sees them: values of owned entries, values of ghost entries, a fixed number of components per entry.
 //
 //   owned[i * components + c]   component c of owned entry i      0 <= i < halo.num_owned()
 //   ghosts[k * components + c]  component c of ghost entry k      0 <= k < halo.num_ghosts()

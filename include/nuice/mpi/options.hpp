@@ -24,7 +24,7 @@ namespace nuice::mpi {
 enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
   root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
-  /// Nowhere: each rank knows its own messages only, learns who sends to it, and makes its slice from that: distributed_coloring
+  /// Nowhere: each rank knows its own messages only, learns its sources, and makes its slice from that: distributed_coloring
   /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/how-to/at-scale.md). A small
   /// matrix is gathered all the same (DistributedOptions).
   distributed,
@@ -39,14 +39,14 @@ enum class Effort {
 
 /// Of the executor async.
 struct AsyncOptions {
-  /// At most so many sends of a rank are under way, each of them synchronous, so that a slow receiver's buffers cannot
+  /// The maximum number of active sends of a rank, each of them synchronous, so that a slow receiver's buffers cannot
   /// overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends = 0;
 };
 
 /// Of the executor phased.
 struct PhasedOptions {
-  /// So many phases of a rank are under way at a time: 1 is what the schedule promises, one send and one receive; more hide the
+  /// The maximum number of active phases of a rank: 1 is what the schedule promises, one send and one receive; more hide the
   /// time it takes to notice that a phase is over, and two or three senders meet at a port now and then. Schedules
   /// that forward messages go one phase at a time, whatever this says.
   int in_flight = 1;
@@ -54,7 +54,7 @@ struct PhasedOptions {
 
 /// Of the executor credit: pieces travel in chunks, and at most a window of one exchange is on its way to a rank, and about
 /// as much from a rank. Window and chunk are found while exchanges run (docs/adr/0023); these are upper bounds, or with
-/// adapt = false what they are. (While ranks that are through have begun the next exchange, as many of
+/// adapt = false what they are. (While ranks that have finished have begun the next exchange, as many of
 /// that one at most come on top.) A good window is seven eighths of what the switch can hold for one port (headers
 /// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's
 /// window at the start is sent without asking; where that is everything, on all ranks, nothing is bounded. Ranks of one host
@@ -63,19 +63,19 @@ struct CreditOptions {
   Bytes chunk_bytes = INT_MAX;
   Bytes window_bytes = max_bytes;
   bool adapt = true;
-  /// So many senders share a receiver's window, fewer when fewer are left, so that one that is busy elsewhere or late does
-  /// not leave the receiver's port idle; and so many receivers a sender's. 1: one message after the other, in the order of
+  /// The number of senders that share a receiver's window, fewer when fewer are left, so that one that is busy elsewhere or late does
+  /// not leave the receiver's port idle; and of receivers that share a sender's. 1: one message after the other, in the order of
   /// the table. Of schedules without link contention, which need their order, two at most.
   int window_senders = 4;
 };
 
-/// Of the executor planless, which has its window from CreditOptions: so many bytes of every message leave at once, the rest when the
-/// receiver grants it. 0: so many that all senders together stay within 28 KiB, but 1,448 at least.
+/// Of the executor planless, which has its window from CreditOptions: the bytes of every message that leave at once, the rest when the
+/// receiver grants it. 0: such that all senders together stay within 28 KiB, at least 1,448.
 struct PlanlessOptions {
   Bytes unasked_bytes = 0;
 };
 
-/// Of the executor depend: a message of at least twice so many bytes travels as two, and when the first of them is here, those
+/// Of the executor depend: a message of at least twice this size travels as two, and when the first of them is here, those
 /// that wait for the ports and links on its way are told, so the rest covers the notices' time. Shorter messages neither
 /// wait nor are waited for.
 struct DependOptions {
@@ -84,23 +84,23 @@ struct DependOptions {
 
 /// Of Planning::distributed.
 struct DistributedOptions {
-  /// A matrix of at most so many bytes, 24 a message, is gathered on every rank after all: that takes fewer rounds, no more memory
+  /// The largest matrix, in bytes (24 a message), that is gathered on every rank after all: that takes fewer rounds, no more memory
   /// than planning without it may, and the plan is the same. 0: none is.
   Bytes gather_bytes = 65536;
 };
 
 /// Of aggregation (PlanOptions::combine).
 struct CombineOptions {
-  /// Messages of at most so many bytes are combined; larger ones go from rank to rank beside them, by the executor, in the same
+  /// The largest combined message in bytes; the executor carries larger ones from rank to rank in the same
   /// exchange. 0: none is.
   Bytes largest_bytes = 512;
-  /// So many ranks of a host at most exchange with other hosts, each with some of them. 0: all.
+  /// The maximum number of ranks of a host that exchange with other hosts, each with some of them. 0: all.
   int leaders = 0;
 };
 
 /// Of PlanOptions::shared_memory.
 struct SharedMemoryOptions {
-  /// Messages of at most so many bytes go so; larger ones beside them, by the executor, in the same exchange. 0: none does.
+  /// The largest such message in bytes; the executor carries larger ones in the same exchange. 0: none.
   Bytes largest_bytes = 65536;
 };
 
@@ -133,7 +133,7 @@ struct PlanOptions {
   std::string executor = "auto";
   Effort effort = Effort::learn;
   std::uint64_t seed = 0;
-  /// What a phase costs besides its largest transfer, as the bytes that could be sent meanwhile (alpha / beta, Hockney's
+  /// The cost of a phase in addition to its largest transfer, as the bytes that could be sent meanwhile (alpha / beta, Hockney's
   /// n1/2); kpbs and bruck look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// Whether two ranks that have messages for each other exchange them in the same phase (Problem::prefer_pairs).
@@ -141,7 +141,7 @@ struct PlanOptions {
   /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
-  /// Which ranks share a host (a node), and with it a port: "auto" finds which can share memory, "4" says so many on
+  /// Which ranks share a host (a node), and with it a port: "auto" finds which can share memory, "4" says four on
   /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. Schedulers that
   /// promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window; what stays on a host
   /// needs none. With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
@@ -152,7 +152,7 @@ struct PlanOptions {
   /// and hands out all messages, whatever their size (make_combined_schedule()).
   bool combine = false;
   /// Messages between ranks of a host that are not too long go through memory that they share, without MPI (docs/adr/0043). They
-  /// keep to no phases. Where ranks cannot share memory, they go by the executor: ExchangeInfo::shared_memory. The scheduler
+  /// keep to no phases. Where ranks cannot share memory, the executor carries them: ExchangeInfo::shared_memory. The scheduler
   /// "auto" does so where all ranks are on one host.
   bool shared_memory = false;
   /// Of halos: a value that several ranks of a host need from another host crosses the network once, and contributions are
@@ -163,9 +163,9 @@ struct PlanOptions {
   Planning planning = Planning::everywhere;
   /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it costs.
   bool check = true;
-  /// When nothing has moved for so many seconds of waiting, wait(), test(), next() and poll() throw Error timeout that
+  /// Seconds of waiting without progress after which wait(), test(), next() and poll() throw Error timeout that
   /// names the ranks waited for. Time between two calls hardly counts (a thousandth of the limit at most): others may have
-  /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait for ever.
+  /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait forever.
   /// Planning and binding are watched alike: all ranks must come to them within the limit.
   double watchdog_s = 0;
   /// A folder where every rank writes what its exchanges did, and when (docs/how-to/trace.md); empty: nothing is noted.

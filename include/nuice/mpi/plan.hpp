@@ -3,7 +3,7 @@
 //
 //   std::vector<nuice::Partner> destinations = {{3, 4096}, {5, 1024}};  // this rank's row of the matrix
 //   nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations);
-//   // plan.sources() says who sends what to this rank: allocate one receive buffer per source, then
+//   // plan.sources() lists the messages to this rank: allocate one receive buffer per source, then
 //   nuice::mpi::Exchange exchange = plan.bind(send_buffers, receive_buffers);
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
 //   exchange.free();
@@ -64,7 +64,7 @@ struct PlanInfo {
 /// A checked schedule for one communication matrix, sliced for this rank.
 class Plan {
  public:
-  /// Collective over parent; its plans share a duplicate, but one with a watchdog has its own. destinations: to whom this rank sends and how many bytes,
+  /// Collective over parent; its plans share a duplicate, but one with a watchdog has its own. destinations: the ranks to which this rank sends, with their bytes,
   /// in any order; the rank itself and zero bytes are allowed, and a rank may stand there several times (a periodic grid that is
   /// two wide): it is one message in the schedule, and one buffer for each time in bind(). Time and memory grow with the messages of all
   /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule); with Planning::root memory
@@ -99,8 +99,8 @@ class Plan {
   /// This plan and what it has bound stay as they are. One made by distributed_coloring with Planning::distributed, where hosts were not scheduled, passes on what it
   /// can: partners tell each other changes only, new messages look for phases while the others stay, and what has changed or
   /// moved is checked. Cost: O(own messages) time, about ten short messages for each change, and one sum over all ranks
-  /// for each of some 15 to 45 rounds; phases may become a twentieth more than the constructor makes, so plan anew now and then.
-  /// Every other plan is made anew, by the same scheduler and executor: `auto` does not choose again, and for from_table() it is the scheduler
+  /// for each of some 15 to 45 rounds; phases may become a twentieth more than the constructor makes, so make a fresh plan from time to time.
+  /// Every other plan is planned again, by the same scheduler and executor: `auto` does not choose again, and for from_table() it is the scheduler
   /// that its options name.
   /// Throws Error, the same on all ranks, as the constructor does; mismatch where ranks follow different plans; state where one
   /// has freed this plan. fault: as PlanOptions::fault.
@@ -110,7 +110,7 @@ class Plan {
 
   /// Not collective. As given to the constructor, in the same order, zero bytes and the rank itself included.
   std::span<const Partner> destinations() const;
-  /// Not collective. Who sends to this rank and how many bytes, by ascending rank, the rank itself included. A rank that lists this
+  /// Not collective. The ranks that send to this rank, with their bytes, by ascending rank, the rank itself included. A rank that lists this
   /// one several times stands there as often, in its order, without empty messages.
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
@@ -123,7 +123,7 @@ class Plan {
   void save_matrix(const std::string& path) const;
 
   // Binding. Collective; all ranks must bind the same plan in the same form and direction. The memory must stay valid until
-  // Exchange::free(). A plan may be bound any number of times, and its exchanges may be under way together. Where messages
+  // Exchange::free(). A plan may be bound any number of times, and its exchanges may be active together. Where messages
   // are forwarded, binding takes memory for what this rank keeps for others: nuice::staged_bytes(table()). Backwards the
   // partners to send to are sources(), those to receive from destinations(). Cost: O(table).
   // Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers, or one that is null or too small
@@ -145,14 +145,14 @@ class Plan {
   /// differently in memory), and all ranks as many fields. Transfers with few bytes are one MPI message of all fields; those
   /// with many are one per field. The executor credit cuts fields at whole elements; those of a type with gaps whose
   /// elements are larger than a chunk it packs, which takes as much memory as they have bytes. Types may be freed once this
-  /// returns. Cost besides: a small message to each destination.
+  /// returns. Additional cost: a small message to each destination.
   /// Throws also: invalid_argument for fields that cannot be or that do not fit the partners; mismatch for ends that differ
   /// (pair and field are named); not_applicable, where the plan forwards, for messages that grow by different ratios or parts
   /// that end inside an element.
   Exchange bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
                 Direction direction = Direction::forwards);
 
-  /// In the place of any bind() of the other ranks, by a layer above that finds this rank's memory wrong: all ranks throw this
+  /// Instead of any bind() of the other ranks, for a layer above that finds this rank's memory wrong: all ranks throw this
   /// error, with this rank's name before its text.
   [[noreturn]] void refuse(const Error& why);
   /// Each message by itself, forwards: sends[i] has the bytes of destinations()[i]; receives have those of sources(), in any order of

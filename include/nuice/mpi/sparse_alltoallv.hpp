@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call for what receivers do not know: each rank names whom it sends what, and gets the messages for it with their senders.
+// Messages that their receivers do not expect: each rank names destinations and data, and gets its messages with their senders.
 //
 //   const nuice::mpi::Received received = nuice::mpi::sparse_alltoallv(comm, messages);
 //   for (std::size_t i = 0; i < received.sources.size(); ++i)

@@ -8,7 +8,7 @@
 //   const Schedule plan = advised_schedule(matrix, machine, advice);
 //
 // A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the least total wins. Three ways to
-// predict C, each dearer and better than the one before: a rule in closed form from the matrix' degrees and sizes, a model
+// predict C, each more expensive and better than the one before: a rule in closed form from the matrix' degrees and sizes, a model
 // that walks through the schedule once, and the simulator. How far it goes is decided by counted work, never by a clock:
 // the same arguments give the same advice, in every run and on every rank. docs/explanation/advise.md has the formulas, and how good
 // the predictions are.
@@ -31,7 +31,7 @@
 
 namespace nuice {
 
-/// Where a predicted exchange time is from. Later ones are better and dearer.
+/// Where a predicted exchange time is from. Later ones are better and more expensive.
 enum class Prediction {
   rule,         ///< In closed form from degrees and sizes; no schedule was made.
   model,        ///< The schedule was made and walked through once.
@@ -54,7 +54,7 @@ struct AdviceOptions {
   /// is bounded: see budget_s.
   std::optional<Prediction> predict_by = std::nullopt;
   /// Deciding may take this long, as estimated from counted work. Without it half of reuse times the exchange time that
-  /// the rule predicts, 3 s at most: deciding takes less than the exchanges it decides about, and nobody waits for long.
+  /// the rule predicts, 3 s at most: deciding takes less than the exchanges it decides about, and no user waits for long.
   std::optional<double> budget_s = std::nullopt;
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
   /// default is what nine of ten printed times of the CM-5 are within (lab/papers/docs/reproduce.md).
@@ -97,7 +97,7 @@ struct Advice {
   double link_bound_s = 0;  ///< No direct one; 0 where routes have no links.
   double bound_s = 0;       ///< The larger one.
 
-  /// What schedules were made with, besides the seed: a plan must use the same.
+  /// What schedules were made with, in addition to the seed: a plan must use the same.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   bool prefer_pairs = false;
 

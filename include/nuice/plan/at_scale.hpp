@@ -28,7 +28,7 @@ struct ScaleProblem {
   std::uint64_t seed = 0;          ///< Of the matrix and of the plan.
   /// Afterwards so large a share of the messages, 0 to 1, gets other partners, and the plan follows.
   double changed = 0;
-  /// So many ranks, one behind the other, share a host and its port: hosts are coloured, their first ranks speak for them.
+  /// Number of consecutive ranks that share a host and its port: hosts are coloured, their first ranks are the leaders.
   Rank ranks_per_host = 1;
 };
 
@@ -89,7 +89,7 @@ ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on
 ///   sum = barrier_s + barrier_level_s * ceil(log2(ranks))
 ///
 /// With several ranks on a host they also ask partners for their hosts and tell their first rank what they have, and it tells them the phases.
-/// `route` is the longest of the machine's network, which may be smaller than so many ranks need.
+/// `route` is the longest of the machine's network, which may be smaller than that number of ranks needs.
 double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const Machine& machine);
 
 }  // namespace nuice

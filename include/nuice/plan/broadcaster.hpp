@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of broadcast algorithms, beside that of schedulers (scheduler.hpp).
+// The registry of broadcast algorithms; scheduler.hpp has that of schedulers.
 //
 //   BroadcastSchedule plan = make_broadcast("reb", num_ranks, root);         // to all
 //   BroadcastSchedule plan = make_broadcast("reb", num_ranks, root, group);  // to a selected group

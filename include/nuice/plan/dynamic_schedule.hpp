@@ -32,7 +32,8 @@ struct Update {
   std::size_t removed = 0;
   std::size_t resized = 0;  ///< Stay in their phase.
   std::size_t moved = 0;    ///< Changes of phase of messages that stay, to make room or to need fewer phases.
-  bool planned_anew = false;  ///< `coloring` went over all messages, as paths had become dearer than that.
+  bool planned_anew =
+      false;  ///< `coloring` planned all messages again, as paths had become more expensive than that.
   friend bool operator==(const Update&, const Update&) = default;
 };
 
@@ -55,7 +56,7 @@ class DynamicSchedule {
   /// Each entry is the new size of a message; 0 for none. A message to itself is only recorded.
   /// Cost for k entries, whatever the number of messages: O(k (degree + log k)) and, for an added message that finds
   /// no phase in which both ranks are free, O(log degree) per message of its path: 2 num_ranks at most, usually few.
-  /// When the paths of a batch come to an eighth of all messages, `coloring` plans anew instead: so never more than a
+  /// When the paths of a batch come to an eighth of all messages, `coloring` plans all of them again instead: so never more than a
   /// few times what that takes.
   /// Throws Error, with nothing changed: invalid_argument for a rank outside the matrix, a negative size or a pair
   /// given twice; limit for a size or a sum of all sizes above max_bytes. The message names the pair.
@@ -64,7 +65,7 @@ class DynamicSchedule {
   Update set(Rank src, Rank dst, Bytes bytes);
 
   /// Empties all phases above the maximum degree now. Returns the number of messages moved.
-  /// Cost: for each of those as for an added one, or that of planning anew; nothing if there are none.
+  /// Cost: for each of those as for an added one, or that of planning all again; nothing if there are none.
   std::size_t compact();
 
   Rank num_ranks() const;
@@ -77,7 +78,7 @@ class DynamicSchedule {
   /// What the last apply(), set() or compact() did, checked on its own: every message concerned has the size asked
   /// for, both its ranks agree on its phase, and the places that it left are empty or their new owner's. If the
   /// schedule was right before, it is right after. Nothing if so, otherwise the first violation.
-  /// O(log degree) per message changed or moved, of all messages if they were planned anew. It looks at the result only, not at how it was reached.
+  /// O(log degree) per message changed or moved, of all messages if they were planned again. It looks at the result only, not at how it was reached.
   std::optional<Violation> check_changes() const;
   /// The ranks at either end of those messages, ascending: for all others table() gives what it did, but for the
   /// number of phases, and the numbers of phases where one fell empty.

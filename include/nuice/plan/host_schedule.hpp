@@ -4,8 +4,8 @@
 //   const Schedule one_by_one = make_host_schedule(problem, "coloring", hosts);
 //   const Schedule combined = make_combined_schedule(problem, "ac", hosts);
 //
-// Both make the matrix of hosts, have the scheduler schedule that, and put the ranks' messages in the place of the
-// hosts'; but make_host_schedule() asks rows that have phases_between_hosts (scheduler.hpp) for the phases themselves. In every phase a host sends to at most one host and receives from at most one: find_host_contention() (hosts.hpp)
+// Both make the matrix of hosts, have the scheduler schedule that, and replace the hosts' messages by the
+// ranks'; but make_host_schedule() asks schedulers with phases_between_hosts (scheduler.hpp) for the phases themselves. In every phase a host sends to at most one host and receives from at most one: find_host_contention() (hosts.hpp)
 // is the law.
 #pragma once
 

@@ -67,10 +67,10 @@ struct Machine {
   double send_overhead_s = 0;     ///< For every message sent.
   double receive_overhead_s = 0;  ///< For every message received, after its last byte.
   double post_receive_s = 0;      ///< For every receive posted.
-  double async_send_s = 0;        ///< For every message sent by the executor async and by DRS_N, besides.
-  double phase_s = 0;             ///< For every phase in which the rank has something to do.
-  double idle_phase_s = 0;        ///< For every phase in which it has nothing to do.
-  double exchange_saves_s = 0;    ///< What two ranks that exchange in a phase each save of send_overhead_s.
+  double async_send_s = 0;      ///< Additional cost of every message sent by the executor async and by DRS_N.
+  double phase_s = 0;           ///< For every phase in which the rank has something to do.
+  double idle_phase_s = 0;      ///< For every phase in which it has nothing to do.
+  double exchange_saves_s = 0;  ///< What two ranks that exchange in a phase each save of send_overhead_s.
   double barrier_s = 0;  ///< Waiting for all ranks takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
   double barrier_level_s = 0;  ///< ... from the last rank's arrival.
 
@@ -94,7 +94,7 @@ struct Machine {
 
   // A busy receiver: with k messages coming in, its port moves 1 / (1 + min(loss_per_sender * (k - 1), loss_most))
   // of its bytes. A message that finds queue_senders coming in already, which with it have more than queue bytes, begins
-  // anew timeout_s later.
+  // again timeout_s later.
   double loss_per_sender = 0;
   double loss_most = 0;
   // While the receiver has bytes on their way out as well, the two numbers for that are taken instead. On half-duplex
@@ -110,9 +110,9 @@ struct Machine {
   bool copies_parts = false;       ///< ... also when packing and unpacking transfers of several pieces.
   Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
   Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; what is above it ...
-  double memory_slowdown = 1;      ///< ... takes its port so many times as long. At least 1.
+  double memory_slowdown = 1;      ///< ... takes its port this factor longer. At least 1.
   bool async_copies =
-      false;  ///< What `async` has under way and drs_n is to receive lies in the system's buffers too.
+      false;  ///< What `async` has in flight and drs_n is to receive lies in the system's buffers too.
 
   // Active messages, for DRS_N.
   double am_send_s = 0;     ///< The sender's processor.
@@ -127,14 +127,13 @@ struct Machine {
   double control_sum_s = 0;   ///< The sum over all ranks of a word of each.
 
   // Planning.
-  double planning_slowdown =
-      1;  ///< A processor plans so many times slower than that of docs/explanation/results.md.
+  double planning_slowdown = 1;  ///< Planning time relative to the processor of docs/explanation/results.md.
 
   /// Of a calibrated machine: the worst of its own checks, measured over predicted or the other way round. 0: none was made.
   double worst_check = 0;
 };
 
-/// A calibrated machine whose own check is further off is not taken where nobody has named it.
+/// A calibrated machine whose own check is further off is not taken unless it is named.
 inline constexpr double largest_trusted_error = 1.5;
 
 /// Bytes on the wire for a transfer of `bytes`.
@@ -194,7 +193,7 @@ bool names_machine_file(std::string_view name);
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
 
-/// The machine for so many ranks, `ranks_per_host` of which share a host's port: an installation of its kind, just as large as
+/// The machine for a number of ranks, `ranks_per_host` of which share a host's port: an installation of its kind, just as large as
 /// they need, but no smaller than the file says. A fixed machine is returned as it is. Kinds that grow: crossbar; fattree, by
 /// leaves, then by a level of switches more; tree, by its top level; dragonfly, by groups. Hosts with several ranks: not on a
 /// dragonfly. Throws Error invalid_argument where the network does not grow that far or that way, or a fixed machine is asked

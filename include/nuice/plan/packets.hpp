@@ -28,7 +28,7 @@ namespace nuice {
 enum class Queueing : std::uint8_t {
   fifo,  ///< In one queue: a packet whose output is busy holds up all behind it.
   voq,   ///< In a queue for every output, all in one buffer.
-  /// At the output, in a buffer that all outputs of a switch share. What finds it full is dropped and sent again, as TCP
+  /// At the output, in a buffer that all outputs of a switch share. What finds it full is dropped and retransmitted, as TCP
   /// does (src/machine/packets/connections.hpp). For networks that are not lossless.
   drop,
 };
@@ -46,7 +46,7 @@ struct PacketOptions {
   int buffer_packets =
       32;  ///< At every input of a switch, for each virtual lane; drop: for each output. At least 1.
   std::uint64_t seed = 0;  ///< Of the random paths.
-  /// Executor depend: a receiver gives notice when so many bytes are still to come.
+  /// Executor depend: a receiver notifies when this number of bytes is left.
   Bytes early_bytes = default_early_bytes;
   /// Executor credit.
   Bytes chunk_bytes = 4 * 4096;
@@ -64,10 +64,10 @@ struct PacketRun {
   double link_bound_slots =
       0;                      ///< Of the busiest link over its capacity, on the paths taken; 0 without links.
   std::uint64_t packets = 0;  ///< Each is delivered once.
-  std::uint64_t dropped = 0;  ///< Queueing drop: packets lost and sent again ...
+  std::uint64_t dropped = 0;  ///< Queueing drop: packets lost and retransmitted ...
   std::uint64_t timeouts = 0;         ///< ... and how often that took resend_s.
   std::uint64_t packet_hops = 0;      ///< Over ports and links.
-  int virtual_lanes = 1;              ///< So many keep the routes free of deadlock.
+  int virtual_lanes = 1;              ///< The number that keeps the routes free of deadlock.
   std::vector<double> arrived_slots;  ///< By transfer: when its last packet came.
   std::vector<Bytes> delivered;       ///< By message: bytes that arrived at its destination.
 
@@ -79,7 +79,7 @@ struct PacketRun {
 /// Runs a schedule. Throws Error invalid_argument as require_valid(machine), for an executor that is unknown or takes no
 /// schedule, and for options out of range; not_applicable for circuits and for ports that do not send and receive at the
 /// same time; mismatch as simulate(); state if ranks would
-/// wait for each other for ever; limit above 2^31 packets in buffers or a message above 2^32 - 1 packets.
+/// wait for each other forever; limit above 2^31 packets in buffers or a message above 2^32 - 1 packets.
 /// Cost: 50 to 100 ns per packet and hop (lab/bench/run.py packets); memory 12 bytes per packet that buffers hold.
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                            const PacketOptions& options = {});

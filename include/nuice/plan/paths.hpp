@@ -19,7 +19,7 @@ namespace nuice {
 /// The same with paths for the transfers of every phase so that none of its links carries more than its slots; where a tree is thinned, a
 /// phase becomes several, as few as its busiest switch needs. Throws Error not_applicable for a topology without levels()
 /// or a schedule that is not one_port, mismatch if the topology has fewer ranks.
-/// O(transfers * levels * cables of a switch) time, besides flipping colours.
+/// O(transfers * levels * cables of a switch) time, in addition to flipping colours.
 Schedule choose_paths(const Schedule& schedule, const Topology& topology);
 
 /// Empty if choose_paths() can choose on this topology, else the reason.

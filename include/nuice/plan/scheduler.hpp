@@ -27,7 +27,7 @@ inline constexpr Bytes default_phase_cost_bytes = 16384;
 struct Problem {
   const CommMatrix& matrix;
   std::uint64_t seed = 0;
-  /// What a phase costs besides its largest transfer, as the bytes that could be sent in that time: alpha / beta. Only
+  /// The cost of a phase in addition to its largest transfer, as the bytes that could be sent in that time: alpha / beta. Only
   /// schedulers that weigh phases against bytes (kpbs, bruck, tuna) look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network, rank i of the matrix being its rank i. Rows that promise link_free need one; the others do not look.
@@ -108,7 +108,7 @@ struct Scheduler {
 
   /// For hosts with several ranks, which have a port each (host_schedule.hpp): by message its phase, in none of which a host sends or
   /// receives two of other hosts. What stays inside a host is not looked at. Without it `make` schedules the hosts' matrix, and what one
-  /// host sends another goes one behind the other.
+  /// host sends another is contiguous.
   std::vector<PhaseId> (*phases_between_hosts)(const Problem&, const Hosts&) = nullptr;
 
   /// Of a row that forwards: a schedule for hosts with several ranks, between all of them. Without it one rank of a host gathers what

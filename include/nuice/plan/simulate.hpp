@@ -40,7 +40,7 @@ std::string_view when_busy_name(DrsWhenBusy when_busy);
 /// By name. Throws Error invalid_argument that lists the known names.
 DrsWhenBusy find_when_busy(std::string_view name);
 
-/// After so many refusals in a run (a second or so), those that come alike are counted and not simulated.
+/// Number of refusals in a run (a second or so) after which similar ones are counted and not simulated.
 inline constexpr std::uint64_t default_refusals_one_by_one = std::uint64_t{1} << 20;
 
 struct DrsOptions {
@@ -49,8 +49,8 @@ struct DrsOptions {
       std::nullopt;  ///< In place of the machine's am_retry_s; `refuse` only.
   bool record_timeline = false;
   DrsWhenBusy when_busy = DrsWhenBusy::refuse;
-  Bytes early_bytes = 0;  ///< `list` only: the next is granted when at most so many bytes are still to come.
-  /// Up to so many refusals are simulated one by one. A timeline has a gap where they were not.
+  Bytes early_bytes = 0;  ///< `list` only: the next is granted when at most this number of bytes is left.
+  /// The number of refusals that are simulated one by one. A timeline has a gap where they were not.
   std::uint64_t refusals_one_by_one = default_refusals_one_by_one;
 };
 
@@ -100,7 +100,7 @@ struct Simulation {
 
 /// Runs a schedule. Throws Error invalid_argument as require_valid(machine), and for an executor that is unknown, is not
 /// simulated or takes no schedule; mismatch if the topology has fewer ranks than the matrix, or the schedule another
-/// number; state if ranks would wait for each other for ever (the message names one).
+/// number; state if ranks would wait for each other forever (the message names one).
 /// Cost: about a microsecond per transfer without link sharing, 24 bytes per operation of a rank.
 Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                     const SimulationOptions& options = {});
@@ -109,11 +109,11 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
 /// the receiver by an active message; refused, it tries its next destination. Beyond the paper (DrsWhenBusy::list) the
 /// receiver keeps the refused in a list. A message of more than early_bytes then counts as two transfers.
 /// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, invalid_argument for
-/// early_bytes below 0, limit if an inquiry takes so little beside the rest that a double cannot tell.
+/// early_bytes below 0, limit if an inquiry takes so little compared with the rest that a double cannot tell.
 Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options = {});
 
 /// No execution of any schedule is faster: the most bytes through a port, at the port's speed, plus what one message
-/// costs besides its bytes. For half-duplex machines bytes in and out count together.
+/// costs in addition to its bytes. For half-duplex machines bytes in and out count together.
 double port_bound_s(const CommMatrix& matrix, const Machine& machine);
 
 /// The same for the busiest link, where every message takes its route straight; 0 without links, and where routes are drawn.

@@ -8,7 +8,7 @@
 // A wisdom file is never trusted: what is not whole, not of this version, not in the table of schedulers or out of range
 // is passed over, and WisdomFile::warning says so in one sentence. Nothing here fails because of a bad file. Several
 // processes may read and write one file at once: a writer takes a lock, reads what others have written meanwhile, and
-// puts the new file in the place of the old one in a single step. docs/how-to/calibrate.md has the format.
+// replaces the old file by the new one in a single step. docs/how-to/calibrate.md has the format.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ WisdomFile parse_wisdom(std::string_view text, const std::string& name);
 /// At most 4 MiB, 4096 entries and 1 KiB a line are read.
 WisdomFile read_wisdom(const std::string& path);
 
-/// Adds the entries to the file, in the place of those with the same keys, and makes the file and its folders if they
+/// Adds the entries to the file, replaces those with the same keys, and makes the file and its folders if they
 /// are missing. Lines of other versions stay; damaged ones go; above 4096 the oldest go.
 /// Returns why nothing was written, in one sentence, or an empty text: a file that cannot be written, one that is no
 /// wisdom, a lock that somebody holds for more than 5 s.

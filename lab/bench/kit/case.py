@@ -23,7 +23,7 @@ OPTIONS = {
     "partners": "that every rank sends to",
     "presets": "networks of nuice-testbed",
     "ranks": "numbers of ranks",
-    "repeat": "times are of so many runs",
+    "repeat": "number of runs",
     "reps": "repetitions inside one start",
     "rounds": "each a start of every way",
     "runs": "how often each is started",

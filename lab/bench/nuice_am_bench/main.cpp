@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   using namespace nuice;
   am_bench::Options options;
   nuice::kit::App app{
-      "Times active messages beside bare MPI (and bare UCX), in turns, repetition by repetition.\n"
+      "Times active messages, plain MPI and plain UCX, interleaved repetition by repetition.\n"
       "Start with 2 ranks or more: mpiexec -n 2 nuice-am-bench",
       "nuice-am-bench"};
   am_bench::add_options(app, options);

@@ -22,7 +22,7 @@ void add_options(kit::App& app, Options& options) {
            kit::one_of(options.transports));
   kit::add(app, "--methods", options.methods,
            "only those whose names these begin, as am:mpi or mpi, separated by commas");
-  kit::add(app, "--bytes", options.bytes, "only messages, items or blocks of so many bytes; 0: all sizes");
+  kit::add(app, "--bytes", options.bytes, "size of messages, items or blocks in bytes; 0: all sizes");
   kit::add(app, "--reps", options.reps, "timed repetitions", kit::range(1, 100'000));
   kit::add(app, "--warmup", options.warmup, "repetitions before that", kit::range(0, 1000));
   kit::add(app, "--work", options.work, "factor for the operations in each repetition",

@@ -22,8 +22,8 @@ const Row* best_peer(const std::vector<Row>& rows) {
 }  // namespace
 
 std::string heading(const Setting& setting) {
-  return fmt::format("{} ranks, medians of {} repetitions in turns\n{}{}\n", setting.num_ranks, setting.reps,
-                     setting.mpi_library, setting.ucx.empty() ? "" : "\n" + setting.ucx);
+  return fmt::format("{} ranks, medians of {} interleaved repetitions\n{}{}\n", setting.num_ranks,
+                     setting.reps, setting.mpi_library, setting.ucx.empty() ? "" : "\n" + setting.ucx);
 }
 
 std::string table(const std::vector<Row>& rows) {

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   bench::Options options;
   bench::Words words;
   nuice::kit::App app{
-      "Times planned exchanges beside what MPI offers, on the matrix in a file, and verifies every byte.\n"
+      "Times planned exchanges and MPI's own, on the matrix in a file, and verifies every byte.\n"
       "Start with as many ranks as the matrix has: mpiexec -n N nuice-bench --matrix FILE.mtx\n"
       "Broadcasts are timed instead with: mpiexec -n N nuice-bench --broadcast BYTES",
       "nuice-bench"};

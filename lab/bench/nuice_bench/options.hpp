@@ -183,8 +183,8 @@ inline void add_problem_options(kit::App& app, Options& options, Words& words) {
   const kit::Option matrix =
       kit::add(app, "--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes");
   const kit::Option bytes =
-      kit::add(app, "--broadcast", words.broadcast.bytes, "instead of a matrix: one message of so many bytes",
-               kit::range(Bytes{0}, max_bytes))
+      kit::add(app, "--broadcast", words.broadcast.bytes,
+               "instead of a matrix: one message of this size in bytes", kit::range(Bytes{0}, max_bytes))
           .hide_default()
           .excludes(matrix);
   kit::add(app, "--root", words.broadcast.root, "rank that has the message to broadcast").needs(bytes);
@@ -206,7 +206,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
                joined(matrix_methods, ",") +
                ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
                "...@combine combines "
-               "what one host sends another, ...@fields binds four fields that lie apart in the place of one "
+               "what one host sends another, ...@fields binds four separate fields instead of one "
                "buffer a message, ...@credit.window=64KiB+credit.adapt=false sets options of the "
                "plan. For a "
                "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
@@ -221,10 +221,9 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
            "executor credit only: messages travel in such chunks at most",
            kit::range(Bytes{1}, Bytes{INT_MAX}));
   kit::add(app, "--window-bytes", options.plan.credit.window_bytes,
-           "executor credit only: at most so many are on their way to a rank",
-           kit::range(Bytes{1}, max_bytes));
+           "executor credit only: maximum bytes in flight to a rank", kit::range(Bytes{1}, max_bytes));
   kit::add(app, "--window-senders", options.plan.credit.window_senders,
-           "executor credit only: so many senders share a rank's window", kit::range(1, INT_MAX));
+           "executor credit only: number of senders that share a rank's window", kit::range(1, INT_MAX));
 }
 
 inline void add_repetition_options(kit::App& app, Options& options) {
@@ -246,7 +245,7 @@ inline void add_planning_options(kit::App& app, Options& options) {
   kit::add(app, "--topology", options.plan.topology,
            "network, for schedulers that avoid link contention: torus:4x4, ...");
   kit::add(app, "--hosts", options.plan.hosts,
-           "which ranks share a host and its port: auto, or so many on each (4), or every rank's (0,0,1,1)");
+           "which ranks share a host and its port: auto, ranks per host (4), or every rank's (0,0,1,1)");
   kit::add(app, "--machine", options.plan.automatic.machine,
            "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
   kit::add(app, "--reuse", options.plan.automatic.reuse, "auto: how often the plan would be used",
@@ -256,12 +255,13 @@ inline void add_planning_options(kit::App& app, Options& options) {
   kit::add(app, "--wisdom", options.plan.automatic.wisdom,
            "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
   kit::add(app, "--seed", options.plan.seed, "of the schedulers that use one");
-  kit::add(app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
-           "what a phase costs beside its largest transfer, as bytes that could be sent meanwhile; kpbs and "
-           "bruck look at it",
-           kit::range(Bytes{0}, max_bytes));
+  kit::add(
+      app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
+      "cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile; kpbs and "
+      "bruck look at it",
+      kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-early-bytes", options.drs_early_bytes,
-           "drs_n:early only: the next is granted when so many bytes are still to come",
+           "drs_n:early only: the next is granted when this number of bytes is left",
            kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-delay-us", options.drs_delay_us,
            "drs_n and drs_n:rma: a receiver that refused is not asked again for so long",
@@ -274,7 +274,7 @@ inline void add_options(kit::App& app, Options& options, Words& words) {
   add_repetition_options(app, options);
   add_planning_options(app, options);
   kit::add_flag(app, "--receive-lists", options.receive_lists,
-                "time the ways to learn who sends what (docs/how-to/exchange.md) instead of exchanges");
+                "time the methods of learning the sources (docs/reference/exchange.md) instead of exchanges");
   kit::add_json(app, options.json);
 }
 

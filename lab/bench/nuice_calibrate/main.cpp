@@ -40,8 +40,7 @@ void add_options(kit::App& app, Options& options) {
       .excludes(output);
   kit::add(app, "--reps", options.settings.reps, "repetitions of every measurement", kit::range(3, 100'000));
   kit::add(app, "--patience", options.patience_s,
-           "seconds after which a measurement is repeated no more, three times it is in any case",
-           kit::range(0.0, 1e6));
+           "time limit per measurement in seconds (at least 3 repetitions)", kit::range(0.0, 1e6));
   kit::add(app, "--topology", options.settings.topology,
            "network of the machine, for the file; by default a crossbar of all ranks");
   kit::add_json(app, options.json);

@@ -40,7 +40,6 @@ import owned
 import typer
 
 
-
 def _named(context: typer.Context, option: typer.CallbackParam, name: str) -> str:
     """An empty name that was given is a variable of a script that is not set, and not the network without one."""
     source = context.get_parameter_source(option.name or "")
@@ -84,10 +83,10 @@ NumRanks = Annotated[
 ]
 Mpiexec = Annotated[str, typer.Option(help="Of Open MPI or MPICH; default: the one in PATH.")]
 Timeout = Annotated[
-    float, typer.Option(metavar="S", help="End it after so many seconds; 0: never.", callback=_seconds)
+    float, typer.Option(metavar="S", help="Time limit in seconds; 0: none.", callback=_seconds)
 ]
 Counters = Annotated[
-    str, typer.Option(metavar="FILE.json", help="Write what each host sent again and each port dropped.")
+    str, typer.Option(metavar="FILE.json", help="Write retransmissions of each host and drops of each port.")
 ]
 Ports = Annotated[str, typer.Option(metavar="FILE.json", help="Write what each port carried, every 4 ms.")]
 TAKES_PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -342,7 +341,7 @@ def _words(settings: network.Settings) -> str:
 
 def _total(found: list[dict[str, int]], uplink: int) -> str:
     sums = {key: sum(host[key] for host in found) for key in ("segments", "retransmitted", "dropped")}
-    text = "{segments} segments sent, {retransmitted} sent again, {dropped} packets dropped by the switch"
+    text = "{segments} segments sent, {retransmitted} retransmitted, {dropped} packets dropped by the switch"
     return text.format(**sums) + (f", {uplink} on the uplink" if uplink else "")
 
 

@@ -63,7 +63,7 @@ inline void add_options(kit::App& app, Options& options) {
            "sites in a cycle, newest first; 0: a cycle is a step of the wavefront. Default 0, with "
            "--sync none 256");
   kit::add(app, "--poll-every", options.scheme.poll_every,
-           "polls after so many messages too; 0: between batches", kit::not_negative());
+           "number of messages after which it polls too; 0: between batches", kit::not_negative());
   kit::add(app, "--thermalise", options.thermalise,
            "clusters before anything is measured, or more: 10 N^2 sites", kit::not_negative());
   kit::add(app, "--clusters", options.clusters, "in a measurement of time; every scheme flips the same",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice advise: which scheduler and executor, and why not the others; maps of who wins where."""
+"""nuice advise: which scheduler and executor, and why not the others; maps of the fastest."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def advise(
     ranks_per_host: RanksPerHost = 1,
     region: Annotated[
         bool,
-        typer.Option("--map", help="No file: who wins, by messages per rank and size (000 figs 16, 17)."),
+        typer.Option(
+            "--map", help="No file: the fastest method, by messages per rank and size (000 figs 16, 17)."
+        ),
     ] = False,
     ranks: Annotated[
         int | None,

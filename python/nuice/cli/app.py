@@ -34,8 +34,8 @@ from . import (
 )
 
 app = typer.Typer(
-    help="Plan irregular exchanges on distributed-memory machines: who sends how much to whom goes in, "
-    "a checked schedule comes out.",
+    help="Plan irregular exchanges on distributed-memory machines: from a communication matrix to "
+    "a verified schedule.",
     epilog="A first tour:\n\n"
     "nuice generate airfoil --points 2800 --parts 8 -o halo.mtx\n\n"
     "nuice show halo.mtx\n\n"

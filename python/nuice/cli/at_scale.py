@@ -28,7 +28,7 @@ def plan_at_scale(
         int, typer.Option(parser=whole_number(0, 2**16 - 2), metavar="D", help="Messages of a rank.")
     ] = 64,
     pattern: Annotated[
-        str, typer.Option(metavar="NAME", help="Whom ranks send to: random, stencil, mesh or power.")
+        str, typer.Option(metavar="NAME", help="Destinations of the ranks: random, stencil, mesh or power.")
     ] = "random",
     sizes: Annotated[
         str, typer.Option(metavar="NAME", help="How much: equal (1 KiB), uniform (to 32 KiB) or zipf.")

@@ -19,11 +19,11 @@ TIME_LIMIT_S = 300
 
 
 def find_program(name: str) -> str:
-    """Beside this Python, where `make build` puts it, or else on PATH. Raises Error io if it is not there."""
-    beside = Path(sys.executable).parent / name
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
+    """Next to this Python, where `make build` puts it, or else on PATH; otherwise raises Error io."""
+    own = Path(sys.executable).parent / name
+    found = str(own) if os.access(own, os.X_OK) else shutil.which(name)
     if found is None:
-        raise Error(f"{name} is neither in {beside.parent} nor on PATH; `make build` puts it there", "io")
+        raise Error(f"{name} is neither in {own.parent} nor on PATH; `make build` puts it there", "io")
     return found
 
 
@@ -39,7 +39,7 @@ def run_bench(
 ) -> list[dict[str, Any]]:
     """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails.
 
-    start: what starts it in the place of mpiexec -n num_ranks; more: further options of nuice-bench.
+    start: what starts it instead of mpiexec -n num_ranks; more: further options of nuice-bench.
     """
     problem = ["--matrix", str(matrix_file), "--seed", str(seed), "--batch", str(batch), *more]
     return _bench(start or _mpiexec(num_ranks), problem, methods, repetitions)

@@ -27,7 +27,7 @@ def broadcast(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Plan a broadcast: who passes the message on to whom in which step, checked.
+    """Plan a broadcast: the copies of each step, checked.
 
     Exit code 1 if the steps are wrong.
     """

@@ -31,7 +31,7 @@ def convergence(
 ) -> int:
     """Show which method carried out which exchange, and what it took: auto tries several.
 
-    The picture has the time of every exchange, coloured by method, and the best of MPI's own ways beside it.
+    The picture has the time of every exchange, coloured by method, and the best of MPI's own methods.
     """
     records = _records(file)
     record = next((r for r in records if r["method"] == method), None)

@@ -27,7 +27,7 @@ METHODS = ("auto", "ac", "lp", "rs_n", "coloring", "alltoallv", "neighbor")
 MPI_NAMES = {"alltoallv": "MPI_Alltoallv", "neighbor": "MPI_Neighbor_alltoallv"}
 TIMELINE_SCHEDULERS = ("lp", "rs_n", "coloring")
 COMPARE_REPEAT = 21
-NETWORK_SCALE = 8  # messages between hosts are so many times as long: a point has 8 KiB, not 1
+NETWORK_SCALE = 8  # factor of the length of messages between hosts: a point has 8 KiB, not 1
 NETWORK_REPS = 15
 
 
@@ -68,7 +68,7 @@ def demo(
 
 
 class Progress:
-    """One line per step on stderr when it is done, and on a terminal a sign that it is under way."""
+    """One line per step on stderr when it is done, and on a terminal a sign of progress."""
 
     def __init__(self) -> None:
         self._console = output.console(to_stderr=True)
@@ -193,7 +193,7 @@ def _show(console: Any, comparisons: list[Comparison], summary: dict[str, Any]) 
     console.print("Where to look:")
     contents = {
         "mesh.png": "the mesh, coloured by part",
-        "matrix.png": "who sends how much to whom",
+        "matrix.png": "bytes from each rank to each other",
         "phases.png": "the plans as timelines (a model)",
         "compare.png": "phases, bytes and planning time of every scheduler",
         "times.png": "measured exchange times on shared memory",

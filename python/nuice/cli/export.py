@@ -34,7 +34,7 @@ def goal(
         Path | None, typer.Option("--plan", metavar="PLAN", help="A file that `nuice plan -o` wrote.")
     ] = None,
     scheduler: Annotated[
-        str, typer.Option(metavar="NAME", help="Without --plan: who makes it.")
+        str, typer.Option(metavar="NAME", help="Without --plan: the scheduler.")
     ] = "coloring",
     executor: Annotated[str, typer.Option(metavar="NAME", help="phased, or async.")] = "phased",
     seed: Seed = 0,

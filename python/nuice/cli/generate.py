@@ -77,7 +77,7 @@ def airfoil(
     """Part i sends to part j the mesh points of i that are adjacent to points of j.
 
     The mesh surrounds a NACA 0012 profile (gmsh) and is partitioned with METIS. For 32 parts and a size that
-    paper 004 uses, the figures of its section 5 are shown beside ours.
+    paper 004 uses, the figures of its section 5 are shown too.
     """
     from .. import airfoil as pattern
     from ..pattern_figures import PAPER_PARTS, airfoil_figures, paper_figures
@@ -190,7 +190,7 @@ def moe(
     tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of every rank.")] = 4096,
     experts: Annotated[int, typer.Option(min=1, metavar="K", help="To which a token goes.")] = 8,
     token_bytes: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a token.")] = 7168,
-    hot_ranks: Annotated[int, typer.Option(min=1, metavar="N", help="hot: so many ranks ...")] = 2,
+    hot_ranks: Annotated[int, typer.Option(min=1, metavar="N", help="hot: number of ranks ...")] = 2,
     popularity: Annotated[
         float, typer.Option(min=1.0, metavar="X", help="hot: ... get X times as many.")
     ] = 4.0,
@@ -268,7 +268,7 @@ def _show_airfoil(console: Any, result: dict[str, Any]) -> None:
     console.print(output.table(columns, rows, left=2))
     if paper:
         console.print(
-            "Ours is a 2-D mesh partitioned with METIS. The paper's mesh is another one, its partitioner a "
+            "This is a 2-D mesh partitioned with METIS. The paper's mesh is another one, its partitioner a "
             "genetic algorithm (its ref. 8): expect figures of the same kind, not the same."
         )
 

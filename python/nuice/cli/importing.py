@@ -40,7 +40,7 @@ def mpip(
 ) -> None:
     """The communication matrix of an mpiP report: of the whole run, of one exchange, and what repeats.
 
-    Who sent to whom is in a report for the whole program only; its sums by call site are shown beside it.
+    A report has the matrix of the whole program only; its sums by call site are shown too.
     """
     _write(read_mpip(report), folder, iterations, as_json)
 

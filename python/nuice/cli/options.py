@@ -68,7 +68,7 @@ PhaseCostBytes = Annotated[
         "--phase-cost-bytes",
         parser=whole_number(0, MAX_BYTES),
         metavar="BYTES",
-        help="What a phase costs beside its largest transfer, as bytes that could be sent meanwhile "
+        help="Cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile "
         f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs weighs phases against bytes by it.",
         show_default=False,
     ),

@@ -37,7 +37,7 @@ def plan(
     Schedulers that promise link_free need a network (--topology); for the others it only adds figures of its
     links. Rank i of the matrix is rank i of the network.
 
-    The picture shows the phases as a timeline: which rank sends to whom, and how long a phase lasts if every
+    The picture shows the phases as a timeline: which rank sends to which, and how long a phase lasts if every
     rank has one port.
     """
     matrix = _core.load_matrix_market(file)

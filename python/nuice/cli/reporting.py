@@ -67,7 +67,7 @@ def _page(source: Path, machine: str | None, reuse: int) -> dict[str, Any]:
     page: dict[str, Any] = {"title": f"nuice: {source.name}", "recorded": [], "trace": None}
     if not source.is_dir():
         matrix = _core.load_matrix_market(source)
-        page["intro"] = "A communication matrix: who sends how much to whom."
+        page["intro"] = "A communication matrix: the bytes from each rank to each other."
     elif any(source.glob("*.trace")):
         exchange = [e for e in tracing.load(source) if e.runs][-1]
         matrix, run = exchange.matrix(), exchange.runs[-1]
@@ -244,7 +244,7 @@ def next_steps(source: Path) -> list[dict[str, str]]:
         }
     )
     bench = f"mpiexec -n N nuice-bench --matrix {matrix} --schedulers auto,coloring:credit,neighbor,isend"
-    steps.append({"text": "Measure, beside all of MPI's ways.", "command": bench})
+    steps.append({"text": "Measure, with all of MPI's methods.", "command": bench})
     steps.append(
         {"text": "How to read that, and where there is nothing to gain: docs/will-it-help.md.", "command": ""}
     )

@@ -22,7 +22,7 @@ MANY_PARTNERS = 2  # times the median: a hub
 def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_json: AsJson = False) -> None:
     """Show size, degrees, message sizes and lower bounds of a matrix, and where the bounds are reached.
 
-    With --topology also what its routes cost: the busiest link beside the busiest port, and --plot draws the
+    With --topology also what its routes cost: the busiest link and the busiest port, and --plot draws the
     network with what the exchange puts on its links in place of the matrix.
     """
     matrix = _core.load_matrix_market(file)
@@ -66,7 +66,7 @@ def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
 
 
 def _shape(matrix: CommMatrix) -> dict[str, Any]:
-    """Who has many partners, and where the messages are."""
+    """Ranks with many partners, and the distances of messages."""
     ranks = matrix.num_ranks
     src, dst, sizes = (np.asarray(part) for part in (matrix.src, matrix.dst, matrix.bytes))
     # Both are sorted by sender and receiver: the first as it is, the other with the ends exchanged.

@@ -48,7 +48,8 @@ def simulate(
         bool, typer.Option("--blocking", help="A rank's next send waits until the one before has left.")
     ] = False,
     drs_early_bytes: Annotated[
-        int, typer.Option(metavar="BYTES", help="drs_n:early: grant the next when so many are to come.")
+        int,
+        typer.Option(metavar="BYTES", help="drs_n:early: grant the next when this number of bytes is left."),
     ] = EARLY_BYTES,
     model: Annotated[
         str,

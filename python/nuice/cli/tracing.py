@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice trace: what real exchanges did, who waited for whom."""
+"""nuice trace: what real exchanges did, which rank waited for which."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def trace(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Say what exchanges did: how long, who waited for whom; as a picture above the plan, and for Perfetto.
+    """Say what exchanges did: durations, which rank waited for which; as a picture, and for Perfetto.
 
     Record with NUICE_TRACE=DIR in the environment of rank 0, or the option trace of a plan.
     """

@@ -4,7 +4,7 @@
     from mpi4py import MPI
     import nuice.mpi
 
-    plan = nuice.mpi.Plan(MPI.COMM_WORLD, {3: 4096, 5: 1024}, "auto")   # to whom, how many bytes; collective
+    plan = nuice.mpi.Plan(MPI.COMM_WORLD, {3: 4096, 5: 1024}, "auto")   # destinations and bytes; collective
     with plan.bind(send, receive) as exchange:                          # NumPy arrays and the like
         for step in range(steps):
             exchange.Start()
@@ -19,9 +19,9 @@
     nuice.mpi.alltoallv(comm, [send, counts, MPI.DOUBLE], [receive, counts, MPI.DOUBLE])   # planned once
 
 Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; another one is an ImportError. What goes wrong
-on one rank is an error on all: nuice.Error, with the words of the rank at fault. An exception that nobody
-catches ends all ranks. Names that begin with a capital are those of mpi4py's requests.
-docs/how-to/languages.md has them beside those of C, C++ and Fortran.
+on one rank is an error on all: nuice.Error, with the words of the rank at fault. An uncaught exception
+ends all ranks. Names that begin with a capital are those of mpi4py's requests.
+docs/how-to/languages.md has them with those of C, C++ and Fortran.
 """
 
 from ._excepthook import install as _install_excepthook

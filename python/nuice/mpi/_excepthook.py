@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An exception that nobody catches ends all ranks: the others may wait for this one for ever."""
+"""An uncaught exception ends all ranks: the others may wait for this one forever."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 Communicators and datatypes cross as Fortran handles, which are ints in every MPI (the functions that end in
 _f), so one module serves all of them; only the library differs. It is looked for, in this order:
-$NUICE_LIBRARY (a path); beside this file, where a wheel puts lib/libnuice-<mpi>.so; <prefix>/lib of this
+$NUICE_LIBRARY (a path); next to this file, where a wheel puts lib/libnuice-<mpi>.so; <prefix>/lib of this
 Python; where the system's loader looks.
 """
 

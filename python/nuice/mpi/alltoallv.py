@@ -18,7 +18,7 @@ from .exchange import Exchange
 from .plan import Plan
 
 MOST_KEPT = 16  # plans for one communicator; the oldest goes
-WRONG = -2  # in the place of the number of an exchange
+WRONG = -2  # instead of the number of an exchange
 
 _keyval: int | None = None
 _is_ending = False
@@ -50,9 +50,9 @@ def _note_the_end(*_: object) -> None:
 
 
 def _drop(_comm: MPI.Comm, _key: int, kept: _Kept) -> None:
-    """The communicator is being freed, and nobody can use these any more."""
+    """The communicator is being freed, and these cannot be used any more."""
     while kept.exchanges and not _is_ending:
-        with suppress(Error):  # one that is under way after an error stays, with its buffers
+        with suppress(Error):  # one that is active after an error stays, with its buffers
             kept.drop_oldest()
 
 

@@ -23,14 +23,14 @@ _bound: dict[int, object] = {}
 
 @atexit.register
 def _keep_for_ever() -> None:
-    """MPI_Finalize, which mpi4py calls when Python is gone, still completes what is under way."""
+    """MPI_Finalize, which mpi4py calls when Python is gone, still completes what is in flight."""
     for keep in _bound.values():
         pythonapi.Py_IncRef(py_object(keep))
 
 
 class Exchange:
     """After every Start() one Wait(), or Test() until it is true, or Next() until it is None. As a context
-    manager it frees itself; under way, it waits first, but not when an exception leaves the block.
+    manager it frees itself; if active, it waits first, but not when an exception leaves the block.
 
     Made by Plan.bind() and by Halo. It keeps its buffers alive until Free().
     """
@@ -43,7 +43,7 @@ class Exchange:
         _bound[self._handle] = keep
 
     def Start(self) -> None:
-        """All ranks call it; waits for nobody. Raises Error state while it is under way."""
+        """All ranks call it; does not wait. Raises Error state while it is active."""
         if status := _start(self._handle):
             self._fail(status)
 
@@ -106,8 +106,8 @@ class Exchange:
         return (text.value or b"").decode()
 
     def Free(self) -> None:
-        """All ranks call it; waits for nobody. Again: does nothing. Raises Error state while it is under
-        way."""
+        """All ranks call it; does not wait. Again: does nothing. Raises Error state while it is
+        active."""
         if self._handle is None:
             return
         handle = c_void_p(self._handle)
@@ -133,7 +133,7 @@ class Exchange:
         if self._handle is None:
             return "<nuice.mpi.Exchange, freed>"
         try:
-            return f"<nuice.mpi.Exchange {self.executor}{', under way' if self.is_under_way else ''}>"
+            return f"<nuice.mpi.Exchange {self.executor}{', active' if self.is_under_way else ''}>"
         except Error as error:  # another thread is waiting in it
             return f"<nuice.mpi.Exchange: {error}>"
 

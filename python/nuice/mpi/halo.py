@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ghost entries of a distributed array: who sends what to whom is found out and planned once."""
+"""Ghost entries of a distributed array: messages are found and planned once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _at(array: NDArray[Any], kind: Any) -> Any:
 
 class Halo:
     """Collective over comm. needed: global indices that this rank works with, in any order; its own are no
-    ghosts. Who owns which is said in one of three ways, the same on all ranks:
+    ghosts. The owners are given in one of three ways, the same on all ranks:
 
       owned=    this rank's own global indices
       ranges=   rank r owns ranges[r] to ranges[r + 1] - 1; equal on all ranks
@@ -81,7 +81,7 @@ class Halo:
         handle, none, fortran = c_void_p(), np.empty(0, np.int64), fortran_handle(comm)
         try:
             if sum(one is not None for one in (owned, ranges, owners)) != 1:
-                raise TypeError("say who owns what by one of owned=, ranges=, owners=")
+                raise TypeError("give the owners by one of owned=, ranges=, owners=")
             wanted, text = _indices(needed), option_text(options, named)
             each = whole(entry_bytes, "the bytes of an entry")
             rest = (wanted.size, _at(wanted, c_int64), each, text, byref(handle))
@@ -136,7 +136,7 @@ class Halo:
     def gather(self, array: NDArray[Any]) -> NDArray[Any]:
         """Collective, the same type and shape of a row on all ranks. Fetches the ghosts of an array with a
         row for each owned entry, and returns them; of one that has rows for the ghosts too, fills those, and
-        returns it. Costs a copy of the values besides, and a reduction of three numbers, by which a bad array
+        returns it. Costs a copy of the values more, and a reduction of three numbers, by which a bad array
         is an error of all ranks; what bind_gather() returns costs neither.
         """
         array, (owned, ghosts, exchange) = self._stage("gather", array)
@@ -258,7 +258,7 @@ class Halo:
     def _stage(
         self, kind: str, given: ArrayLike
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], Exchange]]:
-        """The array, and memory of our own for rows of its type and shape, bound: addresses of the caller's may
+        """The array, and own memory for rows of its type and shape, bound: addresses of the caller's may
         differ from call to call. Collective: no rank starts an exchange that another has no array for."""
         self._require()
         wrong: Exception | None = None

@@ -38,9 +38,10 @@ class Partner(NamedTuple):
 
 
 class Plan:
-    """Collective over comm. destinations: to whom this rank sends and how many bytes, as {rank: bytes} or
-    (rank, bytes) pairs; itself and 0 bytes are allowed. options: a scheduler ("auto", "coloring") or a text
-    ("scheduler=coloring executor=credit", docs/reference/options.md); named ones come on top:
+    """Collective over comm. destinations: the ranks to which this rank sends, with their bytes, as
+    {rank: bytes} or (rank, bytes) pairs; itself and 0 bytes are allowed. options: a scheduler ("auto",
+    "coloring") or a string ("scheduler=coloring executor=credit", docs/reference/options.md); named ones
+    override it:
     Plan(comm, d, "lp", executor="credit").
 
     Raises Error, the same on all ranks: parse, invalid_argument, limit, mismatch, not_applicable, mpi.
@@ -216,7 +217,7 @@ class Plan:
         must(status)
 
     def _refuse(self, error: Exception) -> None:
-        """In the place of a bind: an error of all ranks, so that none waits for this one."""
+        """Instead of a bind: an error of all ranks, so that none waits for this one."""
         lib.nuice_plan_refuse(self._handle, text_of(error))
 
 

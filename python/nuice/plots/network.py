@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_network(network: Mapping[str, Any]) -> Figure:
-    """Above: every exchange's time, and what was sent again. Below: what each port carried, by both.
+    """Above: every exchange's time, and retransmissions. Below: what each port carried, by both.
 
     network: what nuice demo writes to network.json.
     """
@@ -94,7 +94,7 @@ def _draw_lost(axes: Any, methods: list[Mapping[str, Any]]) -> None:
             f"{value:.0f}", (value, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9
         )
     axes.set_xlim(0, 1.25 * max(1.0, *values))
-    axes.set_xlabel("packets lost and sent again, per exchange")
+    axes.set_xlabel("packets lost and retransmitted, per exchange")
     axes.spines[["top", "right"]].set_visible(False)
 
 

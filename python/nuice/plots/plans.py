@@ -31,7 +31,7 @@ MIN_LABEL_SHARE = 0.016  # of the axis' width: a narrower bar has no room for it
 
 
 def draw_timeline(plans: Sequence[Plan]) -> Figure:
-    """Ranks x bytes, one panel per plan on a common scale: which rank sends to whom in which phase.
+    """Ranks x bytes, one panel per plan on a common scale: which rank sends to which in each phase.
 
     The model: a rank sends and receives one message at a time, all messages move at the same speed, and a
     phase begins when the one before has ended on all ranks. Where a rank has several sends in one phase, they

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated runs as timelines: who sends, who receives, who waits."""
+"""Simulated runs as timelines: sends, receives and waits of each rank."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def rank_colours(count: int) -> list[Any]:
 
 
 def explain_rank_colours(figure: Figure, panels: Any, num_ranks: int) -> None:
-    """Beside the panels: which colour is which receiving rank."""
+    """Next to the panels: which colour is which receiving rank."""
     if num_ranks <= len(COLOURS):
         from matplotlib.patches import Patch
 

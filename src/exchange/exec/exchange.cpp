@@ -155,7 +155,7 @@ void Exchange::State::say_forgotten(const char* what) const noexcept {
 
 void Exchange::State::finish_quietly() noexcept {
   if (!running || broken) return;
-  say_forgotten(is_finalized() ? "after MPI_Finalize() while it was under way" : "while it was under way");
+  say_forgotten(is_finalized() ? "after MPI_Finalize() while it was active" : "while it was active");
   if (is_finalized()) return;
   try {
     guarded([this] { advance(true); });
@@ -237,7 +237,7 @@ const ExchangeInfo& Exchange::info() const {
 void Exchange::free() {
   if (!state_) return;
   if (state_->running && !state_->broken)
-    throw Error(ErrorCode::state, "free(): the exchange is under way; wait for it first");
+    throw Error(ErrorCode::state, "free(): the exchange is active; wait for it first");
   State::release(std::move(state_));
 }
 

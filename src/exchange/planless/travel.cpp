@@ -28,8 +28,8 @@ Travel::Travel(std::span<const Segment> segments, bool is_copied) {
     return;
   }
   if (largest > most_at_once)
-    throw Error(ErrorCode::limit, "an element of " + std::to_string(largest) +
-                                      " bytes that are not one behind the other: 1 GiB at most");
+    throw Error(ErrorCode::limit,
+                "an element of " + std::to_string(largest) + " noncontiguous bytes: 1 GiB at most");
   for (const Segment& segment : segments)
     if (const Bytes element = size_of(segment.type); segment.count * element > 0)
       packed_.push_back({segment, element, Datatype::copy_of(segment.type)});

@@ -160,7 +160,7 @@ class Run {
         const auto next = senders.next_event();
         if (!next) {
           throw Error(ErrorCode::state,
-                      "rank " + std::to_string(senders.first_waiting()) + " would wait for ever to send");
+                      "rank " + std::to_string(senders.first_waiting()) + " would wait forever to send");
         }
         const double ahead = std::max(slot, std::ceil(*next));
         fabric.skip(static_cast<std::uint64_t>(ahead - slot));
@@ -216,7 +216,7 @@ class Run {
         if (const auto other = connections.next_event(); other && (!next || *other < *next)) next = other;
         if (!next)
           throw Error(ErrorCode::state,
-                      "rank " + std::to_string(senders.first_waiting()) + " would wait for ever to send");
+                      "rank " + std::to_string(senders.first_waiting()) + " would wait forever to send");
         const double ahead = std::max(slot, std::ceil(*next));
         fabric.skip(static_cast<std::uint64_t>(ahead - slot));
         slot = ahead;

@@ -121,7 +121,7 @@ std::string Engine::stuck_text() const {
   const auto stuck = std::ranges::find(processors_, false, &Processor::done);
   const auto rank = stuck - processors_.begin();
   const Op& op = program_.ops[static_cast<std::size_t>(rank)][stuck->next_op];
-  std::string text = "rank " + std::to_string(rank) + " would wait for ever";
+  std::string text = "rank " + std::to_string(rank) + " would wait forever";
   if (op.kind == OpKind::wait_ranks) text += " where all ranks end phase " + std::to_string(op.id);
   return text + ": " + std::to_string(stuck->sends) + " sends have not left, " +
          std::to_string(stuck->receives) + " receives are not complete";

@@ -124,8 +124,7 @@ def test_messages_that_nobody_expects() -> None:
 def test_several_at_once() -> None:
     ones, sends, receives = [1] * size, np.ones((3, size)) * rank, np.zeros((3, size))
     exchanges = [
-        nuice.mpi.Alltoallv_init(comm, [s, ones], [r, ones])
-        for s, r in zip(sends, receives, strict=True)
+        nuice.mpi.Alltoallv_init(comm, [s, ones], [r, ones]) for s, r in zip(sends, receives, strict=True)
     ]
     for way in range(3):
         receives[:] = -1
@@ -361,7 +360,7 @@ def test_an_exchange_as_a_request() -> None:
     exchange = plan.bind(send, receive)
     must_fail(nuice.Error, "start", exchange.Wait)
     exchange.Start()
-    assert exchange.is_under_way and "under way" in repr(exchange)
+    assert exchange.is_under_way and "active" in repr(exchange)
     while not exchange.Test():
         pass
     assert receive[0] == before

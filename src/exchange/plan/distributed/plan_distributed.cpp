@@ -90,7 +90,7 @@ void add_own(std::vector<Partner>& partners, const Partner& own) {
 void require_no_matrix_needed(const PlanOptions& options) {
   if (options.combine) refuse_distributed("combines no messages");
   if (find_executor(options.executor).pace == Pace::notices)
-    refuse_distributed("cannot tell who must wait for whom, which the executor " + options.executor +
+    refuse_distributed("cannot tell which transfers wait for which, as the executor " + options.executor +
                        " needs");
 }
 
@@ -119,8 +119,7 @@ std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable&
                                            std::to_string(num_phases));
     const auto empty = std::ranges::find(largest, 0);
     if (empty != largest.end())
-      throw Error(ErrorCode::mismatch,
-                  "nobody sends anything in phase " + std::to_string(empty - largest.begin()));
+      throw Error(ErrorCode::mismatch, "no rank sends in phase " + std::to_string(empty - largest.begin()));
   });
   return largest;
 }

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Documents, comments and error texts are in plain English.
+
+No word of tools/prose.txt, few numbers in a sentence, few words in all.
+
+Files that are still to be rewritten are listed in tools/prose_todo.txt, which only shrinks.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SPEC = importlib.util.spec_from_file_location("prose", ROOT / "tools/prose.py")
+assert SPEC and SPEC.loader
+prose = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(prose)
+
+DOCUMENTS = [name for name in prose.files() if name.endswith(".md")]
+MOST_LINES = 250
+MOST_WORDS_OF_A_DECISION = 300
+MOST_WORDS = 60_000  # to be lowered with every page that becomes shorter; the aim is 40,000
+
+
+def test_no_file_uses_a_word_that_the_list_refuses() -> None:
+    waiting = set(prose.todo())
+    found = [
+        f"{name}:{line}: {words} -> {use}"
+        for name in prose.files()
+        if name not in waiting
+        for line, words, use in prose.findings(ROOT / name)
+    ]
+    assert found == [], "write otherwise; tools/prose.txt has the list"
+
+
+def test_the_list_of_files_to_be_rewritten_shrinks() -> None:
+    done = [name for name in prose.todo() if not (ROOT / name).is_file() or not prose.findings(ROOT / name)]
+    assert done == [], "run: python tools/prose.py --update"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "found"),
+    [
+        (".md", "It takes 2 ms in the place of 3.", ["in the place of"]),
+        (".md", "Code: `who`, and\n```\nnobody\n```\n<!-- whom -->\n", []),
+        (".md", "It took 2 ms (3 before).", ["(3 before)"]),
+        (
+            ".cpp",
+            "int who = 0;  // the rank that sends\n// a rank in the place\n// of another\n",
+            ["in the place // of"],
+        ),
+        (".cpp", 'throw Error("message under way");', ["under way"]),
+        (".py", "nobody = 1  # everybody waits\n", ["everybody"]),
+    ],
+)
+def test_words_are_found_where_people_read_them(
+    suffix: str, text: str, found: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / f"file{suffix}"
+    file.write_text(text)
+    assert [words for _, words, _ in prose.findings(file)] == found
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_pages_are_short_and_their_sentences_have_few_numbers(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MOST_LINES
+    if name in prose.todo():
+        return
+    if name.startswith("docs/adr/0"):
+        assert len(text.split()) <= MOST_WORDS_OF_A_DECISION
+    assert prose.sentences_with_many_numbers(ROOT / name) == []
+
+
+def test_the_documents_are_short_in_all() -> None:
+    words = sum(len((ROOT / name).read_text(encoding="utf-8").split()) for name in DOCUMENTS)
+    assert words <= MOST_WORDS, "cut something else, or say it shorter"
