@@ -156,12 +156,12 @@ MPI4PY_SRC ?=
 MPICH_SRC ?=
 test-suites: build
 	@test -n "$(MPI4PY_SRC)$(MPICH_SRC)" || { echo "make test-suites [MPI4PY_SRC=DIR] [MPICH_SRC=DIR]"; exit 2; }
-	$(if $(MPI4PY_SRC),$(BIN)/python tests/dropin/suites.py .venv/lib/nuice/libnuice_dropin.so $(CURDIR)/$(BIN)/mpiexec --mpi4py $(MPI4PY_SRC))
+	$(if $(MPI4PY_SRC),$(BIN)/python tests/run/suites.py .venv/lib/nuice/libnuice_flow.so $(CURDIR)/$(BIN)/mpiexec --mpi4py $(MPI4PY_SRC))
 ifneq ($(MPICH_SRC),)
-	tests/dropin/build_mpich_tests.sh $(MPICH_SRC)/test/mpi build/mpich-tests
+	tests/run/build_mpich_tests.sh $(MPICH_SRC)/test/mpi build/mpich-tests
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $(BIN)/python tests/capi/mpich_coll.py $(MPICH_SRC)/test/mpi --include .venv/include \
 	  --library .venv/lib/libnuice.so --mpicc $(BIN)/mpicc --mpiexec $(BIN)/mpiexec --work build/mpich-coll
-	$(BIN)/python tests/dropin/suites.py .venv/lib/nuice/libnuice_dropin.so /usr/bin/mpiexec.openmpi --mpich $(MPICH_SRC)/test/mpi build/mpich-tests
+	$(BIN)/python tests/run/suites.py .venv/lib/nuice/libnuice_flow.so /usr/bin/mpiexec.openmpi --mpich $(MPICH_SRC)/test/mpi build/mpich-tests
 endif
 
 SOAK_MINUTES ?= 60
@@ -231,7 +231,7 @@ lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff format --check .
 	ruff check .
-	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh tests/dropin/*.sh tests/slurm/*.sh
+	shellcheck tools/*.sh .ci/run packaging/*/*.sh tests/petsc/*.sh tests/run/*.sh tests/slurm/*.sh
 	$(BIN)/python tools/layering.py .
 	$(if $(SINCE),git diff --name-only --diff-filter=d $(SINCE),git ls-files) -- $(TIDY_FILES) | xargs -r -P $(JOBS) -n 4 clang-tidy --quiet -p build/release \
 	  --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-deprecated-declarations

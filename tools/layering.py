@@ -44,7 +44,6 @@ ALLOWED = {
     "drs": {"core", "exchange", "am"},
     "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
     "run": {"flow"},
-    "dropin": {"core", "mpi", "exchange", "exchange/bind", "exchange/exec", "run"},
     "capi": {
         "core",
         "topology",
@@ -143,7 +142,6 @@ MPI_LAYERS = {
     "drs/mpi",
     "capi",
     "run",
-    "dropin",
     "petsc",
 }
 # Only public headers.

@@ -6,7 +6,7 @@ Usage:
     for exchange in recording.exchanges:        # the most expensive first
         print(exchange.call, exchange.site, exchange.num_calls, exchange.share, exchange.patterns[0].matrix())
 
-A rank's file (src/dropin/write.cpp) lists its communicators by world ranks, the rows that it sent
+A rank's file (src/run/write.cpp) lists its communicators by world ranks, the rows that it sent
 (destination and bytes alternately), and for each series - a call, from one place in the program, over one
 communicator - which row each call sent and how long it took. The ranks' series are matched by communicator,
 call and place, and call by call from the first on: MPI orders collective calls alike on all ranks.

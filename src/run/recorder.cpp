@@ -75,12 +75,9 @@ Recorder& recorder() {
 }
 
 void Recorder::begin() {
-  const char* const mode = std::getenv("NUICE_DROPIN");
   const char* const folder = std::getenv("NUICE_RECORD_DIR");
-  const std::string name = mode == nullptr ? "" : mode;
-  const bool has_folder = folder != nullptr && *folder != '\0';
-  if (name != "record" && !(has_folder && (name == "on" || name == "check"))) return;
-  folder_ = has_folder ? folder : "nuice-record";
+  if (folder == nullptr || *folder == '\0') return;
+  folder_ = folder;
   PMPI_Comm_rank(world(), &rank_);
   PMPI_Comm_size(world(), &num_ranks_);
   if (is_spawned()) {

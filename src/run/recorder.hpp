@@ -37,7 +37,7 @@ using Site = std::array<void*, 4>;
 
 class Recorder {
  public:
-  /// After MPI_Init: takes up what NUICE_DROPIN and NUICE_RECORD_DIR say.
+  /// After MPI_Init: records if NUICE_RECORD_DIR names a folder.
   void begin();
   bool is_on() const { return is_on_; }
   /// Writes the file and records nothing more. Errors go to stderr; the program goes on.

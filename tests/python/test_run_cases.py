@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small programs (tests/dropin/cases) under `nuice run`: whatever it does, they say what they say without it.
+"""Small programs (tests/run/cases) under `nuice run`: whatever it does, they say what they say without it.
 
-As they are, with the libraries off, recorded, with calls replaced in three ways, replaced and recorded, and
-checked; under Open MPI's wheel, Debian's Open MPI and the wheel of MPICH. Most of it is marked long.
+As they are, with the libraries off, with windows, and recorded; under Open MPI's wheel, Debian's Open MPI and the wheel of MPICH. Most of it is marked long.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from nuice.cli.running import RECORDER, REPLACER, WINDOWS, find_library
+from nuice.cli.running import RECORDER, WINDOWS, find_library
 from nuice.recording import load
 
 ROOT = Path(__file__).parents[2]
-CASES = ROOT / "tests" / "dropin" / "cases"
+CASES = ROOT / "tests" / "run" / "cases"
 BIN = Path(sys.executable).parent
 MPICH = ROOT / "build" / "mpich" / "venv-native"
 LIMIT_S = 60
@@ -63,7 +62,6 @@ class Case:
     tools: tuple[str, ...] = ()  # preloaded, too
     environment: dict[str, str] = field(default_factory=dict, hash=False)
     only: tuple[str, ...] = ()  # these MPIs
-    never: tuple[str, ...] = ()  # these modes
     fails: bool = False  # plain, too: the launcher's status and words depend on who was first
     quits: bool = False  # without MPI_Finalize, of which launchers complain
 
@@ -82,62 +80,47 @@ CASES_OF_ALL = [
     Case("same_request.c", 3, "p2p", {P2P: 4}, quick=("record",)),
     Case("two_comms.c", 3, "", {P2P: 40}, quick=("record",)),
     Case("star.c", 4, "", {P2P: 12}, quick=("record",)),
-    Case("persistent.c", 4, "", {P2P: 18}, quick=("record", "1")),
+    Case("persistent.c", 4, "", {P2P: 18}, quick=("record",)),
     Case("threads.c", 3, "", {P2P: 600}, quick=("record",)),
-    Case("forked_child.c", 3, "", {"MPI_Alltoallv": 2}, quick=("record", "1", "windows")),
-    Case("own_wait.c", 3, "100000", {"MPI_Alltoall": 20, "MPI_Ialltoall": 20}, quick=("record", "tcp")),
+    Case("forked_child.c", 3, "", {"MPI_Alltoallv": 2}, quick=("record", "windows")),
+    Case("own_wait.c", 3, "100000", {"MPI_Alltoall": 20, "MPI_Ialltoall": 20}, quick=("record",)),
     Case(
         "under_tool.c",
         2,
         "",
         {"MPI_Alltoall": 3, P2P: 3},
-        quick=("record", "hosts"),
+        quick=("record",),
         tools=("tool.c",),
-        never=("1", "both"),
     ),
-    Case("cancelled.c", 1, quits=True, quick=("record", "off", "1", "windows")),
+    Case("cancelled.c", 1, quits=True, quick=("record", "off", "windows")),
     Case("big_type.c", 2, "", {P2P: 1}),
-    Case("graph_on_grid.c", 4, "p2p", quick=("hosts",)),
+    Case("graph_on_grid.c", 4, "p2p"),
     Case("graph_on_grid.c", 4, "coll", {"MPI_Neighbor_alltoall": 1}, only=("debian", "mpich")),
-    Case("small_grid.c", 2, "100000 60 2", quick=("1",)),
+    Case("small_grid.c", 2, "100000 60 2"),
     Case("small_grid.c", 4, "60000 40 2 2"),
     Case("small_grid.c", 3, "60000 40 1 3"),
     Case("small_grid.c", 4, "60000 40 4"),
-    *[Case("in_finalize.c", 4, how, quick=("1",) if how in "in" else ()) for how in "ibnp"],
-    Case("no_copies.c", 3, quick=("1", "record")),
-    Case("zero_degree.c", 2, environment={"OMPI_MCA_mpi_param_check": "0"}, quick=("hosts",)),
+    *[Case("in_finalize.c", 4, how) for how in "ibnp"],
+    Case("no_copies.c", 3, quick=("record",)),
+    Case("zero_degree.c", 2, environment={"OMPI_MCA_mpi_param_check": "0"}),
     Case("free_in_turn.c", 3, "24"),
-    *[Case("bad_arguments.c", 2, str(mode), quick=("1",) if mode in (1, 6) else ()) for mode in range(24)],
+    *[Case("bad_arguments.c", 2, str(mode)) for mode in range(24)],
     *[Case("bad_arguments.c", 2, f"{mode} primed") for mode in (0, 1, 5, 6, 7, 15, 17, 22, 31)],
-    Case("negative.c", 2, quick=("hosts",), fails=True),
-    Case("ends_disagree.c", 4, never=("1", "hosts", "tcp", "both", "check")),
+    Case("negative.c", 2, fails=True),
+    Case("ends_disagree.c", 4),
     Case("between_groups.c", 4),
     Case("typed.c", 4, "", {"MPI_Alltoallw": 18, "MPI_Ialltoallw": 9}),
     Case("no_finalize.c", 3, "finalize", {P2P: 1}),
     Case("no_finalize.c", 3, "abort", fails=True),
-    Case("exceptions.cpp", 3, quick=("record", "1", "windows")),
+    Case("exceptions.cpp", 3, quick=("record", "windows")),
     Case("in_place.f90", 4, "", {"MPI_Alltoall": 12, "MPI_Ialltoall": 12}),
     Case("modern.f90", 3, "", {"MPI_Alltoall": 10, P2P: 20}),
     Case("abort.f90", 3, fails=True),
-    Case("objects.py", 3, "", {"MPI_Alltoallv": 6}, quick=("record", "1")),
+    Case("objects.py", 3, "", {"MPI_Alltoallv": 6}, quick=("record",)),
     Case("spawns.py", 1, only=("wheel",)),
 ]
-MODES = {
-    "off": {"NUICE_DROPIN": "off"},
-    "windows": {"NUICE_FLOW": "all"},
-    "record": {"NUICE_DROPIN": "record"},
-    "1": {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "1"},
-    "hosts": {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "hosts"},
-    "tcp": {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "tcp"},
-    "both": {"NUICE_DROPIN": "on", "NUICE_DROPIN_FORCE": "1"},
-    "check": {"NUICE_DROPIN": "check", "NUICE_DROPIN_FORCE": "1"},
-}
-LIBRARIES = {
-    "off": (RECORDER, REPLACER),
-    "windows": (WINDOWS,),
-    "record": (RECORDER,),
-    "both": (RECORDER, REPLACER),
-}
+MODES = {"off": {"NUICE_FLOW": "off"}, "windows": {"NUICE_FLOW": "all"}, "record": {}}
+LIBRARIES = {"off": (RECORDER, WINDOWS), "windows": (WINDOWS,), "record": (RECORDER,)}
 COMPILERS = {".c": ("mpicc", "-w", "-O1"), ".cpp": ("mpicxx", "-O1"), ".f90": ("mpifort", "-w", "-O1")}
 
 
@@ -172,13 +155,13 @@ def run(mpi: Mpi, case: Case, mode: str, folder: Path, record: Path) -> tuple[in
     if launcher is None:
         pytest.skip(f"no mpiexec of {mpi.name}")
     settings = dict(MODES.get(mode, {}))
-    preloads = [str(mpi.library(name)) for name in LIBRARIES.get(mode, (REPLACER,))] if settings else []
+    preloads = [str(mpi.library(name)) for name in LIBRARIES.get(mode, ())]
     if not all(Path(each).exists() for each in preloads):
         pytest.skip(f"{preloads[0]} is not built")
     preloads += [str(built(mpi, tool, folder, "-shared", "-fPIC")) for tool in case.tools]
     if preloads:
         settings["LD_PRELOAD"] = ":".join(preloads)
-    if mode in ("record", "both"):
+    if mode == "record":
         settings["NUICE_RECORD_DIR"] = str(record)
     command = [launcher, *mpi.options, "-n", str(case.ranks), "/usr/bin/env"]
     command += [f"{name}={value}" for name, value in settings.items()]
@@ -213,7 +196,7 @@ def require_same(mpi: Mpi, case: Case, mode: str, folder: Path, record: Path) ->
     assert status == 0 or case.quits
     assert not [line for line in said if "WRONG" in line]
     assert run(mpi, case, mode, folder, record) == (status, said)
-    if mode in ("record", "both") and case.seen:
+    if mode == "record" and case.seen:
         calls: Counter[str] = Counter()
         for exchange in load(record).exchanges:
             calls[exchange.call] += exchange.num_calls
@@ -239,15 +222,7 @@ def test_the_same_is_said(case: Case, mode: str, programs: Path, tmp_path: Path)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_the_same_is_said_everywhere(mpi: Mpi, case: Case, mode: str, programs: Path, tmp_path: Path) -> None:
-    if mode in case.never:
-        pytest.skip(f"not {mode}")
     require_same(mpi, case, mode, programs, tmp_path / "record")
-
-
-@pytest.mark.slow
-def test_ends_that_disagree_end_the_program(programs: Path, tmp_path: Path) -> None:
-    case = next(case for case in CASES_OF_ALL if case.file == "ends_disagree.c")
-    assert run(MPIS[0], case, "1", programs, tmp_path)[0] != 0
 
 
 @pytest.mark.slow

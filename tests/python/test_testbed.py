@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from nuice.cli.bench import find_program
-from nuice.cli.running import REPLACER, find_library
 from test_demo import missing_programs
 
 FOLDER = Path(__file__).parents[2] / "lab" / "bench" / "testbed"
@@ -81,26 +80,6 @@ def test_ranks_run_on_hosts_of_their_own_and_are_counted(hosts, tmp_path):
     assert len(json.loads(counts.read_text())["hosts"]) == 4
     assert testbed("run", "--ranks", "5", "true").returncode == 2
     assert "is up already" in testbed("up").stderr
-
-
-@needs_network
-@pytest.mark.slow
-@pytest.mark.parametrize("before, replaced", [("comm.Barrier()", 3), ("pass", 2)])
-def test_large_exchanges_of_an_unmodified_program_are_replaced(hosts, before, replaced):
-    """From the first one on where it has talked by TCP before, else from the second one on."""
-    pytest.importorskip("mpi4py")
-    script = f"""if True:
-        from mpi4py import MPI
-        comm = MPI.COMM_WORLD
-        {before}
-        out, came = bytearray([comm.rank]) * 400_000, bytearray(400_000)
-        for _ in range(3):
-            comm.Alltoall(out, came)
-        assert came == b"".join(bytes([rank]) * 100_000 for rank in range(4))"""
-    settings = [f"LD_PRELOAD={find_library(REPLACER)}", "NUICE_DROPIN=on", "NUICE_DROPIN_VERBOSE=1"]
-    done = testbed("run", "env", *settings, sys.executable, "-c", script)
-    assert done.returncode == 0, done.stderr
-    assert f"{replaced} calls replaced, {3 - replaced} left to MPI" in done.stderr
 
 
 @needs_network

@@ -45,7 +45,7 @@ from kit import (
 )
 from kit.settings import setting
 from nuice.cli.bench import find_program
-from nuice.cli.running import REPLACER, find_library
+from nuice.cli.running import RECORDER, SETTINGS, WINDOWS, find_library
 from nuice.recording import load
 
 BENCH = ROOT / "lab" / "bench"
@@ -189,13 +189,14 @@ def chosen(options, folder: Path) -> dict[str, Program]:
 
 
 def start(
-    where: Place, program: Program, words: list, mode: str, record: Path | None, of_mpi: Mapping[str, str]
+    where: Place, program: Program, words: list, windows: bool, record: Path | None, of_mpi: Mapping[str, str]
 ) -> dict:
-    """seconds as the program or the clock says; what it printed of its results. mode: on, check, record;
-    "": off. record: a folder for it, which is emptied. of_mpi: settings, by environment."""
+    """seconds as the program or the clock says; what it printed of its results. windows: with `nuice run`.
+    record: a folder for it, which is emptied. of_mpi: settings, by environment."""
     settings = ["OMP_NUM_THREADS=1", "SCOTCH_PTHREAD_NUMBER=1"]
-    settings += [f"{name}={value}" for name, value in of_mpi.items()]
-    settings += [f"LD_PRELOAD={find_library(REPLACER)}", f"NUICE_DROPIN={mode}"] if mode else []
+    settings += [f"{name}={value}" for name, value in ((SETTINGS if windows else {}) | dict(of_mpi)).items()]
+    preloads = [find_library(name) for name, used in ((WINDOWS, windows), (RECORDER, record)) if used]
+    settings += [f"LD_PRELOAD={':'.join(map(str, preloads))}"] if preloads else []
     if record:
         shutil.rmtree(record, ignore_errors=True)
         record.mkdir()
@@ -227,12 +228,12 @@ def inside(record: Path) -> float:
     return sum(each.seconds * len(each.ranks) for each in calls) / recording.num_ranks
 
 
-def measure(where: Place, program: Program, options, mode: str, folder: Path) -> dict:
+def measure(where: Place, program: Program, options, folder: Path) -> dict:
     words = program.words(folder)
     rounds = options.rounds
     record = folder / "record" if options.record else None
     tuned = [setting(word, "openmpi") for word in options.settings]
-    ways = [("record" if record else "", {}), (mode, {}), *(("", each.environment) for each in tuned)]
+    ways = [(False, {}), (True, {}), *((False, each.environment) for each in tuned)]
     off, on, *others = in_turns(
         rounds, *(lambda way=way: start(where, program, words, way[0], record, way[1]) for way in ways)
     )
@@ -244,7 +245,6 @@ def measure(where: Place, program: Program, options, mode: str, folder: Path) ->
         "all_s": {name: [run[clock] for run in each] for name, each in runs.items()},
         "network": where.name,
         "hosts": where.settings["hosts"] if where.settings else where.ranks,
-        "mode": mode,
         "rounds": rounds,
         "without_s": middle(off, "seconds"),
         "with_s": middle(on, "seconds"),
@@ -266,14 +266,13 @@ def measure(where: Place, program: Program, options, mode: str, folder: Path) ->
 
 
 def rows(options) -> Iterator[dict]:
-    mode = "check" if options.check else "on"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         todo = chosen(options, folder)
         for preset in [""] if options.one_host else options.presets:
             with place(preset, options.hosts, hosts=options.hosts) as where:
                 for name, program in todo.items():
-                    row = measure(where, program, options, mode, folder)
+                    row = measure(where, program, options, folder)
                     yield {"program": name, "exchanges": program.exchanges} | row
 
 
@@ -302,7 +301,6 @@ CASE = Case(
         rounds=5,
         programs=([], f"instead of all_to_all, some of {', '.join(PROGRAMS)}", tuple(PROGRAMS)),
         settings=([], "of MPI, without `nuice run`, such as rcvbuf=4k+eager=1m"),
-        check=(False, "every exchange by MPI too, compared"),
         record=(False, "the time in all-to-alls and neighbourhoods, too"),
         heffte=("", "sources of heFFTe, which are built with Debian's FFTW: slabs, pencils"),
         program=("", 'another program, such as "lmp -in bench.in"'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice run: an unmodified MPI program with windows for its TCP connections, calls replaced, or recorded."""
+"""nuice run: an unmodified MPI program with windows for its TCP connections, or recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from . import output
 from .recording import machine_for_predictions, show_recording
 
 RECORDER = "libnuice_record.so"
-REPLACER = "libnuice_dropin.so"
 WINDOWS = "libnuice_flow.so"
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
 
@@ -44,14 +43,6 @@ def run(
             help="Write what the windows came to into this folder, and a summary to stderr.",
         ),
     ] = None,
-    replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Let NUICE carry out all-to-all calls of long messages, too."),
-    ] = False,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Do every replaced call twice, by MPI too, and compare the results."),
-    ] = False,
     record: Annotated[
         Path | None,
         typer.Option("--record", metavar="DIR", help="Record into this folder, which must be new or empty."),
@@ -77,10 +68,10 @@ def run(
         return 0
     if not program:
         raise Error("nuice run: no program; nuice run -- PROGRAM ...")
-    if off + (replace or check or report is not None) + (record is not None) > 1:
-        raise Error("nuice run takes one of --record DIR, --off, and --replace, --check or --report DIR")
+    if off + (report is not None) + (record is not None) > 1:
+        raise Error("nuice run takes one of --record DIR, --report DIR and --off")
     if off:
-        return _start(program, {"NUICE_DROPIN": "off", "NUICE_FLOW": "off"})
+        return _start(program, {"NUICE_FLOW": "off"})
     if record is not None:
         return _record(program, record)
     settings = {name: value for name, value in SETTINGS.items() if name not in os.environ}
@@ -90,9 +81,7 @@ def run(
         _require_empty(report)
         report.mkdir(parents=True, exist_ok=True)
         settings |= {"NUICE_FLOW_REPORT": str(report.resolve())}
-    if replace or check:
-        settings |= {"NUICE_DROPIN": "check" if check else "on"}
-    status = _start(program, settings | _preloaded(program, WINDOWS, *[REPLACER][: replace or check]))
+    status = _start(program, settings | _preloaded(WINDOWS))
     if report is not None:
         _report(report)
     return status
@@ -105,9 +94,9 @@ def _require_empty(folder: Path) -> None:
 
 def _record(program: list[str], folder: Path) -> int:
     _require_empty(folder)
-    settings = _preloaded(program, RECORDER)
+    refuse_other_mpi(program, find_library(RECORDER))
     folder.mkdir(parents=True, exist_ok=True)
-    settings |= {"NUICE_DROPIN": "record", "NUICE_RECORD_DIR": str(folder.resolve())}
+    settings = _preloaded(RECORDER) | {"NUICE_RECORD_DIR": str(folder.resolve())}
     status = _start(program, settings)
     if any(folder.glob("rank-*.json")):
         show_recording(output.console(to_stderr=True), load(folder), machine_for_predictions(None))
@@ -141,22 +130,13 @@ def _report(folder: Path) -> None:
 def _window(ports: list[dict[str, Any]]) -> str:
     shares = [port["share_bytes"] for port in ports if port["share_bytes"] is not None]
     if not shares:
-        return "none: hardly anything was lost"
+        return "none"
     return f"{min(shares)} B" if min(shares) == max(shares) else f"{min(shares)} to {max(shares)} B"
 
 
-def _preloaded(program: list[str], *names: str) -> dict[str, str]:
-    """Calls that are replaced are recorded as well where NUICE_RECORD_DIR says so.
-
-    Raises Error not_applicable if the program has another MPI.
-    """
-    recorded = [RECORDER] if os.environ.get("NUICE_RECORD_DIR") and REPLACER in names else []
-    libraries = {name: find_library(name) for name in [*recorded, *names]}
-    for name, library in libraries.items():
-        if name != WINDOWS:  # which knows nothing of MPI
-            refuse_other_mpi(program, library)
-    preloads = [*map(str, libraries.values()), *filter(None, [os.environ.get("LD_PRELOAD")])]
-    return {"LD_PRELOAD": ":".join(preloads)}
+def _preloaded(name: str) -> dict[str, str]:
+    before = os.environ.get("LD_PRELOAD")
+    return {"LD_PRELOAD": ":".join([str(find_library(name)), *([before] if before else [])])}
 
 
 def _start(program: list[str], settings: dict[str, str]) -> int:
@@ -184,12 +164,12 @@ def _is_open_mpi(launcher: str) -> bool:
 
 def find_library(name: str) -> Path:
     """Where `make build` or an installation puts it. Raises Error io if it is not there."""
-    named = os.environ.get("NUICE_DROPIN_LIBRARIES")
+    named = os.environ.get("NUICE_PRELOAD_LIBRARIES")
     folder = Path(named) if named else Path(sys.executable).parent.parent / "lib" / "nuice"
     path = folder / name
     if path.is_file():
         return path
-    raise Error(f"{path}: not there; `make build` installs it, or set NUICE_DROPIN_LIBRARIES", "io")
+    raise Error(f"{path}: not there; `make build` installs it, or set NUICE_PRELOAD_LIBRARIES", "io")
 
 
 def mpi_of(file: Path) -> str | None:

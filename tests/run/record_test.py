@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The recorder under an unmodified program: every call with its bytes, and nothing changed where it is off.
 
-usage: record_test.py RECORDER REPLACER PROGRAM MPIEXEC NUMPROC_FLAG
+usage: record_test.py RECORDER PROGRAM MPIEXEC NUMPROC_FLAG
 """
 
 import json
@@ -13,14 +13,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
-LIBRARY, REPLACER, PROGRAM, MPIEXEC, FLAG = sys.argv[1:6]
+LIBRARY, PROGRAM, MPIEXEC, FLAG = sys.argv[1:5]
 RANKS = 4
 
 
-def run(folder, *arguments, mode="record"):
-    libraries = LIBRARY if mode == "record" else f"{LIBRARY}:{REPLACER}"
-    settings = {"LD_PRELOAD": libraries, "NUICE_DROPIN": mode, "NUICE_RECORD_DIR": str(folder)}
-    settings |= {"NUICE_DROPIN_FORCE": "1", "NUICE_DROPIN_VERBOSE": "1"}  # where calls are replaced
+def run(folder, *arguments):
+    settings = {"LD_PRELOAD": LIBRARY, "NUICE_RECORD_DIR": str(folder)}
     command = [MPIEXEC, FLAG, str(RANKS), PROGRAM, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ | settings)
 
@@ -59,9 +57,9 @@ def expected(rank):
 
 
 class Record(unittest.TestCase):
-    def check(self, *arguments, all_end=True, mode="record"):
+    def check(self, *arguments, all_end=True):
         with tempfile.TemporaryDirectory() as folder:
-            done = run(folder, *arguments, mode=mode)
+            done = run(folder, *arguments)
             there = {rank for rank in range(RANKS) if (Path(folder) / f"rank-{rank:05d}.json").exists()}
             if all_end:
                 self.assertEqual(there, set(range(RANKS)), done.stderr)
@@ -82,18 +80,14 @@ class Record(unittest.TestCase):
     def test_every_call_with_its_bytes(self):
         self.assertEqual(self.check().returncode, 0)
 
-    def test_calls_that_are_replaced(self):
-        done = self.check(mode="on")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("9 calls replaced", done.stderr)
-
     def test_a_program_that_ends_without_finalize(self):
         self.check("exit", all_end=False)  # the launcher ends the others with the first
 
-    def test_off_writes_nothing(self):
-        with tempfile.TemporaryDirectory() as folder:
-            self.assertEqual(run(folder, mode="off").returncode, 0)
-            self.assertEqual(os.listdir(folder), [])
+    def test_without_a_folder_nothing_is_written(self):
+        before = os.listdir()
+        done = run("")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(), before)
 
     def test_a_folder_that_cannot_be_made_is_said_and_the_program_goes_on(self):
         done = run("/proc/nuice/record")
@@ -105,7 +99,7 @@ class Record(unittest.TestCase):
             ["ls", "/"],
             capture_output=True,
             text=True,
-            env=os.environ | {"LD_PRELOAD": LIBRARY, "NUICE_DROPIN": "record"},
+            env=os.environ | {"LD_PRELOAD": LIBRARY, "NUICE_RECORD_DIR": "/proc/nuice/record"},
         )
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
