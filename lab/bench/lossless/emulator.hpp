@@ -40,6 +40,7 @@ class Emulator {
 
   /// Lines "SRC DST PATH" of hosts from 0 on: these pairs take that path; others that of the routing.
   void choose_paths(const std::string& file);
+  std::size_t num_chosen() const { return chosen_.size(); }
   /// Until the next event or frame, or for that long.
   void turn(Time longest);
   const Counts& counts() const { return counts_; }

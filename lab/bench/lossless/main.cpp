@@ -66,6 +66,7 @@ void write_status(const std::string& path, const Emulator& emulator) {
                           {"most_late_ms", 1e-6 * static_cast<double>(counts.most_late)},
                           {"busy_s", counts.busy_s},
                           {"peak_load", counts.peak_load},
+                          {"chosen", emulator.num_chosen()},
                           {"most_buffered", emulator.fabric().most_buffered()}};
   std::ofstream(path + ".new") << kit::line(json);
   std::filesystem::rename(path + ".new", path);
