@@ -29,6 +29,7 @@ from commands import output
 from owned import TestbedError
 
 PROGRAM = "nuice-fabric"
+RDMA = "nuice-fabric-rdma"
 ETHERNET = "02:00:00:00:00:01"
 TAP_QUEUE = 100_000  # packets: what the emulator has not read yet is never dropped
 READY_S = 20.0
@@ -157,6 +158,14 @@ def describe(settings: Settings) -> str:
         f"{settings.topology}, {settings.flow}, {settings.queueing} inputs of {settings.buffer} packets, "
         f"{settings.switching}, routing by {settings.routing}"
     )
+
+
+def rdma(network: Network) -> list[str]:
+    """The program that plays the hosts' RDMA cards."""
+    if not network.settings.topology:
+        raise TestbedError("RDMA needs a fabric that drops nothing: --preset lossless")
+    subnet = network.subnet().rpartition(".")[0]
+    return [_program(RDMA), "--prefix", network.prefix, "--subnet", subnet, "--topology", network.settings.topology]
 
 
 def choose(network: Network, ways: dict[tuple[int, int], int]) -> None:

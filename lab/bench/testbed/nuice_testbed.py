@@ -249,17 +249,34 @@ def once(
     raise typer.Exit(status)
 
 
+@app.command(context_settings=TAKES_PROGRAM)
+def rdma(context: typer.Context, timeout: Timeout = 0, counters: Counters = "", name: Name = "") -> None:
+    """Exchanges as RDMA cards carry them, on a lossless fabric: nuice-testbed rdma --matrix M.mtx --plans FILE:EXECUTOR."""
+    raise typer.Exit(_run_on(name, context.args, 0, "", timeout, counters, "", is_rdma=True))
+
+
 def _run_on(
-    name: str, program: list[str], ranks: int, mpiexec: str, timeout_s: float, counters: str, ports: str
+    name: str,
+    program: list[str],
+    ranks: int,
+    mpiexec: str,
+    timeout_s: float,
+    counters: str,
+    ports: str,
+    is_rdma: bool = False,
 ) -> int:
-    """The program's exit code, or 124, once it has ended on that network; says what was lost."""
+    """The program's exit code, or 124, once it has ended on that network; says what was lost. is_rdma: the program is
+    nuice-fabric-rdma, and these are its words."""
     if not program:
         raise owned.TestbedError("a program is missing: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]...")
-    launcher = launch.find_launcher(mpiexec)
+    launcher = launch.Launcher("", "") if is_rdma else launch.find_launcher(mpiexec)
     with owned.locked(name, alone=False):
         here = network.current(name)
         num_ranks = ranks or here.settings.hosts * here.settings.ranks_per_host
-        words = launch.command(launcher, here, num_ranks, program)
+        if is_rdma:
+            words = [*lossless.rdma(here), *program]
+        else:
+            words = launch.command(launcher, here, num_ranks, program)
         before, uplink = network.counters(here), network.uplink_dropped(here)
         fabric = lossless.counts(here) if here.settings.topology else None
         with _watched_ports(here, ports):
