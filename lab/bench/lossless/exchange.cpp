@@ -12,6 +12,11 @@ namespace nuice::lossless {
 namespace {
 
 constexpr Bytes data_bytes = packet_payload - static_cast<Bytes>(sizeof(Packet));
+// As simulate_packets() has them, in packets of 4096 bytes.
+constexpr std::uint32_t early = 12;
+constexpr std::uint32_t chunk = 4;
+constexpr std::uint32_t most_granted = 32;
+constexpr std::size_t most_senders = 4;
 constexpr int wait_ms = 100;
 constexpr int patience = 100;  // waits
 
@@ -37,7 +42,7 @@ Exchange::Exchange(Cards& cards, const Schedule& schedule, const Topology& topol
     for (const nuice::Transfer& transfer : schedule.transfers(phase))
       fresh_.push_back({transfer.src, transfer.dst, transfer.path, phase, packets_of(transfer.bytes())});
   if (pace_ == Pace::notices) {
-    const Dependencies before = dependencies(schedule, &topology, 2 * options_.early_bytes);
+    const Dependencies before = dependencies(schedule, &topology, 2 * early * data_bytes);
     after_.resize(fresh_.size());
     for (std::uint32_t id = 0; id < fresh_.size(); ++id) {
       fresh_[id].gates += static_cast<std::uint32_t>(before.of(id).size());
@@ -124,7 +129,7 @@ void Exchange::take_data(std::uint32_t id, std::uint32_t number) {
   if (missing == 0 || transfer.came % std::max(window_ / 4, 1U) == 0)
     control(Kind::acknowledgement, id, transfer.came);
   if (pace_ == Pace::grants) grant(transfer.dst);
-  if (!transfer.told && missing <= std::min(packets_of(options_.early_bytes), transfer.packets / 2)) tell(id);
+  if (!transfer.told && missing <= std::min(early, transfer.packets / 2)) tell(id);
   if (missing > 0) return;
   result_.arrived_s[id] = now;
   --incomplete_;
@@ -175,23 +180,21 @@ void Exchange::tell(std::uint32_t id) {
 
 /// To a few senders at a time, in the order of the schedule, as much as the window holds, in chunks.
 void Exchange::grant(Rank rank) {
-  const std::uint32_t most = packets_of(options_.window_bytes);
-  const std::uint32_t chunk = packets_of(options_.chunk_bytes);
   std::vector<std::uint32_t> served;
   std::uint32_t coming = 0;
   for (const std::uint32_t id : incoming_[at(rank)]) {
     const Transfer& transfer = transfers_[id];
     coming += transfer.granted - transfer.came;
-    if (transfer.came < transfer.packets && static_cast<int>(served.size()) < options_.window_senders)
+    if (transfer.came < transfer.packets && served.size() < most_senders)
       served.push_back(id);
   }
   for (const std::uint32_t id : served) {
     Transfer& transfer = transfers_[id];
-    const auto share = std::max(chunk, most / static_cast<std::uint32_t>(served.size()));
+    const auto share = std::max(chunk, most_granted / static_cast<std::uint32_t>(served.size()));
     const std::uint32_t rest = transfer.packets - transfer.granted;
     const std::uint32_t under_way = transfer.granted - transfer.came;
-    if (rest == 0 || coming >= most || under_way >= share) continue;
-    const std::uint32_t count = std::min({rest, share - under_way, most - coming});
+    if (rest == 0 || coming >= most_granted || under_way >= share) continue;
+    const std::uint32_t count = std::min({rest, share - under_way, most_granted - coming});
     if (count < std::min(chunk, rest)) continue;
     transfer.granted += count;
     coming += count;

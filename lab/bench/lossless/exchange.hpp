@@ -13,7 +13,6 @@
 #include "nuice/core/executor.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/core/topology.hpp"
-#include "nuice/plan/packets.hpp"
 
 namespace nuice::lossless {
 
@@ -72,7 +71,6 @@ class Exchange {
   Cards& cards_;
   const Pace pace_;
   const std::uint32_t window_;
-  const PacketOptions options_;
   std::vector<Transfer> fresh_;
   std::vector<std::vector<std::uint32_t>> after_;    // depend, by transfer: who waits for it
   std::vector<std::vector<Stage>> fresh_stages_;     // phased, by rank
