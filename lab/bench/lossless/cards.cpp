@@ -17,6 +17,7 @@ namespace nuice::lossless {
 namespace {
 
 constexpr std::uint16_t card_port = 60999;
+constexpr std::uint16_t control_port = 60998;
 constexpr int card_class = 0x10006;  // of the host's queue
 constexpr int buffer_bytes = 1 << 26;
 constexpr std::size_t at_a_time = 64;
@@ -37,27 +38,29 @@ int make_socket(std::uint32_t host, std::uint16_t port) {
   const int made = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const sockaddr_in here = address(host, port);
   if (made < 0 || bind(made, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) fail("UDP");
-  for (const auto& [name, value] : {std::pair{SO_PRIORITY, card_class}, {SO_RCVBUFFORCE, buffer_bytes},
-                                    {SO_SNDBUFFORCE, buffer_bytes}})
-    if (setsockopt(made, SOL_SOCKET, name, &value, sizeof value) != 0) fail("UDP's buffers");
+  if (setsockopt(made, SOL_SOCKET, SO_PRIORITY, &card_class, sizeof card_class) != 0) fail("UDP's priority");
+  for (const int name : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE, SO_SNDBUFFORCE})  // root may force them
+    static_cast<void>(setsockopt(made, SOL_SOCKET, name, &buffer_bytes, sizeof buffer_bytes));
   return made;
 }
 
 }  // namespace
 
 Cards::Cards(const std::string& prefix, const std::string& subnet, Rank hosts, int num_paths)
-    : per_host_(static_cast<std::size_t>(num_paths) + 1), poll_(epoll_create1(EPOLL_CLOEXEC)) {
+    : per_host_(static_cast<std::size_t>(num_paths) + 2), poll_(epoll_create1(EPOLL_CLOEXEC)) {
   in_addr first{};
   if (inet_aton((subnet + ".0").c_str(), &first) == 0)
     throw Error(ErrorCode::invalid_argument, "--subnet " + subnet + ": three numbers, \"10.77.0\"");
   network_ = ntohl(first.s_addr);
   for (Rank host = 0; host < hosts; ++host) {
     const InNamespace there(prefix + "h" + std::to_string(host + 1));
-    for (int path = -1; path < num_paths; ++path) {
-      const auto port = static_cast<std::uint16_t>(path < 0 ? card_port : path_port + path);
+    for (std::int64_t path = control; path < num_paths; ++path) {
+      const auto port = static_cast<std::uint16_t>(path == control   ? control_port
+                                                   : path == no_path ? card_port
+                                                                     : path_port + path);
       sockets_.emplace_back(make_socket(network_ + static_cast<std::uint32_t>(host) + 1, port));
       epoll_event wanted{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(sockets_.size() - 1)}};
-      if (path < 0 && epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().get(), &wanted) != 0) fail("epoll");
+      if (path == no_path && epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().get(), &wanted) != 0) fail("epoll");
     }
   }
 }
@@ -74,7 +77,7 @@ void Cards::send(Rank src, Rank dst, std::int64_t path, const Packet& packet) {
   message.msg_namelen = sizeof to;
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  if (sendmsg(sockets_[socket(src, path)].get(), &message, 0) < 0) fail("a packet was not sent");
+  if (sendmsg(sockets_[socket(src, packet.kind == Kind::data ? path : control)].get(), &message, 0) < 0) fail("a packet was not sent");
 }
 
 bool Cards::receive(int wait_ms, const std::function<void(const Packet&)>& take) {

@@ -39,8 +39,10 @@ class Cards {
 
  private:
   std::size_t socket(Rank host, std::int64_t path) const {
-    return static_cast<std::size_t>(host) * per_host_ + static_cast<std::size_t>(path + 1);
+    return static_cast<std::size_t>(host) * per_host_ + static_cast<std::size_t>(path - control);
   }
+  static constexpr std::int64_t control = no_path - 1;  // flows of their own, so that they wait for no data in the card
+
   std::size_t per_host_;
   std::uint32_t network_;  // the first three numbers of an address
   FileDescriptor poll_;
