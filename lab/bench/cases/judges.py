@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Three judges of a lossless network: packet simulator, fluid simulator, emulated fabric (nuice-testbed).
 
-The same plans on the same fabrics: the emulated one carries real packets between 16 hosts as RDMA cards do, 32
-packets of a connection under way, no congestion control (docs/how-to/lossless-fabric.md). Emulated milliseconds
-are medians; those of the simulators are of a machine with the same ports, packets of 1456 B and 0.1 ms of
-latency. The fluid simulator has no credit and depend. Messages are scaled so that the busiest port carries 512
-packets or more. rho: rank correlation of a matrix's methods, emulated against each simulator. Where the
-emulator could not keep up a matrix is measured once more, and then left out.
+The same plans on the same fabrics: the emulated one carries real packets between 16 hosts as RDMA cards do,
+32 packets of a connection under way, no congestion control (docs/how-to/lossless-fabric.md). Emulated times
+are medians; the simulators have a machine with the same ports, packets of 1456 B and 0.1 ms of latency. The
+fluid simulator has no credit and depend. Messages are scaled so that the busiest port carries 512 packets or
+more. rho: rank correlation of a matrix's methods, emulated against each simulator. Where the emulator could
+not keep up a matrix is measured once more, and then left out.
 """
 
 from statistics import median
@@ -23,11 +23,12 @@ HOSTS = 16
 DATA = 1456  # bytes of a packet
 PORT_PACKETS = 512
 PHASED = ["coloring:phased", "link_coloring:phased"]
+ONE_SWITCH = ["rs_n:phased", "coloring:phased", "coloring_by_size:phased", "coloring:credit"]
+ONE_SWITCH += ["rs_n:depend", "coloring:depend", "lpt:credit"]
 LINKS = ["link_coloring:credit", "link_coloring:depend", "link_list:depend", "rs_nl:phased"]
 PATHS = ["clos_coloring:phased", "clos_coloring:depend", "path_list:depend"]
 FABRICS = {
-    "lossless": ["ac:async", "rs_n:phased", "coloring:phased", "coloring_by_size:phased"]
-    + ["coloring:credit", "rs_n:depend", "coloring:depend", "lpt:credit"],
+    "lossless": ["ac:async", *ONE_SWITCH],
     "lossless2": ["ac:async", *PHASED, "coloring:credit", "link_list:depend", *PATHS],
     "lossless-torus": ["ac:async", *PHASED, "coloring:credit", *LINKS],
 }
@@ -147,7 +148,8 @@ def agreement(measured):
     found = {"methods": len(measured)}
     for judge in ("packets_s", "fluid_s"):
         both = [(row["emulated_s"], row[judge]) for row in measured if row[judge]]
-        found[f"rho_{judge[:-2]}"] = float(spearmanr(*zip(*both, strict=True)).statistic) if len(both) > 2 else None
+        rho = spearmanr(*zip(*both, strict=True)).statistic if len(both) > 2 else None
+        found[f"rho_{judge[:-2]}"] = None if rho is None else float(rho)
         found[f"off_{judge[:-2]}"] = median(abs(other / own - 1) for own, other in both)
     both = [(row["packets_s"], row["fluid_s"]) for row in measured if row["fluid_s"]]
     found["off_simulators"] = median(abs(fluid / packets - 1) for packets, fluid in both)
@@ -166,8 +168,8 @@ def notes(rows):
         off = [abs(row["packets_s"] / row["emulated_s"] - 1) for row in methods]
         yield (
             f"{fabric}: {len(of)} matrices; rank correlation with the packet simulator, median "
-            f"{median(row['rho_packets'] for row in of):.2f}; it is off by {100 * median(off):.1f} % (median), by more "
-            f"than 10 % in {sum(x > 0.1 for x in off)} of {len(off)}"
+            f"{median(row['rho_packets'] for row in of):.2f}; it is off by {100 * median(off):.1f} %, "
+            f"by more than 10 % in {sum(x > 0.1 for x in off)} of {len(off)}"
         )
 
 

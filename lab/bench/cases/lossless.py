@@ -1,22 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A lossless fabric that is emulated (nuice-testbed up --preset lossless): itself, MPI on it, and victims.
 
-emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the 99th percentile of how far
-two packets come apart from the rate, in packets. mpi: every method over TCP on a full tree of 16 hosts, d = 8,
-by the network's routes and, turn by turn, by the ways that clos_coloring chooses. rdma: the same as RDMA cards
-carry it, 32 packets of a connection under way; `ac:async` is what MPI_Isend and MPI_Alltoallv come to. victim:
-how long a flow takes that shares no port with a hot receiver, beside the time that it takes alone.
+emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the 99th
+percentile of how far two packets come apart from the rate, in packets; and how many packets a second of a
+core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every method over
+TCP on a full tree of 16 hosts, d = 8, by the network's routes and, turn by turn, by the ways that
+clos_coloring chooses. rdma: the same as RDMA cards carry it, 32 packets of a connection under way; `ac:async`
+is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow takes that shares no port with a hot
+receiver, beside the time that it takes alone.
 """
 
+import json
 from statistics import median
 
 import nuice
-from kit import KIB, MEDIAN, Case, Table, network, scratch, testbed
+from kit import KIB, MEDIAN, Case, Table, call, network, objects, scratch, testbed
 from kit.patterns import hot, uniform
+from nuice.cli.bench import find_program
 
 TREE = "fattree:4x4"
 PEERS = ["alltoallv", "isend", "nbx"]
-MPI = [*PEERS, "coloring:async", "coloring:phased", "coloring:credit", "link_list:depend", "clos_coloring:credit"]
+MPI = [
+    *PEERS,
+    "coloring:async",
+    "coloring:phased",
+    "coloring:credit",
+    "link_list:depend",
+    "clos_coloring:credit",
+]
 RDMA = ["ac:async", "coloring:phased", "coloring:credit", "link_coloring:phased", "link_coloring:depend"]
 RDMA += ["link_list:depend", "clos_coloring:phased", "clos_coloring:depend"]
 SIZES = {"256 KiB": (256 * KIB, 1), "32 KiB to 1 MiB": (32 * KIB, 32)}
@@ -37,11 +48,15 @@ def emulator(options):
         matrix = nuice.CommMatrix.from_messages(where.ranks, pairs)
         record = where.rdma(matrix, planned(matrix, ["ac:async"], "crossbar:16"), options.reps)[0]
         packet_s = PACKET / (8 * where.host_bytes_per_s)
+        state = json.loads(testbed("status", "--json"))["fabric"]
+        virtual = [find_program("nuice-fabric"), "--topology", "crossbar:16", "--virtual", 1_000_000]
         yield {
             "part": "emulator",
             "fabric": f"{where.ranks} ports of {options.rate}",
             "of_rate": 500 * packet_s / median(record["seconds"]),
             "jitter_packets": abs(record["gap_p99_s"] / packet_s - 1),
+            "packets_per_s": state["delivered"] / state["busy_s"],
+            "virtual_packets_per_s": objects(call(virtual).stdout)[0]["packets_per_s"],
         }
 
 
@@ -83,7 +98,7 @@ def rdma(where, name, matrix, options):
 
 
 def victims(where, options):
-    """Everybody but the two ends of the victim sends to rank 0; ends of their flows wait in the same buffers."""
+    """Everybody but the two ends of the victim sends to rank 0; all wait in the same buffers."""
     size = 300 * DATA
     alone = nuice.CommMatrix.from_messages(where.ranks, [(*VICTIM, size)])
     free = median(where.rdma(alone, planned(alone, ["ac:async"], TREE), options.reps)[0]["seconds"])
@@ -136,6 +151,8 @@ CASE = Case(
         Table(
             "the emulated fabric without contention",
             "fabric | share of the rate = of_rate .3f | jitter, packets = jitter_packets .2f",
+            "1000 packets/s of a core = packets_per_s*1e-3 .0f",
+            "switches alone = virtual_packets_per_s*1e-3 .0f",
             where=lambda row: row["part"] == "emulator",
         ),
         Table(

@@ -81,9 +81,8 @@ std::vector<std::uint32_t> Cabling::order_of_wires() const {
   std::uint32_t next = 0;
   for (std::uint32_t lowest = 0; next < wires_.size();) {
     if (open.empty()) {  // those that nothing comes before; on a cycle the lowest
-      const auto free = std::ranges::find_if(steps, [&](const auto& s) {
-        return !is_placed[s.first] && waits_for[s.first] == 0;
-      });
+      const auto free = std::ranges::find_if(
+          steps, [&](const auto& s) { return !is_placed[s.first] && waits_for[s.first] == 0; });
       while (lowest < wires_.size() && is_placed[lowest]) ++lowest;
       open.push_back(free != steps.end() ? free->first : lowest);
     }

@@ -57,7 +57,7 @@ class Cabling {
   std::uint32_t num_lanes_ = 1;
   std::vector<Wire> wires_;
   std::vector<Hop> hops_;
-  std::vector<std::size_t> first_hop_;      // by way, and one more
+  std::vector<std::size_t> first_hop_;       // by way, and one more
   std::vector<std::uint32_t> ways_of_pair_;  // the first: the network's own, and one more
 };
 

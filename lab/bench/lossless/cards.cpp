@@ -60,7 +60,8 @@ Cards::Cards(const std::string& prefix, const std::string& subnet, Rank hosts, i
                                                                      : path_port + path);
       sockets_.emplace_back(make_socket(network_ + static_cast<std::uint32_t>(host) + 1, port));
       epoll_event wanted{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(sockets_.size() - 1)}};
-      if (path == no_path && epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().get(), &wanted) != 0) fail("epoll");
+      if (path == no_path && epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().get(), &wanted) != 0)
+        fail("epoll");
     }
   }
 }
@@ -69,15 +70,16 @@ void Cards::send(Rank src, Rank dst, std::int64_t path, const Packet& packet) {
   static const std::array<std::byte, packet_payload> zeros{};
   sockaddr_in to = address(network_ + static_cast<std::uint32_t>(dst) + 1, card_port);
   Packet header = packet;
-  std::array<iovec, 2> parts{
-      iovec{&header, sizeof header},
-      iovec{const_cast<std::byte*>(zeros.data()), packet.kind == Kind::data ? zeros.size() - sizeof header : 0}};
+  std::array<iovec, 2> parts{iovec{&header, sizeof header},
+                             iovec{const_cast<std::byte*>(zeros.data()),
+                                   packet.kind == Kind::data ? zeros.size() - sizeof header : 0}};
   msghdr message{};
   message.msg_name = &to;
   message.msg_namelen = sizeof to;
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  if (sendmsg(sockets_[socket(src, packet.kind == Kind::data ? path : control)].get(), &message, 0) < 0) fail("a packet was not sent");
+  if (sendmsg(sockets_[socket(src, packet.kind == Kind::data ? path : control)].get(), &message, 0) < 0)
+    fail("a packet was not sent");
 }
 
 bool Cards::receive(int wait_ms, const std::function<void(const Packet&)>& take) {

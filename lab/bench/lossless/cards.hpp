@@ -24,7 +24,8 @@ struct Packet {
   std::uint32_t number;  ///< data: which; acknowledgement: how many have come; grant: how many more may go
 };
 
-inline constexpr Bytes packet_payload = 1472;  // of a UDP packet in an Ethernet frame; the header is part of it
+inline constexpr Bytes packet_payload =
+    1472;  // of a UDP packet in an Ethernet frame; the header is part of it
 inline constexpr Bytes packet_frame = 1514;
 
 class Cards {
@@ -41,7 +42,8 @@ class Cards {
   std::size_t socket(Rank host, std::int64_t path) const {
     return static_cast<std::size_t>(host) * per_host_ + static_cast<std::size_t>(path - control);
   }
-  static constexpr std::int64_t control = no_path - 1;  // flows of their own, so that they wait for no data in the card
+  static constexpr std::int64_t control =
+      no_path - 1;  // flows of their own, so that they wait for no data in the card
 
   std::size_t per_host_;
   std::uint32_t network_;  // the first three numbers of an address

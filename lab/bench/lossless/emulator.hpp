@@ -24,13 +24,13 @@ enum class Routing : std::uint8_t { table, hash, adaptive };
 inline constexpr std::uint16_t path_port = 61000;
 
 struct Counts {
-  std::uint64_t came = 0;       ///< Frames, from hosts.
+  std::uint64_t came = 0;  ///< Frames, from hosts.
   std::uint64_t delivered = 0;
-  std::uint64_t lost = 0;       ///< The host's port did not take it.
+  std::uint64_t lost = 0;  ///< The host's port did not take it.
   std::uint64_t late = 0;
   Time most_late = 0;
-  double busy_s = 0;            ///< Of the processor.
-  double peak_load = 0;         ///< Of a core, over a tenth of a second.
+  double busy_s = 0;     ///< Of the processor.
+  double peak_load = 0;  ///< Of a core, over a tenth of a second.
 };
 
 class Emulator {
@@ -68,8 +68,8 @@ class Emulator {
   Fabric fabric_;
   std::vector<FileDescriptor> ports_;  // of hosts; the last: of the launcher
   FileDescriptor poll_;
-  std::unordered_map<std::uint64_t, Fabric::FlowId> flows_;      // by addresses, protocol and ports
-  std::unordered_map<std::uint32_t, std::int64_t> chosen_;      // by source and destination
+  std::unordered_map<std::uint64_t, Fabric::FlowId> flows_;  // by addresses, protocol and ports
+  std::unordered_map<std::uint32_t, std::int64_t> chosen_;   // by source and destination
   std::vector<Frame> frames_;
   std::uint32_t free_ = 0;  // frames_.size(): none
   Counts counts_;

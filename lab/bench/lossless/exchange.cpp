@@ -120,8 +120,9 @@ void Exchange::take_data(std::uint32_t id, std::uint32_t number) {
   Transfer& transfer = transfers_[id];
   if (number != transfer.came++)
     throw Error(ErrorCode::state, "packet " + std::to_string(number) + " came from host " +
-                                      std::to_string(transfer.src + 1) + " to " + std::to_string(transfer.dst + 1) +
-                                      " in place of " + std::to_string(transfer.came - 1));
+                                      std::to_string(transfer.src + 1) + " to " +
+                                      std::to_string(transfer.dst + 1) + " in place of " +
+                                      std::to_string(transfer.came - 1));
   const double now = now_s() - began_s_;
   if (number > 0) result_.gaps_s.push_back(static_cast<float>(now - transfer.last_s));
   transfer.last_s = now;
@@ -185,8 +186,7 @@ void Exchange::grant(Rank rank) {
   for (const std::uint32_t id : incoming_[at(rank)]) {
     const Transfer& transfer = transfers_[id];
     coming += transfer.granted - transfer.came;
-    if (transfer.came < transfer.packets && served.size() < most_senders)
-      served.push_back(id);
+    if (transfer.came < transfer.packets && served.size() < most_senders) served.push_back(id);
   }
   for (const std::uint32_t id : served) {
     Transfer& transfer = transfers_[id];

@@ -72,8 +72,8 @@ class Exchange {
   const Pace pace_;
   const std::uint32_t window_;
   std::vector<Transfer> fresh_;
-  std::vector<std::vector<std::uint32_t>> after_;    // depend, by transfer: who waits for it
-  std::vector<std::vector<Stage>> fresh_stages_;     // phased, by rank
+  std::vector<std::vector<std::uint32_t>> after_;     // depend, by transfer: who waits for it
+  std::vector<std::vector<Stage>> fresh_stages_;      // phased, by rank
   std::vector<std::vector<std::uint32_t>> incoming_;  // credit, by rank: in the order of the schedule
   // Of a run:
   std::uint32_t run_ = 0;

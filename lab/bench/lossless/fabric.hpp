@@ -28,11 +28,11 @@ enum class Flow : std::uint8_t {
 };
 
 struct Rules {
-  double bits_per_s = 20e6;  ///< Of a port.
+  double bits_per_s = 20e6;   ///< Of a port.
   std::uint32_t buffer = 32;  ///< Packets, of every input and lane.
   Flow flow = Flow::credits;
-  bool voq = false;          ///< An input has a queue for every output, in place of one.
-  bool cut_through = true;   ///< Where a wire is not faster than the one before.
+  bool voq = false;         ///< An input has a queue for every output, in place of one.
+  bool cut_through = true;  ///< Where a wire is not faster than the one before.
 };
 
 class Fabric {

@@ -3,6 +3,8 @@
 //
 //   nuice-fabric --prefix nuice- --topology fattree:4x4/2 --hosts 16 --status FILE.json
 //
+//   nuice-fabric --topology crossbar:16 --virtual 1000000    so many packets without any port: how fast the switches are
+//
 // Prints "ready" once every host's namespace has its port, eth0, and this one has br0 for the launcher. Ends by SIGTERM.
 // SIGHUP: reads the chosen paths again. Exit codes: 0 ended, 1 an error, 2 bad command line.
 #include <sched.h>
@@ -11,6 +13,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -18,6 +21,7 @@
 #include "kit/json.hpp"
 #include "lossless/emulator.hpp"
 #include "nuice/core/networks.hpp"
+#include "nuice/core/random.hpp"
 
 namespace nuice::lossless {
 namespace {
@@ -39,6 +43,7 @@ struct Options {
   std::string routing = "table";
   std::string paths;
   std::string status;
+  int virtual_packets = 0;
 };
 
 void add_options(kit::App& app, Options& options) {
@@ -52,6 +57,8 @@ void add_options(kit::App& app, Options& options) {
   kit::add(app, "--switching", options.switching, "", kit::one_of({"cut-through", "store"}));
   kit::add(app, "--routing", options.routing, "", kit::one_of({"table", "hash", "adaptive"}));
   kit::add(app, "--paths", options.paths, "file of chosen paths, read at SIGHUP: lines SRC DST PATH");
+  kit::add(app, "--virtual", options.virtual_packets, "packets between random hosts, on a virtual clock",
+           kit::range(1, 1'000'000'000));
   kit::add(app, "--status", options.status, "file of the counts, ten times a second");
 }
 
@@ -79,6 +86,35 @@ void go_first() {
   prctl(PR_SET_TIMERSLACK, 1);
 }
 
+Time now_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * Time{1'000'000'000} + now.tv_nsec;
+}
+
+/// Cards that always have something to send; what a second of the processor carries.
+void measure(const Cabling& cabling, const Rules& rules, int packets) {
+  Fabric fabric(cabling, rules);
+  const Rank hosts = cabling.num_hosts();
+  for (Rank src = 0; src < hosts; ++src)
+    for (Rank dst = 0; dst < hosts; ++dst) fabric.add_flow(src, dst, no_path);
+  Random random(1);
+  const auto send = [&](Rank src, Time now) {
+    const auto dst = static_cast<Rank>(random.below(static_cast<std::uint64_t>(hosts)));
+    fabric.send(static_cast<Fabric::FlowId>(src * hosts + dst), 1514, 0, now);
+  };
+  const Time began = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+  for (Time now = 0; fabric.delivered() < static_cast<std::uint64_t>(packets); now = fabric.next()) {
+    fabric.run_until(now, [](auto...) {});
+    for (Rank src = 0; src < hosts; ++src)
+      if (fabric.waiting(src) == 0) send(src, now);
+  }
+  const double seconds = 1e-9 * static_cast<double>(now_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
+  const kit::Json json = {{"packets", fabric.delivered()},
+                          {"packets_per_s", static_cast<double>(fabric.delivered()) / seconds}};
+  std::fputs(kit::line(json).c_str(), stdout);
+}
+
 void emulate(const Options& options) {
   const auto topology = make_topology(options.topology);
   if (const std::string reason = why_too_small(*topology, options.hosts); !reason.empty())
@@ -92,6 +128,7 @@ void emulate(const Options& options) {
                           : options.routing == "adaptive" ? Routing::adaptive
                                                           : Routing::table;
   const Cabling cabling(*topology, options.hosts);
+  if (options.virtual_packets > 0) return measure(cabling, rules, options.virtual_packets);
   Emulator emulator(cabling, rules, routing, options.prefix);
   std::signal(SIGTERM, [](int) { ends = 1; });
   std::signal(SIGINT, [](int) { ends = 1; });
@@ -105,11 +142,9 @@ void emulate(const Options& options) {
       reads_paths = 0;
       emulator.choose_paths(options.paths);
     }
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const Time ns = now.tv_sec * Time{1'000'000'000} + now.tv_nsec;
-    if (options.status.empty() || ns - written < status_every) continue;
-    written = ns;
+    const Time now = now_ns(CLOCK_MONOTONIC);
+    if (options.status.empty() || now - written < status_every) continue;
+    written = now;
     write_status(options.status, emulator);
   }
 }

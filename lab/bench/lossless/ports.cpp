@@ -42,7 +42,8 @@ InNamespace::InNamespace(const std::string& name) : before_(open_or_fail("/proc/
 }
 
 InNamespace::~InNamespace() {
-  if (setns(before_.get(), CLONE_NEWNET) != 0) std::abort();  // else packets would go where nobody expects them
+  if (setns(before_.get(), CLONE_NEWNET) != 0)
+    std::abort();  // else packets would go where nobody expects them
 }
 
 FileDescriptor make_port(const std::string& name_space, const std::string& device) {
@@ -58,9 +59,7 @@ FileDescriptor make_port(const std::string& name_space, const std::string& devic
 
 std::optional<Heading> read_heading(std::span<const std::byte> frame) {
   const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(frame[ethernet + at]); };
-  const auto word = [&](std::size_t at) {
-    return static_cast<std::uint16_t>(byte(at) << 8U | byte(at + 1));
-  };
+  const auto word = [&](std::size_t at) { return static_cast<std::uint16_t>(byte(at) << 8U | byte(at + 1)); };
   constexpr std::size_t least = 20;
   if (frame.size() < ethernet + least || frame[12] != std::byte{8} || frame[13] != std::byte{0} ||
       byte(0) >> 4U != 4 || byte(16) >= 224)

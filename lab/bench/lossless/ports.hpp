@@ -42,10 +42,10 @@ FileDescriptor make_port(const std::string& name_space, const std::string& devic
 
 /// What a frame says of where it goes.
 struct Heading {
-  std::uint8_t from;     ///< Last number of the address.
+  std::uint8_t from;  ///< Last number of the address.
   std::uint8_t to;
   std::uint8_t protocol;
-  std::uint16_t source_port = 0;       ///< 0 for a fragment, and where there are none.
+  std::uint16_t source_port = 0;  ///< 0 for a fragment, and where there are none.
   std::uint16_t destination_port = 0;
 };
 /// Nothing if it is no IPv4 to one host.

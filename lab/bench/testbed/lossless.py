@@ -144,13 +144,20 @@ def change(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     if found["lost"]:
         found["void"] = f"{found['lost']} packets were lost"
     elif found["late"] > MOST_LATE * max(found["delivered"], 1):
-        found["void"] = f"{PROGRAM} was too slow for {100 * found['late'] / found['delivered']:.1f} % of the packets"
+        found["void"] = (
+            f"{PROGRAM} was too slow for {100 * found['late'] / found['delivered']:.1f} % of the packets"
+        )
     return found
 
 
 def words(found: dict[str, Any]) -> str:
     text = "{delivered} packets through the fabric, {lost} lost, {late} late".format(**found)
     return text + (f"; VOID: {found['void']}" if found["void"] else "")
+
+
+def total(found: dict[str, Any]) -> str:
+    text = "fabric: {delivered} packets, {lost} lost, {late} late, {peak_load:.2f} of a core at most"
+    return text.format(**found)
 
 
 def describe(settings: Settings) -> str:
@@ -165,7 +172,15 @@ def rdma(network: Network) -> list[str]:
     if not network.settings.topology:
         raise TestbedError("RDMA needs a fabric that drops nothing: --preset lossless")
     subnet = network.subnet().rpartition(".")[0]
-    return [_program(RDMA), "--prefix", network.prefix, "--subnet", subnet, "--topology", network.settings.topology]
+    return [
+        _program(RDMA),
+        "--prefix",
+        network.prefix,
+        "--subnet",
+        subnet,
+        "--topology",
+        network.settings.topology,
+    ]
 
 
 def choose(network: Network, ways: dict[tuple[int, int], int]) -> None:
@@ -175,4 +190,6 @@ def choose(network: Network, ways: dict[tuple[int, int], int]) -> None:
     os.kill(counts(network, fresh=False)["pid"], signal.SIGHUP)
     counts(network)  # it has seen the signal by the second look
     if (taken := counts(network)["chosen"]) != len(ways):
-        raise TestbedError(f"{network.settings.topology} has no such path for {len(ways) - taken} pairs of hosts")
+        raise TestbedError(
+            f"{network.settings.topology} has no such path for {len(ways) - taken} pairs of hosts"
+        )

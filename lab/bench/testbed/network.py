@@ -28,11 +28,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
-import lossless
 import owned
 import spines
 from commands import add_namespace, limit, output, packets_as_on_the_wire, send_again_after
 from owned import TestbedError
+
+import lossless
 
 MAX_HOSTS = 128
 MAX_NETWORKS = 200  # the third number of an address
@@ -47,8 +48,8 @@ SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never
 class Settings:
     """rate, uplink: as tc writes rates, "20mbit". queue: bytes of a switch port's, "32k". cc: TCP congestion
     control. uplink empty: one bridge. spines above 0: leaves of leaf_hosts and spines in place of bridges.
-    ports_per_host: each port on a bridge of its own. rto_min: of the hosts' routes, "5ms". topology not empty: a lossless
-    fabric, to which alone what follows it applies."""
+    ports_per_host: each port on a bridge of its own. rto_min: of the hosts' routes, "5ms". topology
+    not empty: a lossless fabric, to which alone what follows it applies."""
 
     hosts: int = 16
     rate: str = "20mbit"
@@ -324,7 +325,9 @@ def require_rate(option: str, rate: str) -> None:
 def require_queue(queue: str) -> None:
     num_bytes = _amount(queue, rf"({_PREFIX})(b|bit|)", {"b": 1, "bit": 1 / 8, "": 1}, base=1024)
     if num_bytes is None or not LEAST_QUEUE <= num_bytes < 2**32:
-        raise TestbedError(f'--queue "{queue}": bytes from {LEAST_QUEUE} on, a packet, as tc writes it, "32k"')
+        raise TestbedError(
+            f'--queue "{queue}": bytes from {LEAST_QUEUE} on, a packet, as tc writes it, "32k"'
+        )
 
 
 def _amount(text: str, unit: str, units: dict[str, float], base: int = 1000) -> float | None:

@@ -36,11 +36,11 @@ from pathlib import Path
 from typing import Annotated
 
 import launch
-import lossless
 import network
 import owned
 import typer
 
+import lossless
 
 
 def _named(context: typer.Context, option: typer.CallbackParam, name: str) -> str:
@@ -196,7 +196,7 @@ def status(
         print(_words(found.settings))
         print(_total(counts, uplink))
         if fabric:
-            print("fabric: {delivered} packets, {lost} lost, {late} late, {peak_load:.2f} of a core at most".format(**fabric))
+            print(lossless.total(fabric))
 
 
 @app.command(context_settings=TAKES_PROGRAM)
@@ -251,7 +251,7 @@ def once(
 
 @app.command(context_settings=TAKES_PROGRAM)
 def rdma(context: typer.Context, timeout: Timeout = 0, counters: Counters = "", name: Name = "") -> None:
-    """Exchanges as RDMA cards carry them, on a lossless fabric: nuice-testbed rdma --matrix M.mtx --plans FILE:EXECUTOR."""
+    """As RDMA cards carry it, on a lossless fabric: rdma --matrix M.mtx --plans FILE:EXECUTOR."""
     raise typer.Exit(_run_on(name, context.args, 0, "", timeout, counters, "", is_rdma=True))
 
 
@@ -265,8 +265,8 @@ def _run_on(
     ports: str,
     is_rdma: bool = False,
 ) -> int:
-    """The program's exit code, or 124, once it has ended on that network; says what was lost. is_rdma: the program is
-    nuice-fabric-rdma, and these are its words."""
+    """The program's exit code, or 124, once it has ended on that network; says what was lost.
+    is_rdma: the program is nuice-fabric-rdma, and these are its words."""
     if not program:
         raise owned.TestbedError("a program is missing: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]...")
     launcher = launch.Launcher("", "") if is_rdma else launch.find_launcher(mpiexec)

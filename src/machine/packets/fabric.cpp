@@ -100,23 +100,25 @@ void Fabric::lay_outputs(const Routes& routes) {
   queues_.resize(static_cast<std::size_t>(queues));
 }
 
-void Fabric::inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop) {
-  const std::uint32_t packet = free_packet_;
-  free_packet_ = packets_[packet].next;
-  packets_[packet] = {transfer, first_hop, none};
-  ++num_packets_;
-  moves_.push_back({packet, none, none, none, cable_of_port(rank)});
-}
-
-void Fabric::inject_notice(Rank rank, std::uint32_t notice, std::uint32_t first_hop) {
-  if (free_packet_ == none) {
+std::uint32_t Fabric::make_packet(std::uint32_t transfer, std::uint32_t hop) {
+  if (free_packet_ == none) {  // what buffers hold is there; notices come on top
     free_packet_ = static_cast<std::uint32_t>(packets_.size());
     packets_.push_back({0, 0, none});
   }
   const std::uint32_t packet = free_packet_;
   free_packet_ = packets_[packet].next;
-  packets_[packet] = {notice | notice_bit, first_hop + 1, none};
+  packets_[packet] = {transfer, hop, none};
   ++num_packets_;
+  return packet;
+}
+
+void Fabric::inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop) {
+  const std::uint32_t packet = make_packet(transfer, first_hop);
+  moves_.push_back({packet, none, none, none, cable_of_port(rank)});
+}
+
+void Fabric::inject_notice(Rank rank, std::uint32_t notice, std::uint32_t first_hop) {
+  const std::uint32_t packet = make_packet(notice | notice_bit, first_hop + 1);
   append(packet, (cable_of_port(rank) << lane_bits_) + hops_[first_hop].lane);
 }
 

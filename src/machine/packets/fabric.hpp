@@ -64,8 +64,8 @@ class Fabric {
 
   struct Packet {
     std::uint32_t transfer;  // of a notice its number and notice_bit
-    std::uint32_t hop;   // the next one to take
-    std::uint32_t next;  // behind it in its queue, or free
+    std::uint32_t hop;       // the next one to take
+    std::uint32_t next;      // behind it in its queue, or free
   };
   struct Queue {
     std::uint32_t first = none;
@@ -112,6 +112,7 @@ class Fabric {
   void leave(const Move& move);
   bool enter(const Move& move);
   bool is_notice(std::uint32_t packet) const { return (packets_[packet].transfer & notice_bit) != 0; }
+  std::uint32_t make_packet(std::uint32_t transfer, std::uint32_t hop);
   std::uint32_t take_notice(First first);
   bool goes_out(std::uint32_t notice);
   void append(std::uint32_t packet, std::uint32_t to);
