@@ -196,6 +196,26 @@ TEST(Packets, WaitingForLinksBeatsAllAtOnceAndPhases) {
   }
 }
 
+/// Slots until rank 0 has all of rank 1's message, by grants of 4 packets, and whether it sends to a hot port meanwhile.
+double granted_slots(Queueing queueing, bool sends_to_the_hot_port) {
+  std::vector<Message> all{{1, 0, 100 * packet}};
+  for (const Rank src : {0, 3, 4, 5})
+    if (src != 0 || sends_to_the_hot_port) all.push_back({src, 2, 400 * packet});
+  const CommMatrix matrix = messages(6, all);
+  const Schedule schedule = make_schedule(matrix, "coloring");
+  const PacketRun run = simulate_packets(
+      matrix, schedule, slotted("crossbar:6"),
+      {.executor = "credit", .queueing = queueing, .chunk_bytes = 4 * packet, .window_bytes = 16 * packet});
+  for (std::size_t id = 0; id < schedule.num_transfers(); ++id)
+    if (schedule.transfer(id).src == 1) return run.arrived_slots[id];
+  return 0;
+}
+
+TEST(Packets, GrantsWaitBehindThePacketsOfTheirSender) {
+  EXPECT_GT(granted_slots(Queueing::fifo, true), 1.2 * granted_slots(Queueing::fifo, false));
+  EXPECT_LT(granted_slots(Queueing::voq, true), 1.05 * granted_slots(Queueing::voq, false));
+}
+
 TEST(Packets, ForwardedMessagesWaitForTheirParts) {
   const CommMatrix matrix = random_matrix(16, 4, 6, 7);
   const PacketRun run =

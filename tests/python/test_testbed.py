@@ -24,6 +24,8 @@ import network  # noqa: E402
 import owned  # noqa: E402
 import ports as port_counters  # noqa: E402
 
+import lossless  # noqa: E402, F401
+
 why_not = network.why_not()
 needs_network = pytest.mark.skipif(bool(why_not), reason=f"no test network: {why_not}")
 
@@ -388,7 +390,10 @@ def test_presets_are_those_of_the_documentation():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
         assert f"| {settings.hosts}" in row
         assert settings.rate.removesuffix("mbit") + " Mbit/s" in row
-        assert settings.queue.removesuffix("k") + " KiB" in row
+        queue = (
+            f"{settings.buffer} packets" if settings.topology else settings.queue.removesuffix("k") + " KiB"
+        )
+        assert queue in row
         assert (settings.ports_per_host > 1) == ("ports" in row.split("|")[3])
 
 

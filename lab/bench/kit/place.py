@@ -88,6 +88,20 @@ class Place:
             raise Failed(f"nuice-bench was asked for {', '.join(methods)} and answered {records}")
         return records
 
+    def rdma(
+        self, matrix: nuice.CommMatrix, plans: Sequence[tuple[nuice.Plan, str]], reps: int, *more: Any
+    ) -> list[dict[str, Any]]:
+        """Of a lossless fabric: each plan by an executor, as RDMA cards carry it; one record each. Raises
+        Failed, also where the fabric could not keep up."""
+        with scratch() as folder:
+            words = saved(matrix, folder)
+            files = [f"{folder}/{number}.plan" for number in range(len(plans))]
+            for file, (plan, _) in zip(files, plans, strict=True):
+                plan.save(file)
+            named = [f"{file}:{executor}" for file, (_, executor) in zip(files, plans, strict=True)]
+            start = [*TESTBED, "rdma", *words, "--plans", ",".join(named), "--reps", reps, *more]
+            return objects(call(start, env=environment()).stdout)
+
     def several(
         self, runs: int, problem: Any, methods: Sequence[str], *rest: Any, **how: Any
     ) -> dict[str, list]:

@@ -6,6 +6,7 @@
     fabric   two bridges, half of the hosts on each, joined by a cable of `uplink`: links contend as well
     fabric2  leaves of two hosts and two spines that route (spines.py): several ways, by a hash or chosen
     multi2   hosts with two ports, eth0 and eth1, each in a network (10.77, 10.78) and on a bridge of its own
+    lossless switches in user space that drop nothing (lossless.py), of any topology
 
 Several senders to one receiver overflow its short queue and TCP retransmits: incast, as on a real
 switch. All that is made lives in namespaces, so deleting those leaves nothing behind. Needs root, iproute2
@@ -32,6 +33,8 @@ import spines
 from commands import add_namespace, limit, output, packets_as_on_the_wire, send_again_after
 from owned import TestbedError
 
+import lossless
+
 MAX_HOSTS = 128
 MAX_NETWORKS = 200  # the third number of an address
 MAX_PORTS = 4  # of a host; the second number of an address grows with them
@@ -45,7 +48,8 @@ SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never
 class Settings:
     """rate, uplink: as tc writes rates, "20mbit". queue: bytes of a switch port's, "32k". cc: TCP congestion
     control. uplink empty: one bridge. spines above 0: leaves of leaf_hosts and spines in place of bridges.
-    ports_per_host: each port on a bridge of its own. rto_min: of the hosts' routes, "5ms"."""
+    ports_per_host: each port on a bridge of its own. rto_min: of the hosts' routes, "5ms". topology
+    not empty: a lossless fabric, to which alone what follows it applies."""
 
     hosts: int = 16
     rate: str = "20mbit"
@@ -57,6 +61,12 @@ class Settings:
     spines: int = 0
     ports_per_host: int = 1
     rto_min: str = ""
+    topology: str = ""
+    flow: str = "credits"
+    buffer: int = 32
+    queueing: str = "fifo"
+    switching: str = "cut-through"
+    routing: str = "table"
 
 
 PRESETS = {
@@ -67,6 +77,9 @@ PRESETS = {
     "fabric2": Settings(leaf_hosts=2, spines=2),  # the topology fattree:2x8
     "multi": Settings(hosts=8, ranks_per_host=4),
     "multi2": Settings(hosts=8, ranks_per_host=4, ports_per_host=2),
+    "lossless": Settings(topology="crossbar:16"),
+    "lossless2": Settings(topology="fattree:4x4/2"),  # 4 hosts on a leaf, 2 spines: 2:1
+    "lossless-torus": Settings(topology="torus:4x4"),
 }
 
 
@@ -177,7 +190,10 @@ def up(settings: Settings, name: str = "") -> Network:
             _make_switch(network)
             for host in network.hosts:
                 _make_host(network, host)
-            _wait_until_connected(network)
+            if settings.topology:
+                lossless.start(network, bits_per_s(settings.rate))
+            else:
+                _wait_until_connected(network)
             _write_agent(network)
             owned.complete(name)
         except BaseException:
@@ -240,14 +256,16 @@ def set_rate(network: Network, host: int, rate: str) -> None:
     if host not in network.hosts:
         raise TestbedError(f"host {host} is not one of 1..{network.settings.hosts}")
     require_rate("RATE", rate)
+    if network.settings.topology:
+        raise TestbedError("all ports of a lossless fabric have one rate")
     for port in network.ports:
         _shape(replace(network, settings=replace(network.settings, rate=rate)), host, port)
 
 
 def set_switch(network: Network, is_up: bool) -> None:
     """Takes the bridges down, or up again: a network that fails for a while."""
-    if network.settings.spines:
-        raise TestbedError("a fabric of spines has no one switch to take down")
+    if network.settings.spines or network.settings.topology:
+        raise TestbedError("a fabric has no one switch to take down")
     for bridge in _bridges(network.settings):
         subprocess.run(
             ["ip", "-n", network.switch, "link", "set", bridge, "up" if is_up else "down"],
@@ -262,7 +280,8 @@ def counters(network: Network) -> list[dict[str, int]]:
         lines = output("ip", "netns", "exec", network.host(host), "cat", "/proc/net/snmp").splitlines()
         names, values = (line.split()[1:] for line in lines if line.startswith("Tcp:"))
         tcp = dict(zip(names, map(int, values), strict=True))
-        dropped = sum(_dropped(network.switch_of(host), switch_port(host, port)) for port in network.ports)
+        ports = [] if network.settings.topology else network.ports
+        dropped = sum(_dropped(network.switch_of(host), switch_port(host, port)) for port in ports)
         found.append({"segments": tcp["OutSegs"], "retransmitted": tcp["RetransSegs"], "dropped": dropped})
     return found
 
@@ -285,16 +304,20 @@ def uplink_dropped(network: Network) -> int:
 
 def choose_ways(network: Network, plan: Path | None) -> int:
     """By a schedule with paths each message's spine; None: by the hash again. How many pairs have a spine."""
-    if not network.settings.spines:
-        raise TestbedError("ways are chosen where there are spines: --preset fabric2")
+    if not network.settings.spines and not network.settings.topology:
+        raise TestbedError("ways are chosen where there are several: --preset fabric2, lossless2")
     ways = spines.ways_of(plan, network) if plan else {}
-    spines.choose(network, ways)
+    (lossless if network.settings.topology else spines).choose(network, ways)
     return len(ways)
+
+
+def bits_per_s(rate: str) -> float | None:
+    return _amount(rate, rf"({_PREFIX})(bit|bps|)", {"bit": 1, "bps": 8, "": 1})
 
 
 def require_rate(option: str, rate: str) -> None:
     """What tc takes for a rate; 8 bit/s is the least that it can count."""
-    bits = _amount(rate, rf"({_PREFIX})(bit|bps|)", {"bit": 1, "bps": 8, "": 1})
+    bits = bits_per_s(rate)
     if bits is None or not 8 <= bits < MOST:
         raise TestbedError(f'{option} "{rate}": a rate above 0 as tc writes it, "20mbit"')
 
@@ -302,7 +325,9 @@ def require_rate(option: str, rate: str) -> None:
 def require_queue(queue: str) -> None:
     num_bytes = _amount(queue, rf"({_PREFIX})(b|bit|)", {"b": 1, "bit": 1 / 8, "": 1}, base=1024)
     if num_bytes is None or not LEAST_QUEUE <= num_bytes < 2**32:
-        raise TestbedError(f'--queue "{queue}": bytes from {LEAST_QUEUE} on, a packet, as tc writes it, "32k"')
+        raise TestbedError(
+            f'--queue "{queue}": bytes from {LEAST_QUEUE} on, a packet, as tc writes it, "32k"'
+        )
 
 
 def _amount(text: str, unit: str, units: dict[str, float], base: int = 1000) -> float | None:
@@ -329,6 +354,8 @@ def _check(settings: Settings) -> None:
         raise TestbedError(
             "--ports-per-host: only with one switch for each port, not with an uplink or spines"
         )
+    if settings.topology:
+        lossless.check(settings)
     available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     if settings.cc not in available:
         raise TestbedError(f"--cc {settings.cc}: this kernel has {', '.join(available)}")
@@ -353,6 +380,7 @@ def _make_switch(network: Network) -> None:
     output("ip", "-n", switch, "link", "set", "lo", "up")
     if settings.spines:
         spines.make(network)
+    if settings.spines or settings.topology:
         return
     for bridge in _bridges(settings):
         output("ip", "-n", switch, "link", "add", bridge, "type", "bridge")
@@ -369,7 +397,7 @@ def _make_switch(network: Network) -> None:
 def _make_host(network: Network, host: int) -> None:
     name = network.host(host)
     add_namespace(network.name, name)
-    for port in network.ports:
+    for port in [] if network.settings.topology else network.ports:
         _connect(network, host, port)
     output("ip", "-n", name, "link", "set", "lo", "up")
     key = f"net.ipv4.tcp_congestion_control={network.settings.cc}"

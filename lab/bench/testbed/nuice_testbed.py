@@ -8,7 +8,8 @@
   nuice-testbed up --name a              beside the one without a name; run, down and so on take --name too
   nuice-testbed once --hosts 8 PROGRAM   up, run and down in one; without root in a user namespace
 
-Exit codes: 0 done, 2 bad input or no network possible, 130 interrupted; `run` ends with the program's own.
+Exit codes: 0 done, 2 bad input or no network possible, 130 interrupted; `run` ends with the program's own, or
+with 3 where a lossless fabric could not keep up and the run is void.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +40,7 @@ import network
 import owned
 import typer
 
+import lossless
 
 def _named(context: typer.Context, option: typer.CallbackParam, name: str) -> str:
     """An empty name that was given is a variable of a script that is not set, and not the network without one."""
@@ -78,6 +80,14 @@ Uplink = Annotated[
     str | None, typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one.")
 ]
 RtoMin = Annotated[str | None, typer.Option(metavar="TIME", help='Shortest timeout of TCP, "5ms"; else 200.')]
+Topology = Annotated[
+    str | None, typer.Option(metavar="SPEC", help="A fabric that drops nothing, as nuice plan names it.")
+]
+Flow = Annotated[str | None, typer.Option(help="Of a lossless fabric: credits or pfc.")]
+Buffer = Annotated[int | None, typer.Option(metavar="PACKETS", help="Of an input of its switches.")]
+Queueing = Annotated[str | None, typer.Option(help="fifo; voq: an input has a queue for every output.")]
+Switching = Annotated[str | None, typer.Option(help="cut-through or store.")]
+Routing = Annotated[str | None, typer.Option(help="table, hash (of a connection), adaptive.")]
 NumRanks = Annotated[
     int, typer.Option("--ranks", metavar="N", help="Number of ranks; 0: as many as there is room for.")
 ]
@@ -91,6 +101,7 @@ Counters = Annotated[
 Ports = Annotated[str, typer.Option(metavar="FILE.json", help="Write what each port carried, every 4 ms.")]
 TAKES_PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True}
 PORTS_EVERY_S = 0.004
+VOID = 3  # exit code
 
 app = typer.Typer(
     add_completion=False,
@@ -103,6 +114,7 @@ app = typer.Typer(
 
 @app.command()
 def up(
+    context: typer.Context,
     preset: Preset = "shallow",
     hosts: NumHosts = None,
     rate: Rate = None,
@@ -112,17 +124,24 @@ def up(
     ports_per_host: PortsPerHost = None,
     uplink: Uplink = None,
     rto_min: RtoMin = None,
+    topology: Topology = None,
+    flow: Flow = None,
+    buffer: Buffer = None,
+    queueing: Queueing = None,
+    switching: Switching = None,
+    routing: Routing = None,
     name: Name = "",
 ) -> None:
     """Make the network. A failed or interrupted start removes what it made."""
-    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, uplink=uplink)
-    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host, rto_min=rto_min)
-    settings = _settings(preset, asked)
+    settings = _settings(context)
     network.up(settings, name)
     print(_words(settings))
 
 
-def _settings(preset: str, asked: dict[str, int | str | None]) -> network.Settings:
+def _settings(context: typer.Context) -> network.Settings:
+    """The preset, with what else was given."""
+    preset = context.params["preset"]
+    asked = {field.name: context.params.get(field.name) for field in fields(network.Settings)}
     if preset not in network.PRESETS:
         raise owned.TestbedError(f"--preset {preset}: one of {', '.join(network.PRESETS)}")
     return replace(network.PRESETS[preset], **{k: v for k, v in asked.items() if v is not None})
@@ -168,11 +187,15 @@ def status(
     """What is up, and what its ports have dropped and its hosts sent again so far."""
     found = network.current(name)
     counts, uplink = network.counters(found), network.uplink_dropped(found)
+    fabric = lossless.counts(found) if found.settings.topology else None
     if as_json:
-        print(json.dumps({"settings": asdict(found.settings), "hosts": counts, "uplink_dropped": uplink}))
+        state = {"settings": asdict(found.settings), "hosts": counts, "uplink_dropped": uplink}
+        print(json.dumps(state | {"prefix": found.prefix, "subnet": found.subnet(), "fabric": fabric}))
     else:
         print(_words(found.settings))
         print(_total(counts, uplink))
+        if fabric:
+            print(lossless.total(fabric))
 
 
 @app.command(context_settings=TAKES_PROGRAM)
@@ -201,6 +224,12 @@ def once(
     ports_per_host: PortsPerHost = None,
     uplink: Uplink = None,
     rto_min: RtoMin = None,
+    topology: Topology = None,
+    flow: Flow = None,
+    buffer: Buffer = None,
+    queueing: Queueing = None,
+    switching: Switching = None,
+    routing: Routing = None,
     ranks: NumRanks = 0,
     mpiexec: Mpiexec = "",
     timeout: Timeout = 0,
@@ -210,10 +239,8 @@ def once(
     """A network for one program: up, run and down in one. Without root all of it is in a user namespace."""
     if os.geteuid() != 0:
         network.enter_user_namespace([sys.executable, *sys.argv])
-    asked = dict(hosts=hosts, rate=rate, queue=queue, cc=cc, uplink=uplink)
-    asked |= dict(ranks_per_host=ranks_per_host, ports_per_host=ports_per_host, rto_min=rto_min)
     name = f"once{os.getpid()}"
-    network.up(_settings(preset, asked), name)
+    network.up(_settings(context), name)
     try:
         status = _run_on(name, context.args, ranks, mpiexec, timeout, counters, ports)
     finally:
@@ -221,18 +248,36 @@ def once(
     raise typer.Exit(status)
 
 
+@app.command(context_settings=TAKES_PROGRAM)
+def rdma(context: typer.Context, timeout: Timeout = 0, counters: Counters = "", name: Name = "") -> None:
+    """As RDMA cards carry it, on a lossless fabric: rdma --matrix M.mtx --plans FILE:EXECUTOR."""
+    raise typer.Exit(_run_on(name, context.args, 0, "", timeout, counters, "", is_rdma=True))
+
+
 def _run_on(
-    name: str, program: list[str], ranks: int, mpiexec: str, timeout_s: float, counters: str, ports: str
+    name: str,
+    program: list[str],
+    ranks: int,
+    mpiexec: str,
+    timeout_s: float,
+    counters: str,
+    ports: str,
+    is_rdma: bool = False,
 ) -> int:
-    """The program's exit code, or 124, once it has ended on that network; says what was lost."""
+    """The program's exit code, or 124, once it has ended on that network; says what was lost.
+    is_rdma: the program is nuice-fabric-rdma, and these are its words."""
     if not program:
         raise owned.TestbedError("a program is missing: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]...")
-    launcher = launch.find_launcher(mpiexec)
+    launcher = launch.Launcher("", "") if is_rdma else launch.find_launcher(mpiexec)
     with owned.locked(name, alone=False):
         here = network.current(name)
         num_ranks = ranks or here.settings.hosts * here.settings.ranks_per_host
-        words = launch.command(launcher, here, num_ranks, program)
+        if is_rdma:
+            words = [*lossless.rdma(here), *program]
+        else:
+            words = launch.command(launcher, here, num_ranks, program)
         before, uplink = network.counters(here), network.uplink_dropped(here)
+        fabric = lossless.counts(here) if here.settings.topology else None
         with _watched_ports(here, ports):
             status = _run(words, launcher, here, timeout_s)
         change = [
@@ -240,10 +285,18 @@ def _run_on(
             for after, earlier in zip(network.counters(here), before, strict=True)
         ]
         uplink = network.uplink_dropped(here) - uplink
+        found = {"settings": asdict(here.settings), "hosts": change, "uplink_dropped": uplink}
+        if fabric:
+            now = lossless.counts(here)
+            found |= {"fabric": lossless.change(fabric, now)}
     if counters:
         with open(counters, "w") as file:
-            json.dump({"settings": asdict(here.settings), "hosts": change, "uplink_dropped": uplink}, file)
+            json.dump(found, file)
     print(f"nuice-testbed: {_total(change, uplink)}", file=sys.stderr)
+    if fabric:
+        print(f"nuice-testbed: {lossless.words(found['fabric'])}", file=sys.stderr)
+        if found["fabric"]["void"]:
+            return status or VOID
     return status
 
 
@@ -253,8 +306,8 @@ def _watched_ports(here: network.Network, path: str) -> Iterator[None]:
     if not path:
         yield
         return
-    if here.settings.spines:
-        raise owned.TestbedError("--ports looks at one switch: not with spines")
+    if here.settings.spines or here.settings.topology:
+        raise owned.TestbedError("--ports looks at one switch: not with spines or a lossless fabric")
     program = [sys.executable, str(Path(__file__).with_name("ports.py")), path, str(PORTS_EVERY_S)]
     looking = subprocess.Popen(
         ["ip", "netns", "exec", here.switch, *program], preexec_fn=owned.die_with_parent
@@ -305,7 +358,7 @@ def _run(words: list[str], launcher: launch.Launcher, here: network.Network, tim
         words, env=environment, start_new_session=True, preexec_fn=owned.die_with_parent
     )
     try:
-        return process.wait(timeout_s or None)
+        return _wait(process, here, timeout_s)
     except subprocess.TimeoutExpired:
         print(f"nuice-testbed: ended after {timeout_s:g} s", file=sys.stderr)
         return 124
@@ -314,6 +367,19 @@ def _run(words: list[str], launcher: launch.Launcher, here: network.Network, tim
             _end(process)
         owned.kill(owned.namespaces(here.name), run_id)
         shutil.rmtree(environment["TMPDIR"], ignore_errors=True)
+
+
+def _wait(process: subprocess.Popen[bytes], here: network.Network, timeout_s: float) -> int:
+    """As process.wait(); ends with an error where the fabric has ended."""
+    if not here.settings.topology:
+        return process.wait(timeout_s or None)
+    deadline = time.monotonic() + (timeout_s or math.inf)
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(min(1.0, max(deadline - time.monotonic(), 0)))
+        if time.monotonic() >= deadline:
+            raise subprocess.TimeoutExpired(process.args, timeout_s)
+        lossless.require_alive(here)
 
 
 def _end(process: subprocess.Popen[bytes], patience_s: float = 3.0) -> None:
@@ -327,9 +393,8 @@ def _end(process: subprocess.Popen[bytes], patience_s: float = 3.0) -> None:
 
 
 def _words(settings: network.Settings) -> str:
-    text = (
-        f"{settings.hosts} hosts, ports of {settings.rate}, switch queues of {settings.queue}, {settings.cc}"
-    )
+    queues = lossless.describe(settings) if settings.topology else f"switch queues of {settings.queue}"
+    text = f"{settings.hosts} hosts, ports of {settings.rate}, {queues}, {settings.cc}"
     if settings.ranks_per_host > 1:
         text += f", {settings.ranks_per_host} ranks on each"
     if settings.ports_per_host > 1:

@@ -100,12 +100,50 @@ void Fabric::lay_outputs(const Routes& routes) {
   queues_.resize(static_cast<std::size_t>(queues));
 }
 
-void Fabric::inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop) {
+std::uint32_t Fabric::make_packet(std::uint32_t transfer, std::uint32_t hop) {
+  if (free_packet_ == none) {  // what buffers hold is there; notices come on top
+    free_packet_ = static_cast<std::uint32_t>(packets_.size());
+    packets_.push_back({0, 0, none});
+  }
   const std::uint32_t packet = free_packet_;
   free_packet_ = packets_[packet].next;
-  packets_[packet] = {transfer, first_hop, none};
+  packets_[packet] = {transfer, hop, none};
   ++num_packets_;
+  return packet;
+}
+
+void Fabric::inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop) {
+  const std::uint32_t packet = make_packet(transfer, first_hop);
   moves_.push_back({packet, none, none, none, cable_of_port(rank)});
+}
+
+void Fabric::inject_notice(Rank rank, std::uint32_t notice, std::uint32_t first_hop) {
+  const std::uint32_t packet = make_packet(notice | notice_bit, first_hop + 1);
+  append(packet, (cable_of_port(rank) << lane_bits_) + hops_[first_hop].lane);
+}
+
+std::uint32_t Fabric::take_notice(First first) {
+  Queue& queue = queues_[first.queue];
+  const std::uint32_t notice = queue.first;
+  queue.first = packets_[notice].next;
+  if (queue.first == none)
+    queue.last = none;
+  else
+    show_first(first.queue, first.from);
+  return notice;
+}
+
+/// To where it goes next. True when it has arrived.
+bool Fabric::goes_out(std::uint32_t notice) {
+  const Hop hop = hops_[packets_[notice].hop];
+  const std::uint32_t cable = first_cable_[hop.wire];
+  if (cable == none) {
+    forget(notice);
+    return true;
+  }
+  ++packets_[notice].hop;
+  append(notice, (cable << lane_bits_) + hop.lane);
+  return false;
 }
 
 void Fabric::arbitrate() {
@@ -180,13 +218,45 @@ void Fabric::leave(const Move& move) {
   queue.first = packets_[move.packet].next;
   --at.num_packets;
   ++room_[move.from];
-  if (queueing_ == Queueing::voq && queue.first != none) return;
+  if (queueing_ == Queueing::voq && queue.first != none && !is_notice(queue.first)) return;
   want(move.output, place, false);
-  if (queue.first == none) {
+  if (queue.first == none)
     queue.last = none;
-  } else {
-    want(output_of_[hops_[packets_[queue.first].hop].wire], place, true);
+  else
+    show_first(move.queue, move.from);
+}
+
+/// To the output that it wants; notices go by themselves.
+void Fabric::show_first(std::uint32_t queue, std::uint32_t from) {
+  const std::uint32_t first = queues_[queue].first;
+  if (is_notice(first)) {
+    notices_.push_back({queue, from});
+    return;
   }
+  const Switch& at = switches_[switch_of_[from >> lane_bits_]];
+  want(output_of_[hops_[packets_[first].hop].wire], from - (at.first_cable << lane_bits_), true);
+}
+
+/// To the place's queue of where it goes next.
+void Fabric::append(std::uint32_t packet, std::uint32_t to) {
+  const Switch& at = switches_[switch_of_[to >> lane_bits_]];
+  const Output& next = outputs_[output_of_[hops_[packets_[packet].hop].wire]];
+  const std::uint32_t id = queue_of(next, at, to - (at.first_cable << lane_bits_));
+  Queue& queue = queues_[id];
+  packets_[packet].next = none;
+  if (queue.last == none) {
+    queue.first = queue.last = packet;
+    show_first(id, to);
+    return;
+  }
+  packets_[queue.last].next = packet;
+  queue.last = packet;
+}
+
+void Fabric::forget(std::uint32_t packet) {
+  packets_[packet].next = free_packet_;
+  free_packet_ = packet;
+  --num_packets_;
 }
 
 /// True when it has arrived.
@@ -194,27 +264,14 @@ bool Fabric::enter(const Move& move) {
   ++packet_hops_;
   Packet& packet = packets_[move.packet];
   if (move.cable == none) {
-    packet.next = free_packet_;
-    free_packet_ = move.packet;
-    --num_packets_;
+    forget(move.packet);
     return true;
   }
   const std::uint32_t to = (move.cable << lane_bits_) + hops_[packet.hop].lane;
   --room_[to];
   ++packet.hop;
-  packet.next = none;
-  Switch& at = switches_[switch_of_[move.cable]];
-  ++at.num_packets;
-  const std::uint32_t place = to - (at.first_cable << lane_bits_);
-  const std::uint32_t next = output_of_[hops_[packet.hop].wire];
-  Queue& queue = queues_[queue_of(outputs_[next], at, place)];
-  if (queue.last == none) {
-    queue.first = move.packet;
-    want(next, place, true);
-  } else {
-    packets_[queue.last].next = move.packet;
-  }
-  queue.last = move.packet;
+  ++switches_[switch_of_[move.cable]].num_packets;
+  append(move.packet, to);
   return false;
 }
 

@@ -5,6 +5,9 @@
 //   each output takes, in turn, the next input whose packet wants it, if the buffer behind it has room
 //   then all packets move at once: what leaves a buffer in this slot makes room for the next one
 //
+// Notices and grants are so short that they take no slot, no room and no turn; but they stand in the same queues, and wait
+// there for what is before them.
+//
 // A wire of capacity c is ceil(c) cables of speed c / ceil(c) each. An input's buffer holds buffer_packets for each
 // virtual lane; fifo keeps a lane's packets in one queue, voq in one for every output.
 #pragma once
@@ -26,9 +29,19 @@ class Fabric {
   /// A packet of `transfer` sets out over the route that begins with hops()[first_hop]. Requires takes(), once a slot.
   void inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop);
 
-  /// One slot, the packets injected since the last one included. arrive(transfer) is called for each at its end.
-  template <typename Arrive>
-  void step(Arrive arrive) {
+  /// A notice or a grant sets out, whether takes() or not.
+  void inject_notice(Rank rank, std::uint32_t notice, std::uint32_t first_hop);
+
+  /// One slot, the packets injected since the last one included. arrive(transfer) is called for each at its end, and
+  /// told(notice).
+  template <typename Arrive, typename Told>
+  void step(Arrive arrive, Told told) {
+    for (std::size_t i = 0; i < notices_.size(); ++i) {  // until all stand behind packets
+      const std::uint32_t packet = take_notice(notices_[i]);
+      const std::uint32_t notice = packets_[packet].transfer & ~notice_bit;
+      if (goes_out(packet)) told(notice);
+    }
+    notices_.clear();
     arbitrate();
     for (const Move& move : moves_) leave(move);
     for (const Move& move : moves_) {
@@ -47,15 +60,20 @@ class Fabric {
 
  private:
   static constexpr std::uint32_t none = ~0U;
+  static constexpr std::uint32_t notice_bit = 1U << 31U;
 
   struct Packet {
-    std::uint32_t transfer;
-    std::uint32_t hop;   // the next one to take
-    std::uint32_t next;  // behind it in its queue, or free
+    std::uint32_t transfer;  // of a notice its number and notice_bit
+    std::uint32_t hop;       // the next one to take
+    std::uint32_t next;      // behind it in its queue, or free
   };
   struct Queue {
     std::uint32_t first = none;
     std::uint32_t last = none;
+  };
+  struct First {  // a notice that is the first of its queue
+    std::uint32_t queue;
+    std::uint32_t from;  // place among all
   };
   struct Output {  // a wire, as the switch at its beginning sees it
     WireId wire = 0;
@@ -93,6 +111,13 @@ class Fabric {
   }
   void leave(const Move& move);
   bool enter(const Move& move);
+  bool is_notice(std::uint32_t packet) const { return (packets_[packet].transfer & notice_bit) != 0; }
+  std::uint32_t make_packet(std::uint32_t transfer, std::uint32_t hop);
+  std::uint32_t take_notice(First first);
+  bool goes_out(std::uint32_t notice);
+  void append(std::uint32_t packet, std::uint32_t to);
+  void show_first(std::uint32_t queue, std::uint32_t from);
+  void forget(std::uint32_t packet);
   void want(std::uint32_t output, std::uint32_t place, bool wanted);
 
   const Queueing queueing_;
@@ -114,6 +139,7 @@ class Fabric {
   std::vector<Packet> packets_;
   std::uint32_t free_packet_ = none;
   std::vector<Move> moves_;
+  std::vector<First> notices_;
   std::uint64_t slot_ = 0;
   std::uint64_t num_packets_ = 0;
   std::uint64_t packet_hops_ = 0;

@@ -162,9 +162,24 @@ void Senders::arrives(std::uint32_t transfer, double slot) {
 void Senders::tell(std::uint32_t transfer, double slot) {
   moving_[transfer].told = true;
   for (const std::uint32_t next : after_[transfer]) {
-    const bool own = program_.moves[next].src == program_.moves[transfer].dst;
-    push(slot + rules_.times.message + (own ? 0 : rules_.times.notice), What::opens, next);
+    const Rank here = program_.moves[transfer].dst;
+    const Rank there = program_.moves[next].src;
+    if (here == there)
+      push(slot + rules_.times.message, What::opens, next);
+    else
+      give({here, there, next, 0}, slot);
   }
+}
+
+void Senders::is_told(const Notice& notice, double slot) {
+  const double known = slot + rules_.times.notice;
+  if (notice.packets == 0) {
+    push(known + rules_.times.message, What::opens, notice.transfer);
+    return;
+  }
+  double& busy_until = busy_until_[at(notice.to)];
+  busy_until = std::max(busy_until, known) + rules_.times.send;
+  push(busy_until, What::granted, notice.transfer, notice.packets);
 }
 
 void Senders::complete(std::uint32_t transfer, double slot) {
@@ -227,9 +242,7 @@ void Senders::grant(Rank rank, double slot) {
     if (count < std::min(rules_.chunk, rest(id)) && coming > 0) continue;
     moving.granted += count;
     receiver.outstanding += count;
-    double& busy_until = busy_until_[at(program_.moves[id].src)];
-    busy_until = std::max(busy_until, slot + rules_.times.notice) + rules_.times.send;
-    push(busy_until, What::granted, id, count);
+    give({rank, program_.moves[id].src, id, count}, slot);
   }
 }
 

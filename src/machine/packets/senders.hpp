@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "machine/simulator/program.hpp"
@@ -41,6 +43,16 @@ class Senders {
   Senders(const Program& program, std::vector<std::uint32_t> packets, const std::vector<bool>& eager,
           const Dependencies* before, const Rules& rules);
 
+  /// A notice or a grant on its way from a rank to another.
+  struct Notice {
+    Rank from;
+    Rank to;
+    std::uint32_t transfer;  ///< That may go ...
+    std::uint32_t packets;   ///< ... so far; a notice: 0
+  };
+  /// Who carries them, and calls is_told() when they are there. Unless set they are there at once.
+  void set_carrier(std::function<void(const Notice&)> carry) { carry_ = std::move(carry); }
+  void is_told(const Notice& notice, double slot);
   /// What is due by this slot.
   void begin_slot(double slot);
   bool has_packet(Rank rank) const { return !ready_[at(rank)].transfers.empty(); }
@@ -113,8 +125,11 @@ class Senders {
   void grant(Rank rank, double slot);
   bool in_phases() const { return !stages_.empty(); }
 
+  void give(const Notice& notice, double slot) { carry_ ? carry_(notice) : is_told(notice, slot); }
+
   const Program& program_;
   const Rules rules_;
+  std::function<void(const Notice&)> carry_;
   std::vector<Moving> moving_;
   std::vector<bool> waits_for_receiver_;           // by move
   std::vector<std::vector<std::uint32_t>> after_;  // by transfer: who depends on it

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "core/support/table.hpp"
@@ -62,11 +63,13 @@ class Run {
   PacketRun make() {
     if (pace_ == Pace::grants && !program_.needed_by.empty())
       throw Error(ErrorCode::not_applicable, "executor " + options_.executor + " cannot forward messages");
-    const machine::Routes routes(*machine_.topology, schedule_.num_ranks(), ways());
-    find_bounds(routes);
-    result_.virtual_lanes = routes.virtual_lanes();
     std::optional<Dependencies> before;
     if (pace_ == Pace::notices) before = find_dependencies();
+    std::vector<Way> all = ways();
+    if (options_.queueing != Queueing::drop) add_ways_of_notices(before, all);
+    const machine::Routes routes(*machine_.topology, schedule_.num_ranks(), all);
+    find_bounds(routes);
+    result_.virtual_lanes = routes.virtual_lanes();
     machine::Senders senders(program_, packets_, eager_, before ? &*before : nullptr, rules());
     if (options_.queueing == Queueing::drop) {
       machine::DropFabric fabric(routes, options_.buffer_packets);
@@ -107,6 +110,21 @@ class Run {
     }
     first_way_.push_back(static_cast<std::uint32_t>(result.size()));
     return result;
+  }
+
+  /// Behind those of transfers: from receivers to the senders that they tell.
+  void add_ways_of_notices(const std::optional<Dependencies>& before, std::vector<Way>& all) {
+    const auto add = [&](Rank from, Rank to) {
+      if (from == to) return;
+      const auto way = static_cast<std::uint32_t>(all.size());
+      if (way_of_notice_.try_emplace({from, to}, way).second) all.push_back({from, to, no_path});
+    };
+    const auto& moves = program_.moves;
+    for (std::uint32_t id = 0; id < moves.size(); ++id) {
+      if (pace_ == Pace::grants) add(moves[id].dst, moves[id].src);
+      if (!before) continue;
+      for (const std::uint32_t earlier : before->of(id)) add(moves[earlier].dst, moves[id].src);
+    }
   }
 
   void find_bounds(const machine::Routes& routes) {
@@ -151,6 +169,12 @@ class Run {
 
   void deliver(const machine::Routes& routes, machine::Fabric& fabric, machine::Senders& senders) {
     result_.arrived_slots.assign(packets_.size(), 0);
+    std::vector<machine::Senders::Notice> notices;
+    senders.set_carrier([&](const machine::Senders::Notice& notice) {
+      const std::uint32_t way = way_of_notice_.at({notice.from, notice.to});
+      fabric.inject_notice(notice.from, static_cast<std::uint32_t>(notices.size()), routes.first_hop()[way]);
+      notices.push_back(notice);
+    });
     double slot = 0;
     double last = 0;
     while (!senders.is_done()) {
@@ -169,10 +193,12 @@ class Run {
       }
       if (senders.num_ready() > 0) inject(routes, fabric, senders);
       ++slot;
-      fabric.step([&](std::uint32_t transfer) {
-        last = result_.arrived_slots[transfer] = slot;
-        senders.arrives(transfer, slot);
-      });
+      fabric.step(
+          [&](std::uint32_t transfer) {
+            last = result_.arrived_slots[transfer] = slot;
+            senders.arrives(transfer, slot);
+          },
+          [&](std::uint32_t notice) { senders.is_told(notices[notice], slot); });
     }
     ends(last);
   }
@@ -263,6 +289,7 @@ class Run {
   std::vector<std::uint32_t> packets_;  // by transfer
   std::vector<bool> eager_;             // likewise
   std::vector<std::uint32_t> first_way_;
+  std::map<std::pair<Rank, Rank>, std::uint32_t> way_of_notice_;
   PacketRun result_;
 };
 
@@ -324,7 +351,7 @@ double switch_throughput(int ports, Queueing queueing, int slots, std::uint64_t 
                        static_cast<std::size_t>(random.below(static_cast<std::uint64_t>(ports)));
       fabric.inject(src, 0, routes.first_hop()[way]);
     }
-    fabric.step([&](std::uint32_t) { delivered += slot >= warm_up ? 1 : 0; });
+    fabric.step([&](std::uint32_t) { delivered += slot >= warm_up ? 1 : 0; }, [](std::uint32_t) {});
   }
   return static_cast<double>(delivered) / (static_cast<double>(slots) * ports);
 }

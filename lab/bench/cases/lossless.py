@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A lossless fabric that is emulated (nuice-testbed up --preset lossless): itself, MPI on it, and victims.
+
+emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the 99th
+percentile of how far two packets come apart from the rate, in packets; and how many packets a second of a
+core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every method over
+TCP on a full tree of 16 hosts, d = 8, by the network's routes and, turn by turn, by the ways that
+clos_coloring chooses. rdma: the same as RDMA cards carry it, 32 packets of a connection under way; `ac:async`
+is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow takes that shares no port with a hot
+receiver, beside the time that it takes alone.
+"""
+
+import json
+from statistics import median
+
+import nuice
+from kit import KIB, MEDIAN, Case, Table, call, network, objects, scratch, testbed
+from kit.patterns import hot, uniform
+from nuice.cli.bench import find_program
+
+TREE = "fattree:4x4"
+PEERS = ["alltoallv", "isend", "nbx"]
+MPI = [
+    *PEERS,
+    "coloring:async",
+    "coloring:phased",
+    "coloring:credit",
+    "link_list:depend",
+    "clos_coloring:credit",
+]
+RDMA = ["ac:async", "coloring:phased", "coloring:credit", "link_coloring:phased", "link_coloring:depend"]
+RDMA += ["link_list:depend", "clos_coloring:phased", "clos_coloring:depend"]
+SIZES = {"256 KiB": (256 * KIB, 1), "32 KiB to 1 MiB": (32 * KIB, 32)}
+PACKET = 1514 * 8  # bits, with its Ethernet header
+DATA = 1456
+VICTIM = (6, 12)  # of the hot host's cable upwards, but of no port of the others
+
+
+def planned(matrix, methods, topology):
+    made = nuice.make_topology(topology)
+    return [(nuice.plan(matrix, m.split(":")[0], topology=made), m.split(":")[1]) for m in methods]
+
+
+def emulator(options):
+    """Acknowledgements go where data go, so that no two flows want the same port."""
+    with network("--preset", "lossless", "--rate", options.rate, name="lossless") as where:
+        pairs = [(rank, rank ^ 1, 500 * DATA) for rank in range(where.ranks)]
+        matrix = nuice.CommMatrix.from_messages(where.ranks, pairs)
+        record = where.rdma(matrix, planned(matrix, ["ac:async"], "crossbar:16"), options.reps)[0]
+        packet_s = PACKET / (8 * where.host_bytes_per_s)
+        state = json.loads(testbed("status", "--json"))["fabric"]
+        virtual = [find_program("nuice-fabric"), "--topology", "crossbar:16", "--virtual", 1_000_000]
+        yield {
+            "part": "emulator",
+            "fabric": f"{where.ranks} ports of {options.rate}",
+            "of_rate": 500 * packet_s / median(record["seconds"]),
+            "jitter_packets": abs(record["gap_p99_s"] / packet_s - 1),
+            "packets_per_s": state["delivered"] / state["busy_s"],
+            "virtual_packets_per_s": objects(call(virtual).stdout)[0]["packets_per_s"],
+        }
+
+
+def mpi(where, name, matrix, options, ways):
+    testbed("ways", *ways)
+    more = ["--topology", TREE, "--settle", 1, "--warmup", 1]
+    records = where.bench(matrix, MPI, options.reps, *more)
+    best = min(r[MEDIAN] for r in records if r["method"] in PEERS)
+    for r in records:
+        assert r["verified"] is not False, r
+        yield {
+            "part": "mpi",
+            "sizes": name,
+            "ways": "chosen" if ways else "table",
+            "method": r["method"],
+            "median_s": r[MEDIAN],
+            "faster": best / r[MEDIAN],
+            "to_bound": r[MEDIAN] / bound_s(where, matrix),
+            "sent_again": r["tcp_segments_sent_again"],
+        }
+
+
+def bound_s(where, matrix):
+    return nuice.lower_bounds(matrix).max_port_bytes / where.host_bytes_per_s
+
+
+def rdma(where, name, matrix, options):
+    records = where.rdma(matrix, planned(matrix, RDMA, TREE), options.reps)
+    seconds = [median(record["seconds"]) for record in records]
+    for method, took in zip(RDMA, seconds, strict=True):
+        yield {
+            "part": "rdma",
+            "sizes": name,
+            "method": method,
+            "median_s": took,
+            "faster": seconds[0] / took,
+            "to_bound": took / bound_s(where, matrix),
+        }
+
+
+def victims(where, options):
+    """Everybody but the two ends of the victim sends to rank 0; all wait in the same buffers."""
+    size = 300 * DATA
+    alone = nuice.CommMatrix.from_messages(where.ranks, [(*VICTIM, size)])
+    free = median(where.rdma(alone, planned(alone, ["ac:async"], TREE), options.reps)[0]["seconds"])
+    incast = [tuple(map(int, e)) for e in zip(*hot(where.ranks, size).entries(), strict=True)]
+    messages = sorted([*(m for m in incast if m[0] not in VICTIM), (*VICTIM, size)])
+    matrix = nuice.CommMatrix.from_messages(where.ranks, messages)
+    methods = ["ac:async", "coloring:phased", "coloring:credit", "coloring:depend", "link_list:depend"]
+    for method, record in zip(
+        methods, where.rdma(matrix, planned(matrix, methods, TREE), options.reps, "--arrivals"), strict=True
+    ):
+        place = record["transfers"].index(list(VICTIM))
+        took = median(arrived[place] for arrived in record["arrived_s"])
+        yield {"part": "victim", "method": method, "alone_s": free, "median_s": took, "slower": took / free}
+
+
+def rows(options):
+    if "emulator" in options.parts:
+        yield from emulator(options)
+    words = ("--preset", "lossless", "--topology", TREE, "--rate", options.rate, "--flow", options.flow)
+    with network(*words, name=TREE) as where, scratch() as folder:
+        for name, (unit, units) in list(SIZES.items())[: 1 if options.quick else None]:
+            matrix = uniform(where.ranks, 8, unit // (8 if options.quick else 1), units)
+            if units > 1 and not options.unequal:
+                continue
+            if "rdma" in options.parts:
+                yield from rdma(where, name, matrix, options)
+            if "mpi" not in options.parts:
+                continue
+            plan = folder / "paths.plan"
+            planned(matrix, ["clos_coloring:phased"], TREE)[0][0].save(plan)
+            for ways in ([], [str(plan)]):
+                yield from mpi(where, name, matrix, options, ways)
+        if "victim" in options.parts:
+            yield from victims(where, options)
+
+
+CASE = Case(
+    rows,
+    needs=["mpi", "testbed"],
+    options=dict(
+        parts=(["emulator", "mpi", "rdma", "victim"], "which", ("emulator", "mpi", "rdma", "victim")),
+        reps=3,
+        rate=("20mbit", "of a port"),
+        flow=("credits", "control", ("credits", "pfc")),
+        unequal=(False, "messages of 32 KiB to 1 MiB too"),
+    ),
+    quick=dict(reps=2),
+    minutes=6,
+    tables=[
+        Table(
+            "the emulated fabric without contention",
+            "fabric | share of the rate = of_rate .3f | jitter, packets = jitter_packets .2f",
+            "1000 packets/s of a core = packets_per_s*1e-3 .0f",
+            "switches alone = virtual_packets_per_s*1e-3 .0f",
+            where=lambda row: row["part"] == "emulator",
+        ),
+        Table(
+            "MPI over TCP, emulated {o.rate}; faster: than the best of MPI's own on the same ways",
+            "sizes | ways | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
+            "sent again = sent_again .0f",
+            where=lambda row: row["part"] == "mpi",
+        ),
+        Table(
+            "as RDMA cards carry it, emulated {o.rate}; faster: than all at once",
+            "sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
+            where=lambda row: row["part"] == "rdma",
+        ),
+        Table(
+            "a flow that shares no port with a hot receiver",
+            "method | alone ms = alone_s*1e3 .0f | ms = median_s*1e3 .0f | times as long = slower .2f",
+            where=lambda row: row["part"] == "victim",
+        ),
+    ],
+)

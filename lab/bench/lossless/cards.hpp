@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stands for RDMA cards on an emulated fabric: packets between the hosts of a test network by UDP, all from this one
+// process, which has sockets in every host's namespace. They pass TCP's queue (class 1:6 of the host's port).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lossless/ports.hpp"
+
+namespace nuice::lossless {
+
+enum class Kind : std::uint32_t { data, acknowledgement, notice, grant };
+
+/// The first bytes of every packet.
+struct Packet {
+  std::uint32_t run;
+  Kind kind;
+  std::uint32_t transfer;
+  std::uint32_t number;  ///< data: which; acknowledgement: how many have come; grant: how many more may go
+};
+
+inline constexpr Bytes packet_payload =
+    1472;  // of a UDP packet in an Ethernet frame; the header is part of it
+inline constexpr Bytes packet_frame = 1514;
+
+class Cards {
+ public:
+  /// prefix: of the namespaces' names. subnet: "10.77.0". A path below num_paths can be chosen. Throws Error io.
+  Cards(const std::string& prefix, const std::string& subnet, Rank hosts, int num_paths);
+
+  /// path: or no_path. Data fill their frame, others are as short as can be.
+  void send(Rank src, Rank dst, std::int64_t path, const Packet& packet);
+  /// What has come, after a wait of that many milliseconds at most. False: nothing.
+  bool receive(int wait_ms, const std::function<void(const Packet&)>& take);
+
+ private:
+  std::size_t socket(Rank host, std::int64_t path) const {
+    return static_cast<std::size_t>(host) * per_host_ + static_cast<std::size_t>(path - control);
+  }
+  static constexpr std::int64_t control =
+      no_path - 1;  // flows of their own, so that they wait for no data in the card
+
+  std::size_t per_host_;
+  std::uint32_t network_;  // the first three numbers of an address
+  FileDescriptor poll_;
+  std::vector<FileDescriptor> sockets_;
+};
+
+}  // namespace nuice::lossless

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An emulated fabric: frames come out of the hosts' ports, go through a Fabric at the pace of the machine's clock, and go
+// into other hosts' ports.
+//
+// A frame is late that went out more than two packets' time after its time, because the machine had no time for this
+// process: what was measured meanwhile is void.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lossless/fabric.hpp"
+#include "lossless/ports.hpp"
+
+namespace nuice::lossless {
+
+enum class Routing : std::uint8_t { table, hash, adaptive };
+
+/// Flows whose source port is path_port + k take path k, as senders with several addresses (LMC) do.
+inline constexpr std::uint16_t path_port = 61000;
+
+struct Counts {
+  std::uint64_t came = 0;  ///< Frames, from hosts.
+  std::uint64_t delivered = 0;
+  std::uint64_t lost = 0;  ///< The host's port did not take it.
+  std::uint64_t late = 0;
+  Time most_late = 0;
+  double busy_s = 0;     ///< Of the processor.
+  double peak_load = 0;  ///< Of a core, over a tenth of a second.
+};
+
+class Emulator {
+ public:
+  /// prefix: of the names of the hosts' namespaces. Throws Error io.
+  Emulator(const Cabling& cabling, const Rules& rules, Routing routing, const std::string& prefix);
+
+  /// Lines "SRC DST PATH" of hosts from 0 on: these pairs take that path; others that of the routing.
+  void choose_paths(const std::string& file);
+  std::size_t num_chosen() const { return chosen_.size(); }
+  /// Until the next event or frame, or for that long.
+  void turn(Time longest);
+  const Counts& counts() const { return counts_; }
+  const Fabric& fabric() const { return fabric_; }
+
+ private:
+  static constexpr std::size_t most_bytes = 9216;  // of a frame
+  struct Frame {
+    std::uint32_t bytes = 0;
+    std::uint32_t to = 0;  // port
+    std::uint32_t next_free = 0;
+    std::array<std::byte, most_bytes> data;
+  };
+
+  void read_port(std::uint32_t port, Time now);
+  void send(std::uint32_t frame, const Heading& heading, Time now);
+  Fabric::FlowId flow_of(const Heading& heading);
+  std::int64_t path_of(const Heading& heading) const;
+  void write(std::uint32_t frame);
+  void count_load(Time now);
+
+  const Cabling& cabling_;
+  const Routing routing_;
+  const Time late_;
+  Fabric fabric_;
+  std::vector<FileDescriptor> ports_;  // of hosts; the last: of the launcher
+  FileDescriptor poll_;
+  std::unordered_map<std::uint64_t, Fabric::FlowId> flows_;  // by addresses, protocol and ports
+  std::unordered_map<std::uint32_t, std::int64_t> chosen_;   // by source and destination
+  std::vector<Frame> frames_;
+  std::uint32_t free_ = 0;  // frames_.size(): none
+  Counts counts_;
+  Time load_since_ = 0;
+  double load_from_s_ = 0;
+};
+
+}  // namespace nuice::lossless
