@@ -15,6 +15,7 @@ from pathlib import Path
 # belong to it.
 ALLOWED = {
     "core": set(),
+    "device": {"core"},
     "patterns": {"core"},
     "topology": {"core"},
     "machine": {"core", "topology"},
@@ -24,10 +25,11 @@ ALLOWED = {
     "flow": {"core"},
     "mpi": {"core"},
     "exchange": {"core"},
-    "exchange/bind": {"core", "mpi", "exchange"},
-    "exchange/exec": {"core", "mpi", "exchange", "exchange/bind"},
+    "exchange/bind": {"core", "device", "mpi", "exchange"},
+    "exchange/exec": {"core", "device", "mpi", "exchange", "exchange/bind"},
     "exchange/plan": {
         "core",
+        "device",
         "topology",
         "machine",
         "schedulers",
@@ -37,7 +39,7 @@ ALLOWED = {
         "exchange/bind",
         "exchange/exec",
     },
-    "halo": {"core", "exchange", "exchange/bind", "exchange/plan", "mpi"},
+    "halo": {"core", "device", "exchange", "exchange/bind", "exchange/plan", "mpi"},
     "am": {"core"},
     "am/ucx": {"core", "am"},
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
@@ -66,6 +68,7 @@ SAME = {
     "exchange/credit": "exchange/exec",
     "exchange/learn": "exchange/exec",
     "exchange/planless": "exchange/exec",
+    "exchange/staging": "exchange/exec",
 }
 # The public headers that each layer owns.
 HEADERS = {

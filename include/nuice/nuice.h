@@ -56,7 +56,8 @@ typedef enum nuice_status {
   NUICE_ERR_MISMATCH = 6,         /**< Arguments that do not match: ranks, plan and matrix. */
   NUICE_ERR_STATE = 7,            /**< A call out of order: wait without start, free while active. */
   NUICE_ERR_MPI = 8,              /**< MPI returned an error; the text holds MPI's own. */
-  NUICE_ERR_TIMEOUT = 9           /**< Nothing moved for longer than the option watchdog allows. */
+  NUICE_ERR_TIMEOUT = 9,          /**< Nothing moved for longer than the option watchdog allows. */
+  NUICE_ERR_DEVICE = 10           /**< The driver of a GPU returned an error. */
 } nuice_status;
 
 /* clang-format off */
@@ -167,6 +168,10 @@ NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 
 /** All ranks of the plan call it; does not wait. Errors: state if it is active already; mpi. */
 NUICE_API int nuice_exchange_start(nuice_exchange* exchange);
+/** start and wait for buffers in GPU memory, ordered by a stream of the program (cudaStream_t, hipStream_t): the exchange follows
+ * earlier work on the stream, and later work on the stream finds the data. Host memory: as without a stream. */
+NUICE_API int nuice_exchange_start_on(nuice_exchange* exchange, void* stream);
+NUICE_API int nuice_exchange_wait_on(nuice_exchange* exchange, void* stream);
 /** Not collective. Makes progress; done: 1 when this rank's part is complete. Errors: state without a start; mpi, timeout. */
 NUICE_API int nuice_exchange_test(nuice_exchange* exchange, int* done);
 /** Not collective. Returns when this rank's part is complete. Errors: state without a start; mpi; timeout. */
@@ -179,8 +184,9 @@ NUICE_API int nuice_exchange_poll(nuice_exchange* exchange, int* partner);
 /** Not collective. 1: started, and not yet known to be complete. */
 NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way);
 /** Not collective. executor: what carries it out now; why: why it is another than the plan's, or ""; shared_memory: how many
- * messages go through memory of hosts, or why none does, or "" where it is not requested; methods: of scheduler=auto, what
- * was tried and what it took, seconds of the slowest rank ("coloring:credit 0.136 s, coloring:async 0.345 s (out)"), or "". */
+ * messages go through memory of hosts, or why none does, or "" where it is not requested; device: how buffers in GPU memory
+ * are transferred, and why, or ""; methods: of scheduler=auto and device=auto, what was tried and what it took, seconds of the
+ * slowest rank ("coloring:credit 0.136 s, coloring:async 0.345 s (out)"), or "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
 /** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while active. */
 NUICE_API int nuice_exchange_free(nuice_exchange** exchange);

@@ -46,6 +46,7 @@ const nuice_exchange& looked_at(const nuice_exchange& exchange) {
     exchange.executor = info.executor;
     exchange.shared_memory = info.shared_memory;
     exchange.methods = words(info.methods);
+    exchange.device = info.device;
   } catch (const Error&) {
   }
   return exchange;
@@ -67,6 +68,7 @@ constexpr auto texts = std::to_array<Property<Words>>({
     {"why", [](const nuice_exchange& of) -> const std::string& { return of.why; }},
     {"shared_memory",
      [](const nuice_exchange& of) -> const std::string& { return looked_at(of).shared_memory; }},
+    {"device", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).device; }},
     {"methods", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).methods; }},
 });
 
@@ -89,6 +91,18 @@ int nuice_exchange_test(nuice_exchange* exchange, int* done) {
 int nuice_exchange_wait(nuice_exchange* exchange) {
   return with(exchange,
               [](nuice_exchange& held) { std::visit([](auto& bound) { bound.wait(); }, held.bound); });
+}
+
+int nuice_exchange_start_on(nuice_exchange* exchange, void* stream) {
+  return with(exchange, [&](nuice_exchange& held) {
+    std::visit([&](auto& bound) { bound.start(stream); }, held.bound);
+  });
+}
+
+int nuice_exchange_wait_on(nuice_exchange* exchange, void* stream) {
+  return with(exchange, [&](nuice_exchange& held) {
+    std::visit([&](auto& bound) { bound.wait(stream); }, held.bound);
+  });
 }
 
 int nuice_exchange_next(nuice_exchange* exchange, int* partner) {

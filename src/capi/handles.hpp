@@ -31,6 +31,7 @@ struct nuice_exchange {
   mutable std::string why = {};
   mutable std::string shared_memory = {};
   mutable std::string methods = {};
+  mutable std::string device = {};
   mutable std::atomic<bool> is_in_call = false;
 };
 

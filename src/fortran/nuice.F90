@@ -55,7 +55,7 @@ module nuice
 
   integer, parameter, public :: NUICE_OK = 0, NUICE_ERR_INVALID_ARGUMENT = 1, NUICE_ERR_PARSE = 2, &
     NUICE_ERR_IO = 3, NUICE_ERR_NOT_APPLICABLE = 4, NUICE_ERR_LIMIT = 5, NUICE_ERR_MISMATCH = 6, &
-    NUICE_ERR_STATE = 7, NUICE_ERR_MPI = 8, NUICE_ERR_TIMEOUT = 9
+    NUICE_ERR_STATE = 7, NUICE_ERR_MPI = 8, NUICE_ERR_TIMEOUT = 9, NUICE_ERR_DEVICE = 10
   integer, parameter, public :: NUICE_FORWARDS = 0, NUICE_BACKWARDS = 1
 
   interface nuice_alltoallv_init

@@ -83,9 +83,10 @@ void Halo::agree(const Outcome& wrong, std::int64_t value, const std::string& wh
   const Communicator& comm = *state().comm;
   std::array<std::int64_t, 3> least = {wrong ? 0 : 1, value, -value};
   all_reduce(comm, MPI_IN_PLACE, least.data(), 3, MPI_INT64_T, MPI_MIN);
-  if (least[0] == 0) all_or_none(comm, [&] {
-    if (wrong) throw Error(wrong->code(), rank_name(comm.rank()) + ": " + wrong->what());
-  });
+  if (least[0] == 0)
+    all_or_none(comm, [&] {
+      if (wrong) throw Error(wrong->code(), rank_name(comm.rank()) + ": " + wrong->what());
+    });
   if (least[1] != -least[2]) throw Error(ErrorCode::mismatch, what + " differ between the ranks");
 }
 
@@ -109,15 +110,14 @@ void Halo::State::require_same_size(Bytes entry_bytes) const {
   });
 }
 
-/// Contributions may only be combined on their way where the order does not matter, on all ranks.
+/// On all ranks the values must lie on the host, and contributions may only be combined on their way where the order does not matter.
 template <typename Field>
 bool Halo::State::shares_with(std::span<const Field> fields) const {
   if (!once_per_host) return false;
-  std::int32_t all = 1;
-  if constexpr (std::is_same_v<Field, ScatterField>) {
+  std::int32_t all = any_on_device(fields) ? 0 : 1;
+  if constexpr (std::is_same_v<Field, ScatterField>)
     for (const Field& field : fields) all = std::min<std::int32_t>(all, field.any_order ? 1 : 0);
-    all_reduce(*comm, MPI_IN_PLACE, &all, 1, MPI_INT32_T, MPI_MIN);
-  }
+  all_reduce(*comm, MPI_IN_PLACE, &all, 1, MPI_INT32_T, MPI_MIN);
   return all == 1;
 }
 
@@ -140,17 +140,23 @@ std::unique_ptr<HaloExchange::State> Halo::State::bind(std::span<const Field> fi
     bound->pattern = pattern;
     bound->info = plan->info();
     if (shares) return;
-    bound->movement = movement_of(*pattern, fields, bytes);
-    std::vector<std::byte>& messages = bound->movement.messages;
+    bound->on_device = DeviceMovement::of(*pattern, fields, bytes, comm->rank());
+    if (!bound->on_device) bound->movement = movement_of(*pattern, fields, bytes);
+    std::byte* const messages =
+        bound->on_device ? bound->on_device->messages() : bound->movement.messages.data();
+    const auto ghosts_of = [&](std::size_t f) {
+      return bound->on_device ? bound->on_device->travelling(f, fields[f].ghosts)
+                              : travelling(bound->movement, f, fields[f].ghosts);
+    };
     for (std::size_t f = 0; f < fields.size(); ++f) {
       bound->wire_roundoff = std::max(bound->wire_roundoff, unit_roundoff(fields[f].wire));
       const auto& [with_needers, offsets, with_owners] = bytes[f];
       if constexpr (is_scatter) {
-        send.push_back({travelling(bound->movement, f, fields[f].ghosts), MPI_BYTE, with_owners, {}});
-        receive.push_back({messages.data(), MPI_BYTE, with_needers, offsets});
+        send.push_back({ghosts_of(f), MPI_BYTE, with_owners, {}});
+        receive.push_back({messages, MPI_BYTE, with_needers, offsets});
       } else {
-        send.push_back({messages.data(), MPI_BYTE, with_needers, offsets});
-        receive.push_back({travelling(bound->movement, f, fields[f].ghosts), MPI_BYTE, with_owners, {}});
+        send.push_back({messages, MPI_BYTE, with_needers, offsets});
+        receive.push_back({ghosts_of(f), MPI_BYTE, with_owners, {}});
       }
     }
   });

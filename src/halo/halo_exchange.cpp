@@ -15,36 +15,54 @@ HaloExchange::State& HaloExchange::state() const {
   return *state_;
 }
 
-void HaloExchange::start() {
+void HaloExchange::State::pack_and_start(void* stream) {
+  if (both) return both->start();
+  if (on_device)
+    stream = on_device->pack(stream);
+  else
+    movement.pack();
+  exchange->start(stream);
+}
+
+void HaloExchange::State::unpack(void* stream, bool waits) {
+  under_way = false;
+  if (on_device)
+    on_device->unpack(stream, waits);
+  else
+    movement.unpack();
+}
+
+void HaloExchange::start() { start(nullptr); }
+
+void HaloExchange::start(void* stream) {
   State& bound = state();
   if (bound.under_way)
     throw Error(ErrorCode::state, "start() before the previous halo exchange finished: call wait() first");
-  if (bound.both) {
-    bound.both->start();
-  } else {
-    bound.movement.pack();
-    bound.exchange->start();
-  }
+  bound.pack_and_start(stream);
   bound.under_way = true;
 }
 
 bool HaloExchange::test() {
   State& bound = state();
   if (!(bound.both ? bound.both->test() : bound.exchange->test())) return false;
-  bound.under_way = false;
-  bound.movement.unpack();
+  bound.unpack(nullptr, true);
   return true;
 }
 
 void HaloExchange::wait() {
   State& bound = state();
-  if (bound.both) {
+  if (bound.both)
     bound.both->wait();
-  } else {
+  else
     bound.exchange->wait();
-  }
-  bound.under_way = false;
-  bound.movement.unpack();
+  bound.unpack(nullptr, true);
+}
+
+void HaloExchange::wait(void* stream) {
+  State& bound = state();
+  if (bound.both) return wait();
+  bound.exchange->wait(stream);
+  bound.unpack(stream, false);
 }
 
 bool HaloExchange::is_under_way() const { return state().under_way; }

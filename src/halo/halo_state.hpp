@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "halo/device_movement.hpp"
 #include "halo/movement.hpp"
 #include "halo/once_per_host.hpp"
 #include "halo/pattern.hpp"
@@ -33,12 +34,16 @@ struct Halo::State {
 struct HaloExchange::State {
   std::shared_ptr<const Pattern> pattern;
   Movement movement;
+  std::unique_ptr<DeviceMovement> on_device;  // instead, where its values lie on a device
   PlanInfo info;
   double wire_roundoff = 0;
   bool under_way = false;               // a second start() must not pack into buffers that are being sent
   std::shared_ptr<OncePerHost> shared;  // which `both` needs
   std::unique_ptr<OncePerHost::Bound> both;  // instead of movement and exchange
   std::optional<Exchange> exchange;          // last, as it must end before the buffers do
+
+  void pack_and_start(void* stream);
+  void unpack(void* stream, bool waits);
 };
 
 }  // namespace nuice::mpi

@@ -20,6 +20,7 @@ PetscErrorCode error_code_of(int status) {
       Row{NUICE_ERR_STATE, PETSC_ERR_ARG_WRONGSTATE},
       Row{NUICE_ERR_MPI, PETSC_ERR_MPI},
       Row{NUICE_ERR_TIMEOUT, PETSC_ERR_LIB},
+      Row{NUICE_ERR_DEVICE, PETSC_ERR_GPU},
   };
   for (const Row& row : rows)
     if (row.status == status) return row.code;

@@ -19,6 +19,7 @@ enum class ErrorCode : int {
   state = 7,             ///< A call out of order: start before wait, use after free.
   mpi = 8,               ///< MPI returned an error; the message holds MPI's own text.
   timeout = 9,           ///< Nothing moved for longer than the limit; the message names the ranks waited for.
+  device = 10,           ///< The driver of a GPU returned an error; the message holds its own name of it.
 };
 
 /// Name of a code as it appears in `--json` output, e.g. "invalid_argument".

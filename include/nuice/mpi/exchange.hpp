@@ -104,6 +104,8 @@ struct ExchangeInfo {
   std::string combined;
   /// Of PlanOptions::shared_memory: how many messages go so, or why none does, in words; empty without it.
   std::string shared_memory;
+  /// Where buffers lie in a GPU's memory, on this rank or another: how they are carried, and why, in words; empty otherwise.
+  std::string device;
   // Of the executor credit, as they are now; 0 and empty otherwise.
   Bytes window_bytes = 0;  ///< Of this rank; max_bytes: nothing is asked for.
   Bytes chunk_bytes = 0;
@@ -111,6 +113,8 @@ struct ExchangeInfo {
   std::int64_t changed_after = 0;   ///< The last change of the window came with the so-manieth report.
   std::vector<WindowTrial> trials;  ///< By ascending window, then chunk.
 };
+
+class DeviceRun;  // of the library
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
@@ -132,6 +136,10 @@ class Exchange {
   /// the exchange is complete send buffers must not be changed and receive buffers not be touched. A message
   /// to itself is copied here. Throws Error state if the exchange is already active or was freed.
   void start();
+  /// As start(), where buffers lie in a GPU's memory and the program works on a stream of its own (cudaStream_t, hipStream_t): the
+  /// exchange comes after what the stream was given so far. start() comes after what the legacy default stream was given. Either
+  /// waits for that work, as far as it takes until the first bytes may be sent. On host memory the same as start().
+  void start(void* stream);
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
@@ -140,6 +148,9 @@ class Exchange {
   /// those that had are given a second to end. Send buffers are not: a rank that comes late may still read them, so they must
   /// stay, and stay unchanged, as long as its result matters. What such an exchange holds is not freed, for the same reason.
   void wait();
+  /// As wait(), but where buffers lie in a GPU's memory what has come may still be on its way there: what the stream is given from
+  /// now on finds it. Buffers must not be used otherwise before that. On host memory the same as wait().
+  void wait(void* stream);
 
   // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),
   // which hand over nothing: what they complete is not handed over later.
@@ -168,6 +179,7 @@ class Exchange {
   friend class Plan;
   friend class Exchanger;
   friend class BroadcastPlan;
+  friend class DeviceRun;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);
   State& state() const;

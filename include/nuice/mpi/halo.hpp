@@ -85,10 +85,14 @@ class HaloExchange {
   /// Not waiting for other ranks; all ranks of the halo must call it. Throws Error state if it is already
   /// active or was freed.
   void start();
+  /// As Exchange::start(stream): where values lie in a GPU's memory, after what the stream was given so far.
+  void start(void* stream);
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own errors.
   void wait();
+  /// As Exchange::wait(stream): what the stream is given from now on finds the values.
+  void wait(void* stream);
   /// Started, and not yet known to be complete. Throws Error state after free().
   bool is_under_way() const;
   /// Collective, without waiting for other ranks. Throws Error state while it is active.

@@ -104,6 +104,18 @@ struct SharedMemoryOptions {
   Bytes largest_bytes = 65536;
 };
 
+/// How memory on a GPU travels (docs/how-to/gpu.md). A row of the table of options for each.
+enum class DeviceWay {
+  automatic,  ///< As the user's own exchanges show, where MPI says that it reads and writes the GPU's memory; else staged.
+  direct,  ///< By an MPI that does, whatever it says.
+  staged,  ///< Through pinned memory of the host, in chunks. With every MPI.
+};
+struct DeviceOptions {
+  DeviceWay way = DeviceWay::automatic;
+  /// Bytes of a chunk, rounded to multiples of 16: one is copied while others travel.
+  Bytes chunk_bytes = Bytes{1} << 20;
+};
+
 /// Of the scheduler "auto". Files and environment are those of rank 0.
 struct AutoOptions {
   /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
@@ -183,6 +195,7 @@ struct PlanOptions {
   CombineOptions combining = {};
   SharedMemoryOptions sharing = {};
   AutoOptions automatic = {};
+  DeviceOptions device = {};
 
   /// What is wrong on this rank already, as a binding for another language has found out. Planning then fails with it, on all
   /// ranks.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be bound: NumPy arrays, all that has Python's buffer protocol, DLPack; and mpi4py's [buffer,
-counts, type]."""
+"""What may be bound: NumPy arrays, all that has Python's buffer protocol, DLPack or, in a GPU's memory,
+__cuda_array_interface__; and mpi4py's [buffer, counts, type]."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from ._device import DeviceArray, device_array
 from ._library import whole
 
 
@@ -59,9 +60,21 @@ def _as_array(buffer: Any) -> NDArray[Any]:
     )
 
 
+def _memory_of_device(array: DeviceArray, writable: bool) -> Memory:
+    if not array.is_contiguous:
+        raise BufferError(
+            "an array in a GPU's memory with gaps: copy it first, or give the whole array and a datatype"
+        )
+    if writable and array.is_readonly:
+        raise BufferError("the receive buffer is read-only")
+    return Memory(array.address, array.nbytes, f"{array.what} in a GPU's memory", array.keep)
+
+
 def memory_of(buffer: Any, writable: bool) -> Memory:
     """Raises TypeError for what is no buffer, BufferError for one that is read-only, has gaps or holds
     objects."""
+    if (on_device := device_array(buffer)) is not None:
+        return _memory_of_device(on_device, writable)
     array = _as_array(buffer)
     if array.dtype.hasobject:
         raise BufferError("an array of Python objects has no bytes to send")
@@ -78,6 +91,15 @@ def memory_of(buffer: Any, writable: bool) -> Memory:
 
 def _datatype(given: MPI.Datatype | str) -> MPI.Datatype:
     return given if isinstance(given, MPI.Datatype) else MPI.Datatype.fromcode(given)
+
+
+def dtype_of(buffer: Any) -> np.dtype[Any]:
+    on_device = device_array(buffer)
+    if on_device is None:
+        return _as_array(buffer).dtype
+    if on_device.dtype is None:
+        raise TypeError(f"{on_device.what}: MPI has no such type, so name one")
+    return on_device.dtype
 
 
 def is_field(given: Any) -> bool:
@@ -97,7 +119,7 @@ def field_of(given: Sequence[Any], writable: bool) -> Field:
         if isinstance(buffer, np.ndarray) and not buffer.flags.c_contiguous:
             raise BufferError("give the whole array: the datatype says which of its elements travel")
     else:
-        datatype = MPI.Datatype.fromcode(_as_array(buffer).dtype.char)
+        datatype = MPI.Datatype.fromcode(dtype_of(buffer).char)
     memory = memory_of(buffer, writable)
     if not rest:
         raise TypeError("[buffer, type] lacks the counts: one for each partner")

@@ -90,6 +90,8 @@ _PROTOTYPES: dict[str, list[object]] = {
     "nuice_plan_refuse": [c_void_p, c_char_p],
     "nuice_plan_free": [_HANDLE],
     "nuice_exchange_start": [c_void_p],
+    "nuice_exchange_start_on": [c_void_p, c_void_p],
+    "nuice_exchange_wait_on": [c_void_p, c_void_p],
     "nuice_exchange_test": [c_void_p, _INTS],
     "nuice_exchange_wait": [c_void_p],
     "nuice_exchange_next": [c_void_p, _INTS],

@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_char_p, c_int, c_void_p, py_object, pythonapi
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..errors import Error
 from ._library import addresses, fail, ints, lib, must
@@ -16,9 +16,22 @@ from ._library import addresses, fail, ints, lib, must
 _start = lib.nuice_exchange_start
 _wait = lib.nuice_exchange_wait
 _test = lib.nuice_exchange_test
+_start_on = lib.nuice_exchange_start_on
+_wait_on = lib.nuice_exchange_wait_on
 
 # The memory of what is bound, also where its Exchange was dropped without Free: MPI may still write to it.
 _bound: dict[int, object] = {}
+
+
+def _number_of(stream: Any) -> c_void_p:
+    """CuPy has it as .ptr, PyTorch as .cuda_stream, others by __cuda_stream__; or it is the number."""
+    if hasattr(stream, "__cuda_stream__"):
+        named = stream.__cuda_stream__
+        return c_void_p((named() if callable(named) else named)[1])
+    for name in ("ptr", "cuda_stream"):
+        if hasattr(stream, name):
+            return c_void_p(getattr(stream, name))
+    return c_void_p(int(stream))
 
 
 @atexit.register
@@ -42,15 +55,18 @@ class Exchange:
         assert self._handle is not None
         _bound[self._handle] = keep
 
-    def Start(self) -> None:
-        """All ranks call it; does not wait. Raises Error state while it is active."""
-        if status := _start(self._handle):
+    def Start(self, stream: Any = None) -> None:
+        """All ranks call it; does not wait. Raises Error state while it is active. stream: the GPU stream of the
+        program (CuPy's, PyTorch's or a number); default: the legacy default stream."""
+        status = _start(self._handle) if stream is None else _start_on(self._handle, _number_of(stream))
+        if status:
             self._fail(status)
 
-    def Wait(self) -> bool:
+    def Wait(self, stream: Any = None) -> bool:
         """Returns True when this rank's part is complete. Raises Error state without Start(), timeout,
-        mpi."""
-        if status := _wait(self._handle):
+        mpi. stream: later work on it finds the data; the processor does not wait for the GPU."""
+        status = _wait(self._handle) if stream is None else _wait_on(self._handle, _number_of(stream))
+        if status:
             self._fail(status)
         return True
 
@@ -92,6 +108,11 @@ class Exchange:
         """How many messages go through memory that ranks of a host share, or why none does; "" where that is
         not asked for (option shared_memory, or scheduler auto on one host)."""
         return self._text(b"shared_memory")
+
+    @property
+    def device(self) -> str:
+        """How buffers in a GPU's memory are carried, and why; "" where there are none."""
+        return self._text(b"device")
 
     @property
     def methods(self) -> str:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from ctypes import POINTER, byref, c_int, c_int64, c_void_p
+from dataclasses import replace
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,7 +15,8 @@ from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import Error
-from ._buffers import memory_of
+from ._buffers import Memory, memory_of
+from ._device import device_array
 from ._library import (
     addresses,
     fortran_handle,
@@ -43,6 +46,12 @@ def _ranks(values: ArrayLike) -> NDArray[np.intc]:
     for wrong in array[array != array.astype(np.intc)][:1]:
         raise Error(f"{wrong} is no rank", "invalid_argument")
     return array.astype(np.intc)
+
+
+def _addresses(memory: tuple[Memory, Memory]) -> tuple[Any, Any]:
+    """Of an array without rows, too: it is not missing."""
+    first, second = memory
+    return addresses([first.address or 1]), addresses([second.address or 1])
 
 
 def _at(array: NDArray[Any], kind: Any) -> Any:
@@ -133,12 +142,15 @@ class Halo:
         )
         return locals_.reshape(np.shape(indices))
 
-    def gather(self, array: NDArray[Any]) -> NDArray[Any]:
+    def gather(self, array: Any) -> Any:
         """Collective, the same type and shape of a row on all ranks. Fetches the ghosts of an array with a
         row for each owned entry, and returns them; of one that has rows for the ghosts too, fills those, and
         returns it. Costs a copy of the values more, and a reduction of three numbers, by which a bad array
-        is an error of all ranks; what bind_gather() returns costs neither.
+        is an error of all ranks; what bind_gather() returns costs neither. An array in GPU memory must have
+        rows for the ghosts, and is bound at every call.
         """
+        if device_array(array) is not None:
+            return self._in_place("gather", array)
         array, (owned, ghosts, exchange) = self._stage("gather", array)
         owned[...] = array[: self.num_owned]
         exchange.Start()
@@ -148,11 +160,13 @@ class Halo:
         array[self.num_owned :] = ghosts
         return array
 
-    def scatter_add(self, array: NDArray[Any]) -> NDArray[Any]:
+    def scatter_add(self, array: Any) -> Any:
         """Collective, the same type and shape of a row on all ranks. array has rows for the owned entries and
         behind them for the ghosts, whose values are added to the entries that they stand for, by ascending
         rank. Returns array. Costs what gather() does.
         """
+        if device_array(array) is not None:
+            return self._in_place("scatter", array)
         array, (owned, ghosts, exchange) = self._stage("scatter", array)
         owned[...] = array[: self.num_owned]
         ghosts[...] = array[self.num_owned :]
@@ -161,57 +175,48 @@ class Halo:
         array[: self.num_owned] = owned
         return array
 
-    def bind_gather(self, owned: NDArray[Any], ghosts: NDArray[Any]) -> Exchange:
+    def bind_gather(self, owned: Any, ghosts: Any) -> Exchange:
         """Collective. The exchange that fetches the values of `ghosts` from their owners' `owned`; both must
         stay."""
         self._require()
         try:
-            width = self._width(owned, self.num_owned, "owned")
-            if self._width(ghosts, self.num_ghosts, "ghosts") != width or ghosts.dtype != owned.dtype:
-                raise ValueError("owned and ghosts have rows of different shape or type")
+            width, dtype = self._width(owned, ghosts)
             memory = memory_of(owned, False), memory_of(ghosts, True)
         except Exception as error:
             lib.nuice_halo_refuse(self._handle, text_of(error))
             raise
-        handle = c_void_p()
-        at = [addresses([one.address or 1]) for one in memory]  # an array without rows is not missing
-        must(
-            lib.nuice_halo_bind_gather(
-                self._handle, 1, at[0], at[1], int64s([width * owned.itemsize]), byref(handle)
-            )
-        )
+        return self._gather(memory, width * dtype.itemsize)
+
+    def _gather(self, memory: tuple[Memory, Memory], entry_bytes: int) -> Exchange:
+        handle, at = c_void_p(), _addresses(memory)
+        must(lib.nuice_halo_bind_gather(self._handle, 1, *at, int64s([entry_bytes]), byref(handle)))
         return Exchange(handle, memory)
 
-    def bind_scatter(self, ghosts: NDArray[Any], owned: NDArray[Any], op: MPI.Op = MPI.SUM) -> Exchange:
+    def bind_scatter(self, ghosts: Any, owned: Any, op: MPI.Op = MPI.SUM) -> Exchange:
         """Collective. The exchange that combines the values of `ghosts` into their owners' `owned`; both must
         stay. op: MPI.SUM, PROD, MIN, MAX or REPLACE.
         """
         self._require()
         try:
-            width = self._width(owned, self.num_owned, "owned")
-            if self._width(ghosts, self.num_ghosts, "ghosts") != width or ghosts.dtype != owned.dtype:
-                raise ValueError("owned and ghosts have rows of different shape or type")
+            width, dtype = self._width(owned, ghosts)
             memory = memory_of(ghosts, False), memory_of(owned, True)
-            if not owned.dtype.isnative:
-                raise TypeError(f"values of type {owned.dtype.str} are in the byte order of other machines")
+            if not dtype.isnative:
+                raise TypeError(f"values of type {dtype.str} are in the byte order of other machines")
             if not isinstance(op, MPI.Op):
                 raise TypeError(f"{op!r} is no operation of mpi4py")
-            datatype = MPI.Datatype.fromcode(owned.dtype.char)
+            datatype = MPI.Datatype.fromcode(dtype.char)
         except Exception as error:
             lib.nuice_halo_refuse(self._handle, text_of(error))
             raise
-        handle = c_void_p()
-        at = [addresses([one.address or 1]) for one in memory]
+        return self._scatter(memory, width, datatype, op)
+
+    def _scatter(
+        self, memory: tuple[Memory, Memory], width: int, datatype: MPI.Datatype, op: MPI.Op
+    ) -> Exchange:
+        handle, at, types = c_void_p(), _addresses(memory), ints([datatype.py2f()])
         must(
             lib.nuice_halo_bind_scatter_f(
-                self._handle,
-                1,
-                at[0],
-                at[1],
-                ints([width]),
-                ints([datatype.py2f()]),
-                op.py2f(),
-                byref(handle),
+                self._handle, 1, *at, ints([width]), types, op.py2f(), byref(handle)
             )
         )
         return Exchange(handle, memory)
@@ -248,12 +253,25 @@ class Halo:
             raise Error("the halo was freed", "state")
         require_mpi()
 
-    @staticmethod
-    def _width(array: NDArray[Any], entries: int, name: str) -> int:
-        if not isinstance(array, np.ndarray) or array.ndim == 0 or array.shape[0] != entries:
-            shape: Sequence[int] | str = getattr(array, "shape", type(array).__name__)
-            raise ValueError(f"{name} must be an array with {entries} rows, not {shape}")
-        return int(np.prod(array.shape[1:], dtype=np.int64))
+    def _width(self, owned: Any, ghosts: Any) -> tuple[int, np.dtype[Any]]:
+        """Of the rows of both."""
+        rows = []
+        for array, entries, name in ((owned, self.num_owned, "owned"), (ghosts, self.num_ghosts, "ghosts")):
+            form = array if isinstance(array, np.ndarray) else device_array(array)
+            is_by_rows = isinstance(form, np.ndarray) or (form is not None and form.is_by_rows)
+            if (
+                form is None
+                or not is_by_rows
+                or form.dtype is None
+                or not form.shape
+                or form.shape[0] != entries
+            ):
+                shape: Sequence[int] | str = getattr(array, "shape", type(array).__name__)
+                raise ValueError(f"{name} must be an array with {entries} rows, not {shape}")
+            rows.append((prod(form.shape[1:]), form.dtype))
+        if rows[0] != rows[1]:
+            raise ValueError("owned and ghosts have rows of different shape or type")
+        return rows[0]
 
     def _stage(
         self, kind: str, given: ArrayLike
@@ -261,19 +279,14 @@ class Halo:
         """The array, and own memory for rows of its type and shape, bound: addresses of the caller's may
         differ from call to call. Collective: no rank starts an exchange that another has no array for."""
         self._require()
-        wrong: Exception | None = None
-        key: tuple[Any, ...] = ()
         try:
             array = np.asarray(given)
             self._check_rows(kind, array)
             key = (kind, array.dtype.str, array.shape[1:])
         except Exception as error:
-            wrong = error
-        text = None if wrong is None else text_of(wrong)
-        status = lib.nuice_halo_agree(self._handle, zlib.crc32(repr(key).encode()), text)
-        if wrong is not None:
-            raise wrong
-        must(status)
+            self._agree((), error)
+            raise
+        self._agree(key)
         if key not in self._stages:
             owned = np.zeros((self.num_owned, *array.shape[1:]), array.dtype)
             ghosts = np.zeros((self.num_ghosts, *array.shape[1:]), array.dtype)
@@ -281,6 +294,40 @@ class Halo:
             exchange = bind(owned, ghosts) if bind else self.bind_scatter(ghosts, owned)
             self._stages[key] = (owned, ghosts, exchange)
         return array, self._stages[key]
+
+    def _agree(self, key: tuple[Any, ...], wrong: Exception | None = None) -> None:
+        """Collective. Raises Error where the keys of two ranks differ, or another rank is wrong."""
+        text = None if wrong is None else text_of(wrong)
+        status = lib.nuice_halo_agree(self._handle, zlib.crc32(repr(key).encode()), text)
+        if wrong is None:
+            must(status)
+
+    def _in_place(self, kind: str, given: Any) -> Any:
+        """Of an array in a GPU's memory, on all ranks, which has rows for the ghosts too."""
+        self._require()
+        try:
+            memory, array = memory_of(given, True), device_array(given)
+            assert array is not None
+            if array.dtype is None or not array.is_by_rows or array.shape[:1] != (self.num_entries,):
+                raise ValueError(
+                    f"{self.num_entries} rows are needed, not {array.what} of shape {array.shape}"
+                )
+            width, dtype = prod(array.shape[1:]), array.dtype
+        except Exception as error:
+            self._agree((), error)
+            raise
+        self._agree((kind, dtype.str, array.shape[1:], "in a GPU's memory"))
+        owned_bytes = self.num_owned * width * dtype.itemsize
+        owned = replace(memory, nbytes=owned_bytes)
+        ghosts = replace(memory, address=memory.address + owned_bytes, nbytes=memory.nbytes - owned_bytes)
+        if kind == "gather":
+            exchange = self._gather((owned, ghosts), width * dtype.itemsize)
+        else:
+            exchange = self._scatter((ghosts, owned), width, MPI.Datatype.fromcode(dtype.char), MPI.SUM)
+        exchange.Start()
+        exchange.Wait()
+        exchange.Free()
+        return given
 
     def _check_rows(self, kind: str, array: NDArray[Any]) -> None:
         rows = (self.num_entries,) if kind == "scatter" else (self.num_entries, self.num_owned)

@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ._buffers import Memory, memory_of
+from ._buffers import dtype_of, memory_of
 from ._library import fortran_handle, ints, lib, must, option_text, whole
 from .exchange import Exchange
 
@@ -108,7 +108,7 @@ def _side(given: Any, writable: bool, call: int) -> tuple[_Blocks, object]:
         return _Blocks(data=c_void_p(int(MPI.IN_PLACE))), None
     buffer, counts, displs, types = _parts(given, bool(call & TYPES))
     memory = memory_of(buffer, writable)
-    datatypes = [_datatype(one) for one in types] if types is not None else [_own_type(memory)]
+    datatypes = [_datatype(one) for one in ([dtype_of(buffer).char] if types is None else types)]
     numbers = _integers(counts, "a count")
     if displs is None:
         if call & TYPES:
@@ -161,8 +161,3 @@ def _integers(values: Any, what: str) -> NDArray[Any]:
 
 def _datatype(given: MPI.Datatype | str) -> MPI.Datatype:
     return given if isinstance(given, MPI.Datatype) else MPI.Datatype.fromcode(given)
-
-
-def _own_type(memory: Memory) -> MPI.Datatype:
-    array = memory.keep[0]  # type: ignore[index]
-    return MPI.Datatype.fromcode(array.dtype.char)

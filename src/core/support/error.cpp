@@ -42,6 +42,8 @@ std::string_view error_code_name(ErrorCode code) {
       return "mpi";
     case ErrorCode::timeout:
       return "timeout";
+    case ErrorCode::device:
+      return "device";
   }
   return "unknown";
 }

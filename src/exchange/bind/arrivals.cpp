@@ -29,7 +29,7 @@ std::size_t Arrivals::index_of(Rank source) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(sources_, source, {}, rank_of) - sources_.begin());
 }
 
-void Arrivals::add_receive(Rank from, std::span<const Rank> sources) {
+void Arrivals::add_receive(Rank from, std::span<const Rank> sources, std::span<const Segment> lies_at) {
   receive_from_.push_back(from);
   for (const Rank source : sources) {
     brings_.push_back(static_cast<std::uint32_t>(index_of(source)));
@@ -37,6 +37,10 @@ void Arrivals::add_receive(Rank from, std::span<const Rank> sources) {
   }
   receive_ends_.push_back(brings_.size());
   landed_receives_.push_back(0);
+  if (copies_ == nullptr) return;
+  for (const Segment& segment : lies_at)
+    lie_at_.push_back({segment.at, segment.count * size_of(segment.type)});
+  lie_at_ends_.push_back(lie_at_.size());
 }
 
 void Arrivals::expect_pieces(Rank source, std::int64_t count) { sources_[index_of(source)].pieces += count; }
@@ -64,6 +68,9 @@ void Arrivals::land_receive(std::size_t receive) {
   if (landed_receives_[receive] != 0) return;
   landed_receives_[receive] = 1;
   trace_.note(Trace::Kind::landed, receive_from_[receive]);
+  if (copies_ != nullptr)
+    for (std::size_t i = receive == 0 ? 0 : lie_at_ends_[receive - 1]; i < lie_at_ends_[receive]; ++i)
+      copies_->land(lie_at_[i]);
   const std::size_t begin = receive == 0 ? 0 : receive_ends_[receive - 1];
   for (std::size_t i = begin; i < receive_ends_[receive]; ++i) land_piece(brings_[i]);
 }

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "exchange/bind/copies.hpp"
 #include "exchange/bind/trace.hpp"
 #include "nuice/mpi/exchange.hpp"
 
@@ -27,7 +28,10 @@ class Arrivals {
   /// Others for the same sources, of which nothing is expected yet.
   Arrivals for_same_sources() const;
   /// The receive that is made next, from this rank, brings a piece of these sources' messages.
-  void add_receive(Rank from, std::span<const Rank> sources);
+  /// lies_at: where the receive puts it, for Copies.
+  void add_receive(Rank from, std::span<const Rank> sources, std::span<const Segment> lies_at = {});
+  /// Those that are told of what comes, unless they are null. Before add_receive().
+  void tell(Copies* copies) { copies_ = copies; }
   /// A message that comes in so many pieces that are reported by land_piece().
   void expect_pieces(Rank source, std::int64_t count);
   /// The place of a source among all by rank, for land_piece(). Requires that it is one.
@@ -65,12 +69,15 @@ class Arrivals {
   void hand_over(std::size_t source);
 
   Trace trace_;
+  Copies* copies_ = nullptr;
   std::vector<Rank> receive_from_;         // by receive
   std::vector<Source> sources_;            // by ascending rank
   std::vector<std::uint32_t> brings_;      // of all receives, one behind the other: indices of sources
   std::vector<std::size_t> receive_ends_;  // in brings_
   std::vector<char> landed_receives_;
-  std::vector<std::uint32_t> landed_;  // sources, in the order in which they came
+  std::vector<Block> lie_at_;             // of all receives, where somebody is told
+  std::vector<std::size_t> lie_at_ends_;  // in lie_at_
+  std::vector<std::uint32_t> landed_;     // sources, in the order in which they came
   std::size_t taken_ = 0;
 };
 

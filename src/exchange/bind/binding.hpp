@@ -6,6 +6,7 @@
 #include <span>
 
 #include "exchange/bind/arrivals.hpp"
+#include "exchange/bind/copies.hpp"
 #include "exchange/bind/layout.hpp"
 #include "exchange/window_control.hpp"
 #include "mpi/communicator.hpp"
@@ -29,6 +30,10 @@ struct RunSettings {
   std::span<const Rank> near = {};   ///< This host's ranks, ascending.
   const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
   Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.
+  Copies* copies = nullptr;          ///< Of the memory that the layout names; null: it is the user's own.
+  Bytes piece_bytes = 0;  ///< Messages of plain bytes travel in pieces of so many, on all ranks; 0: whole.
+  /// Segments of a transfer travel as messages of their own, on all ranks: the processor must not pack them.
+  bool apart = false;
 };
 
 /// What bind() hands to an executor. Nothing in it is kept but comm, arrivals, and the memory that layout names.

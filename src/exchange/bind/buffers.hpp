@@ -28,6 +28,7 @@ class BufferLayout : public Layout {
   void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
   void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
   bool is_bytes() const override { return !in_parts_; }
+  bool are_all_bytes() const override { return true; }
 
  private:
   /// A message, or one of the parts that the user lists for one rank.

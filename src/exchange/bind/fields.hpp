@@ -77,6 +77,7 @@ class FieldLayout : public Layout {
   void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
   void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
   Bytes scaled(Bytes bytes) const override;
+  bool are_all_bytes() const override { return !any_gaps_; }
   bool one_by_one(Rank partner, bool is_send) const override;
 
  private:

@@ -27,6 +27,8 @@ class Layout {
   virtual Bytes scaled(Bytes bytes) const { return bytes; }
   /// Whether both ends of every message hold it as plain bytes in one place.
   virtual bool is_bytes() const { return false; }
+  /// Whether both ends of every message hold it as plain bytes, in one place or several.
+  virtual bool are_all_bytes() const { return false; }
   /// Whether the segments of a transfer with this partner travel as messages of their own; the same at both ends.
   virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
 };

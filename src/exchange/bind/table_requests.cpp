@@ -93,6 +93,8 @@ class RequestMaker {
         tail_bytes_(tail_bytes) {}
 
   TableRequests make() {
+    made_.copies = binding_.settings.copies;
+    binding_.arrivals.tell(made_.copies);
     for (const PhaseEntry& entry : table_.entries) {
       if (entry.send_partner != no_rank) add_sends(entry);
       if (entry.recv_partner != no_rank) add_receives(entry);
@@ -154,38 +156,58 @@ class RequestMaker {
     Places places;
     places_to_send(entry, places);
     if (are_empty(places)) return;
-    const bool apart = entry.send_parts.count == 0 && layout_.one_by_one(entry.send_partner, true);
+    const bool apart = entry.send_parts.count == 0 && is_apart(entry.send_partner, true);
     if (!apart) {
-      for (const Places& part : cut(joined(places))) add_send(entry.send_partner, part);
+      for (const Places& part : cut(joined(places), false)) add_send(entry.send_partner, part);
       return;
     }
-    for (const Segment& segment : places) add_send(entry.send_partner, {segment});
+    for (const Segment& segment : places)
+      for (const Places& part : cut({segment}, true)) add_send(entry.send_partner, part);
   }
 
   void add_receives(const PhaseEntry& entry) {
     Places places;
     places_to_receive(entry, places);
     if (are_empty(places)) return;
-    const bool apart = entry.recv_parts.count == 0 && layout_.one_by_one(entry.recv_partner, false);
+    const bool apart = entry.recv_parts.count == 0 && is_apart(entry.recv_partner, false);
     if (!apart) {
-      for (const Places& part : cut(joined(places))) {
+      for (const Places& part : cut(joined(places), false)) {
         add_receive(entry.recv_partner, part);
-        binding_.arrivals.add_receive(entry.recv_partner, arrivals_of(entry));
+        binding_.arrivals.add_receive(entry.recv_partner, arrivals_of(entry), part);
       }
       return;
     }
     for (const Segment& segment : places) {
-      add_receive(entry.recv_partner, {segment});
-      binding_.arrivals.add_receive(entry.recv_partner, {&entry.recv_partner, 1});
+      for (const Places& part : cut({segment}, true)) {
+        add_receive(entry.recv_partner, part);
+        binding_.arrivals.add_receive(entry.recv_partner, {&entry.recv_partner, 1}, part);
+      }
     }
   }
 
-  std::vector<Places> cut(Places places) const {
+  /// Whether segments travel one by one. The same at both ends.
+  bool is_apart(Rank partner, bool is_send) const {
+    return binding_.settings.apart || layout_.one_by_one(partner, is_send);
+  }
+
+  std::vector<Places> cut(Places places, bool is_apart) const {
+    const Bytes piece = binding_.settings.piece_bytes;
+    if (piece > 0 && (is_apart || layout_.is_bytes())) return in_pieces(std::move(places), piece);
     const bool is_long = places.size() == 1 && tail_bytes_ > 0 && places[0].type == MPI_BYTE &&
                          places[0].count / 2 >= tail_bytes_ && layout_.is_bytes();
     if (!is_long) return {std::move(places)};
     const Bytes head = places[0].count - tail_bytes_;
     return {{{places[0].at, head, MPI_BYTE}}, {{places[0].at + head, tail_bytes_, MPI_BYTE}}};
+  }
+
+  /// Both ends have the same bytes in one place each: of messages of buffers, and of fields that travel one by one.
+  std::vector<Places> in_pieces(Places places, Bytes piece) const {
+    const bool is_whole = places.size() != 1 || !layout_.are_all_bytes() || !table_.parts.empty();
+    if (is_whole || places[0].count <= piece) return {std::move(places)};
+    std::vector<Places> pieces;
+    for (Bytes at = 0; at < places[0].count; at += piece)
+      pieces.push_back({{places[0].at + at, std::min(piece, places[0].count - at), MPI_BYTE}});
+    return pieces;
   }
 
   void add_receive(Rank from, const Places& places) {
@@ -203,6 +225,10 @@ class RequestMaker {
     const Memory memory = memory_for(places, table_.rank, to, made_.packed_sends);
     made_.sends.make_room();
     made_.send_to.push_back(to);
+    if (made_.copies != nullptr) {
+      std::vector<Block>& blocks = made_.lie_at.emplace_back();
+      for (const Segment& place : places) blocks.push_back({place.at, place.count * size_of(place.type)});
+    }
     const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
     if (is_short && !synchronous_) {
       made_.sends.add({memory.at, memory.count, to, binding_.tag, binding_.comm->get()});

@@ -31,6 +31,15 @@ struct TableRequests {
   std::vector<Rank> receive_from;  // by receive
   std::vector<Rank> send_to;       // by send
   std::vector<RequestCount> ends;  // by entry of the table: what was made up to it
+  Copies* copies = nullptr;
+  std::vector<std::vector<Block>> lie_at;  // by send, if there are copies
+
+  /// Before sends [begin, end) are gathered or started.
+  void await(std::size_t begin, std::size_t end) const {
+    if (copies == nullptr) return;
+    for (std::size_t i = begin; i < end; ++i)
+      for (const Block& block : lie_at[i]) copies->await(block);
+  }
 };
 
 /// synchronous: the sends complete only when they are being received. tail_bytes: above 0, messages of plain bytes in one

@@ -28,6 +28,7 @@ CreditRun::CreditRun(TableElements elements, const Binding& binding)
     : comm_(binding.comm),
       types_(std::move(elements.types)),
       arrivals_(binding.arrivals),
+      copies_(binding.settings.copies),
       data_tag_(binding.tag),
       grant_tag_(binding.tag + 1),
       control_(binding.settings.window),
@@ -46,6 +47,7 @@ CreditRun::CreditRun(TableElements elements, const Binding& binding)
   requests_.resize(outgoing_slots_.begin + outgoing_slots_.count, MPI_REQUEST_NULL);
   indices_.resize(requests_.size());
   receive_bytes_.resize(receive_slots_.count);
+  receive_at_.resize(receive_slots_.count);
   receive_of_.resize(receive_slots_.count);
   asked_at_s_.resize(receive_slots_.count);
   send_to_.resize(send_slots_.count);

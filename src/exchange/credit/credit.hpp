@@ -90,6 +90,7 @@ class CreditRun : public Run {
   /// Every chunk that lands is noted anyway.
   void follow() override {}
   bool always_follows() const override { return true; }
+  bool awaits_copies() const override { return copies_ != nullptr; }
   bool next(bool block) override { return advance(block, block); }
   std::int64_t num_events() const override { return num_events_; }
   std::string waits_for() const override;
@@ -200,6 +201,7 @@ class CreditRun : public Run {
   std::shared_ptr<const Communicator> comm_;
   std::vector<Datatype> types_;  // of the stretches
   Arrivals& arrivals_;
+  Copies* copies_;
   std::vector<Stretch> receives_;
   std::vector<std::size_t> source_of_;     // by receive stretch: index in sources_
   std::vector<std::size_t> next_of_same_;  // by receive stretch: the same source's next one, or no_stretch
@@ -241,6 +243,7 @@ class CreditRun : public Run {
 
   // of the running exchange
   std::vector<Bytes> receive_bytes_;     // by receive slot
+  std::vector<std::byte*> receive_at_;   // likewise
   std::vector<std::size_t> receive_of_;  // by receive slot: index in receives_
   std::vector<double> asked_at_s_;       // by receive slot; below 0: granted beforehand
   std::vector<std::size_t> send_to_;     // by send slot: index in destinations_

@@ -123,6 +123,7 @@ void CreditRun::post_receive(const Grant& grant) {
                  comm_->get(), &at(receive_slots_, slot)),
        "MPI_Irecv");
   receive_bytes_[slot] = chunk.bytes;
+  receive_at_[slot] = static_cast<std::byte*>(chunk.at);
   receive_of_[slot] = grant.stretch;
 }
 
@@ -245,6 +246,7 @@ void CreditRun::send_what_is_granted() {
     if (peer.next.offset == 0) stretch.pack();
     const Stretch::Chunk chunk = stretch.chunk_at(peer.next.offset);
     const std::size_t slot = free_sends_.take(peer.is_near);
+    if (copies_ != nullptr) copies_->await({static_cast<std::byte*>(chunk.at), chunk.bytes});
     start_send(chunk, peer, at(send_slots_, slot));
     arrivals_.trace().note(Trace::Kind::sent, peer.rank, chunk.bytes);
     send_to_[slot] = destination;
@@ -268,6 +270,7 @@ void CreditRun::finish(std::size_t slot) {
     receives_[receive_of_[slot]].receive(receive_bytes_[slot]);
     Peer& source = sources_[source_of_[receive_of_[slot]]];
     arrivals_.trace().note(Trace::Kind::landed, source.rank, receive_bytes_[slot]);
+    if (copies_ != nullptr) copies_->land({receive_at_[slot], receive_bytes_[slot]});
     source.bytes_left -= receive_bytes_[slot];
     if (source.bytes_left == 0) arrivals_.land_piece(source.arrival);
     if (!source.is_near) {

@@ -31,6 +31,7 @@ class StripMined : public Steps {
   bool is_step_done(bool block) override { return are_all_sent(block) && Steps::is_step_done(block); }
 
   void start_in_order(std::size_t begin, std::size_t end) {
+    requests_.await(begin, end);
     gather(requests_.packed_sends, begin, end);
     requests_.sends.start(begin, end);
     note_sends(begin, end);

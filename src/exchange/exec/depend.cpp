@@ -190,6 +190,7 @@ class Depend : public Run {
   }
 
   void send(std::size_t outgoing) {
+    requests_.await(outgoing_[outgoing].begin, outgoing_[outgoing].end);
     gather(requests_.packed_sends, outgoing_[outgoing].begin, outgoing_[outgoing].end);
     start_range(requests_.sends, outgoing_[outgoing].begin, outgoing_[outgoing].end, first_send());
     for (std::size_t i = outgoing_[outgoing].begin; i < outgoing_[outgoing].end; ++i)

@@ -67,7 +67,7 @@ void Exchange::State::follow() {
   if (follows_) return;
   follows_ = true;
   arrivals.start();
-  if (!self.empty() || self_message) arrivals.land_copied(comm->rank());
+  if (!self.empty() || self_message || self_is_copied_by_run) arrivals.land_copied(comm->rank());
   if (run) run->follow();
 }
 
@@ -201,9 +201,12 @@ Exchange::State& Exchange::state() const {
   return *state_;
 }
 
-void Exchange::start() {
+void Exchange::start() { start(nullptr); }
+
+void Exchange::start(void* stream) {
   if (state().running)
     throw Error(ErrorCode::state, "start() before the previous exchange finished: call wait() first");
+  state_->streams = {.start = stream};
   state_->guarded([this] { state_->start(); });
 }
 
@@ -214,6 +217,13 @@ bool Exchange::test() {
 
 void Exchange::wait() {
   if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
+  state_->guarded([this] { state_->advance(true); });
+}
+
+void Exchange::wait(void* stream) {
+  if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
+  state_->streams.has_wait = true;
+  state_->streams.wait = stream;
   state_->guarded([this] { state_->advance(true); });
 }
 

@@ -24,6 +24,13 @@ struct SelfCopy {
   std::size_t bytes = 0;
 };
 
+/// Of a running exchange on a device's memory: the streams that the user has named.
+struct StreamUse {
+  void* start = nullptr;  ///< Null: the legacy default stream.
+  bool has_wait = false;  ///< A stream waits for the data, and not the processor.
+  void* wait = nullptr;
+};
+
 struct Exchange::State {
   // Fixed by bind(). Destroyed in the opposite order.
   std::shared_ptr<const Communicator> comm;
@@ -35,8 +42,10 @@ struct Exchange::State {
   std::optional<SelfMessage> self_message;
   std::vector<std::byte> staged;  // what is sent in place: the message to itself copies it there
   int self_tag = 0;
-  double watchdog_s = 0;        // give up after so long without progress; 0: never
-  bool watches_deaths = false;  // where MPI tells of them: give up when a rank of the plan has died
+  bool self_is_copied_by_run = false;  // in its start()
+  StreamUse streams;                   // for runs on devices
+  double watchdog_s = 0;               // give up after so long without progress; 0: never
+  bool watches_deaths = false;         // where MPI tells of them: give up when a rank of the plan has died
 
   // Where a running exchange stands.
   bool running = false;

@@ -34,6 +34,8 @@ class Run {
   virtual void follow() = 0;
   /// Whether messages must be noted from start() on: follow() then comes before it.
   virtual bool always_follows() const { return false; }
+  /// Whether every send waits for Copies::await(), and every piece that has come is told to Copies::land().
+  virtual bool awaits_copies() const { return false; }
   /// After follow(). As advance(), request by request: block: returns when a message can be handed over, or all is complete.
   virtual bool next(bool block) = 0;
   /// Steps and requests that have come to an end, since bind(). While this stands still nothing moves.

@@ -46,7 +46,7 @@ Steps::Steps(TableRequests requests, std::vector<RequestCount> ends, Arrivals& a
   const bool is_one_step = ends_.size() == 1 && !both_.empty();
   const bool is_packed = !requests_.packed_sends.empty() || !requests_.packed_receives.empty();
   const bool is_ordered = receives_repeat_ || sends_repeat_;
-  is_plain_ = may_start_at_once && is_one_step && !is_packed && !is_ordered;
+  is_plain_ = may_start_at_once && is_one_step && !is_packed && !is_ordered && requests_.copies == nullptr;
   watched_.reserve(both_.size());
   watched_what_.reserve(both_.size());
   indices_.resize(both_.size());
@@ -97,6 +97,15 @@ void Steps::start_receives() {
 void Steps::begin_step() { start_sends(step_begin().sends, step_end().sends); }
 
 void Steps::start_sends(std::size_t begin, std::size_t end) {
+  if (requests_.copies != nullptr) {
+    for (std::size_t i = begin; i < end; ++i) {
+      requests_.await(i, i + 1);
+      gather(requests_.packed_sends, i, i + 1);
+      requests_.sends.start(i, i + 1);
+    }
+    note_sends(begin, end);
+    return;
+  }
   gather(requests_.packed_sends, begin, end);
   sends_repeat_ ? requests_.sends.start(begin, end) : requests_.sends.start_unordered(begin, end);
   note_sends(begin, end);

@@ -39,6 +39,7 @@ class Steps : public Run {
   void follow() final;
   bool next(bool block) final;
   std::int64_t num_events() const override { return num_events_; }
+  bool awaits_copies() const override { return requests_.copies != nullptr; }
   std::string waits_for() const override;
   void cancel() noexcept override;
 

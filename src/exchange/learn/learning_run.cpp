@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/learn/learning_run.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -149,6 +150,10 @@ bool LearningRun::next(bool block) {
   const bool is_done = timed([&] { return now().run->next(block); });
   hand_on();
   return end_if(is_done);
+}
+
+bool LearningRun::awaits_copies() const {
+  return std::ranges::all_of(methods_, [](const BoundMethod& method) { return method.run->awaits_copies(); });
 }
 
 std::int64_t LearningRun::num_events() const {

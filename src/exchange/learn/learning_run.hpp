@@ -54,6 +54,7 @@ class LearningRun : public Run {
   bool advance(bool block) override;
   void follow() override;
   bool next(bool block) override;
+  bool awaits_copies() const override;
   std::int64_t num_events() const override;
   std::string waits_for() const override;
   void cancel() noexcept override;

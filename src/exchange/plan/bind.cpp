@@ -37,6 +37,11 @@ std::vector<SelfCopy> self_copies(const PhaseTable& table, const BufferLayout& l
   return copies;
 }
 
+/// Of messages that are not buffers of bytes.
+void set_no_places(Arrivals& arrivals, std::span<const Partner> sources) {
+  arrivals.set_sources(sources, std::vector<std::span<std::byte>>(sources.size()));
+}
+
 Direction direction_of(bool is_backwards) {
   return is_backwards ? Direction::backwards : Direction::forwards;
 }
@@ -144,6 +149,9 @@ BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& 
     const Rival& rival = rivals[i];
     // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear.
     if (rival.table ? call.form == Form::fields : !is_itself) continue;
+    // The processor packs what it forwards, and the messages of an executor with an order of its own.
+    const bool packs = rival.table.has_value() || rival.executor.has_own_order;
+    if (settings.apart && packs) continue;
     auto arrivals = new_arrivals();
     const PhaseTable reverse = rival.table && is_backwards ? reversed(*rival.table) : PhaseTable();
     const PhaseTable& way = !rival.table ? rest : is_backwards ? reverse : *rival.table;
@@ -185,7 +193,7 @@ void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall ca
   exchange.info.shared_memory = std::move(near.says);
 }
 
-Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way) {
+Plan::State::Bound Plan::State::finish_bind(Bound exchange, const PhaseTable& way) {
   try {
     exchange->run->agree();
     if (!settled_options.trace.empty())
@@ -197,35 +205,52 @@ Exchange Plan::State::finish_bind(std::unique_ptr<Exchange::State> exchange, con
   }
   Reports::leave(nullptr);            // looks after those of exchanges before
   take_tags(tags->comm, tags->next);  // of the payload, and of what the executor says besides
-  return Exchange(std::move(exchange));
+  return exchange;
 }
 
-Exchange Plan::State::bind_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
-                                   std::span<const ReceiveBuffer> receive) {
-  std::unique_ptr<Exchange::State> exchange;
+template <typename Prepare>
+Plan::State::Bound Plan::State::bind_layout(const Way& way, BindCall call, const Layout& layout,
+                                            Bytes most_bytes, const Elsewhere& elsewhere, Prepare&& prepare) {
+  Combined combined = elsewhere.is_on_device ? Combined() : combined_for(way, layout);
+  NearMessages near = elsewhere.is_on_device ? NearMessages() : near_messages_for(way, combined, layout);
+  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
+  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
+  Bound exchange;
+  all_or_none(*comm, [&] {
+    exchange = new_exchange();
+    prepare(*exchange);
+    const Notices backwards = reversed(notices, table.num_phases);
+    RunSettings settings =
+        settings_for(call.direction == Direction::backwards, most_bytes, backwards, budgets);
+    settings.copies = elsewhere.copies;
+    settings.piece_bytes = elsewhere.piece_bytes;
+    settings.apart = elsewhere.is_on_device;
+    set_run(*exchange, way, call, layout, std::move(combined), std::move(near), settings, tags_of_rivals);
+  });
+  return finish_bind(std::move(exchange), way.table);
+}
+
+Plan::State::Bound Plan::State::bind_buffers(const Way& way, bool is_backwards,
+                                             std::span<const SendBuffer> send,
+                                             std::span<const ReceiveBuffer> receive,
+                                             const Elsewhere& elsewhere) {
   const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), is_backwards) : 0;
   std::optional<BufferLayout> layout;
   all_or_none(*comm, [&] {
     check_buffers(way, send, receive);
     layout.emplace(way, send, receive, listing.has_value());
   });
-  Combined combined = combined_for(way, *layout);
-  NearMessages near = near_messages_for(way, combined, *layout);
-  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
-  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
-  all_or_none(*comm, [&] {
-    exchange = new_exchange();
-    set_sources(exchange->arrivals, way.receive_from, receive);
-    exchange->self = self_copies(way.table, *layout);
-    const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, {Form::buffers, direction_of(is_backwards)}, *layout, std::move(combined),
-            std::move(near), settings_for(is_backwards, most_bytes, backwards, budgets), tags_of_rivals);
-  });
-  return finish_bind(std::move(exchange), way.table);
+  return bind_layout(way, {Form::buffers, direction_of(is_backwards)}, *layout, most_bytes, elsewhere,
+                     [&](Exchange::State& exchange) {
+                       set_sources(exchange.arrivals, way.receive_from, receive);
+                       exchange.self = self_copies(way.table, *layout);
+                     });
 }
 
-Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
-                                  std::span<const ReceiveField> receive) {
+Plan::State::Bound Plan::State::bind_fields(const Way& way, bool is_backwards,
+                                            std::span<const SendField> send,
+                                            std::span<const ReceiveField> receive,
+                                            const Elsewhere& elsewhere) {
   const FieldLayout layout(*comm, way, send, receive, tags->next, info.staged_bytes > 0);
   Bytes most_bytes = 0;
   if (grants()) {
@@ -233,70 +258,63 @@ Exchange Plan::State::bind_fields(const Way& way, bool is_backwards, std::span<c
       if (comes_over_port(way.receive_from[i].rank)) most_bytes += layout.received().bytes_with(i);
     most_bytes = most_over_a_port(most_bytes, is_backwards);
   }
-  Combined combined = combined_for(way, layout);
-  NearMessages near = near_messages_for(way, combined, layout);
-  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
-  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
-  std::unique_ptr<Exchange::State> exchange;
-  all_or_none(*comm, [&] {
-    exchange = new_exchange();
-    exchange->arrivals.set_sources(way.receive_from,
-                                   std::vector<std::span<std::byte>>(way.receive_from.size()));
-    exchange->self_message = make_self_message(way.table, layout);
-    const Notices backwards = reversed(notices, table.num_phases);
-    set_run(*exchange, way, {Form::fields, direction_of(is_backwards)}, layout, std::move(combined),
-            std::move(near), settings_for(is_backwards, most_bytes, backwards, budgets), tags_of_rivals);
-  });
-  return finish_bind(std::move(exchange), way.table);
+  return bind_layout(way, {Form::fields, direction_of(is_backwards)}, layout, most_bytes, elsewhere,
+                     [&](Exchange::State& exchange) {
+                       set_no_places(exchange.arrivals, way.receive_from);
+                       exchange.self_message = make_self_message(way.table, layout);
+                     });
 }
 
 /// As bind_fields(), of one field for each message.
-Exchange Plan::State::bind_typed(const Way& way, const CheckedMessages& messages) {
+Plan::State::Bound Plan::State::bind_typed(const Way& way, const CheckedMessages& messages,
+                                           const Elsewhere& elsewhere) {
   const MessageLayout layout(*comm, messages, tags->next);
   const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), false) : 0;
-  Combined combined = combined_for(way, layout);
-  NearMessages near = near_messages_for(way, combined, layout);
-  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
-  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
-  std::unique_ptr<Exchange::State> exchange;
-  all_or_none(*comm, [&] {
-    exchange = new_exchange();
-    exchange->arrivals.set_sources(way.receive_from,
-                                   std::vector<std::span<std::byte>>(way.receive_from.size()));
-    exchange->self_message = make_self_message(way.table, layout);
-    set_run(*exchange, way, {Form::fields, Direction::forwards}, layout, std::move(combined), std::move(near),
-            settings_for(false, most_bytes, {}, budgets), tags_of_rivals);
-  });
-  return finish_bind(std::move(exchange), way.table);
+  return bind_layout(way, {Form::fields, Direction::forwards}, layout, most_bytes, elsewhere,
+                     [&](Exchange::State& exchange) {
+                       set_no_places(exchange.arrivals, way.receive_from);
+                       exchange.self_message = make_self_message(way.table, layout);
+                     });
 }
 
-Exchange Plan::State::bind_messages(const Way& way, std::span<const Outgoing> sends,
-                                    std::span<const Incoming> receives) {
-  CheckedMessages messages;
-  int has_gaps = 0;
-  all_or_none(*comm, [&] {
-    messages = CheckedMessages(way, sends, receives);
-    has_gaps = messages.are_plain() ? 0 : 1;
-  });
+Plan::State::Bound Plan::State::bind_checked(const Way& way, bool is_backwards,
+                                             const CheckedMessages& messages, const Elsewhere& elsewhere) {
+  int has_gaps = messages.are_plain() ? 0 : 1;
   all_reduce(*comm, MPI_IN_PLACE, &has_gaps, 1, MPI_INT, MPI_MAX);
+  return has_gaps != 0 ? bind_typed(way, messages, elsewhere)
+                       : bind_buffers(way, is_backwards, messages.from(), messages.to(), elsewhere);
+}
+
+Plan::State::Bound Plan::State::bind_messages(const Way& way, std::span<const Outgoing> sends,
+                                              std::span<const Incoming> receives, bool on_device,
+                                              bool is_in_place) {
+  CheckedMessages messages;
+  all_or_none(*comm, [&] { messages = CheckedMessages(way, sends, receives); });
   const Way own = {way.table, messages.destinations, way.receive_from};
-  Exchange exchange =
-      has_gaps != 0 ? bind_typed(own, messages) : bind_buffers(own, false, messages.from(), messages.to());
-  exchange.state_->arrivals.number_sources(messages.places);
+  Bound exchange = on_device ? bind_device_messages(own, false, messages, is_in_place)
+                             : bind_checked(own, false, messages);
+  exchange->arrivals.number_sources(messages.places);
   return exchange;
 }
 
-Exchange Plan::State::bind_in_place(const Way& way, std::span<const Incoming> all) {
+Plan::State::Bound Plan::State::bind_in_place(const Way& way, std::span<const Incoming> all, bool on_device) {
   std::vector<Incoming> messages;
   std::vector<Outgoing> sends;
   std::vector<std::byte> memory;
-  all_or_none(*comm, [&] { stage(all, comm->rank(), comm->num_ranks(), messages, sends, memory); });
-  Exchange exchange = bind_messages(way, sends, messages);
+  all_or_none(*comm, [&] {
+    stage(all, comm->rank(), comm->num_ranks(), messages, sends, memory);
+    if (!any_on_device({}, messages)) return;
+    memory.clear();  // what the device copies is enough
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      sends[i] = {messages[i].from, messages[i].data, messages[i].count, messages[i].type};
+  });
+  Bound exchange = bind_messages(way, sends, messages, on_device, true);
+  if (memory.empty()) return exchange;
   PhaseTable to_itself;
   to_itself.rank = comm->rank();
   to_itself.sources = {{comm->rank(), std::ssize(memory)}};
-  exchange.state_->self_message = make_self_message(to_itself, StagedLayout(messages, memory));
-  exchange.state_->staged = std::move(memory);
+  exchange->self_message = make_self_message(to_itself, StagedLayout(messages, memory));
+  exchange->staged = std::move(memory);
   return exchange;
 }
 
@@ -305,17 +323,17 @@ template <typename Bind>
 Exchange Plan::State::binding(State* plan, const BindCall& call, Bind&& bind) {
   if (plan == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
   require_running("bind()");
-  plan->member.require_same(call);
+  const bool on_device = plan->member.require_same(call);
   plan->comm = plan->tags->comm;  // another one where its tags ran out
   const auto kept = plan->comm;
   return naming_dead_ranks(*kept, [&] {
     const std::span<const Partner> destinations = plan->listed_destinations();
     const std::span<const Partner> sources = plan->listed_sources();
     if (call.direction == Direction::forwards)
-      return bind(*plan, Way{plan->table, destinations, sources}, false);
+      return Exchange(bind(*plan, Way{plan->table, destinations, sources}, false, on_device));
     PhaseTable table_back;
     all_or_none(*kept, [&] { table_back = reversed(plan->table); });
-    return bind(*plan, Way{table_back, sources, destinations}, true);
+    return Exchange(bind(*plan, Way{table_back, sources, destinations}, true, on_device));
   });
 }
 
@@ -329,42 +347,48 @@ void Plan::refuse(const Error& why) {
 
 Exchange Plan::bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                     Direction direction) {
-  return State::binding(state_.get(), {Form::buffers, direction},
-                        [&](State& plan, const Way& way, bool is_backwards) {
-                          return plan.bind_buffers(way, is_backwards, send, receive);
+  return State::binding(state_.get(), {Form::buffers, direction, any_on_device(send, receive)},
+                        [&](State& plan, const Way& way, bool is_backwards, bool on_device) {
+                          return on_device ? plan.bind_device_buffers(way, is_backwards, send, receive)
+                                           : plan.bind_buffers(way, is_backwards, send, receive);
                         });
 }
 
 Exchange Plan::bind(const SendArray& send, const ReceiveArray& receive, Direction direction) {
-  return State::binding(state_.get(), {Form::array, direction},
-                        [&](State& plan, const Way& way, bool is_backwards) {
+  return State::binding(state_.get(), {Form::array, direction, any_on_device(send, receive)},
+                        [&](State& plan, const Way& way, bool is_backwards, bool on_device) {
                           std::vector<SendBuffer> from;
                           std::vector<ReceiveBuffer> to;
                           all_or_none(*plan.comm, [&] {
                             from = buffers_in(send, way.send_to, way.table.rank);
                             to = buffers_in(receive, way.receive_from, way.table.rank);
                           });
-                          return plan.bind_buffers(way, is_backwards, from, to);
+                          return on_device ? plan.bind_device_buffers(way, is_backwards, from, to)
+                                           : plan.bind_buffers(way, is_backwards, from, to);
                         });
 }
 
 Exchange Plan::bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
                     Direction direction) {
-  return State::binding(state_.get(), {Form::fields, direction},
-                        [&](State& plan, const Way& way, bool is_backwards) {
-                          return plan.bind_fields(way, is_backwards, send, receive);
+  return State::binding(state_.get(), {Form::fields, direction, any_on_device(send, receive)},
+                        [&](State& plan, const Way& way, bool is_backwards, bool on_device) {
+                          return on_device ? plan.bind_device_fields(way, is_backwards, send, receive)
+                                           : plan.bind_fields(way, is_backwards, send, receive);
                         });
 }
 
 Exchange Plan::bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
-  return State::binding(state_.get(), {Form::messages}, [&](State& plan, const Way& way, bool) {
-    return plan.bind_messages(way, sends, receives);
-  });
+  return State::binding(state_.get(), {Form::messages, {}, any_on_device(sends, receives)},
+                        [&](State& plan, const Way& way, bool, bool on_device) {
+                          return plan.bind_messages(way, sends, receives, on_device);
+                        });
 }
 
 Exchange Plan::bind_in_place(std::span<const Incoming> messages) {
-  return State::binding(state_.get(), {Form::messages},
-                        [&](State& plan, const Way& way, bool) { return plan.bind_in_place(way, messages); });
+  return State::binding(state_.get(), {Form::messages, {}, any_on_device({}, messages)},
+                        [&](State& plan, const Way& way, bool, bool on_device) {
+                          return plan.bind_in_place(way, messages, on_device);
+                        });
 }
 
 }  // namespace nuice::mpi

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstdint>
 
+#include "core/text/names.hpp"
+#include "device/driver.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/exec/steps.hpp"
 #include "exchange/plan/options.hpp"
@@ -172,6 +174,9 @@ Exchange BroadcastPlan::State::bind(void* buffer, Bytes room) {
   std::unique_ptr<Exchange::State> exchange;
   all_or_none(*comm, [&] {
     check_buffer(table, buffer, room, info.bytes);
+    if (const device::Location at = device::locate(buffer); at.is_on_device())
+      throw Error(ErrorCode::not_applicable, rank_name(comm->rank()) + ": the buffer lies on " + at.name() +
+                                                 ", and broadcasts are of the host's memory");
     exchange = std::make_unique<Exchange::State>();
     exchange->comm = comm;
     exchange->watches_deaths = tells_of_deaths();

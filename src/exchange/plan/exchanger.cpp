@@ -3,11 +3,13 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/plan/bind_devices.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/planless/planless.hpp"
 #include "mpi/agree.hpp"
@@ -32,6 +34,24 @@ std::vector<Rank> ranks_of_host_in(const std::string& hosts, const Communicator&
   return parse_hosts(hosts, comm.num_ranks()).ranks_beside(comm.rank());
 }
 
+DeviceParts staged_parts(DeviceSides sides, std::size_t sends, std::size_t partners) {
+  DeviceParts parts;
+  parts.at = sides.at();
+  parts.chunk_bytes = DeviceOptions().chunk_bytes;
+  parts.says = "staged: through pinned memory; an exchange without a plan always is";
+  parts.drains_self.assign(partners, 0);
+  const std::vector<std::size_t> order(std::max(sends, partners), 0);
+  const std::vector<char> none(order.size(), 0);
+  const device::Current current(parts.at);
+  const auto mirror = [&](DeviceItems& items, const device::Location& at) {
+    if (!at.is_on_device() || items.empty()) return Mirror();
+    return Mirror(at, std::move(items), order, false, parts.chunk_bytes, none);
+  };
+  parts.sends = mirror(sides.send, sides.send_at);
+  parts.receives = mirror(sides.receive, sides.receive_at);
+  return parts;
+}
+
 }  // namespace
 
 struct Exchanger::State {
@@ -44,6 +64,38 @@ struct Exchanger::State {
     throw Error(ErrorCode::invalid_argument, std::string(what) + " rank " + std::to_string(partner) + " of " +
                                                  std::to_string(comm->num_ranks()) + ", " +
                                                  std::to_string(count) + " elements");
+  }
+
+  DeviceSides sides_of(std::span<const Outgoing> sends, std::span<const Incoming> receives,
+                       const Arrivals& arrivals) const {
+    DeviceSides sides;
+    if (!device::any_driver()) return sides;
+    sides.send = items_of(sends);
+    sides.receive = items_of(receives);
+    for (DeviceItem& item : sides.receive) {  // several may be of one partner
+      item.field = item.partner;
+      item.partner = arrivals.index_of(receives[item.field].from);
+    }
+    sides.locate(comm->rank());
+    return sides;
+  }
+
+  /// Of messages where they lie, or in a mirror with items of sides_of().
+  std::unique_ptr<PlanlessRun> run_of(Arrivals& arrivals, std::span<const Outgoing> sends,
+                                      std::span<const Incoming> receives, const Mirror& from,
+                                      const Mirror& into) const {
+    auto run = std::make_unique<PlanlessRun>(comm, engine, arrivals);
+    const auto place_of = [](const auto& message, std::optional<Bytes> begin, const Mirror& mirror) {
+      const auto& [partner, data, count, type] = message;
+      if (!begin) return std::array{segment_of(data, count, type)};
+      return std::array{Segment{mirror.data() + *begin, count * size_of(type), MPI_BYTE}};
+    };
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      run->add_send(sends[i].to, place_of(sends[i], from.find(0, i), from));
+    for (std::size_t i = 0; i < receives.size(); ++i)
+      run->add_receive(receives[i].from,
+                       place_of(receives[i], into.find(i, arrivals.index_of(receives[i].from)), into));
+    return run;
   }
 };
 
@@ -101,12 +153,22 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
   for (const auto& [rank, bytes] : sources) partners.push_back({rank, bytes});
   exchange->arrivals.set_sources(partners, std::vector<std::span<std::byte>>(partners.size()));
 
-  auto run = std::make_unique<PlanlessRun>(state_->comm, state_->engine, exchange->arrivals);
-  for (const auto& [to, data, count, type] : sends)
-    run->add_send(to, std::array{segment_of(data, count, type)});
-  for (const auto& [from, data, count, type] : receives)
-    run->add_receive(from, std::array{segment_of(data, count, type)});
-  exchange->run = std::move(run);
+  DeviceSides sides = state_->sides_of(sends, receives, exchange->arrivals);
+  if (!sides.at().is_on_device()) {
+    exchange->run = state_->run_of(exchange->arrivals, sends, receives, {}, {});
+    return Exchange(std::move(exchange));
+  }
+  // Always staged: what there is to try is found by plans alone, whose exchanges come again and again on all ranks.
+  auto inner = std::make_unique<Exchange::State>();
+  inner->comm = exchange->comm;
+  inner->info = exchange->info;
+  inner->arrivals.set_sources(partners, std::vector<std::span<std::byte>>(partners.size()));
+  auto staged = std::make_unique<DeviceRun>(staged_parts(std::move(sides), sends.size(), partners.size()),
+                                            partners, no_rank, exchange->arrivals, exchange->streams);
+  inner->run = state_->run_of(inner->arrivals, sends, receives, staged->sends(), staged->receives());
+  staged->carry_out_by(std::move(inner));
+  staged->describe(exchange->info);
+  exchange->run = std::move(staged);
   return Exchange(std::move(exchange));
 }
 

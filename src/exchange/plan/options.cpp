@@ -17,9 +17,10 @@ using O = PlanOptions;
 
 constexpr std::array<std::string_view, 3> effort_names = {"estimate", "learn", "measure"};
 constexpr std::array<std::string_view, 3> planning_names = {"everywhere", "root", "distributed"};
+constexpr std::array<std::string_view, 3> device_names = {"auto", "direct", "staged"};
 
 using Kind = std::variant<Text<O>, Flag<O>, Whole<O, int>, Whole<O, std::uint64_t>, Size<O>, Seconds<O>,
-                          OneOf<O, Planning>, OneOf<O, Effort>>;
+                          OneOf<O, Planning>, OneOf<O, DeviceWay>, OneOf<O, Effort>>;
 using Row = Option<Kind>;
 
 constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
@@ -75,6 +76,10 @@ const std::array option_table{
         Size<O>{NUICE_AT(planless.unasked_bytes), 0, INT_MAX}},
     Row{"depend.early", "bytes left when the next transfer on the route is released",
         Size<O>{NUICE_AT(depend.early_bytes), 1, INT_MAX}},
+    Row{"device", "path of buffers in GPU memory: auto, direct or staged",
+        OneOf<O, DeviceWay>{NUICE_AT(device.way), device_names}},
+    Row{"device.chunk", "bytes copied from a GPU at a time",
+        Size<O>{NUICE_AT(device.chunk_bytes), 16, INT_MAX}},
     Row{"auto.reuse", "number of expected uses of the plan",
         Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1, any}},
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},

@@ -17,7 +17,8 @@ namespace {
 /// What hangs on the user's communicator.
 using Holder = std::shared_ptr<PlanGroup>;
 
-constexpr std::array form_names = {"buffers", "array", "fields", "broadcast", "none", "halo", "follow", "messages"};
+constexpr std::array form_names = {"buffers", "array", "fields", "broadcast",
+                                   "none",    "halo",  "follow", "messages"};
 constexpr std::int64_t refused = -1;
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
@@ -124,7 +125,8 @@ std::shared_ptr<const Communicator> PlanGroup::duplicate_for_plan(MPI_Comm paren
   return duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
 }
 
-std::shared_ptr<TagSpace> PlanGroup::require_same(const PendingCall& pending, double watchdog_s) {
+std::shared_ptr<TagSpace> PlanGroup::require_same(const PendingCall& pending, double watchdog_s,
+                                                  bool* on_device) {
   if (comm_.is_given_up())
     throw Error(ErrorCode::state,
                 "the plans of this communicator were given up after a rank had died or not answered");
@@ -134,8 +136,10 @@ std::shared_ptr<TagSpace> PlanGroup::require_same(const PendingCall& pending, do
     const std::int64_t mine = code_of(pending);
     const bool would_share = has_shared() && watchdog_s <= 0 && !tells_of_deaths();
     const std::int64_t idle = first_idle();
-    std::array<std::int64_t, 5> least = {mine, -mine, would_share ? 1 : 0, idle, -idle};
+    const std::int64_t device = pending.call.is_on_device ? -1 : 0;
+    std::array<std::int64_t, 6> least = {mine, -mine, would_share ? 1 : 0, idle, -idle, device};
     all_reduce(comm_, MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN);
+    if (on_device != nullptr) *on_device = least[5] != 0;
     if (least[2] != 0) {
       tags = shared_;
     } else if (idle >= 0 && least[3] == -least[4]) {

@@ -30,6 +30,7 @@ enum class Form { buffers, array, fields, broadcast, none, halo, follow, message
 struct BindCall {
   Form form;
   Direction direction = Direction::forwards;
+  bool is_on_device = false;  ///< Any memory of this rank, which others need not have.
 };
 
 /// A communicator of plans, and the tags of the next exchange on it: the same on all ranks, as bind() is collective.
@@ -78,7 +79,9 @@ class PlanGroup {
   /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
   /// where the plan was freed, be it on one rank; a rank's refusal, if there is one. Returns a communicator that will do: the shared one, if on all ranks it is there
   /// and none watches; or one that all ranks keep and none uses; or nothing.
-  std::shared_ptr<TagSpace> require_same(const PendingCall& pending, double watchdog_s);
+  /// on_device: set if that of any rank is.
+  std::shared_ptr<TagSpace> require_same(const PendingCall& pending, double watchdog_s,
+                                         bool* on_device = nullptr);
 
  private:
   static int key();
@@ -122,8 +125,11 @@ struct Membership {
     tags = group->tags_beside({number, {Form::follow}, plan_is_freed}, watchdog_s);
     return {.group = group, .number = group->add(), .watchdog_s = watchdog_s};
   }
-  void require_same(const BindCall& call) const {
-    group->require_same({number, call, plan_is_freed}, watchdog_s);
+  /// Returns whether any rank has memory on a device.
+  bool require_same(const BindCall& call) const {
+    bool on_device = false;
+    group->require_same({number, call, plan_is_freed}, watchdog_s, &on_device);
+    return on_device;
   }
   /// In the place of require_same(): all ranks throw it.
   void refuse(const Error& why) const {

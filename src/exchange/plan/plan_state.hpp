@@ -13,6 +13,7 @@
 #include "exchange/combine/combine.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/learn/learning_run.hpp"
+#include "exchange/plan/bind_devices.hpp"
 #include "exchange/plan/listing.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "exchange/shared_memory/near_messages.hpp"
@@ -111,13 +112,33 @@ struct Plan::State {
   /// What all functions that bind do, around what each of them does. plan: null if it has moved away.
   template <typename Bind>
   static Exchange binding(State* plan, const BindCall& call, Bind&& bind);
-  Exchange bind_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
-                        std::span<const ReceiveBuffer> receive);
-  Exchange bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
-                       std::span<const ReceiveField> receive);
-  Exchange bind_messages(const Way& way, std::span<const Outgoing> sends, std::span<const Incoming> receives);
-  Exchange bind_in_place(const Way& way, std::span<const Incoming> messages);
-  Exchange bind_typed(const Way& way, const CheckedMessages& messages);
+  using Bound = std::unique_ptr<Exchange::State>;
+  Bound bind_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
+                     std::span<const ReceiveBuffer> receive, const Elsewhere& elsewhere = {});
+  Bound bind_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
+                    std::span<const ReceiveField> receive, const Elsewhere& elsewhere = {});
+  Bound bind_messages(const Way& way, std::span<const Outgoing> sends, std::span<const Incoming> receives,
+                      bool on_device, bool is_in_place = false);
+  Bound bind_in_place(const Way& way, std::span<const Incoming> messages, bool on_device);
+  /// Of buffers or of messages with gaps, whichever any rank has.
+  Bound bind_checked(const Way& way, bool is_backwards, const CheckedMessages& messages,
+                     const Elsewhere& elsewhere = {});
+  Bound bind_typed(const Way& way, const CheckedMessages& messages, const Elsewhere& elsewhere);
+  /// What all of these end with. prepare(exchange): what differs.
+  template <typename Prepare>
+  Bound bind_layout(const Way& way, BindCall call, const Layout& layout, Bytes most_bytes,
+                    const Elsewhere& elsewhere, Prepare&& prepare);
+  // The same where the memory of any rank lies on a device.
+  Bound bind_device_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
+                            std::span<const ReceiveBuffer> receive);
+  Bound bind_device_fields(const Way& way, bool is_backwards, std::span<const SendField> send,
+                           std::span<const ReceiveField> receive);
+  Bound bind_device_messages(const Way& way, bool is_backwards, const CheckedMessages& messages,
+                             bool is_in_place);
+  /// For these. bind(run, elsewhere): binds to the mirrors of the run.
+  template <typename Bind>
+  Bound bind_by_device(const Way& way, const DeviceSides& sides, Bound exchange, Bind&& bind);
+  std::string why_not_direct() const;
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards,
@@ -137,7 +158,7 @@ struct Plan::State {
   BoundRun bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
                         const Layout& layout, const RunSettings& settings,
                         const std::vector<TagSpace>& tags_of_rivals) const;
-  Exchange finish_bind(std::unique_ptr<Exchange::State> exchange, const PhaseTable& way);
+  Bound finish_bind(Bound exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
     return listing ? listing->destinations : destinations;
   }

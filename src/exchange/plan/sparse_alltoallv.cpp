@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text/names.hpp"
+#include "exchange/plan/bind_devices.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/call.hpp"
@@ -84,6 +85,7 @@ class SparseCall {
         throw Error(ErrorCode::limit, to + " has more than 2^62 bytes");
       sends_.push_back(message);
     }
+    sends_ = fetched(sends_, comm_.rank(), fetched_);
     sizes_.resize(sends_.size());
     requests_.assign(sends_.size(), MPI_REQUEST_NULL);
   }
@@ -157,6 +159,7 @@ class SparseCall {
 
   const Communicator& comm_;
   std::vector<Outgoing> sends_;
+  Mirror fetched_;  // from a device
   std::vector<Bytes> sizes_;
   std::vector<MPI_Request> requests_;
   std::vector<Announced> announced_;

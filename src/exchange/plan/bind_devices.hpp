@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Binding where buffers lie on a device: the same as everywhere, but to mirrors of them (staging/mirror.hpp), or to the device's memory
+// itself.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exchange/staging/device_run.hpp"
+#include "nuice/core/outcome.hpp"
+#include "nuice/mpi/options.hpp"
+
+namespace nuice::mpi {
+
+/// Not collective, before anything is known to be right: whether any of it lies on a device.
+bool any_on_device(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
+bool any_on_device(const SendArray& send, const ReceiveArray& receive);
+bool any_on_device(std::span<const SendField> send, std::span<const ReceiveField> receive);
+bool any_on_device(std::span<const Outgoing> send, std::span<const Incoming> receive);
+
+/// What this rank has, checked.
+struct DeviceSides {
+  DeviceItems send;
+  DeviceItems receive;
+  device::Location send_at;
+  device::Location receive_at;
+  bool is_in_place = false;  // what is sent is copied before anything that has come takes its place
+
+  /// Throws Error invalid_argument where one side lies in several places, or the two on different devices.
+  void locate(Rank rank);
+  /// Whether this rank's message to itself has elements with gaps on the host and bytes on a device: MPI would have to read both.
+  bool has_mixed_self(const Way& way) const;
+  const device::Location& at() const { return send_at.is_on_device() ? send_at : receive_at; }
+};
+
+/// Of memory that is not the user's own, or on a device. Equal on all ranks but for copies.
+struct Elsewhere {
+  Copies* copies = nullptr;
+  Bytes piece_bytes = 0;
+  bool is_on_device = false;  ///< Of some rank: the processor must touch none of it.
+};
+
+/// What is done with a device's memory, on all ranks alike.
+struct DeviceDecision {
+  bool tries_staged = false;
+  bool tries_direct = false;
+  std::string why;  ///< This rank's.
+};
+/// Collective. why_not_direct: of the plan; empty where nothing is in the way.
+DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& sides, const Way& way,
+                                 DeviceWay wanted, const std::string& why_not_direct);
+
+/// Not collective. What a run for this way is made of, without the other exchange.
+DeviceParts device_parts(DeviceSides sides, const Way& way, bool is_direct, Bytes chunk_bytes,
+                         const std::string& why);
+
+// Mirrored where the mirror has any of it; else as they are.
+std::vector<Outgoing> mirrored(const Mirror& mirror, std::span<const Outgoing> messages);
+std::vector<Incoming> mirrored(const Mirror& mirror, std::span<const Incoming> messages);
+
+/// Not collective. Messages that lie on a device, copied into the memory, after what the legacy default stream was given; else as they are.
+/// Throws Error invalid_argument where they do not lie in one place.
+std::vector<Outgoing> fetched(std::span<const Outgoing> messages, Rank rank, Mirror& memory);
+
+/// Fields, and what they refer to.
+template <typename Field>
+struct MirroredFields {
+  std::vector<Field> fields;
+  std::vector<std::vector<std::int64_t>> offsets;
+  std::vector<Datatype> types;
+};
+template <typename Field>
+MirroredFields<Field> mirrored_fields(const Mirror& mirror, std::span<const Field> fields);
+
+}  // namespace nuice::mpi

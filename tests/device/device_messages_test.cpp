@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls with MPI's arguments on device memory have MPI's results on host memory: any datatypes, in place, and
+// unexpected messages.
+#include <numeric>
+
+#include "device/aware_mpi.hpp"
+#include "device/device_memory.hpp"
+#include "device/fake_driver.hpp"
+#include "mpi/mpi_support.hpp"
+#include "nuice/mpi/alltoallv.hpp"
+#include "nuice/mpi/sparse_alltoallv.hpp"
+#include "nuice/nuice.hpp"
+
+namespace nuice {
+namespace {
+
+using mpi::DeviceWay;
+using test::DeviceArray;
+using Counts = std::vector<int>;
+
+/// Two ints of every three.
+struct GappyType {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  GappyType() {
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_create_resized(pair, 0, 3 * sizeof(int), &type);
+    MPI_Type_free(&pair);
+    MPI_Type_commit(&type);
+  }
+  ~GappyType() { MPI_Type_free(&type); }
+};
+
+/// Some of no elements, some of more than a chunk. The same for both ends.
+int elements(Rank a, Rank b) {
+  constexpr std::array<int, 4> sizes = {0, 3, 700, 5000};
+  return sizes[static_cast<std::size_t>(a + b + a * b) % sizes.size()];
+}
+
+struct Side {
+  Counts counts;
+  Counts displs;  // in elements
+  std::vector<int> values;
+};
+
+/// Elements of two ints in room for `width`.
+Side side_of(int width, int seed) {
+  Side side;
+  int at = 0;
+  for (Rank rank = 0; rank < test::world_size(); ++rank) {
+    side.counts.push_back(elements(test::world_rank(), rank));
+    side.displs.push_back(at);
+    at += side.counts.back() + 1;
+  }
+  side.values.resize(static_cast<std::size_t>(width * at));
+  std::iota(side.values.begin(), side.values.end(), seed + 1000000 * test::world_rank());
+  return side;
+}
+
+mpi::SendBlocks send_blocks(const Side& side, const int* data, const MPI_Datatype& type) {
+  return {.data = data,
+          .counts = {side.counts.data(), side.counts.size()},
+          .displs = {side.displs.data(), side.displs.size()},
+          .types = {&type, 1}};
+}
+mpi::ReceiveBlocks receive_blocks(const Side& side, int* data, const MPI_Datatype& type) {
+  return {.data = data,
+          .counts = {side.counts.data(), side.counts.size()},
+          .displs = {side.displs.data(), side.displs.size()},
+          .types = {&type, 1}};
+}
+
+class DeviceMessages : public testing::TestWithParam<DeviceWay> {
+ protected:
+  mpi::PlanOptions options() const {
+    return {.scheduler = "coloring", .executor = "async", .device = {GetParam(), 4096}};
+  }
+  static bool is_on_device(int turn) { return turn == 0 || (test::world_rank() + turn) % 2 == 1; }
+};
+INSTANTIATE_TEST_SUITE_P(All, DeviceMessages, testing::Values(DeviceWay::staged, DeviceWay::direct));
+
+/// Both ends have gaps, one has, or none.
+TEST_P(DeviceMessages, AlltoallvIsThatOfMpi) {
+  const GappyType gappy;
+  MPI_Datatype dense = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &dense);
+  MPI_Type_commit(&dense);
+  for (const auto& [send_type, send_width, receive_type, receive_width] :
+       {std::tuple(gappy.type, 3, gappy.type, 3), {dense, 2, gappy.type, 3}, {dense, 2, dense, 2}}) {
+    const Side from = side_of(send_width, 1);
+    const Side to = side_of(receive_width, -500000);
+    std::vector<int> expected = to.values;
+    MPI_Alltoallv(from.values.data(), from.counts.data(), from.displs.data(), send_type, expected.data(),
+                  to.counts.data(), to.displs.data(), receive_type, MPI_COMM_WORLD);
+    for (const int turn : {0, 1, 2}) {  // on all ranks, or on some
+      const DeviceArray<int> send(from.values);
+      const DeviceArray<int> receive(to.values);
+      std::vector<int> on_host = to.values;
+      const bool there = is_on_device(turn);
+      mpi::Exchange exchange = mpi::alltoallv_init(
+          MPI_COMM_WORLD, send_blocks(from, there ? send.data() : from.values.data(), send_type),
+          receive_blocks(to, there ? receive.data() : on_host.data(), receive_type), options());
+      for (int round = 0; round < 2; ++round) {
+        exchange.start();
+        exchange.wait();
+        EXPECT_EQ(there ? receive.download() : on_host, expected) << turn << exchange.info().device;
+      }
+      exchange.free();
+    }
+  }
+  MPI_Type_free(&dense);
+}
+
+TEST_P(DeviceMessages, InPlaceIsThatOfMpi) {
+  const GappyType gappy;
+  MPI_Datatype dense = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &dense);
+  MPI_Type_commit(&dense);
+  for (const auto& [type, width] : {std::pair(gappy.type, 3), {dense, 2}}) {
+    for (const int turn : {0, 1, 2}) {
+      const Side side = side_of(width, 7);
+      std::vector<int> expected = side.values;
+      const DeviceArray<int> values(side.values);
+      std::vector<int> on_host = side.values;
+      const bool there = is_on_device(turn);
+      mpi::Exchange exchange =
+          mpi::alltoallv_init(MPI_COMM_WORLD, mpi::in_place,
+                              receive_blocks(side, there ? values.data() : on_host.data(), type), options());
+      for (int round = 0; round < 3; ++round) {
+        MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, expected.data(), side.counts.data(),
+                      side.displs.data(), type, MPI_COMM_WORLD);
+        exchange.start();
+        exchange.wait();
+        EXPECT_EQ(there ? values.download() : on_host, expected) << turn << exchange.info().device;
+      }
+      exchange.free();
+    }
+  }
+  MPI_Type_free(&dense);
+}
+
+/// Short messages and long ones, some of memory with gaps.
+TEST(DeviceSparse, AnyRankSendsFromItsDevice) {
+  const GappyType gappy;
+  const Rank rank = test::world_rank();
+  const Rank right = (rank + 1) % test::world_size();
+  std::vector<int> values(12000);
+  std::iota(values.begin(), values.end(), 100000 * rank);
+  const DeviceArray<int> on_device(values);
+  const auto call = [&](const int* data) {
+    const std::vector<mpi::Outgoing> sends = {
+        {right, data, 3, gappy.type}, {right, data + 9, 3000, gappy.type}, {0, data + 100, 20, MPI_INT}};
+    const mpi::Received received = mpi::sparse_alltoallv(MPI_COMM_WORLD, sends);
+    std::vector<std::vector<int>> all;
+    for (std::size_t i = 0; i < received.sources.size(); ++i) {
+      const auto message = received.message<int>(i);
+      all.emplace_back(message.begin(), message.end());
+    }
+    return all;
+  };
+  const auto expected = call(values.data());
+  EXPECT_GE(expected.size(), 2U);
+  EXPECT_EQ(call(on_device.data()), expected);
+}
+
+}  // namespace
+}  // namespace nuice

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays in a (fake) GPU's memory as CuPy and PyTorch hand them over. Run under mpiexec with the driver's
+path; NUICE_LIBRARY is this build's."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
+
+driver = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)  # as CuPy loads it
+driver.cuMemAlloc_v2.argtypes = [c_void_p, c_size_t]
+driver.cuMemcpyAsync.argtypes = [c_void_p, c_void_p, c_size_t, c_void_p]
+driver.cuStreamSynchronize.argtypes = [c_void_p]
+driver.cuStreamCreate.argtypes = [c_void_p, ctypes.c_uint]
+
+try:
+    import numpy as np
+    from mpi4py import MPI
+
+    import nuice.mpi
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(0)
+
+WORLD = MPI.COMM_WORLD
+ANY_STREAM = None
+
+
+class OnDevice:
+    """Memory of the device with the values of an array."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        address = c_void_p()
+        assert driver.cuMemAlloc_v2(ctypes.byref(address), max(values.nbytes, 1)) == 0
+        self.address, self.values = address.value, np.ascontiguousarray(values)
+        self.put(values)
+
+    def put(self, values: np.ndarray) -> None:
+        values = np.ascontiguousarray(values)
+        driver.cuMemcpyAsync(self.address, values.ctypes.data, values.nbytes, ANY_STREAM)
+        driver.cuStreamSynchronize(ANY_STREAM)
+
+    def get(self, stream: c_void_p | None = None) -> np.ndarray:
+        values = np.empty_like(self.values)
+        driver.cuMemcpyAsync(values.ctypes.data, self.address, values.nbytes, stream)
+        driver.cuStreamSynchronize(stream)
+        return values
+
+
+class LikeCuPy(OnDevice):
+    strides = None
+    readonly = False
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        return {
+            "shape": self.values.shape,
+            "typestr": self.values.dtype.str,
+            "data": (self.address, self.readonly),
+            "strides": self.strides,
+            "version": 3,
+        }
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("device_type", c_int32),
+        ("device_id", c_int32),
+        ("ndim", c_int32),
+        ("code", c_uint8),
+        ("bits", c_uint8),
+        ("lanes", c_uint16),
+        ("shape", ctypes.POINTER(c_int64)),
+        ("strides", ctypes.POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]
+
+
+class LikePyTorch(OnDevice):
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, *, stream: int | None = None) -> object:
+        assert stream == -1  # no stream has to wait
+        shape = (c_int64 * self.values.ndim)(*self.values.shape)
+        bits = 8 * self.values.itemsize
+        self.tensor = Tensor(self.address, 2, 0, self.values.ndim, 2, bits, 1, shape, None, 0)
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [c_void_p, ctypes.c_char_p, c_void_p]
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+class Stream:
+    def __init__(self) -> None:
+        handle = c_void_p()
+        assert driver.cuStreamCreate(ctypes.byref(handle), 1) == 0
+        self.ptr = handle.value
+
+
+def refused(kind: type[Exception], part: str, buffers: object) -> None:
+    try:
+        nuice.mpi._buffers.memory_of(buffers, True)
+    except kind as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError(f"taken: {buffers}")
+
+
+def exchange_ring(kind: type[OnDevice], stream: Stream | None) -> None:
+    right, left = (WORLD.rank + 1) % WORLD.size, (WORLD.rank - 1) % WORLD.size
+    values = np.arange(1000.0) + 1000 * WORLD.rank
+    send, receive = kind(values), kind(np.zeros(1000))
+    with nuice.mpi.Plan(WORLD, {right: values.nbytes}) as plan, plan.bind(send, receive) as exchange:
+        for round in range(3):
+            send.put(values + round)
+            exchange.Start(stream)
+            exchange.Wait(stream)
+            come = receive.get(None if stream is None else c_void_p(stream.ptr))
+            assert np.array_equal(come, np.arange(1000.0) + 1000 * left + round), come
+        assert exchange.device.startswith("staged: through pinned memory"), exchange.device
+    on_host = np.zeros(1000)
+    with nuice.mpi.Plan(WORLD, {right: values.nbytes}) as plan, plan.bind([send], [on_host]) as exchange:
+        exchange.Start()
+        exchange.Wait()
+        assert np.array_equal(on_host, np.arange(1000.0) + 1000 * left + 2)
+
+
+for kind in (LikeCuPy, LikePyTorch):
+    for stream in (None, Stream()):
+        exchange_ring(kind, stream)
+
+
+def exchange_blocks(kind: type[OnDevice]) -> None:
+    """alltoallv_init, in place too, and unexpected messages."""
+    counts = [100 + 50 * ((WORLD.rank + other) % 3) for other in range(WORLD.size)]
+    values = np.arange(float(sum(counts))) + 10000 * WORLD.rank
+    expected = np.zeros_like(values)
+    WORLD.Alltoallv([values, counts], [expected, counts])
+    send, receive = kind(values), kind(np.zeros_like(values))
+    with nuice.mpi.Alltoallv_init(WORLD, [send, counts], [receive, counts]) as exchange:
+        exchange.Start()
+        exchange.Wait()
+    assert np.array_equal(receive.get(), expected)
+    with nuice.mpi.Alltoallv_init(WORLD, MPI.IN_PLACE, [send, counts]) as exchange:
+        exchange.Start()
+        exchange.Wait()
+    assert np.array_equal(send.get(), expected)
+    right = (WORLD.rank + 1) % WORLD.size
+    ((source, come),) = nuice.mpi.sparse_alltoallv(WORLD, {right: receive}, float)
+    assert (
+        source == (WORLD.rank - 1) % WORLD.size and WORLD.sendrecv(expected, right).tolist() == come.tolist()
+    )
+
+
+def exchange_halo(kind: type[OnDevice]) -> None:
+    begins = [20 * rank for rank in range(WORLD.size + 1)]
+    needed = np.arange(0, 20 * WORLD.size, 3)
+    with nuice.mpi.Halo(WORLD, needed, ranges=begins) as halo:
+        values = np.arange(2.0 * halo.num_entries).reshape(-1, 2) + 1000 * WORLD.rank
+        there = kind(values)
+        assert halo.gather(there) is there
+        expected = values.copy()
+        expected[20:] = halo.gather(values[:20].copy())
+        assert np.array_equal(there.get(), expected)
+        halo.scatter_add(there)
+        assert np.array_equal(there.get(), halo.scatter_add(expected))
+        owned, ghosts = kind(values[:20]), kind(values[20:])
+        with halo.bind_gather(owned, ghosts) as exchange:
+            exchange.Start(Stream())
+            exchange.Wait()
+        assert np.array_equal(ghosts.get(), halo.gather(values[:20].copy()))
+        try:
+            halo.gather(kind(values[:19]))
+        except ValueError as error:
+            assert "rows are needed" in str(error), error
+        else:
+            raise AssertionError("too few rows")
+
+
+for kind in (LikeCuPy, LikePyTorch):
+    exchange_blocks(kind)
+    exchange_halo(kind)
+
+with_gaps = LikeCuPy(np.zeros((4, 4)))
+with_gaps.strides = (64, 8)
+refused(BufferError, "with gaps", with_gaps)
+with_gaps.strides = (8, 32)  # Fortran's order has none
+assert nuice.mpi._buffers.memory_of(with_gaps, True).nbytes == 128
+read_only = LikeCuPy(np.zeros(4))
+read_only.readonly = True
+refused(BufferError, "read-only", read_only)
+print("passed", flush=True)
