@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the processes of a host that share a network port tell each other: memory that all of them map, one slot for each. A process
-// writes its own slot and reads the others', so nobody waits and nobody is in charge; a process that dies leaves a slot that is not
+// writes its own slot and reads the others', so no process waits and none is in charge; a process that dies leaves a slot that is not
 // renewed, and another may take it.
 //
 // The memory is a file of 16 KiB in /dev/shm, for one user, network namespace and address. The last process to leave removes it; after

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double active_for_s = 0.02, pausing_for_s = 1;
 
-/// One that nobody else uses.
+/// One that no other test uses.
 std::string new_address() {
   static int count = 0;
   return "test-" + std::to_string(getpid()) + "-" + std::to_string(++count);

@@ -91,7 +91,7 @@ TEST(LosslessFabric, EveryPacketArrivesOnceAndInOrder) {
       }
     }
     fabric.run_until(never - 1, arrive);
-    EXPECT_EQ(delivered, 20000U) << name << ": the rest waits for ever";
+    EXPECT_EQ(delivered, 20000U) << name << ": the rest waits forever";
     EXPECT_EQ(came, sent) << name;
     EXPECT_EQ(fabric.inside(), 0U) << name;
     EXPECT_LE(fabric.most_buffered(), rules.buffer) << name;
@@ -124,7 +124,7 @@ TEST(LosslessFabric, AShiftWithoutContentionIsCarriedAtTheFullRate) {
   }
 }
 
-/// Time of 1000 packets from host 0 to 2 while so many others send to host 1, all of one switch of FIFO inputs.
+/// Time of 1000 packets from host 0 to 2 while a given number of others send to host 1, all of one switch of FIFO inputs.
 Time victim(bool voq, bool also_to_the_hot_one) {
   const auto topology = make_topology("crossbar:6");
   const Cabling cabling(*topology, 6);

@@ -35,7 +35,7 @@ def fabric():
 
 
 def plans(folder: Path, *methods: str) -> list[str]:
-    """Words of nuice-testbed rdma: everybody to everybody, 20 packets each."""
+    """Words of nuice-testbed rdma: all to all, 20 packets each."""
     messages = [(src, dst, 29_120) for src in range(8) for dst in range(8) if src != dst]
     matrix = nuice.CommMatrix.from_messages(8, messages)
     nuice.save_matrix_market(folder / "all.mtx", matrix)

@@ -2,7 +2,7 @@
 """Three judges of a lossless network: packet simulator, fluid simulator, emulated fabric (nuice-testbed).
 
 The same plans on the same fabrics: the emulated one carries real packets between 16 hosts as RDMA cards do,
-32 packets of a connection under way, no congestion control (docs/how-to/lossless-fabric.md). Emulated times
+32 packets of a connection in flight, no congestion control (docs/how-to/lossless-fabric.md). Emulated times
 are medians; the simulators have a machine with the same ports, packets of 1456 B and 0.1 ms of latency. The
 fluid simulator has no credit and depend. Messages are scaled so that the busiest port carries 512 packets or
 more. rho: rank correlation of a matrix's methods, emulated against each simulator. Where the emulator could
@@ -59,7 +59,7 @@ def halo(neighbours):
 
 
 def with_victims(senders):
-    """So many send to rank 0, and each of the ranks also to another: who shares an input with them waits."""
+    """The given number of ranks send to rank 0, and each also to another: a rank that shares an input waits."""
     messages = [(rank, 0, 4) for rank in range(1, senders + 1)]
     messages += [(rank, (rank + 5) % HOSTS, 2) for rank in range(HOSTS) if (rank + 5) % HOSTS != 0]
     return nuice.CommMatrix.from_messages(HOSTS, sorted(messages))

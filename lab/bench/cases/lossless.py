@@ -5,9 +5,9 @@ emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share
 percentile of how far two packets come apart from the rate, in packets; and how many packets a second of a
 core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every method over
 TCP on a full tree of 16 hosts, d = 8, by the network's routes and, turn by turn, by the ways that
-clos_coloring chooses. rdma: the same as RDMA cards carry it, 32 packets of a connection under way; `ac:async`
+clos_coloring chooses. rdma: the same as RDMA cards carry it, 32 packets of a connection in flight; `ac:async`
 is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow takes that shares no port with a hot
-receiver, beside the time that it takes alone.
+receiver, compared with the time that it takes alone.
 """
 
 import json
@@ -98,7 +98,7 @@ def rdma(where, name, matrix, options):
 
 
 def victims(where, options):
-    """Everybody but the two ends of the victim sends to rank 0; all wait in the same buffers."""
+    """All but the two ends of the victim sends to rank 0; all wait in the same buffers."""
     size = 300 * DATA
     alone = nuice.CommMatrix.from_messages(where.ranks, [(*VICTIM, size)])
     free = median(where.rdma(alone, planned(alone, ["ac:async"], TREE), options.reps)[0]["seconds"])
@@ -158,7 +158,7 @@ CASE = Case(
         Table(
             "MPI over TCP, emulated {o.rate}; faster: than the best of MPI's own on the same ways",
             "sizes | ways | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
-            "sent again = sent_again .0f",
+            "retransmitted = sent_again .0f",
             where=lambda row: row["part"] == "mpi",
         ),
         Table(

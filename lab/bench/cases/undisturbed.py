@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `nuice run` costs where nothing contends: messages between two ranks, one after the other and in a
-stream, with it and without, in turns.
+stream, with it and without, interleaved.
 
 On --networks, "memory" for shared memory. ratio: the time with `nuice run` over that without, the median over
 the rounds; cpu: the same of the processor time of both ranks.

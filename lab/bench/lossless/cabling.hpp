@@ -2,7 +2,7 @@
 // The wires of an emulated fabric, and every way through it as a row of hops.
 //
 // A wire is a link of the topology, or a host's port: into the fabric, or out of it. Virtual lanes keep ways that close a
-// cycle (tori, dragonflies) from waiting for each other for ever: wires are put in an order, and a packet takes the next
+// cycle (tori, dragonflies) from waiting for each other forever: wires are put in an order, and a packet takes the next
 // lane wherever its way steps back in it.
 #pragma once
 

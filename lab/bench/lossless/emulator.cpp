@@ -47,7 +47,7 @@ Emulator::Emulator(const Cabling& cabling, const Rules& rules, Routing routing, 
 
 void Emulator::choose_paths(const std::string& file) {
   chosen_.clear();
-  flows_.clear();  // those under way keep theirs; later packets of the same connection are another flow
+  flows_.clear();  // those in flight keep theirs; later packets of the same connection are another flow
   std::ifstream in(file);
   Rank src = 0;
   Rank dst = 0;

@@ -80,7 +80,7 @@ ExchangeResult Exchange::run(std::uint32_t number) {
     });
     waits = any ? 0 : waits + 1;
     if (waits == patience)
-      throw Error(ErrorCode::timeout, std::to_string(incomplete_) + " transfers wait for ever");
+      throw Error(ErrorCode::timeout, std::to_string(incomplete_) + " transfers wait forever");
   }
   result_.seconds = *std::ranges::max_element(result_.arrived_s);
   return std::move(result_);
@@ -141,7 +141,7 @@ void Exchange::open(std::uint32_t id) {
   if (--transfers_[id].gates == 0) allow(id, transfers_[id].packets);
 }
 
-/// So many more packets, as far as the window has room.
+/// The given number of further packets, as far as the window has room.
 void Exchange::allow(std::uint32_t id, std::uint32_t packets) {
   Transfer& transfer = transfers_[id];
   transfer.allowed += packets;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An exchange as RDMA cards carry it: a connection has a fixed number of packets under way, there is no congestion
-// control, and nothing is sent again, so a packet that is missing is an error.
+// An exchange as RDMA cards carry it: a connection has a fixed number of packets in flight, there is no congestion
+// control, and nothing is retransmitted, so a packet that is missing is an error.
 //
 // What is sent when is the executor's: async, phased, depend or credit (nuice/core/executor.hpp). Acknowledgements, notices
 // and grants are packets too, in the same queues as data.
@@ -72,7 +72,7 @@ class Exchange {
   const Pace pace_;
   const std::uint32_t window_;
   std::vector<Transfer> fresh_;
-  std::vector<std::vector<std::uint32_t>> after_;     // depend, by transfer: who waits for it
+  std::vector<std::vector<std::uint32_t>> after_;     // depend, by transfer: the transfers that wait for it
   std::vector<std::vector<Stage>> fresh_stages_;      // phased, by rank
   std::vector<std::vector<std::uint32_t>> incoming_;  // credit, by rank: in the order of the schedule
   // Of a run:

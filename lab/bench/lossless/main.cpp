@@ -3,7 +3,7 @@
 //
 //   nuice-fabric --prefix nuice- --topology fattree:4x4/2 --hosts 16 --status FILE.json
 //
-//   nuice-fabric --topology crossbar:16 --virtual 1000000    so many packets without any port: how fast the switches are
+//   nuice-fabric --topology crossbar:16 --virtual 1000000    that number of packets without any port: how fast the switches are
 //
 // Prints "ready" once every host's namespace has its port, eth0, and this one has br0 for the launcher. Ends by SIGTERM.
 // SIGHUP: reads the chosen paths again. Exit codes: 0 ended, 1 an error, 2 bad command line.

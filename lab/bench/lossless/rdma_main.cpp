@@ -31,9 +31,9 @@ void add_options(kit::App& app, Options& options) {
   kit::add(app, "--subnet", options.subnet, "first three numbers of the hosts' addresses");
   kit::add(app, "--matrix", options.matrix, "Matrix Market; a rank is a host");
   kit::add(app, "--topology", options.topology, "of the network, for depend");
-  kit::add(app, "--plans", options.plans, "FILE.plan:EXECUTOR, one after the other, in turns");
+  kit::add(app, "--plans", options.plans, "FILE.plan:EXECUTOR, one after the other, interleaved");
   kit::add(app, "--reps", options.reps, "of each", kit::range(1, 1'000'000));
-  kit::add(app, "--window", options.window, "packets of a connection under way", kit::range(1, 100'000));
+  kit::add(app, "--window", options.window, "packets of a connection in flight", kit::range(1, 100'000));
   kit::add_flag(app, "--arrivals", options.arrivals, "when each transfer was complete, too");
 }
 
