@@ -168,9 +168,10 @@ NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 
 /** All ranks of the plan call it; does not wait. Errors: state if it is active already; mpi. */
 NUICE_API int nuice_exchange_start(nuice_exchange* exchange);
-/** start and wait for buffers in GPU memory, ordered by a stream of the program (cudaStream_t, hipStream_t): the exchange follows
- * earlier work on the stream, and later work on the stream finds the data. Host memory: as without a stream. */
+/** start for buffers in GPU memory: the exchange follows earlier work on a stream of the program (cudaStream_t, hipStream_t).
+ * Host memory: as without a stream. */
 NUICE_API int nuice_exchange_start_on(nuice_exchange* exchange, void* stream);
+/** wait for buffers in GPU memory: later work on the stream finds the data. Host memory: as without a stream. */
 NUICE_API int nuice_exchange_wait_on(nuice_exchange* exchange, void* stream);
 /** Not collective. Makes progress; done: 1 when this rank's part is complete. Errors: state without a start; mpi, timeout. */
 NUICE_API int nuice_exchange_test(nuice_exchange* exchange, int* done);

@@ -156,6 +156,7 @@ module nuice
   public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_follow, nuice_plan_num_partners, &
     nuice_plan_destinations, nuice_plan_sources, nuice_plan_figure, nuice_plan_text, nuice_plan_free, &
     nuice_plan_bind, nuice_plan_bind_array, nuice_plan_bind_fields
+  public :: nuice_exchange_start_on, nuice_exchange_wait_on
   public :: nuice_exchange_start, nuice_exchange_test, nuice_exchange_wait, nuice_exchange_next, &
     nuice_exchange_poll, nuice_exchange_is_under_way, nuice_exchange_text, nuice_exchange_free
   public :: nuice_halo_create_ranges, nuice_halo_create_owners, nuice_halo_create_list, &
@@ -360,6 +361,24 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(c_exchange_start(exchange%handle), stat, errmsg)
+  end subroutine
+
+  !> stream: a cudaStream_t or hipStream_t.
+  subroutine nuice_exchange_start_on(exchange, stream, stat, errmsg)
+    class(nuice_exchange), intent(in) :: exchange
+    type(c_ptr), intent(in) :: stream
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_exchange_start_on(exchange%handle, stream), stat, errmsg)
+  end subroutine
+
+  !> stream: a cudaStream_t or hipStream_t.
+  subroutine nuice_exchange_wait_on(exchange, stream, stat, errmsg)
+    class(nuice_exchange), intent(in) :: exchange
+    type(c_ptr), intent(in) :: stream
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_exchange_wait_on(exchange%handle, stream), stat, errmsg)
   end subroutine
 
   subroutine nuice_exchange_test(exchange, done, stat, errmsg)

@@ -213,6 +213,18 @@ module nuice_c
       type(c_ptr), value :: exchange
       integer(c_int) :: status
     end function
+    function c_exchange_start_on(exchange, stream) bind(c, name="nuice_exchange_start_on") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: exchange
+      type(c_ptr), value :: stream
+      integer(c_int) :: status
+    end function
+    function c_exchange_wait_on(exchange, stream) bind(c, name="nuice_exchange_wait_on") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: exchange
+      type(c_ptr), value :: stream
+      integer(c_int) :: status
+    end function
     function c_exchange_test(exchange, done) bind(c, name="nuice_exchange_test") result(status)
       import :: c_char, c_double, c_int, c_int64_t, c_ptr
       type(c_ptr), value :: exchange

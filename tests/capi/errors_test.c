@@ -97,6 +97,8 @@ static void test_freed(void) {
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "plan is NULL", nuice_plan_text(NULL, "scheduler", &text));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "exchange is NULL", nuice_exchange_start(NULL));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "exchange is NULL", nuice_exchange_wait(NULL));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "exchange is NULL", nuice_exchange_start_on(NULL, NULL));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "exchange is NULL", nuice_exchange_wait_on(NULL, NULL));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "exchange is NULL", nuice_exchange_test(NULL, &a));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "exchange is NULL", nuice_exchange_next(NULL, &a));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "halo is NULL", nuice_halo_num_entries(NULL, &b, &b));

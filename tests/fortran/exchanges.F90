@@ -144,6 +144,10 @@ contains
     call nuice_exchange_start(x)
     call nuice_exchange_wait(x)
     call check(all(receive == mod(my_rank + num_ranks - 1, num_ranks)), 'a buffer landed')
+    receive = -1
+    call nuice_exchange_start_on(x, c_null_ptr)  ! host memory: as without a stream
+    call nuice_exchange_wait_on(x, c_null_ptr)
+    call check(all(receive == mod(my_rank + num_ranks - 1, num_ranks)), 'a buffer landed')
     call nuice_exchange_free(x)
   end subroutine
 

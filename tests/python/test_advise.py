@@ -79,7 +79,7 @@ def test_what_chosen_paths_would_gain_is_said(nuice_main, tmp_path: Path) -> Non
     words = ("advise", "a.mtx", "--machine", "m.toml", "--reuse", 100000, "--candidates", "ac:async")
     figures = nuice_main(*words, "--json").json()
     chosen_s = figures["chosen_paths_seconds"]
-    assert figures["port_bound_seconds"] < chosen_s < 1.2 * figures["port_bound_seconds"]
+    assert figures["port_bound_seconds"] < chosen_s < 1.25 * figures["port_bound_seconds"]
     gain = figures["candidates"][0]["exchange_seconds"] / chosen_s
     assert gain > 1.3
     assert (

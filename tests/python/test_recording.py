@@ -149,8 +149,8 @@ def test_a_real_program_is_recorded_and_its_matrix_comes_back(tmp_path: Path) ->
 def test_the_commands_say_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert (
-        "takes one of --record DIR, --off"
-        in run("run", "--off", "--check", "--", "true", status=2).stderr
+        "takes one of --record DIR, --report DIR and --off"
+        in run("run", "--off", "--report", "here", "--", "true", status=2).stderr
     )
     assert "not empty" in run("run", "--record", tmp_path, "--", "true", status=2).stderr
     assert "no rank-*.json" in run("record", "show", tmp_path, status=2).stderr

@@ -32,14 +32,14 @@ DeviceItems items_in(std::span<const Message> messages) {
 }
 
 /// Contiguous bytes.
-struct Stretch {
+struct ByteRange {
   std::int64_t at;
   std::int64_t bytes;
 };
 
-std::vector<Stretch> stretches_of(const DeviceItem& item) {
+std::vector<ByteRange> stretches_of(const DeviceItem& item) {
   if (item.is_plain) return {{0, item.bytes()}};
-  std::vector<Stretch> stretches;
+  std::vector<ByteRange> stretches;
   for (const std::int64_t place : byte_places_of(item.type)) {
     if (!stretches.empty() && stretches.back().at + stretches.back().bytes == place)
       ++stretches.back().bytes;
@@ -51,7 +51,7 @@ std::vector<Stretch> stretches_of(const DeviceItem& item) {
 
 struct Placed {
   const DeviceItem& item;
-  std::vector<Stretch> stretches;  // of an element
+  std::vector<ByteRange> stretches;  // of an element
   std::int64_t elements;
   std::int64_t extent;
 };
@@ -133,7 +133,7 @@ Units units_of(std::span<const DeviceItem> items) {
   std::vector<Placed> all;
   std::uint64_t common = device::unit_sizes.back();
   const std::byte* low = nullptr;
-  std::vector<Stretch> of_type;
+  std::vector<ByteRange> of_type;
   MPI_Datatype known = MPI_DATATYPE_NULL;
   for (const DeviceItem& item : items) {
     if (item.is_plain || item.type != known) of_type = stretches_of(item);
