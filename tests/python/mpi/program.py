@@ -434,7 +434,7 @@ def test_halo() -> None:
             must_fail(TypeError if last else nuice.Error, "", halo.bind_scatter, *no_op)
             must_fail(nuice.Error, "neither", halo.local, [total])
         must_fail(nuice.Error, "freed", halo.gather, mine)
-    must_fail(TypeError, "who owns what", nuice.mpi.Halo, comm, needed)
+    must_fail(TypeError, "give the owners by one of", nuice.mpi.Halo, comm, needed)
 
 
 def test_all_ranks_hear_what_was_wrong_on_one() -> None:
