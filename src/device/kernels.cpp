@@ -104,16 +104,15 @@ Kernels compile(const Location& at) {
   Kernels kernels;
   const std::string image = driver.vendor.kernels(driver, kernels.why_not);
   if (!kernels.are_there()) return kernels;
-  Handle module = nullptr;
-  if (const int code = driver.api.module_load(&module, image.c_str())) {
+  if (const int code = driver.api.module_load(&kernels.module, image.c_str())) {
     kernels.why_not = driver.vendor.describe(driver, code);
     return kernels;
   }
   for (std::size_t i = 0; i < unit_sizes.size(); ++i) {
     const std::string unit = std::to_string(unit_sizes[i]);
-    const int code = driver.api.module_function(&kernels.gather[i], module, ("nuice_gather_" + unit).c_str());
+    const int code = driver.api.module_function(&kernels.gather[i], kernels.module, ("nuice_gather_" + unit).c_str());
     const int other =
-        driver.api.module_function(&kernels.scatter[i], module, ("nuice_scatter_" + unit).c_str());
+        driver.api.module_function(&kernels.scatter[i], kernels.module, ("nuice_scatter_" + unit).c_str());
     if (code != 0 || other != 0) kernels.why_not = driver.vendor.describe(driver, code != 0 ? code : other);
   }
   return kernels;
@@ -133,10 +132,11 @@ const std::string& hip_text() {
 }
 
 const Kernels& kernels_of(const Location& at) {
+  using Compiled = std::map<std::pair<const Driver*, std::pair<int, Handle>>, std::unique_ptr<const Kernels>>;
   static std::mutex lock;
-  static std::map<std::pair<const Driver*, std::pair<int, Handle>>, std::unique_ptr<const Kernels>> compiled;
+  static auto* const all = new Compiled();  // never unloaded: at the end of the process the driver may be gone
   const std::scoped_lock locked(lock);
-  auto& kernels = compiled[{at.driver, {at.device, at.context}}];
+  auto& kernels = (*all)[{at.driver, {at.device, at.context}}];
   if (!kernels) kernels = std::make_unique<const Kernels>(compile(at));
   return *kernels;
 }

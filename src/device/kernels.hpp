@@ -25,6 +25,7 @@ const std::string& hip_text();
 
 /// Of one device, compiled once. In none of them: why.
 struct Kernels {
+  Handle module = nullptr;  // stays loaded as long as the process lives
   std::array<Handle, unit_sizes.size()> gather{};
   std::array<Handle, unit_sizes.size()> scatter{};
   std::string why_not;

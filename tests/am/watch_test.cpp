@@ -111,7 +111,7 @@ TEST(Watch, WhoAnswersIsNotAccused) {
     try {
       ep.poll_until([] { return false; });
     } catch (const am::TransportError& error) {
-      EXPECT_NE(std::string(error.what()).find("all ranks answer"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("all ranks respond"), std::string::npos) << error.what();
     }
   });
   EXPECT_TRUE(over);
