@@ -6,7 +6,9 @@ import signal
 
 
 def main() -> int:
-    is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not in the background of a script
+    is_heard = (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )  # not in the background of a script
     if is_heard:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from nuice.cli import main as command

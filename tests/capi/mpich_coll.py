@@ -135,15 +135,32 @@ def main() -> None:
         (work / f"{name}.c").write_text(rewritten((args.tests / "coll" / f"{name}.c").read_text()))
         includes = [word for folder in [work, *args.include] for word in ("-I", str(folder))]
         subprocess.run(
-            [args.mpicc, "-O1", "-w", "-DTEST_NEIGHB_COLL=1", *includes, str(work / f"{name}.c"), str(library), "-o", str(work / name)]
+            [
+                args.mpicc,
+                "-O1",
+                "-w",
+                "-DTEST_NEIGHB_COLL=1",
+                *includes,
+                str(work / f"{name}.c"),
+                str(library),
+                "-o",
+                str(work / name),
+            ]
             + [f"-Wl,--disable-new-dtags,-rpath,{library.parent}"],
             check=True,
         )
-        if "nuice_" not in subprocess.run(["nm", "-u", str(work / name)], capture_output=True, text=True).stdout:
+        if (
+            "nuice_"
+            not in subprocess.run(["nm", "-u", str(work / name)], capture_output=True, text=True).stdout
+        ):
             sys.exit(f"{name} calls nothing of NUICE's")
         for count in ranks:
             # MPI's wrapper may name a folder in which an older libnuice is.
-            settings = {"LD_PRELOAD": str(library), "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+            settings = {
+                "LD_PRELOAD": str(library),
+                "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                "OMPI_MCA_mpi_yield_when_idle": "1",
+            }
             command = [args.mpiexec, "-n", str(count), str(work / name)]
             try:
                 done = subprocess.run(

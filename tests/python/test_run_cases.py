@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small programs (tests/run/cases) under `nuice run`: whatever it does, they say what they say without it.
 
-As they are, with the libraries off, with windows, and recorded; under Open MPI's wheel, Debian's Open MPI and the wheel of MPICH. Most of it is marked long.
+As they are, with the libraries off, with windows, and recorded; under Open MPI's wheel, Debian's Open MPI
+and the wheel of MPICH. Most of it is marked long.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def halo(neighbours):
 
 
 def with_victims(senders):
-    """The given number of ranks send to rank 0, and each also to another: a rank that shares an input waits."""
+    """Some ranks send to rank 0, and each of them also to another: a rank that shares an input waits."""
     messages = [(rank, 0, 4) for rank in range(1, senders + 1)]
     messages += [(rank, (rank + 5) % HOSTS, 2) for rank in range(HOSTS) if (rank + 5) % HOSTS != 0]
     return nuice.CommMatrix.from_messages(HOSTS, sorted(messages))

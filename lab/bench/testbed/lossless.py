@@ -5,7 +5,7 @@
     host i     its eth0 is a TAP whose other end that process holds: it goes with the process
     launcher   so is br0, in the switch's namespace; what it sends is not shaped
 
-All TAPs have one Ethernet address and no ARP, so what a host sends is for the host that has the IP address. TCP's
+All TAPs have one Ethernet address and no ARP, so packets are for the host that has the IP address. TCP's
 packets leave the host's queue at the port's rate, as above a real card; those of class 1:6, of the peer that
 behaves as RDMA does, go to the card's own queues at once.
 """

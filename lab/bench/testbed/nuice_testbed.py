@@ -42,8 +42,9 @@ import typer
 
 import lossless
 
+
 def _named(context: typer.Context, option: typer.CallbackParam, name: str) -> str:
-    """An empty name that was given is a variable of a script that is not set, and not the network without one."""
+    """An empty name that was given is a variable that a script has not set, and not the default network."""
     source = context.get_parameter_source(option.name or "")
     if not name and source is not None and source.name != "DEFAULT":
         raise owned.TestbedError("--name '': a name has 1 to 16 small letters and digits")
