@@ -15,7 +15,7 @@ template <typename Object, typename Make>
 Object& attribute_of(MPI_Comm comm, Make&& make) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    const auto forget = [](MPI_Comm, int, void* value, void*) {
+    const auto forget = [](MPI_Comm, int, void* value, void*) -> int {
       delete static_cast<Object*>(value);
       return MPI_SUCCESS;
     };
