@@ -141,7 +141,7 @@ class FortranSide {
 
   template <typename Data>
   mpi::Blocks<Data> blocks(Data* data) const {
-    static constexpr MPI_Datatype none[] = {MPI_DATATYPE_NULL};
+    static const MPI_Datatype none[] = {MPI_DATATYPE_NULL};
     return {.data = data,
             .counts = integers(given_.counts, given_.num_blocks, given_.count_bytes),
             .displs = integers(given_.displs, given_.num_blocks, given_.displ_bytes),
