@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Matrices of real programs: phases, bytes and time of schedules, beside the bounds.
+"""Matrices of real programs: phases, bytes and time of schedules, compared with the bounds.
 
 AMG2013, LULESH, miniFE and miniAMR on 64 and about 1,000 ranks (lab/bench/data/applications), and with
 --held-out the same permuted and resized. bytes / bound: what all phases together wait for, over what the

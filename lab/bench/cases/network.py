@@ -158,7 +158,7 @@ CASE = Case(
         Column("phases", lambda r: r["phases"] or None, "d"),
         "ms = median_s*1e3 .1f | / bound = to_bound .2f | / best MPI = to_best_mpi .2f",
         "p95 ms = p95_s*1e3 .1f | / best MPI's = p95_to_best_mpi .2f",
-        "sent again = sent_again .0f",
+        "retransmitted = sent_again .0f",
         each="table",
     ),
     notes=times_as_fast,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numerical programs with nuice beside the same with MPI alone: time of one exchange and of the whole.
+"""The numerical programs with nuice, compared with MPI alone: time of one exchange and of the whole.
 
-Starts nuice-cg, nuice-euler and nuice-fft2d several times; each measures its ways in turns. Medians over the
+Starts nuice-cg, nuice-euler and nuice-fft2d several times; each alternates its ways. Medians over the
 starts: the ratio of nuice to the best of MPI in the same start, and the times.
 
 With --testbed PRESET they run on the hosts of a network with contention, made for it (docs/how-to/testbed.md;
@@ -94,7 +94,7 @@ def load_of(where, folder):
 
 
 def packets_of(where, way, options, folder):
-    """Dropped and sent again per exchange, while this way alone carries the pattern."""
+    """Dropped and retransmitted per exchange, while this way alone carries the pattern."""
     method = way if way in ("isend", "neighbor", "alltoallv") else f"{options.scheduler}:{options.executor}"
     flags = ["--counters", str(folder / "counters.json")]
     problem = ["--matrix", folder / "pattern.mtx"]
@@ -145,7 +145,7 @@ CASE = Case(
             TITLE,
             COLUMNS,
             "bound us = bound_s*1e6 .0f | KiB to a rank = bytes_to_a_rank/1024 .1f | dropped .1f",
-            "sent again = sent_again .1f",
+            "retransmitted = sent_again .1f",
             where="bound_s",
             group="case",
         ),

@@ -3,7 +3,7 @@
 
 A tetrahedral mesh (Delaunay, random points in a cube), cut by coordinates into a part for each rank; ghosts
 are the points so many layers of edges away. Entries between hosts are counted here; times are of a gather on
-a test network of hosts with several ranks, in turns, medians of the slowest rank. Without --testbed only
+a test network of hosts with several ranks, interleaved, medians of the slowest rank. Without --testbed only
 counted.
 """
 

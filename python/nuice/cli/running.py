@@ -59,7 +59,7 @@ def run(
     nuice run --record halo -- mpiexec -n 64 ./my_program its arguments
 
     Its own output and exit status stay as they are. By default each process divides one receive window
-    among the TCP connections of MPI, once packets are lost; nothing of MPI is replaced. With --record nothing
+    among the TCP connections of MPI; nothing of MPI is replaced. With --record nothing
     is changed or communicated: each rank writes a file when it ends, and `nuice record show DIR` says what a
     plan would gain.
     """
