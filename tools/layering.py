@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Which folders of src/ a folder may include from, besides itself; folders below one that is not listed
+# Which folders of src/ a folder may include from, in addition to itself; folders below one that is not listed
 # belong to it.
 ALLOWED = {
     "core": set(),

@@ -36,7 +36,7 @@ std::string expand_range(std::string_view range, std::vector<std::string>& numbe
   return {};
 }
 
-/// One item of the list: text and brackets in turns.
+/// One item of the list: text and brackets alternately.
 std::string expand_item(std::string_view item, std::vector<std::string>& names) {
   std::vector<std::string> made{""};
   while (!item.empty()) {

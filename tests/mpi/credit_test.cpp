@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The executor credit when ranks are late: each holds up its own share only, of whatever pieces its messages are made. A
-// rank that is late here begins when another one, which must not need it, is through; a watchdog ends what would hang.
+// rank that is late here begins when another one, which must not need it, has finished; a watchdog ends what would hang.
 #include <chrono>
 #include <string>
 #include <thread>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Bytes of this rank's chunks. What it says to others beside them is shorter.
+/// Bytes of this rank's chunks. What it says to others in addition is shorter.
 struct Chunks {
   static constexpr long shortest = 500;
   long isend = 0;
@@ -105,7 +105,7 @@ TEST(Credit, ALateSenderOfPiecesDoesToo) {
   }
 }
 
-/// The same number in every place of so many fields; counts(field) of them for every partner.
+/// The same number in every place of `count` fields; counts(field) of them for every partner.
 template <typename Counts>
 void expect_fields_without_late(mpi::Plan& plan, Rank late, int num_fields, Counts&& counts) {
   const Rank me = test::world_rank();
@@ -149,7 +149,7 @@ TEST(Credit, ALateSenderOfSeveralFieldsDoesToo) {
   }
 }
 
-/// More chunks from this host than are under way at once are no reason to leave the port idle.
+/// More chunks from this host than are in flight at once are no reason to leave the port idle.
 TEST(Credit, ALateRankOfThisHostLeavesThePortToTheOthers) {
   if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
   std::string hosts = "0,1,1";
@@ -203,7 +203,7 @@ TEST(Credit, NobodyIsThroughBeforeItsReceiversHaveBegun) {
   }
 }
 
-/// Everybody to everybody else.
+/// Every rank to every other.
 std::vector<Partner> to_all(Bytes bytes) {
   std::vector<Partner> destinations;
   for (Rank rank = 0; rank < test::world_size(); ++rank)
@@ -285,7 +285,7 @@ TEST(Credit, ChunksToOtherHostsLeaveByAllPortsInTurn) {
   }
 }
 
-/// Ranks 0 and 1 are many exchanges ahead of 2 and 3, who wait for them in another one.
+/// Ranks 0 and 1 are many exchanges ahead of 2 and 3, which wait for them in another one.
 TEST(Credit, WhatRanksReportIsNeverWaitedFor) {
   if (test::world_size() != 4) GTEST_SKIP() << "for four ranks";
   const Rank me = test::world_rank();

@@ -15,7 +15,7 @@ NOT_STARTED = "listener thread failed to start"  # PMIx says so on a busy machin
 
 def run_ranks(command: list[str], timeout_s: float, environment: dict[str, str] | None = None):
     """A CompletedProcess with text. Started once more where the launcher could not start itself: nothing of
-    ours had run then."""
+    none of its processes had run then."""
     for _ in range(2):
         done = subprocess.run(
             command,

@@ -2,7 +2,7 @@
 // A receiver's port, packet by packet: several senders, a link each, one switch queue of finite length, one delay. Grants are as
 // those of the executor credit: chunk by chunk in the order of the senders, within the window and of one sender within a quarter
 // of it. The window is that of exchange::WindowControl itself, told what it is told on MPI: arrivals, losses, and reports that are
-// heard of two exchanges later. What the queue cannot hold is dropped and sent again, two round trips later; the last packet
+// heard of two exchanges later. What the queue cannot hold is dropped and retransmitted, two round trips later; the last packet
 // of a chunk, after which nothing tells that it is missing, 200 ms later, as TCP does. A sender's bytes arrive in order.
 #pragma once
 
@@ -48,7 +48,7 @@ class PortSimulation {
 
   const exchange::WindowControl& control() const { return control_; }
   std::int64_t dropped() const { return dropped_; }
-  /// What an exchange takes at least: every packet with its header, one behind the other, and the way.
+  /// What an exchange takes at least: every packet with its header, back to back, and the way.
   double bound_s() const {
     const double packets =
         static_cast<double>(port_.senders) * static_cast<double>((port_.bytes_each + payload - 1) / payload);

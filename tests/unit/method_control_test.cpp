@@ -135,7 +135,7 @@ TEST(MethodControl, OneGoodExchangeDoesNotKeepABadMethod) {
   EXPECT_EQ(std::ranges::count(course.methods, 1U), 3);
 }
 
-/// The others were out after the first block; that it has become much faster since brings nobody back.
+/// The others were out after the first block; that it has become much faster since brings none back.
 TEST(MethodControl, APaceThatIsFoundIsNoOtherNetwork) {
   MethodControl control({true, false, false});
   const Course course = run(control, 400, [](std::size_t method, std::int64_t n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who carries out the exchanges of a star forest (src/petsc): the arithmetic, on times that are made up.
+// What carries out the exchanges of a star forest (src/petsc): the arithmetic, on times that are made up.
 #include "petsc/trial.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Times {
   double noise = 0;  // times up to 1 + noise
 };
 
-/// A rank, so many exchanges of which are under way at a time; every begin is of the next, every end of the oldest.
+/// A rank with a number of active exchanges; every begin is of the next, every end of the oldest.
 class Rank {
  public:
   Rank(std::size_t at_a_time, Times times, unsigned seed)
@@ -57,7 +57,7 @@ class Rank {
   std::deque<Trial::Step> under_way_;
 };
 
-/// Two ranks; what they agree on after so many exchanges.
+/// Two ranks; what they agree on after that many exchanges.
 std::vector<Rank> run(int exchanges, std::size_t at_a_time, Times one, Times other) {
   std::vector<Rank> ranks{{at_a_time, one, 1}, {at_a_time, other, 2}};
   std::vector<double> heard;

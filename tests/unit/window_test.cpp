@@ -204,7 +204,7 @@ TEST(Window, IsTheSameOnAllRanksOnceTheyHaveHeardTheSame) {
   }
 }
 
-/// Nobody tells it rate, delay or queue. From the twentieth exchange on the port is used as well as it can be.
+/// No rank tells it rate, delay or queue. From the twentieth exchange on the port is used as well as it can be.
 TEST(Window, FillsASimulatedPortWhateverItsRate) {
   if (test::is_sanitized) GTEST_SKIP() << "about figures";
   for (const double gbit : {0.02, 0.1, 1.0, 10.0, 100.0}) {

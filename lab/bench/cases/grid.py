@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `auto` finds on networks that it knows nothing of: a grid of test networks (docs/how-to/testbed.md).
 
-No machine, no wisdom, no option. Every cell is one network and one pattern, all methods in turns in one
+No machine, no wisdom, no option. Every cell is one network and one pattern, all methods interleaved in one
 start; the first exchanges of `auto`, in which it tries windows, are timed too. Then `auto` in a start of
 its own, as TCP remembers on each connection what other methods have lost there. For every cell:
   late   median of exchanges 21 to 40 of auto
@@ -59,7 +59,7 @@ def tail(times):
 
 
 def figures(records, bound_s):
-    """The cell's figures, from what nuice-bench printed of all methods in turns."""
+    """The cell's figures, from what nuice-bench printed of all methods."""
     series = {record["method"]: record["exchange_seconds_all"] for record in records}
     auto = series.pop("auto")
     medians = {method: median(times[SKIPPED:]) for method, times in series.items()}
@@ -91,7 +91,7 @@ def calibrated(where, folder, how):
 
 
 def with_machine(where, matrix, machine, more, how):
-    """auto by a machine file, before it tries anything, beside what it could have taken."""
+    """auto by a machine file, before it tries anything, compared with what it could have taken."""
     methods = ["auto", *OF_OURS]
     records = where.bench(matrix, methods, 11, *more, "--machine", machine, **how)
     (auto, *_) = records
@@ -137,7 +137,7 @@ CASE = Case(
         ccs=(["bbr", "reno"], "TCP congestion control"),
         patterns=(["d8", "dense", "heavy"], f"some of {', '.join(PATTERNS)}", tuple(PATTERNS)),
         hosts=8,
-        exchanges=(40, "of every method in turns, 21 at least"),
+        exchanges=(40, "of every method, interleaved, 21 at least"),
         alone=(100, "of auto, and of the best peer, in a start of its own, 21 at least"),
         peers=(["nbx", "alltoallv"], "MPI's own ways, as nuice-bench calls them"),
         windows=([28, 56], "set by hand, KiB"),

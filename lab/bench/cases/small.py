@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small messages on a network with contention: several ranks on a host, and one (docs/how-to/testbed.md).
 
-MPI's own ways, published ones that forward, and ours. Every method in the same run, in turns, every byte
+MPI's own ways, published ones that forward, and ours. Every method in the same run, interleaved, every byte
 verified. For each case, once with one exchange between two barriers and once with ten: milliseconds an
 exchange, over the best of MPI's own ways; how many messages the network has to carry by themselves, and
 combined.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many segments TCP had to send again for this process, and how many came out of order as one before them was lost, whatever
-// MPI's way to its sockets: the kernel tells it of every socket (TCP_INFO). A transport that sends again by itself hides from
+// MPI's way to its sockets: the kernel tells it of every socket (TCP_INFO). A transport that retransmits by itself hides from
 // time measurements what it loses, until it waits for a timer. On a busy processor timers also end too early: what was then
-// sent again needlessly does not count. Where MPI uses no TCP, or the system is not Linux, the counts stay 0.
+// retransmitted needlessly does not count. Where MPI uses no TCP, or the system is not Linux, the counts stay 0.
 #pragma once
 
 #include <cstdint>
