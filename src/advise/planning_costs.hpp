@@ -12,8 +12,8 @@ namespace nuice::advice {
 double planning_s(const PlanningCost& cost, const MatrixTraits& traits);
 
 /// S on that machine: its processors' speed, and, where it has a control network, what it takes to learn of the others'
-/// messages: the whole matrix; or, where a rank plans its own row only (Scheduler::gathers is false) or there is no plan (null), which ranks
-/// sends to it (004 s.3, table 3).
+/// messages: the whole matrix; or, where a rank plans its own row only (Scheduler::gathers is false) or there is no plan (null), its
+/// sources (004 s.3, table 3).
 double planning_on_s(const Scheduler* planner, const Traits& traits, const Machine& machine);
 
 /// The traits and the rule for all candidates.

@@ -126,8 +126,8 @@ class Episode:
         rank = self.draw.randrange(self.ranks)
         host = rank // self.ranks_per_host  # as the test network places them
         seconds = round(self.draw.uniform(0.3, 3), 1)
-        who = f"rank {rank}" if kind == "pause" else f"host {host + 1}"
-        self.faults.append(f"{kind} {who} for {seconds} s")
+        victim = f"rank {rank}" if kind == "pause" else f"host {host + 1}"
+        self.faults.append(f"{kind} {victim} for {seconds} s")
         begin, end = {
             "slow": (
                 lambda: testbed("port", str(host + 1), "5mbit"),

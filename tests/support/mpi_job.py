@@ -35,7 +35,7 @@ def run_job(command: list[str], timeout_s: float, environment: dict[str, str] | 
     job = uuid.uuid4().hex
     # Open MPI leaves its shared memory behind when a rank is killed: here, where it goes with the folder.
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        places = {f"OMPI_MCA_{who}_backing_directory": folder for who in ("btl_sm", "osc_sm")}
+        places = {f"OMPI_MCA_{name}_backing_directory": folder for name in ("btl_sm", "osc_sm")}
         try:
             return subprocess.run(
                 command,

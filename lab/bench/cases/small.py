@@ -19,7 +19,7 @@ FORWARDED = ["ac", "rex", "bruck", "bruck_kport", "auto"]
 def patterns(ranks, per_host):
     """(name, matrix)."""
     for size in (16, 100) if per_host == 1 else (16, 128):
-        yield f"everybody, {size} B", everybody(ranks, size)
+        yield f"all to all, {size} B", everybody(ranks, size)
     if per_host > 1:
         yield "d=8, 1 KiB", uniform(ranks, 8, 1024)
 
