@@ -80,8 +80,8 @@ struct SchemeOptions {
   std::string second = "mpi";       ///< Of ST-NC-O.
   Sync sync = Sync::local;          ///< AM-*, ST-*, AMP-C-NO (no `none` there). SSR and ASR ignore it.
   std::size_t buffer_bytes = 8192;  ///< AM-C-O: of the coalescer, for each neighbour.
-  int poll_every = 0;               ///< F of 002 s.4.4: polls after that many messages too; 0: only in poll().
-  std::size_t max_items = 0;        ///< AMP-C-NO: no more items for one neighbour in a level, on any rank.
+  int poll_every = 0;         ///< F of 002 s.4.4: polls after that many messages too; 0: only in poll().
+  std::size_t max_items = 0;  ///< AMP-C-NO: no more items for one neighbour in a level, on any rank.
 };
 
 /// What a scheme sent since it was made. By neighbour, as the scheme was given them.

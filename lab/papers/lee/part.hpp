@@ -138,7 +138,7 @@ class Part {
 struct Trail {
   Index cell;
   std::uint64_t distance;  ///< Of `cell`; 0: the source.
-  Rank next;               ///< The owner of `cell`; it is then the index there. no_rank: the path is complete.
+  Rank next;  ///< The owner of `cell`; it is then the index there. no_rank: the path is complete.
 };
 
 /// Throws Error limit where a rank's part with its ghosts is too large for 31-bit indices.
