@@ -46,8 +46,7 @@ AmSide::AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every)
   pong_ = ep_.on<Word>("pong", [this](Context&, const Word&, Tail) { ++pongs_; });
   ping_ = ep_.on<Word>("ping", [this](Context& c, const Word& w, Tail tail) {
     ++received_;
-    c.reply(pong_, w,
-            Tail(data_.data(), tail.size()));  // as the peers, which do not read what they were sent
+    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // as the peers, which do not read it either
   });
   drop_ = ep_.on<Word>("drop", [this](Context&, const Word& w) {
     ++received_;
