@@ -17,11 +17,11 @@
 
 namespace nuice::mpi {
 
-/// A message that has landed.
+/// A message that has arrived.
 struct Arrival {
-  Partner source;     ///< Its sender, and its bytes as planned.
-  std::size_t index;  ///< Of the source in the order of bind(): in sources(); backwards: in destinations().
-  std::span<std::byte> data;  ///< The receive buffer, as far as the message goes; empty for fields.
+  Partner source;             ///< Its sender, and its bytes as planned.
+  std::size_t index;          ///< Index of the source in sources(); backwards in destinations().
+  std::span<std::byte> data;  ///< The message in its receive buffer; empty for fields.
 };
 
 /// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they are contiguous in the
@@ -66,19 +66,19 @@ struct Incoming {
   MPI_Datatype type = MPI_BYTE;
 };
 
-/// Which way the messages of a plan go.
+/// The direction of the messages of a plan.
 enum class Direction {
-  forwards,  ///< From the ranks that gave destinations to those.
+  forwards,  ///< From senders to the destinations that they listed.
   backwards,  ///< From the receivers to the senders: the transposed matrix by the same table, its phases backwards. What
               ///< arrived goes back, as ghost entries are added to their owners.
 };
 
-/// What was tried on exchanges of the user's own.
+/// A window that was tried during the user's own exchanges.
 struct WindowTrial {
   Bytes window_bytes;
   Bytes chunk_bytes;
   int reports;    ///< Number of blocks of exchanges that were reported: of one exchange at first, then of 16.
-  double mean_s;  ///< Of the slowest rank.
+  double mean_s;  ///< Mean time of the slowest rank.
 };
 
 /// A method that the scheduler "auto" tries on exchanges of the user's own.
@@ -86,31 +86,29 @@ struct MethodTrial {
   std::string name;  ///< "coloring:credit"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
   int blocks;        ///< Number of blocks of exchanges in which it was timed.
   double
-      mean_s;  ///< Of the slowest rank, in start, test, wait and next; the worst third of the blocks left out.
+      mean_s;  ///< Mean time of the slowest rank in start, test, wait and next, without the worst third of the blocks.
   bool is_in;  ///< Whether it is tried again.
 };
 
-/// What carries out an exchange. Executor and why are equal on all ranks; what was learnt is once all have heard of it.
+/// How an exchange is carried out. executor and why are equal on all ranks; results of trials are once all ranks have them.
 struct ExchangeInfo {
-  std::string
-      executor;  ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
-  std::string scheduler;        ///< The plan's, or where methods are tried that of the one in use.
-  std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
-  std::string last;             ///< Where methods are tried: the one of the last exchange.
-  std::vector<MethodTrial>
-      methods;      ///< Where methods are tried: all of them, the one chosen beforehand first.
-  std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
-  /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
+  std::string executor;              ///< A name of nuice::executors(): the plan's, or a cheaper equivalent.
+  std::string scheduler;             ///< The plan's, or where methods are tried that of the one in use.
+  std::int64_t used_since = 1;       ///< Number of the first exchange by this method, from 1.
+  std::string last;                  ///< If methods are tried: the method of the last exchange.
+  std::vector<MethodTrial> methods;  ///< If methods are tried: all of them, the predicted choice first.
+  std::string why;                   ///< The reason if executor is not the plan's; otherwise empty.
+  /// With PlanOptions::combine: what is combined, or why nothing is; otherwise empty.
   std::string combined;
-  /// Of PlanOptions::shared_memory: how many messages go so, or why none does, in words; empty without it.
+  /// With PlanOptions::shared_memory: how many messages use it, or why none does; otherwise empty.
   std::string shared_memory;
-  /// Where buffers lie in a GPU's memory, on this rank or another: how they are carried, and why, in words; empty otherwise.
+  /// With buffers in GPU memory on any rank: how they are transferred, and why; otherwise empty.
   std::string device;
   // Of the executor credit, as they are now; 0 and empty otherwise.
-  Bytes window_bytes = 0;  ///< Of this rank; max_bytes: nothing is asked for.
+  Bytes window_bytes = 0;  ///< The window of this rank; max_bytes: no limit.
   Bytes chunk_bytes = 0;
-  bool is_settled = false;          ///< Nothing is being tried.
-  std::int64_t changed_after = 0;   ///< The last change of the window came with the so-manieth report.
+  bool is_settled = false;          ///< Whether all trials have ended.
+  std::int64_t changed_after = 0;   ///< Number of the report after which the window last changed.
   std::vector<WindowTrial> trials;  ///< By ascending window, then chunk.
 };
 
@@ -118,18 +116,18 @@ class DeviceRun;  // of the library
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
-/// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; where it is told what
-/// to send (credit), or with a watchdog, it looks again and again and gives up its core between two looks.
+/// Nothing in start, test, wait, next and poll allocates memory. A rank waits inside MPI; with the executor
+/// credit, or with a watchdog, it polls and yields its core between two polls.
 ///
 /// When several exchanges of executors other than async are active together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
 class Exchange {
  public:
   Exchange(Exchange&&) noexcept;
-  /// What the destructor does, then takes over the other.
+  /// Frees this exchange as the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
   /// free(). An active exchange is completed first, as its buffers are about to go; so it may wait for
-  /// other ranks; that is said on stderr, once, as a wait() was forgotten. Touches nothing when MPI is finalized.
+  /// other ranks; it reports the missing wait() on stderr, once. Touches nothing when MPI is finalized.
   ~Exchange();
 
   /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until
@@ -137,8 +135,8 @@ class Exchange {
   /// to itself is copied here. Throws Error state if the exchange is already active or was freed.
   void start();
   /// As start(), where buffers lie in a GPU's memory and the program works on a stream of its own (cudaStream_t, hipStream_t): the
-  /// exchange comes after what the stream was given so far. start() comes after what the legacy default stream was given. Either
-  /// waits for that work, as far as it takes until the first bytes may be sent. On host memory the same as start().
+  /// exchange follows all earlier work on the stream. start() follows the work on the legacy default stream. Either
+  /// waits for that work until the first bytes may be sent. On host memory the same as start().
   void start(void* stream);
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
@@ -148,22 +146,22 @@ class Exchange {
   /// those that had are given a second to end. Send buffers are not: a rank that comes late may still read them, so they must
   /// stay, and stay unchanged, as long as its result matters. What such an exchange holds is not freed, for the same reason.
   void wait();
-  /// As wait(), but where buffers lie in a GPU's memory what has come may still be on its way there: what the stream is given from
-  /// now on finds it. Buffers must not be used otherwise before that. On host memory the same as wait().
+  /// As wait(), but data may still be in transit to the GPU's memory: later work on the stream
+  /// finds it. Buffers must not be used otherwise before that. On host memory the same as wait().
   void wait(void* stream);
 
   // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),
   // which hand over nothing: what they complete is not handed over later.
 
-  /// Waits for a message to land that was not handed over yet. Nothing: this rank's part is complete. Messages come in
-  /// the order in which they land, each once, as soon as its last byte is here, whatever its phase; those of a rank to
+  /// Waits for the next message to arrive; nothing when this rank's part is complete. Messages are returned in
+  /// the order of arrival, each once, as soon as its last byte is here, whatever its phase; those of a rank to
   /// itself too, empty ones never. Later phases begin inside this call. Throws as wait().
   std::optional<Arrival> next();
   /// As next(), but does not wait: nothing means that no message is here; is_under_way() then says whether any may come.
   std::optional<Arrival> poll();
-  /// Started, and not yet known to be complete.
+  /// Whether it is active: started, and not yet known to be complete.
   bool is_under_way() const;
-  /// What was tried so far and what it took, too. Not between start() and the end of an exchange if nothing may allocate.
+  /// How the exchange is carried out, and the results of trials so far. Do not call it between start() and the end of an exchange if nothing may allocate.
   const ExchangeInfo& info() const;
   /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
   template <typename Handler>
