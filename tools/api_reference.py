@@ -74,7 +74,7 @@ def c_page() -> str:
     text = "# The API of C and Fortran\n\n" + MADE
     text += "\n`nuice/nuice.h` and the Fortran module `nuice`. "
     text += "[How to use them](../how-to/languages.md), [errors](errors.md). "
-    text += "C functions with MPI handles have a twin that ends in `_f` and takes integers.\n"
+    text += "C functions with MPI handles have a twin that ends in `_f` and takes integers.\n\n## Status\n"
     for found in C_ITEM.finditer(source):
         if found["section"]:
             title, _, rest = found["section"].partition("\n")
@@ -167,7 +167,7 @@ def cpp_page() -> str:
 def signature(value: Any) -> str:
     try:
         text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(value)))
-        return re.sub(r"<[\w.]+ object at \w+>", "...", text)
+        return re.sub(r"<class '([\w.]+)'>", r"\1", re.sub(r"<[\w.]+ object at \w+>", "...", text))
     except (TypeError, ValueError):
         return ""
 
