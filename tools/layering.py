@@ -34,6 +34,7 @@ ALLOWED = {
         "machine",
         "schedulers",
         "advise",
+        "flow",
         "mpi",
         "exchange",
         "exchange/bind",

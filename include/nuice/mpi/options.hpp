@@ -42,6 +42,9 @@ struct AsyncOptions {
   /// The maximum number of active sends of a rank, each of them synchronous, so that a slow receiver's buffers cannot
   /// overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends = 0;
+  /// Messages of plain bytes travel in pieces of so many, up to 16 of them, longer ones whole. MPI sends such a piece at once, where a longer
+  /// message first asks its receiver, behind all that is queued on the way. 0: 32 KiB between hosts that are connected by TCP, else whole.
+  Bytes chunk_bytes = 0;
 };
 
 /// Of the executor phased.

@@ -31,7 +31,9 @@ struct RunSettings {
   const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
   Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.
   Copies* copies = nullptr;          ///< Of the memory that the layout names; null: it is the user's own.
+  Bytes chunk_bytes = 0;             ///< Of messages of a few such pieces, by the executor async; 0: whole.
   Bytes piece_bytes = 0;  ///< Messages of plain bytes travel in pieces of so many, on all ranks; 0: whole.
+  Bytes most_pieces = max_bytes;  ///< Messages of more are whole.
   /// Segments of a transfer travel as messages of their own, on all ranks: the processor must not pack them.
   bool apart = false;
 };

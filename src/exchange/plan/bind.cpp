@@ -15,6 +15,7 @@
 #include "exchange/exec/run.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "exchange/shared_memory/near_run.hpp"
+#include "flow/process.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
@@ -46,8 +47,12 @@ Direction direction_of(bool is_backwards) {
   return is_backwards ? Direction::backwards : Direction::forwards;
 }
 
+/// Below every MPI's limit for messages that are sent without asking (64 KiB in Open MPI).
+constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
+
 RunSettings with_options(RunSettings settings, const PlanOptions& options) {
   settings.max_sends = options.async.max_sends;
+  if (options.async.chunk_bytes > 0) settings.chunk_bytes = options.async.chunk_bytes;
   settings.phases_in_flight = options.phased.in_flight;
   settings.window.window_bytes = options.credit.window_bytes;
   settings.window.chunk_bytes = options.credit.chunk_bytes;
@@ -75,7 +80,8 @@ RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const
                        .send_share = windows.of(!is_backwards),
                        .budgets = std::move(budgets),
                        .near = windows.near,
-                       .notices = is_backwards ? &backwards : &notices},
+                       .notices = is_backwards ? &backwards : &notices,
+                       .chunk_bytes = is_over_tcp ? chunk_bytes_over_tcp : 0},
                       settled_options);
 }
 
@@ -203,8 +209,9 @@ Plan::State::Bound Plan::State::finish_bind(Bound exchange, const PhaseTable& wa
     Exchange::State::abandon(std::move(exchange));
     throw;
   }
-  Reports::leave(nullptr);            // looks after those of exchanges before
-  take_tags(tags->comm, tags->next);  // of the payload, and of what the executor says besides
+  if (is_over_tcp) flow::govern_process();  // what was said so far has made MPI's connections
+  Reports::leave(nullptr);                  // looks after those of exchanges before
+  take_tags(tags->comm, tags->next);        // of the payload, and of what the executor says besides
   return exchange;
 }
 

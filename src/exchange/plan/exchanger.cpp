@@ -12,6 +12,7 @@
 #include "exchange/plan/bind_devices.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/planless/planless.hpp"
+#include "flow/process.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
@@ -113,6 +114,7 @@ Exchanger::Exchanger(MPI_Comm comm, const ExchangerOptions& options) : state_(st
   if (all.hosts == auto_name) near = ranks_of_this_host(own);
   all_or_none(own, [&] {
     if (all.hosts != auto_name) near = ranks_of_host_in(all.hosts, own);
+    if (static_cast<int>(near.size()) < own.num_ranks()) flow::govern_process();
     const double share = 1.0 / static_cast<double>(near.size());
     const Bytes unasked = all.planless.unasked_bytes;
     // Two tags a message of a pair, and none of those that roll calls have (wait.cpp).

@@ -64,6 +64,8 @@ const std::array option_table{
         Flag<O>{NUICE_AT(environment)}},
     Row{"async.max_sends", "maximum number of active sends; 0: no limit",
         Whole<O, int>{NUICE_AT(async.max_sends), 0, INT_MAX}},
+    Row{"async.chunk", "bytes of a piece; 0: 32 KiB over TCP, else messages are whole",
+        Size<O>{NUICE_AT(async.chunk_bytes), 0, INT_MAX}},
     Row{"phased.in_flight", "maximum number of active phases; 1 for schedules that forward",
         Whole<O, int>{NUICE_AT(phased.in_flight), 1, INT_MAX}},
     Row{"credit.chunk", "largest chunk, in bytes", Size<O>{NUICE_AT(credit.chunk_bytes), 1, INT_MAX}},

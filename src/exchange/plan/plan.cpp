@@ -16,6 +16,7 @@
 #include "core/partners.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
+#include "flow/process.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
@@ -119,12 +120,15 @@ void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, c
 }
 
 void Plan::State::agree_on_times() {
-  std::array<double, 4> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s};
+  const bool is_connected = info.num_hosts != 1 && flow::has_connections_to_others();
+  std::array<double, 5> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s,
+                                 is_connected ? 1.0 : 0.0};
   all_reduce(*comm, MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX);
   info.gather_s = times[0];
   info.choose_s = times[1];
   info.schedule_s = times[2];
   info.check_s = times[3];
+  is_over_tcp = times[4] > 0;
 }
 
 void Plan::State::make(const Assignment& assignment, PlanOptions options) {

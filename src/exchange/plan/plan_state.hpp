@@ -79,6 +79,7 @@ struct Plan::State {
   Notices notices;      // for executors that wait for them
   bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
+  bool is_over_tcp = false;                // between its hosts
   bool loses_nothing = false;              // the machine that the user has named is lossless
 
   /// Collective over parent. Takes a communicator, before anything else.
@@ -224,7 +225,7 @@ struct Plan::State {
                             const std::vector<Bytes>& largest);
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();
-  /// Collective. Sets the times to their maxima over the ranks.
+  /// Collective. Sets the times to their maxima over the ranks, and is_over_tcp.
   void agree_on_times();
 };
 

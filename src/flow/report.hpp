@@ -4,9 +4,9 @@
 
 #include "flow/governor.hpp"
 
-namespace nuice::run {
+namespace nuice::flow {
 
 /// With NUICE_VERBOSE=1 a line for each port on stderr; with NUICE_FLOW_REPORT=DIR a JSON file of this process there.
-void report(flow::Governor& governor);
+void report(Governor& governor);
 
-}  // namespace nuice::run
+}  // namespace nuice::flow

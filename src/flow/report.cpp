@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "run/windows/report.hpp"
+#include "flow/report.hpp"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace nuice::run {
+namespace nuice::flow {
 namespace {
 
 std::string host() {
@@ -20,11 +20,11 @@ std::string host() {
 }
 
 std::string bytes_or_null(std::int64_t bytes) {
-  return bytes == flow::Window::unlimited ? "null" : std::to_string(bytes);
+  return bytes == Window::unlimited ? "null" : std::to_string(bytes);
 }
 
-void say(const flow::PortState& port) {
-  if (port.share_bytes == flow::Window::unlimited) {
+void say(const PortState& port) {
+  if (port.share_bytes == Window::unlimited) {
     std::fprintf(stderr,
                  "nuice: %s: %d connections, %" PRId64 " segments, %" PRId64 " out of order, no window set\n",
                  port.address.c_str(), port.num_connections, port.segments, port.lost_segments);
@@ -37,14 +37,14 @@ void say(const flow::PortState& port) {
   }
 }
 
-void write(const std::string& folder, const std::vector<flow::PortState>& ports) {
+void write(const std::string& folder, const std::vector<PortState>& ports) {
   const std::string path = folder + "/flow-" + host() + "-" + std::to_string(getpid()) + ".json";
   std::FILE* const file = std::fopen(path.c_str(), "w");
   if (file == nullptr) return std::perror(("nuice: " + path).c_str());
   std::fprintf(file, "{\"host\": \"%s\", \"pid\": %d, \"ports\": [", host().c_str(),
                static_cast<int>(getpid()));
   const char* separator = "";
-  for (const flow::PortState& port : ports) {
+  for (const PortState& port : ports) {
     std::fprintf(file,
                  "%s{\"address\": \"%s\", \"connections\": %d, \"segments\": %" PRId64
                  ", \"out_of_order\": %" PRId64
@@ -60,15 +60,15 @@ void write(const std::string& folder, const std::vector<flow::PortState>& ports)
 
 }  // namespace
 
-void report(flow::Governor& governor) {
+void report(Governor& governor) {
   const char* const verbose = std::getenv("NUICE_VERBOSE");
   const char* const folder = std::getenv("NUICE_FLOW_REPORT");
   const bool speaks = verbose != nullptr && std::string_view(verbose) == "1";
   if (!speaks && folder == nullptr) return;
   const auto ports = governor.ports();
   if (speaks)
-    for (const flow::PortState& port : ports) say(port);
+    for (const PortState& port : ports) say(port);
   if (folder != nullptr && !ports.empty()) write(folder, ports);
 }
 
-}  // namespace nuice::run
+}  // namespace nuice::flow
