@@ -4,8 +4,8 @@
 // A thread finds the process's connections to other hosts in /proc/self/fd, and sleeps in epoll until data come. While they come, it
 // looks every 4 ms at those that received (governor.hpp). It calls no MPI. Where no data come it costs nothing.
 //
-// All connections to other hosts count, whoever made them: nothing here tells MPI's from others. One that shares no busy port with many
-// senders has no window set.
+// All connections to other hosts count: the thread cannot tell MPI's from others. A connection without busy neighbours on its port has no
+// window set.
 #pragma once
 
 namespace nuice::flow {

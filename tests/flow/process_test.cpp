@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows that a thread of the library sets: nobody tells it of connections or reads.
+// Windows that a thread of the library sets, which is told of no connection and no read.
 #include "flow/process.hpp"
 
 #include <gtest/gtest.h>

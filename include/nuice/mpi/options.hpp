@@ -42,8 +42,8 @@ struct AsyncOptions {
   /// The maximum number of active sends of a rank, each of them synchronous, so that a slow receiver's buffers cannot
   /// overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends = 0;
-  /// Messages of plain bytes travel in pieces of so many, up to 16 of them, longer ones whole. MPI sends such a piece at once, where a longer
-  /// message first asks its receiver, behind all that is queued on the way. 0: 32 KiB between hosts that are connected by TCP, else whole.
+  /// The bytes of a piece. Messages of plain bytes travel as 2 to 16 pieces, longer ones whole. MPI sends a short message at once; for a
+  /// long one it first asks the receiver, behind all bytes that are queued on the way. 0: 32 KiB over TCP, else whole.
   Bytes chunk_bytes = 0;
 };
 
