@@ -5,7 +5,7 @@
 #   make test-all   those too: the slow ones, unit tests optimised, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols, lint
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
 #   make docs       the site of docs/ and the API, in build/docs; installs what it needs
-#   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
+#   make install    PREFIX=DIR: library, active messages (AM=OFF: without), programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
 #   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/explanation/results.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
 SETUP_STAMP := .venv/.setup-done
-CXX_SOURCES := $(shell find include src data lab apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+CXX_SOURCES := $(shell find include src am data lab apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
 PYTHON_SOURCES := $(shell find include src data python lab/papers/nuice_papers cmake -type f -not -name '*.py' 2>/dev/null) \
   CMakeLists.txt pyproject.toml
 # The stamp is not enough when another MPI is asked for than .venv was made for.
@@ -71,10 +71,11 @@ build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
 
 # The prefix is a virtual environment as well, so that nuice finds its Python packages wherever it is called from.
 TOOLS ?= ON
+AM ?= ON
 install: $(SETUP_STAMP)
-	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [NUICE_MPI=system]"; exit 2; }
+	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [AM=OFF] [NUICE_MPI=system]"; exit 2; }
 	@mkdir -p build
-	cmake -S . -B build/install -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=$(TOOLS) \
+	cmake -S . -B build/install -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=$(TOOLS) -DNUICE_BUILD_AM=$(AM) \
 	  -DMPI_CXX_COMPILER="$$(command -v mpicxx)" -DMPIEXEC_EXECUTABLE="$$(command -v mpiexec)" >build/install.log || { cat build/install.log; exit 1; }
 	cmake --build build/install
 	$(BIN)/python -m venv $(PREFIX)
@@ -225,7 +226,7 @@ bench-programs: build
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 # Those that the preset release compiles without tests: of others nobody has told clang-tidy where their headers are.
-TIDY_FILES = 'src/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/plan_scale' ':!lab/bench/unchanged' ':!lab/papers/tests'
+TIDY_FILES = 'src/*.cpp' 'am/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/plan_scale' ':!lab/bench/unchanged' ':!lab/papers/tests' ':!am/tests'
 SINCE ?=
 lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)
