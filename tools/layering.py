@@ -65,9 +65,7 @@ SAME = {
     "exchange/choose": "exchange/plan",
     "exchange/combine": "exchange/exec",
     "exchange/shared_memory": "exchange/exec",
-    "exchange/credit": "exchange/exec",
     "exchange/learn": "exchange/exec",
-    "exchange/planless": "exchange/exec",
     "exchange/staging": "exchange/exec",
 }
 # The public headers that each layer owns.
@@ -78,7 +76,6 @@ HEADERS = {
         "core/check",
         "core/check_pairs",
         "core/comm_matrix",
-        "core/credit",
         "core/dependencies",
         "core/error",
         "core/executor",
@@ -278,7 +275,7 @@ def self_test():
             "src/mpi/agree.cpp": '#include "nuice/plan/scheduler.hpp"\n',
             "src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
-            "src/exchange/credit/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
+            "src/exchange/combine/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n"
             "  LINKS nuice_core nuice_schedulers)\n",
             "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",

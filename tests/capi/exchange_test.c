@@ -323,7 +323,7 @@ static void test_many_plans(void) {
   PMPI_Comm_dup(MPI_COMM_WORLD, &own);
   num_duplicates = 0;
   for (int i = 0; i < n; ++i)
-    MUST(nuice_plan_create(own, 1, &next, &bytes, i % 2 == 0 ? "executor=async" : "executor=credit",
+    MUST(nuice_plan_create(own, 1, &next, &bytes, i % 2 == 0 ? "executor=async" : "executor=phased",
                            &plans[i]));
   CHECK(num_duplicates == 2);
   for (int i = 0; i < n; ++i) {

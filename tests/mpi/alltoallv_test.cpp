@@ -25,9 +25,8 @@ const std::array all_options = {
     "scheduler=auto shared_memory=true",
     "scheduler=rs_n",
     "scheduler=bruck",
-    "scheduler=kpbs executor=credit credit.chunk=100 credit.window=300 credit.adapt=false",
+    "scheduler=kpbs executor=async async.max_sends=2",
     "scheduler=slices executor=async",
-    "scheduler=coloring executor=planless hosts=1",
     "scheduler=coloring combine=true"};
 
 mpi::PlanOptions parsed(const char* options) { return mpi::PlanOptions::parse(options); }

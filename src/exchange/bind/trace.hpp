@@ -27,8 +27,6 @@ class Trace {
     sent,      // to partner: on its way from here on
     landed,    // from partner: a transfer is here
     message,   // from partner: a message is here as a whole
-    granted,   // to partner: it may send so many bytes more
-    may_send,  // from partner: so many chunks
     step,      // so many steps are over
     over,
   };

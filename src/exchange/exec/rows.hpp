@@ -11,7 +11,5 @@ BoundRun bind_phased(const Binding& binding);
 BoundRun bind_barrier(const Binding& binding);
 BoundRun bind_pairwise(const Binding& binding);
 BoundRun bind_depend(const Binding& binding);
-BoundRun bind_credit(const Binding& binding);
-BoundRun bind_planless(const Binding& binding);
 
 }  // namespace nuice::mpi
