@@ -65,7 +65,6 @@ int with(Handle* exchange, Step&& step) noexcept {
 using Words = const std::string& (*)(const nuice_exchange&);
 constexpr auto texts = std::to_array<Property<Words>>({
     {"executor", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).executor; }},
-    {"why", [](const nuice_exchange& of) -> const std::string& { return of.why; }},
     {"shared_memory",
      [](const nuice_exchange& of) -> const std::string& { return looked_at(of).shared_memory; }},
     {"device", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).device; }},

@@ -219,7 +219,6 @@ static void test_properties(void) {
   MUST(nuice_plan_bind(plan, b.send_at, b.receive_at, NUICE_FORWARDS, &x));
   MUST(nuice_exchange_text(x, "executor", &text));
   CHECK(strlen(text) > 0);
-  MUST(nuice_exchange_text(x, "why", &text));
   MUST(nuice_exchange_text(x, "shared_memory", &text));
   CHECK(strcmp(text, "") == 0);
   MUST(nuice_exchange_text(x, "methods", &text));

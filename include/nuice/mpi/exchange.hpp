@@ -82,16 +82,14 @@ struct MethodTrial {
   bool is_in;  ///< Whether it is tried again.
 };
 
-/// What carries out an exchange. Executor and why are equal on all ranks; what was learnt is once all have heard of it.
+/// What carries out an exchange. The executor is equal on all ranks; what was learnt is once all have heard of it.
 struct ExchangeInfo {
-  std::string
-      executor;  ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
+  std::string executor;         ///< The plan's, or where methods are tried the one in use.
   std::string scheduler;        ///< The plan's, or where methods are tried that of the one in use.
   std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
   std::string last;             ///< Where methods are tried: the one of the last exchange.
   std::vector<MethodTrial>
       methods;      ///< Where methods are tried: all of them, the one chosen beforehand first.
-  std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
   /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
   std::string combined;
   /// Of PlanOptions::shared_memory: how many messages go so, or why none does, in words; empty without it.

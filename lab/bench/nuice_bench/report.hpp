@@ -197,8 +197,7 @@ inline Json learnt_json(const mpi::ExchangeInfo& info) {
   return {{"executor", info.executor},
           {"scheduler", info.scheduler},
           {"used_since", info.used_since},
-          {"methods", kit::array(info.methods, of_method)},
-          {"why", info.why}};
+          {"methods", kit::array(info.methods, of_method)}};
 }
 
 inline Json to_json(const Setting& setting, const Result& result, const Result* best) {

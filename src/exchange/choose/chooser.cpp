@@ -33,6 +33,9 @@ constexpr std::int64_t least_combined = 2;
 constexpr std::size_t most_forwarded = 65536;
 /// Setting up memory for a host takes as long as some tens of exchanges of middling messages gain by it.
 constexpr std::uint64_t least_reuse_of_memory = 50;
+/// Of the bytes that any network bears from one sender at once, the first flight of TCP (RFC 6928), there is nothing to
+/// choose among executors.
+constexpr Bytes first_flight_bytes = 14336;
 /// What async is tried with, too, where it was chosen: short queues lose less where few messages are under way.
 constexpr std::string_view few_at_a_time = "async.max_sends=4";
 /// What was seen in fewer blocks of exchanges is not kept as wisdom.
@@ -154,10 +157,9 @@ class Plan::State::Chooser {
     const unsigned guarantees = find_scheduler(state_.info.scheduler).guarantees;
     const bool forwards = (guarantees & direct) == 0;
     if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
-    for (const Executor& row : executors())
-      if (row.is_tried && row.on_mpi && row.name != state_.info.executor && row.carries_out(guarantees))
-        add_rival(row, row.tried_with);
-    if (state_.info.executor == "async") add_rival(find_executor("async"), few_at_a_time);
+    const bool leaves_at_once =
+        !state_.shares_ports && state_.info.bounds.max_port_bytes <= first_flight_bytes;
+    if (!leaves_at_once) add_executors(guarantees);
     add_rivals_that_forward();
     if (comm_.rank() == 0) keep_what_is_learnt();
   }
@@ -182,6 +184,12 @@ class Plan::State::Chooser {
     if (options_.planning == Planning::root) share_advice(comm_, advice_);
   }
 
+  void add_executors(unsigned guarantees) {
+    for (const Executor& row : executors())
+      if (row.is_tried && row.on_mpi && row.name != state_.info.executor && row.carries_out(guarantees))
+        add_rival(row, row.tried_with);
+    if (state_.info.executor == "async") add_rival(find_executor("async"), few_at_a_time);
+  }
   /// What the user says counts for more than `tried_with`.
   void add_rival(const Executor& row, std::string_view tried_with) {
     const PlanOptions& chosen = state_.settled_options;

@@ -70,7 +70,7 @@ class StripMined : public Steps {
 
 }  // namespace
 
-BoundRun bind_async(const Binding& binding) {
+std::unique_ptr<Run> bind_async(const Binding& binding) {
   const int max_sends = binding.settings.max_sends;
   TableRequests requests = make_requests(binding, max_sends > 0);
   std::vector<RequestCount> ends = one_step(requests.ends);
@@ -80,7 +80,7 @@ BoundRun bind_async(const Binding& binding) {
   } else {
     run = std::make_unique<Steps>(std::move(requests), std::move(ends), binding.arrivals);
   }
-  return {std::move(run), "async"};
+  return run;
 }
 
 }  // namespace nuice::mpi

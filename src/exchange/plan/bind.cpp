@@ -96,49 +96,46 @@ std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
   return taken;
 }
 
-BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
-                                   const Layout& layout, const RunSettings& settings,
-                                   const std::vector<TagSpace>& tags_of_rivals) const {
+std::unique_ptr<Run> Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest,
+                                               BindCall call, const Layout& layout,
+                                               const RunSettings& settings,
+                                               const std::vector<TagSpace>& tags_of_rivals) const {
   const auto bind_to = [&](Arrivals& arrivals) {
     return find_runnable_executor(info.executor).bind({comm, rest, layout, arrivals, tags->next, settings});
   };
   if (rivals.empty()) return bind_to(exchange.arrivals);
   std::vector<BoundMethod> methods;
-  const auto add = [&](const std::string& scheduler, const std::string& options,
-                       std::unique_ptr<Arrivals> arrivals, BoundRun bound) {
+  const auto add = [&](const std::string& scheduler, std::string_view executor, const std::string& options,
+                       std::unique_ptr<Arrivals> arrivals, std::unique_ptr<Run> run) {
     methods.push_back({.scheduler = scheduler,
-                       .executor = std::string(bound.executor),
+                       .executor = std::string(executor),
                        .options = options,
                        .finds_pace = false,
                        .arrivals = std::move(arrivals),
-                       .run = std::move(bound.run)});
+                       .run = std::move(run)});
   };
   const auto new_arrivals = [&] { return std::make_unique<Arrivals>(exchange.arrivals.for_same_sources()); };
   const bool is_backwards = call.direction == Direction::backwards;
   auto of_first = new_arrivals();
-  BoundRun first = bind_to(*of_first);
-  // Where the executor does as another one there is nothing to choose among executors.
-  const bool is_itself = first.executor == info.executor;
-  add(info.scheduler, "", std::move(of_first), std::move(first));
+  std::unique_ptr<Run> first = bind_to(*of_first);
+  add(info.scheduler, info.executor, "", std::move(of_first), std::move(first));
   for (std::size_t i = 0; i < rivals.size(); ++i) {
     const Rival& rival = rivals[i];
     // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear.
-    if (rival.table ? call.form == Form::fields : !is_itself) continue;
+    if (rival.table && call.form == Form::fields) continue;
     if (settings.apart && rival.table) continue;  // the processor packs what it forwards
     auto arrivals = new_arrivals();
     const PhaseTable reverse = rival.table && is_backwards ? reversed(*rival.table) : PhaseTable();
     const PhaseTable& way = !rival.table ? rest : is_backwards ? reverse : *rival.table;
-    BoundRun bound = find_runnable_executor(rival.executor.name)
-                         .bind({tags_of_rivals[i].comm, way, layout, *arrivals, tags_of_rivals[i].next,
-                                with_options(settings, rival.options)});
-    if (bound.executor == rival.executor.name)
-      add(rival.scheduler, rival.differs_in, std::move(arrivals), std::move(bound));
+    std::unique_ptr<Run> run = find_runnable_executor(rival.executor.name)
+                                   .bind({tags_of_rivals[i].comm, way, layout, *arrivals,
+                                          tags_of_rivals[i].next, with_options(settings, rival.options)});
+    add(rival.scheduler, rival.executor.name, rival.differs_in, std::move(arrivals), std::move(run));
   }
   if (methods.size() == 1) return bind_to(exchange.arrivals);
   const TagSpace& of_reports = tags_of_rivals.back();
-  return {std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
-                                        of_reports.next, keep_choice),
-          info.executor};
+  return std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
+                                       of_reports.next, keep_choice);
 }
 
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
@@ -148,18 +145,15 @@ void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall ca
   const bool is_near = near.parts.has_value();
   const PhaseTable& rest = is_near ? near.rest : is_combined ? combined.rest : way.table;
   const bool has_rest = is_near ? near.has_rest : is_combined ? combined.has_rest : true;
-  BoundRun bound{nullptr, info.executor};
-  if (has_rest) bound = bind_methods(exchange, rest, call, layout, settings, tags_of_rivals);
-  exchange.run = std::move(bound.run);
+  if (has_rest) exchange.run = bind_methods(exchange, rest, call, layout, settings, tags_of_rivals);
   if (is_near)
     exchange.run =
         std::make_unique<NearRun>(std::move(*near.parts), exchange.arrivals, std::move(exchange.run));
   if (is_combined)
     exchange.run = std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), exchange.arrivals,
                                                  std::move(exchange.run));
-  exchange.info.executor = bound.executor;
+  exchange.info.executor = info.executor;
   exchange.info.scheduler = info.scheduler;
-  exchange.info.why = bound.why;
   exchange.info.combined = std::move(combined.says);
   exchange.info.shared_memory = std::move(near.says);
 }

@@ -141,7 +141,7 @@ struct Plan::State {
                Combined combined, NearMessages near, const RunSettings& settings,
                const std::vector<TagSpace>& tags_of_rivals) const;
   /// Not collective. By the plan's executor, or by all that are tried.
-  BoundRun bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
+  std::unique_ptr<Run> bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
                         const Layout& layout, const RunSettings& settings,
                         const std::vector<TagSpace>& tags_of_rivals) const;
   Bound finish_bind(Bound exchange, const PhaseTable& way);
