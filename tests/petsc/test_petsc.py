@@ -58,8 +58,7 @@ WAYS = {
     "by basic": "",
     "coloring": "-sf_nuice_scheduler coloring -sf_nuice_plan_at 1",
     "notices": "-sf_nuice_scheduler rs_nh -sf_nuice_executor depend -sf_nuice_plan_at 1",
-    "few at a time": "-sf_nuice_scheduler lpt -sf_nuice_executor async "
-    "-sf_nuice_options 'async.max_sends=2'",
+    "few at a time": "-sf_nuice_scheduler lpt -sf_nuice_executor async -sf_nuice_options 'async.max_sends=2'",
     "at once": "-sf_nuice_executor async -sf_nuice_plan_at 2",
     "barrier": "-sf_nuice_scheduler lp -sf_nuice_executor barrier",
     "forwarded": "-sf_nuice_scheduler bruck -sf_nuice_options 'hosts=1 planning=root' -sf_nuice_plan_at 1",

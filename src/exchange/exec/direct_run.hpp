@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that nobody has planned: each is one message of MPI, in an order that every rank knows by itself.
+// Messages without a plan: each is one message of MPI, in an order that every rank knows by itself.
 //
 //   start:  receives from rank - 1, rank - 2, ...; then sends to rank + 1, rank + 2, ...  (mod n)
 //
@@ -7,7 +7,7 @@
 // exchanges too. So ranks may be several exchanges apart, and need not take part where they have no message.
 // Only the receiver can see that the ends of a message disagree on its bytes.
 //
-// Why no rank waits for ever: everything is posted in start(), and MPI alone brings it to its end.
+// Why no rank waits forever: everything is posted in start(), and MPI alone brings it to its end.
 #pragma once
 
 #include <mpi.h>
