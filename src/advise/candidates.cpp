@@ -31,8 +31,7 @@ bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Mac
 }
 
 bool is_tried(const Scheduler& scheduler, const Executor& executor, Pace phases) {
-  if (!scheduler.alias_of.empty() || !executor.carries_out(scheduler.guarantees))
-    return false;
+  if (!scheduler.alias_of.empty() || !executor.carries_out(scheduler.guarantees)) return false;
   const bool in_phases = executor.pace == Pace::phases || executor.pace == Pace::pairs;
   if (in_phases && executor.pace != phases) return false;
   return (*scheduler.tried_with).contains(in_phases ? Pace::phases : executor.pace);

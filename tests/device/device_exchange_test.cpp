@@ -143,9 +143,8 @@ const std::array<std::string_view, 5> executors = {"async", "phased", "barrier",
 
 TEST(DeviceExchange, StagedIsAsOnTheHost) {
   for (const std::string_view executor : executors)
-    expect_everywhere({.scheduler = "coloring",
-                       .executor = std::string(executor),
-                       .device = {.way = DeviceWay::staged}});
+    expect_everywhere(
+        {.scheduler = "coloring", .executor = std::string(executor), .device = {.way = DeviceWay::staged}});
 }
 
 TEST(DeviceExchange, StagedInOtherForms) {
@@ -162,9 +161,8 @@ TEST(DeviceExchange, StagedInOtherForms) {
 TEST(DeviceExchange, DirectIsAsOnTheHost) {
   for (const std::string_view executor : executors) {
     const long before = test::num_device_calls();
-    expect_everywhere({.scheduler = "coloring",
-                       .executor = std::string(executor),
-                       .device = {.way = DeviceWay::direct}});
+    expect_everywhere(
+        {.scheduler = "coloring", .executor = std::string(executor), .device = {.way = DeviceWay::direct}});
     if (test::world_size() > 1) {
       EXPECT_GT(test::num_device_calls(), before) << executor;
     }

@@ -73,9 +73,7 @@ mpi::ReceiveBlocks receive_blocks(const Side& side, int* data, const MPI_Datatyp
 class DeviceMessages : public testing::TestWithParam<DeviceWay> {
  protected:
   mpi::PlanOptions options(std::string_view executor = "async") const {
-    return {.scheduler = "coloring",
-            .executor = std::string(executor),
-            .device = {GetParam(), 1024}};
+    return {.scheduler = "coloring", .executor = std::string(executor), .device = {GetParam(), 1024}};
   }
   static bool is_on_device(int turn) { return turn == 0 || (test::world_rank() + turn) % 2 == 1; }
 };

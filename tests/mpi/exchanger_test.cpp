@@ -207,7 +207,8 @@ TEST(Exchanger, HandsOverWhatHasLanded) {
 /// The receiver is told, whether too little comes or too much; nothing goes on after that.
 TEST(Exchanger, EndsThatDiffer) {
   if (test::world_size() != 2) GTEST_SKIP() << "the other ranks would wait";
-  for (const auto& [sent, expected] : {std::pair{50, 70}, {70, 50}, {5000, 3000}, {3000, 5000}, {90000, 50}}) {
+  for (const auto& [sent, expected] :
+       {std::pair{50, 70}, {70, 50}, {5000, 3000}, {3000, 5000}, {90000, 50}}) {
     Exchanger exchanger(MPI_COMM_WORLD);
     std::vector<char> data(90000);
     const Outgoing send{1, data.data(), sent};

@@ -133,8 +133,7 @@ TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
     const Rank rank = test::world_rank();
     std::vector<Partner> destinations;
     for (Rank dst = 0; dst < n; ++dst) destinations.push_back({dst, 1 + 1000 * ((rank * dst) % 3)});
-    mpi::Plan plan(MPI_COMM_WORLD, destinations,
-                   {.scheduler = "rs_nh", .executor = executor, .hosts = "1"});
+    mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "rs_nh", .executor = executor, .hosts = "1"});
     const auto count = [](Rank src, Rank dst) { return std::int64_t{3 + 5 * src + (dst % 2) * 9000}; };
     Counts out_counts;
     Counts in_counts;
@@ -206,10 +205,7 @@ TEST(FieldsOfAnyType, MessagesWithoutElementsAreNotHandedOver) {
 
 void expect_arrays(const std::string& executor) {
   SCOPED_TRACE(std::string(executor));
-  mpi::Plan plan(MPI_COMM_WORLD, row(),
-                 {.scheduler = "coloring",
-                  .executor = executor,
-                  .hosts = "1"});
+  mpi::Plan plan(MPI_COMM_WORLD, row(), {.scheduler = "coloring", .executor = executor, .hosts = "1"});
   const auto flat = [](const test::Blocks& blocks, std::span<const Partner> partners) {
     std::vector<std::byte> all;
     for (std::size_t i = 0; i < partners.size(); ++i)

@@ -65,7 +65,8 @@ TEST(OptionText, EveryOptionHasANameAndASentence) {
 }
 
 TEST(OptionText, SaysWhatIsWrong) {
-  expect_refused("there is no option \"schedular\"; known: scheduler, executor, effort, seed", "schedular=lp");
+  expect_refused("there is no option \"schedular\"; known: scheduler, executor, effort, seed",
+                 "schedular=lp");
   expect_refused("\"scheduler\" has no value; write name=value", "scheduler = lp");
   expect_refused("option seed is a whole number, not \"-1\"", "seed=-1");
   expect_refused("option seed is a whole number, not \"18446744073709551616\"", "seed=18446744073709551616");

@@ -89,7 +89,7 @@ struct ExchangeInfo {
   std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
   std::string last;             ///< Where methods are tried: the one of the last exchange.
   std::vector<MethodTrial>
-      methods;      ///< Where methods are tried: all of them, the one chosen beforehand first.
+      methods;  ///< Where methods are tried: all of them, the one chosen beforehand first.
   /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
   std::string combined;
   /// Of PlanOptions::shared_memory: how many messages go so, or why none does, in words; empty without it.

@@ -33,8 +33,8 @@ Exchange::Exchange(Cards& cards, const Schedule& schedule, const Topology& topol
                    std::uint32_t window)
     : cards_(cards), pace_(executor.pace), window_(window) {
   if (pace_ != Pace::at_once && pace_ != Pace::phases && pace_ != Pace::notices)
-    throw Error(ErrorCode::not_applicable, "executor " + std::string(executor.name) +
-                                               ": of RDMA's there are async, phased and depend");
+    throw Error(ErrorCode::not_applicable,
+                "executor " + std::string(executor.name) + ": of RDMA's there are async, phased and depend");
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
     for (const nuice::Transfer& transfer : schedule.transfers(phase))
       fresh_.push_back({transfer.src, transfer.dst, transfer.path, phase, packets_of(transfer.bytes())});

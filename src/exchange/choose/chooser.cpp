@@ -51,8 +51,8 @@ bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
 /// Whether only the order is predicted, as nothing is known of the network: where exchanges try methods, and where they may not and
 /// predictions would be those of some other network.
 bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options) {
-  return tries_on(picked, options) || (picked.is_nominal && !picked.is_one_host && !options.automatic.measure &&
-                                       options.executor == auto_name);
+  return tries_on(picked, options) || (picked.is_nominal && !picked.is_one_host &&
+                                       !options.automatic.measure && options.executor == auto_name);
 }
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
@@ -410,8 +410,7 @@ class Plan::State::Chooser {
 
   void take(std::span<const std::size_t> tried, std::span<const TrialResult> results) {
     std::vector<MeasuredExchange> measured;
-    for (std::size_t i = 0; i < results.size(); ++i)
-      measured.push_back({tried[i], results[i].cost_s});
+    for (std::size_t i = 0; i < results.size(); ++i) measured.push_back({tried[i], results[i].cost_s});
     const std::vector<Candidate> before = advice_.candidates;
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);

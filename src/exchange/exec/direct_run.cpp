@@ -125,8 +125,8 @@ bool DirectRun::take_some(bool block) {
   const auto call = block ? MPI_Waitsome : MPI_Testsome;
   const char* const name = block ? "MPI_Waitsome" : "MPI_Testsome";
   int found = 0;
-  const int code = call(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(),
-                        statuses_.data());
+  const int code =
+      call(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(), statuses_.data());
   const auto count = static_cast<std::size_t>(std::max(found, 0));
   if (code != MPI_SUCCESS) fail_by_status(code, name, count, false);
   for (std::size_t k = 0; k < count; ++k) take(static_cast<std::size_t>(indices_[k]), statuses_[k]);

@@ -185,8 +185,7 @@ Plan::State::Bound Plan::State::bind_layout(const Way& way, BindCall call, const
     prepare(*exchange);
     const Notices backwards = reversed(notices, table.num_phases);
     const bool is_backwards = call.direction == Direction::backwards;
-    RunSettings settings =
-        with_options({.notices = is_backwards ? &backwards : &notices}, settled_options);
+    RunSettings settings = with_options({.notices = is_backwards ? &backwards : &notices}, settled_options);
     settings.copies = elsewhere.copies;
     settings.piece_bytes = elsewhere.piece_bytes;
     settings.apart = elsewhere.is_on_device;

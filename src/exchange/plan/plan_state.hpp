@@ -67,8 +67,8 @@ struct Plan::State {
   KeepChoice keep_choice;                       // of what they show
   std::optional<distributed::Palette> palette;  // of a plan that was coloured without a matrix: for follow()
   std::vector<Rank> near;  // this host's ranks, ascending; empty where no two share a host
-  Notices notices;      // for executors that wait for them
-  bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
+  Notices notices;         // for executors that wait for them
+  bool relays = false;     // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
 
   /// Collective over parent. Takes a communicator, before anything else.
@@ -116,8 +116,8 @@ struct Plan::State {
   Bound bind_typed(const Way& way, const CheckedMessages& messages, const Elsewhere& elsewhere);
   /// What all of these end with. prepare(exchange): what differs.
   template <typename Prepare>
-  Bound bind_layout(const Way& way, BindCall call, const Layout& layout,
-                    const Elsewhere& elsewhere, Prepare&& prepare);
+  Bound bind_layout(const Way& way, BindCall call, const Layout& layout, const Elsewhere& elsewhere,
+                    Prepare&& prepare);
   // The same where the memory of any rank lies on a device.
   Bound bind_device_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
                             std::span<const ReceiveBuffer> receive);
@@ -142,8 +142,8 @@ struct Plan::State {
                const std::vector<TagSpace>& tags_of_rivals) const;
   /// Not collective. By the plan's executor, or by all that are tried.
   std::unique_ptr<Run> bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
-                        const Layout& layout, const RunSettings& settings,
-                        const std::vector<TagSpace>& tags_of_rivals) const;
+                                    const Layout& layout, const RunSettings& settings,
+                                    const std::vector<TagSpace>& tags_of_rivals) const;
   Bound finish_bind(Bound exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
     return listing ? listing->destinations : destinations;

@@ -156,9 +156,7 @@ class Run {
         .handshake = m.handshake_s / slot,
         .phase = m.phase_s / slot,
         .all_ranks = (m.barrier_s + levels * m.barrier_level_s) / slot};
-    return {.pace = pace_,
-            .times = times,
-            .early = packets_of(std::max<Bytes>(options_.early_bytes, 1))};
+    return {.pace = pace_, .times = times, .early = packets_of(std::max<Bytes>(options_.early_bytes, 1))};
   }
 
   void deliver(const machine::Routes& routes, machine::Fabric& fabric, machine::Senders& senders) {
