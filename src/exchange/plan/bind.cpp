@@ -82,7 +82,7 @@ NearMessages Plan::State::near_messages_for(const Way& way, const Combined& comb
   take_tags(tags->comm, tags->next);
   comm = tags->comm;
   const PhaseTable& left = combined.parts ? combined.rest : way.table;
-  return find_near_messages(of_progress, tag, near, settled_options.sharing.largest_bytes,
+  return find_near_messages(of_progress, tag, host_ranks, settled_options.sharing.largest_bytes,
                             {left, way.send_to, way.receive_from}, layout);
 }
 

@@ -22,7 +22,7 @@ void Plan::State::find_hosts(const PlanOptions& options) {
     hosts = is_asked ? Hosts(std::move(host_of)) : parse_hosts(options.hosts, comm->num_ranks());
     info.num_hosts = hosts->num_hosts();
     shares_ports = hosts->any_shared();
-    if (shares_ports) near = hosts->ranks_beside(comm->rank());
+    if (shares_ports) host_ranks = hosts->ranks_beside(comm->rank());
   });
   // Whoever names a network says what its ports are. On one host there are none.
   const bool ranks_are_scheduled = !options.topology.empty() || info.num_hosts == 1;
@@ -33,12 +33,12 @@ void Plan::State::find_near_ranks(const PlanOptions& options) {
   info.num_hosts = comm->num_ranks();
   info.shared_memory = options.shared_memory;
   if (options.hosts.empty() || options.hosts == "1") return;
-  if (options.hosts == auto_name) near = ranks_of_this_host(*comm);
+  if (options.hosts == auto_name) host_ranks = ranks_of_this_host(*comm);
   all_or_none(*comm, [&] {
     if (options.hosts != auto_name)
-      near = parse_hosts(options.hosts, comm->num_ranks()).ranks_beside(comm->rank());
+      host_ranks = parse_hosts(options.hosts, comm->num_ranks()).ranks_beside(comm->rank());
   });
-  info.num_hosts = near.front() == comm->rank() ? 1 : 0;
+  info.num_hosts = host_ranks.front() == comm->rank() ? 1 : 0;
   all_reduce(*comm, MPI_IN_PLACE, &info.num_hosts, 1, MPI_INT32_T, MPI_SUM);
   shares_ports = info.num_hosts < comm->num_ranks();
 }

@@ -66,9 +66,9 @@ struct Plan::State {
   std::vector<Rival> rivals;                    // equal on all ranks; empty where nothing is tried
   KeepChoice keep_choice;                       // of what they show
   std::optional<distributed::Palette> palette;  // of a plan that was coloured without a matrix: for follow()
-  std::vector<Rank> near;  // this host's ranks, ascending; empty where no two share a host
-  Notices notices;         // for executors that wait for them
-  bool relays = false;     // the schedule itself forwards what is combined (make_combined_schedule())
+  std::vector<Rank> host_ranks;  // this host's ranks, ascending; empty where no two share a host
+  Notices notices;               // for executors that wait for them
+  bool relays = false;           // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
 
   /// Collective over parent. Takes a communicator, before anything else.
@@ -154,9 +154,9 @@ struct Plan::State {
   bool shares_ports = false;   // somewhere several ranks share a host
 
   // hosts.cpp
-  /// Collective. Sets `hosts`, shares_ports, info.num_hosts and near.
+  /// Collective. Sets `hosts`, shares_ports, info.num_hosts and host_ranks.
   void find_hosts(const PlanOptions& options);
-  /// Collective. Sets shares_ports, info.num_hosts and near, where nobody keeps a list of all ranks.
+  /// Collective. Sets shares_ports, info.num_hosts and host_ranks, where nobody keeps a list of all ranks.
   void find_near_ranks(const PlanOptions& options);
   /// Collective. Which ranks of a host exchange with other hosts, where messages are combined. Forgets `hosts`.
   void find_leaders();

@@ -213,7 +213,7 @@ void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier
   if (followed) problem.earlier = followed->colours(sends, receives);
   const LocalPlanner& planner = *local_planner(options.scheduler);
   std::optional<HostPlace> place;
-  if (hosts_first) place = place_among_hosts(*comm, near);
+  if (hosts_first) place = place_among_hosts(*comm, host_ranks);
   LocalPlan plan = place ? planner.plan_hosts(problem, *place) : planner.plan(problem);
   table = std::move(plan.table);
   palette = std::move(plan.palette);
