@@ -2,7 +2,7 @@
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest: test-mpi, test-unit (under ASan), test-python;  make test-fast: those that take under a minute
-#   make test-all   those too: the slow ones, unit tests optimised, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols, lint
+#   make test-all   those too: the slow ones, unit tests optimised, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), lint
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
 #   make docs       the site of docs/ and the API, in build/docs; installs what it needs
 #   make install    PREFIX=DIR: library, active messages (AM=OFF: without), programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
@@ -20,7 +20,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-advance bench-programs lint format clean
+.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-advance bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -176,14 +176,8 @@ test-all: test build/release/.tests
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
 	$(BIN)/python tests/soak/fault_soak.py --minutes $$(( $(SOAK_MINUTES) / 4 + 1 )) --ranks-per-host 2 --log build/fault-soak.jsonl
-	$(MAKE) model
 	$(MAKE) docs
 	$(MAKE) lint
-
-# Protocols in every interleaving: SPIN is installed where it is missing. Four minutes, 1 GiB.
-model:
-	command -v spin >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq spin >/dev/null
-	tests/model/check.sh build/model
 
 # Each target of tests/fuzz for SECONDS (60), TARGET=NAME for one of them; inputs that fail are left in build/fuzz-failed.
 SECONDS ?= 60

@@ -39,9 +39,7 @@ ALLOWED = {
     "exchange": {"core"},
     "exchange/bind": {"core", "device", "mpi", "exchange"},
     "exchange/exec": {"core", "device", "mpi", "exchange", "exchange/bind"},
-    "exchange/credit": EXECUTORS,
     "exchange/learn": EXECUTORS,
-    "exchange/planless": EXECUTORS,
     "exchange/staging": EXECUTORS,
     "exchange/shared_memory": EXECUTORS,
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
@@ -50,9 +48,7 @@ ALLOWED = {
     | EXECUTORS
     | {
         "flow",
-        "exchange/credit",
         "exchange/learn",
-        "exchange/planless",
         "exchange/staging",
         "exchange/shared_memory",
         "exchange/combine",
@@ -89,7 +85,6 @@ HEADERS = {
         "core/check",
         "core/check_pairs",
         "core/comm_matrix",
-        "core/credit",
         "core/dependencies",
         "core/error",
         "core/executor",
@@ -317,8 +312,7 @@ def self_test():
             "src/exchange/q.cpp": '#include "am/endpoint_core.hpp"\n',
             "include/nuice/mpi/am.hpp": "\n",
             "include/nuice/mpi.hpp": '#include "nuice/am/endpoint.hpp"\n',
-            "src/exchange/learn/r.cpp": '#include "exchange/credit/credit.hpp"\n',
-            "src/exchange/credit/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
+            "src/exchange/combine/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n"
             "  LINKS nuice_core nuice_schedulers)\n",
             "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",

@@ -11,7 +11,6 @@
 #include "nuice/core/check.hpp"
 #include "nuice/core/check_pairs.hpp"
 #include "nuice/core/comm_matrix.hpp"
-#include "nuice/core/credit.hpp"
 #include "nuice/core/dependencies.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"

@@ -152,14 +152,14 @@ TEST(Verification, BroadcastsAreTheSameForAll) {
 
 TEST(CommandLine, MethodsMayBeBlindOrCombine) {
   const Parsed parsed =
-      parse("--matrix m --hosts 4 --schedulers coloring:credit,coloring:credit@blind,ac@combine");
+      parse("--matrix m --hosts 4 --schedulers coloring:barrier,coloring:barrier@blind,ac@combine");
   ASSERT_TRUE(parsed.options) << parsed.reply.err;
   EXPECT_EQ(parsed.options->plan.hosts, "4");
   const auto& methods = parsed.options->methods;
   EXPECT_FALSE(methods[0].blind || methods[0].combine);
   EXPECT_TRUE(methods[1].blind);
   EXPECT_EQ(methods[1].scheduler, "coloring");
-  EXPECT_EQ(methods[1].executor, "credit");
+  EXPECT_EQ(methods[1].executor, "barrier");
   EXPECT_TRUE(methods[2].combine);
   EXPECT_EQ(methods[2].executor, "async");
 }

@@ -192,7 +192,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
   kit::add(app, "--schedulers", words.methods,
            "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
            "pairwise, "
-           "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
+           "depend), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
            "4), isend, "
            "persistent, nbx (receivers do not know their senders), which are MPI's own, two_phase_bruck, "
            "tuna_flat, "
@@ -203,7 +203,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
                ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
                "...@combine combines "
                "what one host sends another, ...@fields binds four separate fields instead of one "
-               "buffer a message, ...@credit.window=64KiB+credit.adapt=false sets options of the "
+               "buffer a message, ...@phased.in_flight=2+hosts=1 sets options of the "
                "plan. For a "
                "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
                "default " +
@@ -213,13 +213,6 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
   kit::add(app, "--max-sends-in-flight", options.plan.async.max_sends,
            "executor async only: limit for each rank, with synchronous sends; 0 for none",
            kit::range(0, many));
-  kit::add(app, "--chunk-bytes", options.plan.credit.chunk_bytes,
-           "executor credit only: messages travel in such chunks at most",
-           kit::range(Bytes{1}, Bytes{INT_MAX}));
-  kit::add(app, "--window-bytes", options.plan.credit.window_bytes,
-           "executor credit only: maximum bytes in flight to a rank", kit::range(Bytes{1}, max_bytes));
-  kit::add(app, "--window-senders", options.plan.credit.window_senders,
-           "executor credit only: number of senders that share a rank's window", kit::range(1, INT_MAX));
 }
 
 inline void add_repetition_options(kit::App& app, Options& options) {

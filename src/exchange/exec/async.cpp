@@ -73,7 +73,7 @@ class StripMined : public Steps {
 
 }  // namespace
 
-BoundRun bind_async(const Binding& given) {
+std::unique_ptr<Run> bind_async(const Binding& given) {
   Binding binding = given;
   if (binding.settings.piece_bytes == 0) {
     binding.settings.piece_bytes = binding.settings.chunk_bytes;
@@ -88,7 +88,7 @@ BoundRun bind_async(const Binding& given) {
   } else {
     run = std::make_unique<Steps>(std::move(requests), std::move(ends), binding.arrivals);
   }
-  return {std::move(run), "async"};
+  return run;
 }
 
 }  // namespace nuice::mpi

@@ -8,7 +8,6 @@
 // allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,7 +20,6 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
-#include "nuice/core/credit.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/text_io.hpp"
@@ -42,12 +40,7 @@ const Scheduler* named_scheduler(const std::string& name) {
 
 void settle_effort(PlanOptions& options) {
   if (options.effort == Effort::measure) options.automatic.measure = true;
-  if (options.effort != Effort::estimate) return;
-  options.automatic.learn = options.automatic.measure = false;
-  CreditOptions& credit = options.credit;
-  if (credit.adapt && credit.window_bytes == max_bytes) credit.window_bytes = default_window_bytes;
-  if (credit.adapt && credit.chunk_bytes == INT_MAX) credit.chunk_bytes = default_chunk_bytes;
-  credit.adapt = false;
+  if (options.effort == Effort::estimate) options.automatic.learn = options.automatic.measure = false;
 }
 
 /// With what `automatic` means for a schedule that is chosen by its name.
@@ -136,7 +129,6 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor.name;
   options.phase_cost_bytes = problem.phase_cost_bytes;
-  options.credit.window_senders = senders_for(assignment.scheduler, options);
   settle_form(assignment.scheduler, assignment.executor);
   if (options.planning == Planning::root) {
     make_on_root(assignment, options);
@@ -221,7 +213,7 @@ void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* sched
                           .prefer_pairs = options.prefer_pairs};
     make({problem, *scheduler, find_executor(options.executor)}, options);
   }
-  share_windows();
+  find_leaders();
 }
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
