@@ -26,7 +26,8 @@ ALLOWED = {
     "mpi": {"core"},
     "exchange": {"core"},
     "exchange/bind": {"core", "device", "mpi", "exchange"},
-    "exchange/exec": {"core", "device", "mpi", "exchange", "exchange/bind"},
+    "exchange/contest": set(),
+    "exchange/exec": {"core", "device", "mpi", "exchange", "exchange/bind", "exchange/contest"},
     "exchange/plan": {
         "core",
         "device",
@@ -37,6 +38,7 @@ ALLOWED = {
         "mpi",
         "exchange",
         "exchange/bind",
+        "exchange/contest",
         "exchange/exec",
     },
     "halo": {"core", "device", "exchange", "exchange/bind", "exchange/plan", "mpi"},
@@ -58,7 +60,7 @@ ALLOWED = {
         "exchange/plan",
         "halo",
     },
-    "petsc": {"capi"},
+    "petsc": {"capi", "exchange/contest"},
 }
 # Folders that are one layer with another.
 SAME = {

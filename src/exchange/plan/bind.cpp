@@ -134,7 +134,8 @@ BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& 
     methods.push_back({.scheduler = scheduler,
                        .executor = std::string(bound.executor),
                        .options = options,
-                       .finds_pace = find_executor(bound.executor).pace == Pace::grants,
+                       .at_once = find_executor(bound.executor).pace == Pace::at_once,
+                       .improves = find_executor(bound.executor).pace == Pace::grants,
                        .arrivals = std::move(arrivals),
                        .run = std::move(bound.run)});
   };

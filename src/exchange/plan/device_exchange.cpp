@@ -42,7 +42,7 @@ Plan::State::Bound Plan::State::bind_by_device(const Way& way, const DeviceSides
     Bound inner = bind(*run, Elsewhere{tells ? made : nullptr, is_direct ? 0 : chunk_bytes, is_direct});
     method.scheduler = inner->info.scheduler;
     method.executor = inner->info.executor;
-    method.finds_pace = find_executor(inner->info.executor).pace == Pace::grants;
+    method.improves = find_executor(inner->info.executor).pace == Pace::grants;
     exchange->info = inner->info;
     run->carry_out_by(std::move(inner));
     method.run = std::move(run);
