@@ -55,11 +55,12 @@ void LearningRun::agree() {
   sockets.find_sockets();
   int may_drop = sockets.any_to_others() ? 1 : 0;
   all_reduce(comm_, MPI_IN_PLACE, &may_drop, 1, MPI_INT, MPI_MAX);
-  const auto own = std::ranges::find(methods_, true, &BoundMethod::at_once);
+  const auto own_way = static_cast<std::size_t>(
+      std::ranges::find(methods_, true, &BoundMethod::at_once) - methods_.begin());
   if (may_drop != 0 && methods_.front().improves)
-    contest_.expect_drops();
-  else if (own != methods_.end())
-    contest_.begin_with(static_cast<std::size_t>(own - methods_.begin()));
+    contest_.expect_drops(own_way);
+  else if (own_way < methods_.size())
+    contest_.begin_with(own_way);
 }
 
 template <typename Act>
