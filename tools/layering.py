@@ -39,7 +39,8 @@ ALLOWED = {
     "exchange": {"core"},
     "exchange/bind": {"core", "device", "mpi", "exchange"},
     "exchange/exec": {"core", "device", "mpi", "exchange", "exchange/bind"},
-    "exchange/learn": EXECUTORS,
+    "exchange/contest": {"exchange"},
+    "exchange/learn": EXECUTORS | {"exchange/contest"},
     "exchange/staging": EXECUTORS,
     "exchange/shared_memory": EXECUTORS,
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
@@ -48,6 +49,7 @@ ALLOWED = {
     | EXECUTORS
     | {
         "flow",
+        "exchange/contest",
         "exchange/learn",
         "exchange/staging",
         "exchange/shared_memory",
@@ -72,7 +74,7 @@ ALLOWED = {
         "exchange/plan",
         "halo",
     },
-    "petsc": {"capi"},
+    "petsc": {"capi", "exchange/contest"},
 }
 # The layers of am/, whose folders are am/include and am/src. They may include any public header of the
 # exchange library, and the library none of theirs.

@@ -114,7 +114,7 @@ def test_the_faster_of_basic_and_plan_is_kept(slow_plans, kept, ranks):
     else:
         printed = said(ranks, OWN_TEST, *LOAD, *words, "-trials", "40", "-slow_basic", "0.03")
     assert "all right" in printed
-    tried = re.findall(r"(broadcasts|reductions) of 8 bytes, (4|12) timed of each: (.*)", printed)
+    tried = re.findall(r"(broadcasts|reductions) of 8 bytes, timed in (.*) rounds: (.*)", printed)
     assert len(tried) >= 6, printed  # both directions of three forests
     for _, _, words in tried:
         took = re.fullmatch(r"basic (\S+) ms, plan (\S+) ms: (the plan|basic) is kept(.*)", words)
@@ -128,14 +128,14 @@ def test_results_are_right_while_basic_and_plan_take_turns():
     words = ["-trials", "160", "-sf_view", "-sf_nuice_executor", "phased", "-sf_nuice_compare"]
     printed = said(3, OWN_TEST, *LOAD, *words)
     assert "all right" in printed
-    assert "timed of each" in printed
+    assert "timed in" in printed
 
 
 def test_whoever_names_a_way_gets_it_untried():
     printed = said(2, OWN_TEST, *LOAD, "-trials", "40", *shlex.split(WAYS["barrier"]), "-sf_view")
     assert "all right" in printed
     assert "executor barrier" in printed
-    assert "timed of each" not in printed
+    assert "timed in" not in printed
 
 
 @pytest.fixture(scope="module")

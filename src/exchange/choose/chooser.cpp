@@ -374,12 +374,14 @@ class Plan::State::Chooser {
   }
 
   /// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell apart, as
-  /// predictions of one executor are wrong together; then the best of the others.
+  /// predictions of one executor are wrong together; then the best of the others. Where nothing is known of the network no
+  /// prediction tells executors apart.
   std::vector<std::size_t> worth_trying() const {
     const auto& all = advice_.candidates;
     const auto applicable =
         static_cast<std::size_t>(std::ranges::count_if(all, [](const Candidate& c) { return c.applicable; }));
-    const std::size_t contenders = std::min(applicable, advice_.num_contenders());
+    const std::size_t contenders =
+        picked_.is_nominal ? applicable : std::min(applicable, advice_.num_contenders());
     std::vector<std::size_t> tried;
     std::vector<std::string_view> executors;
     for (std::size_t i = 0; i < contenders && tried.size() < most_trials; ++i) {
