@@ -44,7 +44,7 @@ ALLOWED = {
     "exchange/staging": EXECUTORS,
     "exchange/shared_memory": EXECUTORS,
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
-    "exchange/choose": PLANNING | {"exchange/plan"},
+    "exchange/choose": PLANNING | {"exchange/plan", "exchange/contest"},
     "exchange/plan": PLANNING
     | EXECUTORS
     | {
