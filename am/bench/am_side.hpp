@@ -11,11 +11,11 @@
 #include <optional>
 #include <vector>
 
+#include "bench/harness.hpp"
 #include "nuice/am/endpoint.hpp"
 #include "nuice/am/level_sync.hpp"
 #include "nuice/am/port.hpp"
 #include "nuice/mpi/am.hpp"
-#include "bench/harness.hpp"
 
 namespace nuice::am_bench {
 

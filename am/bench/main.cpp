@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/groups.hpp"
+#include "bench/report.hpp"
 #include "kit/program.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
-#include "bench/groups.hpp"
-#include "bench/report.hpp"
 
 namespace nuice::am_bench {
 namespace {

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <string>
 
+#include "bench/harness.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/agree.hpp"
-#include "bench/harness.hpp"
 
 namespace nuice::am_bench {
 namespace {

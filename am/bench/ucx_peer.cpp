@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/mpi/agree.hpp"
-#include "bench/harness.hpp"
 
 namespace nuice::am_bench {
 namespace {
