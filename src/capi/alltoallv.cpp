@@ -50,7 +50,7 @@ void run(Call call, SendBlocks send, ReceiveBlocks receive, MPI_Comm comm, PlanO
                        : is_in_place    ? mpi::alltoallv_init(comm, mpi::in_place, receive, options)
                                         : mpi::alltoallv_init(comm, send, receive, options);
   const mpi::ExchangeInfo info = made.info();
-  *request = new nuice_exchange{std::move(made), info.executor, info.why};
+  *request = new nuice_exchange{std::move(made), info.executor};
 }
 
 /// Arrays of MPI's calls have no length: it is the number of ranks or neighbours.

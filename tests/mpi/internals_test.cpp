@@ -11,7 +11,6 @@
 
 #include "exchange/exec/dissemination.hpp"
 #include "exchange/plan/distributed/hosts_first.hpp"
-#include "exchange/planless/port_window.hpp"
 #include "mpi/call.hpp"
 #include "mpi/discover/gather.hpp"
 #include "mpi/host/meeting.hpp"
@@ -281,44 +280,6 @@ TEST(TcpLosses, KnowsConnectionsToOtherAddresses) {
   TcpLosses with_other;
   with_other.find_sockets();
   EXPECT_TRUE(with_other.any_to_others());
-}
-
-TEST(TcpLosses, CountsWhatIsSent) {
-  const Connection other("127.0.0.2");
-  ASSERT_GE(other.to, 0);
-  TcpLosses losses;
-  losses.find_sockets();
-  losses.since_last();
-  const std::array<char, 3000> bytes{};
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(send(other.from, bytes.data(), bytes.size(), 0), 3000);
-  const TcpLosses::Counts counts = losses.since_last();
-  EXPECT_GE(counts.sent, 1);
-  EXPECT_EQ(counts.sent_again, 0);
-}
-
-TEST(Lossiness, IsJudgedOverEnoughSegments) {
-  Lossiness now_and_then;
-  for (int exchange = 0; exchange < 100; ++exchange)
-    EXPECT_FALSE(now_and_then.add(87, exchange % 5 == 0 ? 1 : 0)) << exchange;
-  Lossiness often;
-  bool is_found = false;
-  for (int exchange = 0; exchange < 5; ++exchange) is_found = often.add(87, 1) || is_found;
-  EXPECT_TRUE(is_found) << "one percent";
-  Lossiness much;
-  EXPECT_TRUE(much.add(87, 5)) << "at once";
-  EXPECT_FALSE(much.add(87, 0)) << "judged again";
-}
-
-TEST(PortWindow, WhatAShareHoldsComesAtOnce) {
-  PortWindow window({.most_bytes = 1 << 20});
-  const Bytes share = window.window_for(1) / 4;
-  EXPECT_EQ(window.chunk_for(share, share), share);
-  EXPECT_EQ(window.chunk_for(share + 1, share), share) << "a quarter of the window";
-  EXPECT_EQ(window.chunk_bytes(), window.chunk_for(share + 1, share));
-  const PortWindow bounded({.chunk_bytes = 700});
-  EXPECT_EQ(bounded.chunk_for(1000, 2000), 700);
-  const PortWindow fixed({.chunk_bytes = 5000, .adapts = false});
-  EXPECT_EQ(fixed.chunk_for(1000, 2000), 5000);
 }
 
 }  // namespace

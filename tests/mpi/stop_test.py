@@ -23,8 +23,7 @@ SLACK_S = 8  # for roll calls, and for ranks that wait for a core
 SETUPS = [
     "async",
     "phased",
-    "credit",
-    "shared",
+    "few",
     "combined",
     "memory",
     "depend",

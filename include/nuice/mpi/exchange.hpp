@@ -73,51 +73,37 @@ enum class Direction {
               ///< arrived goes back, as ghost entries are added to their owners.
 };
 
-/// A window that was tried during the user's own exchanges.
-struct WindowTrial {
-  Bytes window_bytes;
-  Bytes chunk_bytes;
-  int reports;    ///< Number of blocks of exchanges that were reported: of one exchange at first, then of 16.
-  double mean_s;  ///< Mean time of the slowest rank.
-};
-
 /// A method that the scheduler "auto" tries on exchanges of the user's own.
 struct MethodTrial {
-  std::string name;  ///< "coloring:credit"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
+  std::string name;  ///< "coloring:phased"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
   int blocks;        ///< Number of blocks of exchanges in which it was timed.
   double
       mean_s;  ///< Mean time of the slowest rank in start, test, wait and next, without the worst third of the blocks.
   bool is_in;  ///< Whether it is tried again.
 };
 
-/// How an exchange is carried out. executor and why are equal on all ranks; results of trials are once all ranks have them.
+/// What carries out an exchange. The executor is equal on all ranks; what was learnt is once all have heard of it.
 struct ExchangeInfo {
-  std::string executor;              ///< A name of nuice::executors(): the plan's, or a cheaper equivalent.
-  std::string scheduler;             ///< The plan's, or where methods are tried that of the one in use.
-  std::int64_t used_since = 1;       ///< Number of the first exchange by this method, from 1.
-  std::string last;                  ///< If methods are tried: the method of the last exchange.
-  std::vector<MethodTrial> methods;  ///< If methods are tried: all of them, the predicted choice first.
-  std::string why;                   ///< The reason if executor is not the plan's; otherwise empty.
-  /// With PlanOptions::combine: what is combined, or why nothing is; otherwise empty.
+  std::string executor;         ///< The plan's, or where methods are tried the one in use.
+  std::string scheduler;        ///< The plan's, or where methods are tried that of the one in use.
+  std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
+  std::string last;             ///< Where methods are tried: the one of the last exchange.
+  std::vector<MethodTrial>
+      methods;  ///< Where methods are tried: all of them, the one chosen beforehand first.
+  /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
   std::string combined;
   /// With PlanOptions::shared_memory: how many messages use it, or why none does; otherwise empty.
   std::string shared_memory;
   /// With buffers in GPU memory on any rank: how they are transferred, and why; otherwise empty.
   std::string device;
-  // Of the executor credit, as they are now; 0 and empty otherwise.
-  Bytes window_bytes = 0;  ///< The window of this rank; max_bytes: no limit.
-  Bytes chunk_bytes = 0;
-  bool is_settled = false;          ///< Whether all trials have ended.
-  std::int64_t changed_after = 0;   ///< Number of the report after which the window last changed.
-  std::vector<WindowTrial> trials;  ///< By ascending window, then chunk.
 };
 
 class DeviceRun;  // of the library
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
-/// Nothing in start, test, wait, next and poll allocates memory. A rank waits inside MPI; with the executor
-/// credit, or with a watchdog, it polls and yields its core between two polls.
+/// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; with a
+/// watchdog it looks again and again and gives up its core between two looks.
 ///
 /// When several exchanges of executors other than async are active together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.

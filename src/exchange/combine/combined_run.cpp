@@ -66,7 +66,6 @@ void CombinedRun::find_copies(Arrivals& arrivals) {
 
 void CombinedRun::find_neighbours() {
   const HostGroup& group = *parts_.group;
-  const Rank num_hosts = group.hosts().num_hosts();
   const auto line_of = [&](Rank rank) { return &window_.ranks[group.index_of(rank)]; };
   std::vector<Rank> readers;
   for (const HostLayout::Place& place : parts_.layout.sends()) {
@@ -77,9 +76,7 @@ void CombinedRun::find_neighbours() {
   const auto outgoing = parts_.layout.outgoing();
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const auto& block = outgoing[i];
-    const Rank round = (block.host - host_ + num_hosts) % num_hosts;
-    if (leads(block))
-      outgoing_.push_back({&window_.outgoing[i], static_cast<Number>(block.ranks.size()), round});
+    if (leads(block)) outgoing_.push_back({&window_.outgoing[i], static_cast<Number>(block.ranks.size())});
     if (!std::ranges::binary_search(block.ranks, rank_)) continue;
     writes_to_.push_back(&window_.outgoing[i]);
     readers.push_back(group.leader(host_, block.host));
@@ -87,19 +84,13 @@ void CombinedRun::find_neighbours() {
   readers_of_writes_ = lines_of(readers);
   readers.clear();
   const auto incoming = parts_.layout.incoming();
-  Bytes bytes = 0;
   for (std::size_t i = 0; i < incoming.size(); ++i) {
-    const Rank round = (host_ - incoming[i].host + num_hosts) % num_hosts;
-    coming_.push_back({&window_.incoming[i], round, incoming[i].bytes});
-    bytes += incoming[i].bytes;
     if (!leads(incoming[i])) continue;
     incoming_.push_back({&window_.incoming[i], {}});
     for (const Rank reader : incoming[i].ranks) incoming_.back().readers.push_back(line_of(reader));
     readers.insert(readers.end(), incoming[i].ranks.begin(), incoming[i].ranks.end());
   }
   readers_of_blocks_ = lines_of(readers);
-  std::ranges::sort(coming_, {}, &Coming::round);
-  if (bytes <= parts_.window_bytes) coming_.clear();
 }
 
 /// Each once.
@@ -193,25 +184,12 @@ void CombinedRun::write() {
   for (RankLine* const rank : writes_for_) tell(*rank, half_);
 }
 
-/// The last round that may be sent: of those before it no more than the window is still to come.
-Rank CombinedRun::open_round() const {
-  Bytes bytes = 0;
-  for (const Coming& block : coming_) {
-    if (has_reached(block.line->landed, number_)) continue;
-    const bool is_first = bytes == 0;
-    bytes += block.bytes;
-    if (!is_first && bytes > parts_.window_bytes) return block.round - 1;
-  }
-  return parts_.group->hosts().num_hosts();
-}
-
 /// Who writes a block next waits until this rank has finished, so its count may begin anew.
 void CombinedRun::send_blocks() {
   if (num_sent_ == outgoing_.size()) return;
-  const Rank open = open_round();
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-    auto& [line, writers, round, is_sent] = outgoing_[i];
-    if (is_sent || round > open || line->ready[half_].load(std::memory_order_acquire) != writers) continue;
+    auto& [line, writers, is_sent] = outgoing_[i];
+    if (is_sent || line->ready[half_].load(std::memory_order_acquire) != writers) continue;
     is_sent = true;
     line->ready[half_].store(0, std::memory_order_relaxed);
     ++num_sent_;
