@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs/reference"
 MADE = "<!-- Made by tools/api_reference.py. Do not edit. -->\n"
+HEADERS = ("include", "am/include")
 PYTHON_MODULES = ("nuice", "nuice.mpi", "nuice.plots", "nuice.airfoil", "nuice.advice_map")
 
 
@@ -140,8 +141,10 @@ def cpp_page() -> str:
     text = "# The API of C++\n\n" + MADE
     text += "\n`<nuice/nuice.hpp>` includes what needs no MPI, `<nuice/mpi.hpp>` everything. "
     text += "The headers state errors in full.\n"
-    for header in sorted((ROOT / "include/nuice").rglob("*.hpp")):
-        name = header.relative_to(ROOT / "include").as_posix()
+    headers = [header for folder in HEADERS for header in sorted((ROOT / folder / "nuice").rglob("*.hpp"))]
+    for header in headers:
+        path = header.relative_to(ROOT).as_posix()
+        name = path.split("include/", 1)[1]
         source = header.read_text(encoding="utf-8")
         items = list(cpp_items(source))
         if not items:
@@ -149,7 +152,7 @@ def cpp_page() -> str:
         head = re.match(r"// SPDX.*\n((?:// .*\n)+)", source)
         words = " ".join(line.strip("/ ") for line in head[1].split("\n")) if head else ""
         words = re.split(r"(?<=\.) |:  ", words)[0].strip()
-        text += f"\n## [{name}](../../include/{name})\n\n{escaped(words)}\n\n"
+        text += f"\n## [{name}](../../{path})\n\n{escaped(words)}\n\n"
         for owner, declaration, comment in items:
             said = escaped(" ".join(words_of(comment).split()))
             sentences = re.split(r"(?<=[a-z0-9)`])\. (?=[A-Z])", said)
