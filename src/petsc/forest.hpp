@@ -59,7 +59,9 @@ struct Route {
 
   bool is_plans() const { return contest.standings().is_settled() && contest.standings().best() == plan_arm; }
   /// For good: the contest ends.
-  bool is_basics() const { return contest.standings().is_settled() && contest.standings().best() == basic_arm; }
+  bool is_basics() const {
+    return contest.standings().is_settled() && contest.standings().best() == basic_arm;
+  }
   /// A timed exchange has ended. Where it was the last of its round, tells the others, without waiting for them.
   PetscErrorCode add(MPI_Comm comm, Arm arm, double elapsed_s);
   /// Waits for the report that is due, if one is. Collective.

@@ -47,7 +47,8 @@ class SimulatedTimes {
     const std::size_t own = used_[arm]++;
     const std::size_t size = it.times_ms.size();
     const std::size_t later = own < size ? own : size / 2 + own % (size - size / 2);
-    const std::size_t at = it.in_order ? later : std::uniform_int_distribution<std::size_t>(0, size - 1)(random_);
+    const std::size_t at =
+        it.in_order ? later : std::uniform_int_distribution<std::size_t>(0, size - 1)(random_);
     double factor = std::exp(it.noise * std::normal_distribution<double>()(random_));
     if (std::uniform_real_distribution<double>()(random_) < it.spikes) factor *= 10;
     if (arm != last_ && last_ < case_.arms.size()) factor *= it.at_first;

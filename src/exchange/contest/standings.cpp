@@ -13,7 +13,7 @@ constexpr double enough = 8;
 constexpr double usual_deviation = 0.25;
 constexpr double indifference = 0.05;
 constexpr double time_slice_s = 5e-3;
-constexpr int exchanges_to_improve = 12;
+constexpr int reports_to_improve = 6;
 constexpr double most_improved = 1.1;  // ln 3
 /// ln 1.4: a search costs some exchanges by slower arms, which a smaller change is not worth.
 constexpr double other_network = 0.336;
@@ -24,7 +24,7 @@ Standings::Standings(const std::vector<bool>& improves) : arms_(improves.size())
   for (std::size_t i = 0; i < improves.size(); ++i) arms_[i].improves = improves[i];
 }
 
-bool Standings::Arm::may_improve() const { return improves && num_used < exchanges_to_improve; }
+bool Standings::Arm::may_improve() const { return improves && num_reports < reports_to_improve; }
 
 double Standings::Arm::variance() const {
   const double of_reports = exchanges > 0 ? std::max(0.0, squares / exchanges - log_s() * log_s()) : 0;

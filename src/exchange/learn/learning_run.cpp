@@ -55,8 +55,8 @@ void LearningRun::agree() {
   sockets.find_sockets();
   int may_drop = sockets.any_to_others() ? 1 : 0;
   all_reduce(comm_, MPI_IN_PLACE, &may_drop, 1, MPI_INT, MPI_MAX);
-  const auto own_way = static_cast<std::size_t>(
-      std::ranges::find(methods_, true, &BoundMethod::at_once) - methods_.begin());
+  const auto own_way =
+      static_cast<std::size_t>(std::ranges::find(methods_, true, &BoundMethod::at_once) - methods_.begin());
   if (may_drop != 0 && methods_.front().improves)
     contest_.expect_drops(own_way);
   else if (own_way < methods_.size())
@@ -172,7 +172,7 @@ std::int64_t LearningRun::num_events() const {
 
 std::string LearningRun::waits_for() const {
   return state_ == State::waits ? "all ranks to end an exchange before this one"
-                                 : methods_[step_.arm].run->waits_for();
+                                : methods_[step_.arm].run->waits_for();
 }
 
 void LearningRun::cancel() noexcept {

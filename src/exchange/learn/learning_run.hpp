@@ -30,7 +30,7 @@ namespace nuice::mpi {
 struct BoundMethod {
   std::string scheduler;
   std::string executor;
-  std::string options;  ///< Beside the plan's, as people write them; usually empty.
+  std::string options;    ///< Beside the plan's, as people write them; usually empty.
   bool at_once = false;   ///< MPI's own way.
   bool improves = false;  ///< It adapts to the network while it is used.
   std::unique_ptr<Arrivals> arrivals;
