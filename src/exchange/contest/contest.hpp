@@ -49,7 +49,8 @@ class Contest {
   explicit Contest(const std::vector<bool>& improves) : Contest(improves, Rules()) {}
   Contest(const std::vector<bool>& improves, const Rules& rules);
 
-  /// Before the first exchange, on all ranks: packets may be dropped. own_way: MPI's.
+  /// Before the first exchange, on all ranks: packets may be dropped, so that what is unknown is expected to be dear, until
+  /// the first arm has become clearly faster: then the network is not what limits it. own_way: MPI's is tried at once.
   void expect_drops(std::size_t own_way);
   void begin_with(std::size_t arm) { standings_.use(arm); }
 
