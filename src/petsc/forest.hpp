@@ -48,8 +48,7 @@ struct Route {
   std::int64_t unit_bytes = 0;
   nuice_direction direction = NUICE_FORWARDS;  ///< Forwards: from roots to leaves.
   std::vector<std::unique_ptr<Lane>> lanes;
-  /// Begins with basic. Exchanges by the plan improve: `auto` tries windows and executors.
-  exchange::Contest contest{{false, true}};
+  exchange::Contest contest{2};  // begins with basic
 
   Route() = default;
   Route(const Route&) = delete;

@@ -7,10 +7,6 @@
 namespace nuice::exchange {
 namespace {
 
-/// Of an arm that is unknown, in exchanges by the best. Where packets may be dropped, methods that overflow a queue take 3
-/// to 6 times as long (docs/adr/0034).
-constexpr double usual_loss = 0.25;
-constexpr double loss_where_dropped = 3;
 constexpr double least_horizon = 20;
 constexpr std::int64_t most_between_rounds = 256;
 constexpr std::int64_t most_after_a_change = 15;
@@ -23,18 +19,9 @@ constexpr double clock_s = 1e-9;  // no time is below
 
 }  // namespace
 
-Contest::Contest(const std::vector<bool>& improves, const Rules& rules)
-    : rules_(rules),
-      standings_(improves),
-      loss_of_unknown_(improves.size(), usual_loss),
-      tallies_(improves.size()),
-      report_(improves.size(), 0.0) {
-  turns_.reserve(improves.size());
-}
-
-void Contest::expect_drops(std::size_t own_way) {
-  std::ranges::fill(loss_of_unknown_, loss_where_dropped);
-  if (own_way < loss_of_unknown_.size()) loss_of_unknown_[own_way] = usual_loss;
+Contest::Contest(std::size_t num_arms, const Rules& rules)
+    : rules_(rules), standings_(num_arms), tallies_(num_arms), report_(num_arms, 0.0) {
+  turns_.reserve(num_arms);
 }
 
 Contest::Step Contest::next() {
@@ -73,7 +60,7 @@ std::int64_t Contest::turn_length(std::size_t arm, double& left) const {
   const double wanted =
       std::clamp(exchanges, static_cast<double>(least), static_cast<double>(most_exchanges));
   if (is_best) return static_cast<std::int64_t>(wanted);
-  const double loss = standings_.loss(arm, loss_of_unknown_[arm]);
+  const double loss = standings_.loss(arm);
   const auto length = static_cast<std::int64_t>(std::min(wanted, left / loss));
   if (length < least) return 0;
   left -= static_cast<double>(length) * loss;
@@ -117,7 +104,6 @@ void Contest::learn(std::span<const double> of_all) {
   for (std::size_t i = 0; i < tallies_.size(); ++i)
     if (of_all[i] > 0) standings_.add(i, of_all[i], tallies_[i].count);
   std::ranges::fill(tallies_, Tally());
-  if (standings_.has_improved()) std::ranges::fill(loss_of_unknown_, usual_loss);
   if (was_settled) {
     strikes_ = standings_.is_off() ? strikes_ + 1 : 0;
     if (strikes_ == reports_in_a_row) {

@@ -2,14 +2,14 @@
 // Which of a few arms (executors, orders, MPI's own way, PETSc's basic) carries out the next exchange of a kind, found
 // from the exchanges themselves. Pure arithmetic: the caller takes reports from rank to rank. docs/adr/0050 has the reasons.
 //
-//   Contest contest({true, false});                  // of each arm whether it improves with use
+//   Contest contest(3);                              // arms, of which the first one begins
 //   if (contest.needs_report()) contest.learn(the maxima of what all ranks reported);
 //   const Contest::Step step = contest.next();       // carry the exchange out by step.arm
 //   if (step.is_timed && contest.add(step.arm, seconds)) begin a reduction of contest.report();
 //
 //   state      exchanges go                                      ends with                    next state
 //   resting    by the arm in use, timed                          the first one of a round     in_round
-//   in_round   in turns, by the arm in use and challengers       the last one of a turn       ending
+//   in_round   by the arm in use, then by challengers            the last one of a turn       ending
 //   ending     by the arm in use                                 the last timed one's end     reported
 //   reported   likewise; the third one waits for the report      learn()                      resting
 //
@@ -20,7 +20,8 @@
 // have been twice as many, at most 256 later; after a change soon, and at once where the test needs more reports
 // (standings.hpp). Once one arm is left, all are in again when two reports in a row are off what was settled on.
 //
-// Budget: trials may cost 5 % of the exchanges so far, or of 20. A turn that is expected to cost more waits.
+// Budget: trials may cost 5 % of the exchanges so far, or of 20. A turn that is expected to cost more waits; an arm that is
+// unknown is expected to take 1.25 of the best one's time.
 //
 // All ranks go on alike: a step follows from its number and from what all have heard. Several exchanges may be active, if
 // all ranks begin and end them in one order.
@@ -46,13 +47,8 @@ class Contest {
   /// Of exchanges that serve nothing else.
   static constexpr Rules rehearsal{0, std::numeric_limits<double>::infinity(), false};
 
-  explicit Contest(const std::vector<bool>& improves) : Contest(improves, Rules()) {}
-  Contest(const std::vector<bool>& improves, const Rules& rules);
-
-  /// Before the first exchange, on all ranks: packets may be dropped, so that what is unknown is expected to be dear, until
-  /// the first arm has become clearly faster: then the network is not what limits it. own_way: MPI's is tried at once.
-  void expect_drops(std::size_t own_way);
-  void begin_with(std::size_t arm) { standings_.use(arm); }
+  explicit Contest(std::size_t num_arms) : Contest(num_arms, Rules()) {}
+  Contest(std::size_t num_arms, const Rules& rules);
 
   /// Whether the next exchange cannot begin before learn().
   bool needs_report() const {
@@ -96,7 +92,6 @@ class Contest {
 
   Rules rules_;
   Standings standings_;
-  std::vector<double> loss_of_unknown_;
   State state_ = State::resting;
   std::int64_t number_ = 0;  // of the exchange that began last
   std::int64_t origin_ = 0;  // all that came before is forgotten

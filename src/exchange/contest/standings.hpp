@@ -14,8 +14,6 @@
 //              long; less than one decides nothing. Both arms count by the slower one's time: no exchange is too fast
 //   in use     an arm in use is judged by its exchanges since then: it may have done well by what another left behind. So
 //              nothing is dropped when an arm is adopted, but a round later
-//   improves   an arm that adapts (credit finds its window): of its first six reports each counts twice as much as the
-//              one before, and it is judged as if three times as fast (results/grid.jsonl: it becomes 1.0 to 2.7 times)
 #pragma once
 
 #include <cstddef>
@@ -25,12 +23,11 @@ namespace nuice::exchange {
 
 class Standings {
  public:
-  /// improves: of each arm. The first one is in use.
-  explicit Standings(const std::vector<bool>& improves);
+  /// The first arm is in use.
+  explicit Standings(std::size_t num_arms) : arms_(num_arms) {}
 
   std::size_t size() const { return arms_.size(); }
   std::size_t best() const { return best_; }
-  void use(std::size_t arm) { best_ = arm; }
   bool is_in(std::size_t arm) const { return arms_[arm].is_in; }
   /// Whether no other arm is left.
   bool is_settled() const;
@@ -38,38 +35,33 @@ class Standings {
   /// Seconds of an exchange, the geometric mean of its reports; 0 without any.
   double mean_s(std::size_t arm) const;
 
-  /// A report of so many exchanges.
+  /// A report of this number of exchanges.
   void add(std::size_t arm, double report_s, int exchanges);
   /// Adopts or drops. Whether another arm is in use now.
   bool judge();
   /// Whether another arm seems to be better, and more reports have to tell.
   bool is_contested() const { return is_contested_; }
   /// Whether the last report of the arm in use is off what was settled on. Requires is_settled().
-  bool is_off();
-  /// Whether the first arm has become clearly faster since its first report.
-  bool has_improved() const;
-  /// How much longer than by the best an exchange by this arm is expected to take. prior: of one that is unknown.
-  double loss(std::size_t arm, double prior) const;
+  bool is_off() const;
+  /// What an exchange by this arm is expected to cost more than one by the best, in exchanges by the best.
+  double loss(std::size_t arm) const;
   /// All are in again, and nothing is known but the last report of the arm in use.
   void restart();
 
  private:
   struct Arm {
-    bool improves = false;
     bool is_in = true;
     bool was_used = false;
     int num_reports = 0;
-    double first_log_s = 0, last_log_s = 0;
+    double last_log_s = 0;
     int last_exchanges = 0;
     // Of the reports that count: their number, their exchanges, and over exchanges the sums of logarithms.
     double reports = 0, exchanges = 0, lengths_squared = 0, sum = 0, squares = 0;
 
-    bool may_improve() const;
     double log_s() const { return sum / exchanges; }
     double variance() const;
     double weight_at(double log_s) const;
     double weight() const { return exchanges > 0 ? weight_at(log_s()) : 0; }
-    void forget(double share);
   };
   struct Difference {
     double log_s;
