@@ -104,7 +104,7 @@ struct AutoOptions {
   /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
   std::string machine = {};
   /// Whether the exchanges themselves may show what is best, on several hosts and where no machine was named: only the order is
-  /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0034). Every rank must then come
+  /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0050). Every rank must then come
   /// to the end of an exchange for others to end the third one after it. false: what is predicted is taken.
   bool learn = true;
   /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,

@@ -120,8 +120,6 @@ std::unique_ptr<Run> Plan::State::bind_methods(Exchange::State& exchange, const 
     methods.push_back({.scheduler = scheduler,
                        .executor = std::string(executor),
                        .options = options,
-                       .at_once = find_executor(executor).pace == Pace::at_once,
-                       .improves = false,
                        .arrivals = std::move(arrivals),
                        .run = std::move(run)});
   };
