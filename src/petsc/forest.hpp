@@ -48,8 +48,7 @@ struct Route {
   std::int64_t unit_bytes = 0;
   nuice_direction direction = NUICE_FORWARDS;  ///< Forwards: from roots to leaves.
   std::vector<std::unique_ptr<Lane>> lanes;
-  /// Begins with basic. Exchanges by the plan improve: `auto` tries windows and executors.
-  exchange::Contest contest{{false, true}};
+  exchange::Contest contest{2};  // begins with basic
 
   Route() = default;
   Route(const Route&) = delete;
@@ -59,7 +58,9 @@ struct Route {
 
   bool is_plans() const { return contest.standings().is_settled() && contest.standings().best() == plan_arm; }
   /// For good: the contest ends.
-  bool is_basics() const { return contest.standings().is_settled() && contest.standings().best() == basic_arm; }
+  bool is_basics() const {
+    return contest.standings().is_settled() && contest.standings().best() == basic_arm;
+  }
   /// A timed exchange has ended. Where it was the last of its round, tells the others, without waiting for them.
   PetscErrorCode add(MPI_Comm comm, Arm arm, double elapsed_s);
   /// Waits for the report that is due, if one is. Collective.

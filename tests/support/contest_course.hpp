@@ -14,12 +14,7 @@ namespace nuice::test {
 /// As an exchange of `auto` uses it.
 class SimulatedContest {
  public:
-  explicit SimulatedContest(const ContestCase& which) : contest_(improve(which)) {
-    if (which.is_lossy)
-      contest_.expect_drops(1);
-    else
-      contest_.begin_with(1);
-  }
+  explicit SimulatedContest(const ContestCase& which) : contest_(which.arms.size()) {}
   std::size_t next() {
     if (contest_.needs_report()) contest_.learn(heard_);
     step_ = contest_.next();
@@ -33,11 +28,6 @@ class SimulatedContest {
   std::int64_t best_since() const { return contest_.best_since(); }
 
  private:
-  static std::vector<bool> improve(const ContestCase& which) {
-    std::vector<bool> each;
-    for (const SimulatedArm& arm : which.arms) each.push_back(arm.improves);
-    return each;
-  }
   exchange::Contest contest_;
   exchange::Contest::Step step_;
   std::vector<double> heard_;
@@ -65,7 +55,7 @@ Outcome outcome(const ContestCase& which, unsigned runs) {
       const double took_s = times.next_s(rule.next());
       elapsed_s += took_s;
       rule.add(took_s);
-      if (n == 20) firsts.push_back(elapsed_s / 20 / means[1]);
+      if (n == 20) firsts.push_back(elapsed_s / 20 / means[0]);
       if (n == 200) sum.over_best += elapsed_s / 200 / best_s / runs;
       if (n == 200) sum.wrong += is_wrong() / runs;
     }

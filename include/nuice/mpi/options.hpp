@@ -103,9 +103,9 @@ struct AutoOptions {
   /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
   /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
   std::string machine = {};
-  /// Whether exchanges may try several executors, on several hosts without a named machine: only the order is
-  /// predicted, and the fastest executor is kept (docs/adr/0034). Every rank must then complete an exchange before others can
-  /// complete the third one after it. false: the prediction decides.
+  /// Whether the exchanges themselves may show what is best, on several hosts and where no machine was named: only the order is
+  /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0050). Every rank must then come
+  /// to the end of an exchange for others to end the third one after it. false: what is predicted is taken.
   bool learn = true;
   /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
   /// which takes about a second; the fastest is the choice, and is kept as wisdom.

@@ -14,6 +14,14 @@
 
 namespace nuice::mpi {
 
+/// Asking the receiver takes a round trip, which matters less the longer a message is.
+constexpr Bytes most_chunks = 16;
+
+/// The bytes of a piece of a message of so many; all of them where it is not cut. chunk: RunSettings::chunk_bytes.
+constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
+  return chunk > 0 && message <= most_chunks * chunk ? chunk : message;
+}
+
 /// What the executors are told besides their table. Equal on all ranks but for notices and copies.
 struct RunSettings {
   int max_sends = 0;

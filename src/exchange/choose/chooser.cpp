@@ -38,6 +38,8 @@ constexpr std::uint64_t least_reuse_of_memory = 50;
 constexpr Bytes first_flight_bytes = 14336;
 /// What async is tried with, too, where it was chosen: short queues lose less where few messages are under way.
 constexpr std::string_view few_at_a_time = "async.max_sends=4";
+/// Longer messages are long enough for windows.
+constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 /// What was seen in fewer blocks of exchanges is not kept as wisdom.
 constexpr int least_blocks_for_wisdom = 2;
 
@@ -161,6 +163,7 @@ class Plan::State::Chooser {
         !state_.shares_ports && state_.info.bounds.max_port_bytes <= first_flight_bytes;
     if (!leaves_at_once) add_executors(guarantees);
     add_rivals_that_forward();
+    add_combined_rival();
     if (comm_.rank() == 0) keep_what_is_learnt();
   }
 
@@ -220,6 +223,15 @@ class Plan::State::Chooser {
       });
     }
   }
+  /// Collective. Several ranks of a host have few connections instead of one for each pair of ranks.
+  void add_combined_rival() {
+    if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined || state_.relays) return;
+    const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
+    if (!count_combined(combined.combining.largest_bytes)) return;
+    const std::size_t before = state_.rivals.size();
+    add_rival(find_executor(state_.info.executor), combined_below_a_chunk);
+    if (state_.rivals.size() > before) state_.rivals.back().combines = state_.rivals.back().options.combine;
+  }
   bool is_small() const {
     for (MessageId id = 0; id < matrix_.num_messages(); ++id)
       if (matrix_.bytes(id) > options_.combining.largest_bytes) return false;
@@ -252,23 +264,26 @@ class Plan::State::Chooser {
   /// Collective. Whether messages are combined, where nobody has said.
   void settle_combining() {
     if (!for_hosts_) return;
+    state_.info.combined = count_combined(options_.combining.largest_bytes);
+  }
+  /// Collective. Counts messages of at most so many bytes between hosts. Whether they pay for being combined.
+  bool count_combined(Bytes largest) {
+    num_small_ = num_small_pairs_ = 0;
     all_or_none(comm_, [&] {
-      if (has_matrix()) count_combined();
+      if (!has_matrix()) return;
+      const Hosts& layout = *state_.hosts;
+      std::vector<std::pair<Rank, Rank>> pairs;
+      for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
+        const auto [src, dst, bytes] = matrix_.message(id);
+        if (layout.same(src, dst) || bytes > largest) continue;
+        ++num_small_;
+        pairs.emplace_back(layout.host_of(src), layout.host_of(dst));
+      }
+      std::ranges::sort(pairs);
+      num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
     });
     share_from_rank_0(comm_, num_small_, num_small_pairs_);
-    if (num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0) state_.info.combined = true;
-  }
-  void count_combined() {
-    const Hosts& layout = *state_.hosts;
-    std::vector<std::pair<Rank, Rank>> pairs;
-    for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
-      const auto [src, dst, bytes] = matrix_.message(id);
-      if (layout.same(src, dst) || bytes > options_.combining.largest_bytes) continue;
-      ++num_small_;
-      pairs.emplace_back(layout.host_of(src), layout.host_of(dst));
-    }
-    std::ranges::sort(pairs);
-    num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
+    return num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0;
   }
 
   /// Collective. On one host its memory is the shortest way; beside a network it gains nothing that was measured.

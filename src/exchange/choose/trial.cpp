@@ -7,7 +7,6 @@
 
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
-#include "nuice/core/executor.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -42,8 +41,7 @@ void Trial::add(Plan plan) {
 
 /// All rounds by all ranks alike, as the seconds come from reports.
 std::vector<TrialResult> Trial::run() {
-  const std::vector<bool> improve(runners_.size(), false);
-  exchange::Contest contest(improve, exchange::Contest::rehearsal);
+  exchange::Contest contest(runners_.size(), exchange::Contest::rehearsal);
   const exchange::Standings& standings = contest.standings();
   double elapsed_s = 0;
   for (int round = 0; round < most_rounds && !standings.is_settled(); ++round) {

@@ -37,6 +37,7 @@ struct CombinedParts {
   std::shared_ptr<const HostGroup> group;
   std::shared_ptr<const Communicator> comm;  // for messages from host to host
   int tag = 0;                               // likewise
+  Bytes chunk_bytes = 0;                     // as RunSettings::chunk_bytes, of these messages
   TableElements elements;                    // of this rank's messages that travel so
   exchange::HostLayout layout;
   SharedSegment memory;
@@ -70,18 +71,23 @@ class CombinedRun : public Run {
   struct Outgoing {
     BlockLine* line;
     Number writers;
+    std::size_t num_pieces = 0;
     bool is_sent = false;
   };
   /// A block that this rank receives.
   struct Incoming {
     BlockLine* line;
     std::vector<RankLine*> readers;
+    std::size_t num_pieces = 0;
+    std::size_t num_left = 0;
   };
 
   void find_copies(Arrivals& arrivals);
   void find_neighbours();
   void make_requests();
-  MPI_Request make_request(const exchange::HostLayout::Block& block, std::size_t half, bool is_send);
+  /// Returns their number.
+  std::size_t add_requests(const exchange::HostLayout::Block& block, std::size_t half, bool is_send);
+  void take_piece(Incoming& block);
   bool leads(const exchange::HostLayout::Block& block) const {
     return parts_.group->leader(host_, block.host) == rank_;
   }
@@ -123,6 +129,7 @@ class CombinedRun : public Run {
   std::array<Requests, 2> owned_;                     // by half
   std::array<std::vector<MPI_Request>, 2> requests_;  // copies: receives, then sends
   std::vector<int> indices_;
+  std::vector<std::size_t> block_of_;  // by receive: which of incoming_
 
   // of the running exchange
   Number number_ = 0;

@@ -7,32 +7,21 @@
 namespace nuice::exchange {
 namespace {
 
-constexpr double usual_loss = 0.25;
-constexpr double loss_where_dropped = 3;
 constexpr double least_horizon = 20;
 constexpr std::int64_t most_between_rounds = 256;
 constexpr std::int64_t most_after_a_change = 15;
-/// A turn lasts about so long, or as many exchanges: one of a few microseconds says nothing where ranks wait for cores.
+/// A turn lasts about so long: a few microseconds say nothing where ranks wait for cores.
 constexpr double turn_s = 5e-3;
 constexpr std::int64_t least_exchanges = 2;
 constexpr std::int64_t most_exchanges = 256;
-constexpr int turns_in_a_row = 2;
+constexpr int reports_in_a_row = 2;
 constexpr double clock_s = 1e-9;  // no time is below
 
 }  // namespace
 
-Contest::Contest(const std::vector<bool>& improves, const Rules& rules)
-    : rules_(rules),
-      standings_(improves),
-      loss_of_unknown_(improves.size(), usual_loss),
-      tallies_(improves.size()),
-      report_(improves.size(), 0.0) {
-  turns_.reserve(improves.size());
-}
-
-void Contest::expect_drops(std::size_t own_way) {
-  std::ranges::fill(loss_of_unknown_, loss_where_dropped);
-  if (own_way < loss_of_unknown_.size()) loss_of_unknown_[own_way] = usual_loss;
+Contest::Contest(std::size_t num_arms, const Rules& rules)
+    : rules_(rules), standings_(num_arms), tallies_(num_arms), report_(num_arms, 0.0) {
+  turns_.reserve(num_arms);
 }
 
 Contest::Step Contest::next() {
@@ -41,7 +30,6 @@ Contest::Step Contest::next() {
   Step step{standings_.best(), state_ == State::resting && number_ > 1};
   if (state_ == State::in_round) step = next_of_round();
   under_way_ += step.is_timed ? 1 : 0;
-  standings_.count_exchange(step.arm);
   return step;
 }
 
@@ -54,7 +42,8 @@ void Contest::begin_round() {
   for (std::size_t i = 0; i < standings_.size(); ++i) {
     const std::size_t arm = (i + static_cast<std::size_t>(rounds_)) % standings_.size();
     if (arm == standings_.best() || !standings_.is_in(arm)) continue;
-    if (const std::int64_t length = turn_length(arm, left); length > 0) turns_.push_back({arm, length});
+    const std::int64_t length = turn_length(arm, left);
+    if (length > 0) turns_.push_back({arm, length});
   }
   turn_ = 0;
   at_in_turn_ = 0;
@@ -68,9 +57,10 @@ std::int64_t Contest::turn_length(std::size_t arm, double& left) const {
   if (is_best && rules_.rests) return 1;  // it is timed between rounds, too
   const double exchanges = is_first_look ? 1 : std::round(turn_s / std::max(usual_s, clock_s));
   const std::int64_t least = is_first_look ? 1 : least_exchanges;
-  const double wanted = std::clamp(exchanges, static_cast<double>(least), static_cast<double>(most_exchanges));
+  const double wanted =
+      std::clamp(exchanges, static_cast<double>(least), static_cast<double>(most_exchanges));
   if (is_best) return static_cast<std::int64_t>(wanted);
-  const double loss = standings_.loss(arm, loss_of_unknown_[arm]);
+  const double loss = standings_.loss(arm);
   const auto length = static_cast<std::int64_t>(std::min(wanted, left / loss));
   if (length < least) return 0;
   left -= static_cast<double>(length) * loss;
@@ -114,10 +104,9 @@ void Contest::learn(std::span<const double> of_all) {
   for (std::size_t i = 0; i < tallies_.size(); ++i)
     if (of_all[i] > 0) standings_.add(i, of_all[i], tallies_[i].count);
   std::ranges::fill(tallies_, Tally());
-  if (standings_.has_improved()) std::ranges::fill(loss_of_unknown_, usual_loss);
   if (was_settled) {
     strikes_ = standings_.is_off() ? strikes_ + 1 : 0;
-    if (strikes_ == turns_in_a_row) {
+    if (strikes_ == reports_in_a_row) {
       standings_.restart();
       origin_ = number_;
       spent_ = strikes_ = 0;
@@ -133,8 +122,8 @@ void Contest::learn(std::span<const double> of_all) {
 double Contest::cost_of_round(std::span<const double> of_all) const {
   double cost = 0;
   for (const Turn& turn : turns_)
-    cost += static_cast<double>(turn.exchanges) *
-            std::max(0.0, of_all[turn.arm] / of_all[standings_.best()] - 1);
+    cost +=
+        static_cast<double>(turn.exchanges) * std::max(0.0, of_all[turn.arm] / of_all[standings_.best()] - 1);
   return cost;
 }
 

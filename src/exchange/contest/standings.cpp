@@ -13,18 +13,11 @@ constexpr double enough = 8;
 constexpr double usual_deviation = 0.25;
 constexpr double indifference = 0.05;
 constexpr double time_slice_s = 5e-3;
-constexpr int exchanges_to_improve = 12;
-constexpr double most_improved = 1.1;  // ln 3
+constexpr double loss_of_unknown = 0.25;
 /// ln 1.4: a search costs some exchanges by slower arms, which a smaller change is not worth.
 constexpr double other_network = 0.336;
 
 }  // namespace
-
-Standings::Standings(const std::vector<bool>& improves) : arms_(improves.size()) {
-  for (std::size_t i = 0; i < improves.size(); ++i) arms_[i].improves = improves[i];
-}
-
-bool Standings::Arm::may_improve() const { return improves && num_used < exchanges_to_improve; }
 
 double Standings::Arm::variance() const {
   const double of_reports = exchanges > 0 ? std::max(0.0, squares / exchanges - log_s() * log_s()) : 0;
@@ -37,10 +30,6 @@ double Standings::Arm::weight_at(double log_s) const {
   return std::min(exchanges * exchanges / lengths_squared, exchanges * std::exp(log_s) / time_slice_s);
 }
 
-void Standings::Arm::forget(double share) {
-  for (double* const each : {&reports, &exchanges, &lengths_squared, &sum, &squares}) *each *= 1 - share;
-}
-
 bool Standings::is_settled() const { return std::ranges::count(arms_, true, &Arm::is_in) == 1; }
 
 double Standings::mean_s(std::size_t arm) const {
@@ -49,9 +38,7 @@ double Standings::mean_s(std::size_t arm) const {
 
 void Standings::add(std::size_t arm, double report_s, int exchanges) {
   Arm& it = arms_[arm];
-  const bool is_first_in_use = arm == best_ && !it.was_used;
-  it.was_used |= arm == best_;
-  it.forget(is_first_in_use ? 1 : it.may_improve() ? 0.5 : 0);
+  if (arm == best_ && !it.was_used) it = {.was_used = true, .num_reports = it.num_reports};
   const double log_s = std::log(report_s);
   it.reports += 1;
   it.exchanges += exchanges;
@@ -60,7 +47,7 @@ void Standings::add(std::size_t arm, double report_s, int exchanges) {
   it.squares += exchanges * log_s * log_s;
   it.last_log_s = log_s;
   it.last_exchanges = exchanges;
-  if (it.num_reports++ == 0) it.first_log_s = log_s;
+  ++it.num_reports;
 }
 
 Standings::Difference Standings::to_best(std::size_t arm) const {
@@ -77,9 +64,7 @@ bool Standings::loses(std::size_t arm) const {
   const Arm& it = arms_[arm];
   if (!it.is_in || arm == best_ || it.exchanges <= 0) return !it.is_in;
   const auto [gap, deviation, is_heavy] = to_best(arm);
-  if (!it.may_improve() && it.weight() >= enough) return true;
-  const double gain = it.may_improve() ? most_improved : 0;
-  return is_heavy && gap - gain - z * deviation > -indifference;
+  return it.weight() >= enough || (is_heavy && gap - z * deviation > -indifference);
 }
 
 bool Standings::judge() {
@@ -100,28 +85,22 @@ bool Standings::judge() {
   return false;
 }
 
-bool Standings::is_off() {
-  const Arm& it = arms_[best_];
-  if (it.improves) settled_log_s_ = std::min(settled_log_s_, it.last_log_s);
-  return std::abs(it.last_log_s - settled_log_s_) > std::max(other_network, z * settled_deviation_);
+bool Standings::is_off() const {
+  const double apart = std::abs(arms_[best_].last_log_s - settled_log_s_);
+  return apart > std::max(other_network, z * settled_deviation_);
 }
 
-bool Standings::has_improved() const {
-  const Arm& it = arms_.front();
-  return it.num_reports > 1 && it.first_log_s - it.log_s() > z * std::sqrt(it.variance() / it.weight());
-}
-
-double Standings::loss(std::size_t arm, double prior) const {
+double Standings::loss(std::size_t arm) const {
   const Arm& it = arms_[arm];
-  if (it.exchanges <= 0 || arms_[best_].exchanges <= 0) return prior;
+  if (it.exchanges <= 0 || arms_[best_].exchanges <= 0) return loss_of_unknown;
   const double seen = std::max(0.0, std::exp(it.log_s() - arms_[best_].log_s()) - 1);
-  return std::max(indifference, (prior + it.weight() * seen) / (1 + it.weight()));
+  return std::max(indifference, (loss_of_unknown + it.weight() * seen) / (1 + it.weight()));
 }
 
 void Standings::restart() {
   const double now_s = std::exp(arms_[best_].last_log_s);
-  const auto exchanges = static_cast<int>(arms_[best_].last_exchanges);
-  for (Arm& arm : arms_) arm = {.improves = arm.improves};
+  const int exchanges = arms_[best_].last_exchanges;
+  std::ranges::fill(arms_, Arm());
   add(best_, now_s, exchanges);
 }
 

@@ -15,9 +15,6 @@
 namespace nuice::mpi {
 namespace {
 
-/// Asking the receiver takes a round trip, which matters less the longer a message is.
-constexpr Bytes most_chunks = 16;
-
 class StripMined : public Steps {
  public:
   StripMined(TableRequests requests, std::vector<RequestCount> ends, Arrivals& arrivals, int max_sends)

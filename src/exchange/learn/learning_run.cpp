@@ -7,27 +7,14 @@
 #include <utility>
 
 #include "mpi/call.hpp"
-#include "mpi/collective.hpp"
-#include "mpi/host/tcp_losses.hpp"
 #include "mpi/wait.hpp"
 
 namespace nuice::mpi {
-namespace {
-
-std::vector<bool> which_improve(const std::vector<BoundMethod>& methods) {
-  std::vector<bool> improve;
-  for (const BoundMethod& method : methods) improve.push_back(method.improves);
-  return improve;
-}
-
-}  // namespace
-
 LearningRun::LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
                          const std::shared_ptr<const Communicator>& comm, int tag, KeepChoice keep)
     : methods_(std::move(methods)),
       arrivals_(arrivals),
-      comm_(*comm),
-      contest_(which_improve(methods_)),
+      contest_(methods_.size()),
       reports_(std::make_unique<Reports>(comm, tag, methods_.size())),
       keep_(std::move(keep)),
       is_rank_0_(comm->rank() == 0) {
@@ -43,24 +30,12 @@ LearningRun::~LearningRun() {
   try {
     keep_(methods_[best], known.mean_s(best), known.num_reports(best));
   } catch (const std::exception&) {
-    // A destructor has nobody to tell; the next run begins as this one did.
+    // A destructor cannot tell; the next run begins as this one did.
   }
 }
 
-/// What the methods say to each other has made MPI's connections. Where no packets are dropped there is no reason to begin with
-/// anything but MPI's own way.
 void LearningRun::agree() {
   for (const BoundMethod& method : methods_) method.run->agree();
-  TcpLosses sockets;
-  sockets.find_sockets();
-  int may_drop = sockets.any_to_others() ? 1 : 0;
-  all_reduce(comm_, MPI_IN_PLACE, &may_drop, 1, MPI_INT, MPI_MAX);
-  const auto own_way = static_cast<std::size_t>(
-      std::ranges::find(methods_, true, &BoundMethod::at_once) - methods_.begin());
-  if (may_drop != 0 && methods_.front().improves)
-    contest_.expect_drops(own_way);
-  else if (own_way < methods_.size())
-    contest_.begin_with(own_way);
 }
 
 template <typename Act>
@@ -172,7 +147,7 @@ std::int64_t LearningRun::num_events() const {
 
 std::string LearningRun::waits_for() const {
   return state_ == State::waits ? "all ranks to end an exchange before this one"
-                                 : methods_[step_.arm].run->waits_for();
+                                : methods_[step_.arm].run->waits_for();
 }
 
 void LearningRun::cancel() noexcept {

@@ -5,7 +5,7 @@
 // An exchange that needs a report waits for it inside test, wait and next, not in start; the report was begun three exchanges
 // before. So every rank must end an exchange before others can end the third one after it.
 //
-// Why no rank waits for ever: a report waits only for the end of the exchange that it is about, on all ranks. That exchange
+// Why no rank waits forever: a report waits only for the end of the exchange that it is about, on all ranks. That exchange
 // ends as its run does; so does, then, the next one.
 //
 // The arrivals of the method in use are handed on to the exchange's arrivals.
@@ -30,9 +30,7 @@ namespace nuice::mpi {
 struct BoundMethod {
   std::string scheduler;
   std::string executor;
-  std::string options;  ///< Beside the plan's, as people write them; usually empty.
-  bool at_once = false;   ///< MPI's own way.
-  bool improves = false;  ///< It adapts to the network while it is used.
+  std::string options;  ///< In addition to the plan's, as people write them; usually empty.
   std::unique_ptr<Arrivals> arrivals;
   std::unique_ptr<Run> run;  // destroyed before the arrivals
 
@@ -76,7 +74,6 @@ class LearningRun : public Run {
 
   std::vector<BoundMethod> methods_;
   Arrivals& arrivals_;
-  const Communicator& comm_;  // of the reports, which keep it
   exchange::Contest contest_;
   std::unique_ptr<Reports> reports_;
   KeepChoice keep_;

@@ -68,13 +68,15 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   return exchange;
 }
 
-Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
-  if (!group) return {};
+Combined Plan::State::combined_for(const PlanOptions& options, const Way& way, const Layout& layout) {
+  if (!group || !options.combine) return {};
   const auto between = tags->comm;
   const int tag = tags->next;
   take_tags(tags->comm, tags->next);
   comm = tags->comm;
-  return combine(between, tag, {group, settled_options.combining.largest_bytes}, way, layout);
+  Combined combined = combine(between, tag, {group, options.combining.largest_bytes}, way, layout);
+  if (combined.parts && is_over_tcp) combined.parts->chunk_bytes = chunk_bytes_over_tcp;
+  return combined;
 }
 
 NearMessages Plan::State::near_messages_for(const Way& way, const Combined& combined, const Layout& layout) {
@@ -91,20 +93,23 @@ NearMessages Plan::State::near_messages_for(const Way& way, const Combined& comb
                             {left, way.send_to, way.receive_from}, layout);
 }
 
-std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
-  std::vector<TagSpace> taken;
+std::vector<Plan::State::RivalParts> Plan::State::parts_of_rivals(const Way& way, const Layout& layout,
+                                                                  bool may_combine) {
+  std::vector<RivalParts> parts;
   for (std::size_t i = 0; !rivals.empty() && i <= rivals.size(); ++i) {
-    taken.push_back(*tags);
+    parts.push_back({.tags = *tags, .combined = {}});
     take_tags(tags->comm, tags->next);
+    comm = tags->comm;
+    if (may_combine && i < rivals.size() && rivals[i].combines)
+      parts.back().combined = combined_for(rivals[i].options, way, layout);
   }
-  comm = tags->comm;
-  return taken;
+  return parts;
 }
 
 std::unique_ptr<Run> Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest,
                                                BindCall call, const Layout& layout,
                                                const RunSettings& settings,
-                                               const std::vector<TagSpace>& tags_of_rivals) const {
+                                               std::vector<RivalParts> of_rivals) const {
   const auto bind_to = [&](Arrivals& arrivals) {
     return find_runnable_executor(info.executor).bind({comm, rest, layout, arrivals, tags->next, settings});
   };
@@ -115,8 +120,6 @@ std::unique_ptr<Run> Plan::State::bind_methods(Exchange::State& exchange, const 
     methods.push_back({.scheduler = scheduler,
                        .executor = std::string(executor),
                        .options = options,
-                       .at_once = find_executor(executor).pace == Pace::at_once,
-                       .improves = false,
                        .arrivals = std::move(arrivals),
                        .run = std::move(run)});
   };
@@ -130,28 +133,36 @@ std::unique_ptr<Run> Plan::State::bind_methods(Exchange::State& exchange, const 
     // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear.
     if (rival.table && call.form == Form::fields) continue;
     if (settings.apart && rival.table) continue;  // the processor packs what it forwards
+    auto& [its_tags, combined] = of_rivals[i];
+    if (rival.combines && !combined.parts) continue;
     auto arrivals = new_arrivals();
     const PhaseTable reverse = rival.table && is_backwards ? reversed(*rival.table) : PhaseTable();
-    const PhaseTable& way = !rival.table ? rest : is_backwards ? reverse : *rival.table;
-    std::unique_ptr<Run> run = find_runnable_executor(rival.executor.name)
-                                   .bind({tags_of_rivals[i].comm, way, layout, *arrivals,
-                                          tags_of_rivals[i].next, with_options(settings, rival.options)});
+    const PhaseTable& of_table = !rival.table ? rest : is_backwards ? reverse : *rival.table;
+    const PhaseTable& way = combined.parts ? combined.rest : of_table;
+    std::unique_ptr<Run> run;
+    if (!combined.parts || combined.has_rest)
+      run = find_runnable_executor(rival.executor.name)
+                .bind({its_tags.comm, way, layout, *arrivals, its_tags.next,
+                       with_options(settings, rival.options)});
+    if (combined.parts)
+      run =
+          std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), *arrivals, std::move(run));
     add(rival.scheduler, rival.executor.name, rival.differs_in, std::move(arrivals), std::move(run));
   }
   if (methods.size() == 1) return bind_to(exchange.arrivals);
-  const TagSpace& of_reports = tags_of_rivals.back();
+  const TagSpace& of_reports = of_rivals.back().tags;
   return std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
                                        of_reports.next, keep_choice);
 }
 
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
                           Combined combined, NearMessages near, const RunSettings& settings,
-                          const std::vector<TagSpace>& tags_of_rivals) const {
+                          std::vector<RivalParts> of_rivals) const {
   const bool is_combined = combined.parts.has_value();
   const bool is_near = near.parts.has_value();
   const PhaseTable& rest = is_near ? near.rest : is_combined ? combined.rest : way.table;
   const bool has_rest = is_near ? near.has_rest : is_combined ? combined.has_rest : true;
-  if (has_rest) exchange.run = bind_methods(exchange, rest, call, layout, settings, tags_of_rivals);
+  if (has_rest) exchange.run = bind_methods(exchange, rest, call, layout, settings, std::move(of_rivals));
   if (is_near)
     exchange.run =
         std::make_unique<NearRun>(std::move(*near.parts), exchange.arrivals, std::move(exchange.run));
@@ -183,9 +194,11 @@ Plan::State::Bound Plan::State::finish_bind(Bound exchange, const PhaseTable& wa
 template <typename Prepare>
 Plan::State::Bound Plan::State::bind_layout(const Way& way, BindCall call, const Layout& layout,
                                             const Elsewhere& elsewhere, Prepare&& prepare) {
-  Combined combined = elsewhere.is_on_device ? Combined() : combined_for(way, layout);
+  const PlanOptions& options = settled_options;
+  Combined combined = elsewhere.is_on_device ? Combined() : combined_for(options, way, layout);
   NearMessages near = elsewhere.is_on_device ? NearMessages() : near_messages_for(way, combined, layout);
-  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
+  const bool may_combine = !elsewhere.is_on_device && !combined.parts && !near.parts;
+  std::vector<RivalParts> of_rivals = parts_of_rivals(way, layout, may_combine);
   Bound exchange;
   all_or_none(*comm, [&] {
     exchange = new_exchange();
@@ -198,7 +211,8 @@ Plan::State::Bound Plan::State::bind_layout(const Way& way, BindCall call, const
     settings.copies = elsewhere.copies;
     settings.piece_bytes = elsewhere.piece_bytes;
     settings.apart = elsewhere.is_on_device;
-    set_run(*exchange, way, call, layout, std::move(combined), std::move(near), settings, tags_of_rivals);
+    set_run(*exchange, way, call, layout, std::move(combined), std::move(near), settings,
+            std::move(of_rivals));
   });
   return finish_bind(std::move(exchange), way.table);
 }

@@ -41,7 +41,6 @@ Plan::State::Bound Plan::State::bind_by_device(const Way& way, const DeviceSides
     Bound inner = bind(*run, Elsewhere{tells ? made : nullptr, is_direct ? 0 : chunk_bytes, is_direct});
     method.scheduler = inner->info.scheduler;
     method.executor = inner->info.executor;
-    method.improves = false;
     exchange->info = inner->info;
     run->carry_out_by(std::move(inner));
     method.run = std::move(run);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Planning for hosts with several ranks: which ranks share one, and the schedules made for them.
 // Cost: two allgathers of some bytes, and a small allreduce.
+#include <algorithm>
+
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "mpi/agree.hpp"
@@ -44,7 +46,8 @@ void Plan::State::find_near_ranks(const PlanOptions& options) {
 }
 
 void Plan::State::find_leaders() {
-  if (hosts && hosts->any_shared() && info.combined && !relays)
+  const bool combines = info.combined || std::ranges::any_of(rivals, &Rival::combines);
+  if (hosts && hosts->any_shared() && combines && !relays)
     group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), settled_options.combining.leaders);
   hosts.reset();
 }

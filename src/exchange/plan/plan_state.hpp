@@ -49,6 +49,7 @@ struct Rival {
   std::string differs_in;  ///< From the plan's options, as people write them.
   std::string scheduler;
   std::optional<PhaseTable> table;  ///< None: the plan's.
+  bool combines = false;            ///< Other than the plan.
 };
 
 struct Plan::State {
@@ -133,18 +134,23 @@ struct Plan::State {
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
   /// Collective. What travels combined of this exchange. Takes tags of its own.
-  Combined combined_for(const Way& way, const Layout& layout);
+  Combined combined_for(const PlanOptions& options, const Way& way, const Layout& layout);
   /// Collective. What of the rest goes through memory of hosts. Takes tags of its own.
   NearMessages near_messages_for(const Way& way, const Combined& combined, const Layout& layout);
-  /// Collective. Of every rival, and then of their reports.
-  std::vector<TagSpace> take_tags_of_rivals();
+  /// What binding needs of a rival, and at the end, tags of their reports.
+  struct RivalParts {
+    TagSpace tags;
+    Combined combined;
+  };
+  /// Collective.
+  std::vector<RivalParts> parts_of_rivals(const Way& way, const Layout& layout, bool may_combine);
   void set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
                Combined combined, NearMessages near, const RunSettings& settings,
-               const std::vector<TagSpace>& tags_of_rivals) const;
+               std::vector<RivalParts> of_rivals) const;
   /// Not collective. By the plan's executor, or by all that are tried.
   std::unique_ptr<Run> bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
                                     const Layout& layout, const RunSettings& settings,
-                                    const std::vector<TagSpace>& tags_of_rivals) const;
+                                    std::vector<RivalParts> of_rivals) const;
   Bound finish_bind(Bound exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
     return listing ? listing->destinations : destinations;
