@@ -24,7 +24,7 @@ DOCUMENTS = [name for name in prose.files() if name.endswith(".md")]
 MOST_LINES = 250
 MOST_WORDS_OF_A_DECISION = 300
 MOST_WORDS_OF_DOCS = 40_000  # README, docs and am, without the pages of the API, which a script makes
-MOST_WORDS_ELSEWHERE = 5_400
+MOST_WORDS_ELSEWHERE = 5_500
 
 
 def test_no_file_uses_a_word_that_the_list_refuses() -> None:
