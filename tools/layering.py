@@ -62,6 +62,7 @@ ALLOWED = {
 }
 # Folders that are one layer with another.
 SAME = {
+    "exchange/calls": "exchange/plan",
     "exchange/choose": "exchange/plan",
     "exchange/combine": "exchange/exec",
     "exchange/shared_memory": "exchange/exec",

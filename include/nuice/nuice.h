@@ -307,6 +307,58 @@ NUICE_API int nuice_waitany(int count, const nuice_request requests[], int* inde
 /** Does not wait. indices: room for count; the num_done that are complete now and were active before. */
 NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num_done, int indices[]);
 
+/* ---- The same without init -------------------------------------------------------------------------------------------------
+ *
+ *   nuice_alltoallv(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);   // for MPI_Alltoallv(...): the same arguments
+ *
+ * Collective over comm, as MPI's calls of these names; results are the same. No plan is made, so counts may differ in every
+ * call, on any ranks. What the last 16 different calls needed is kept with comm and found again without communication.
+ * Errors: in the first call on comm as above, on all ranks. Later a rank with an error tells the others, which return it from this call
+ * or their next one; every later call on comm returns it, too. A message that is expected and not sent is waited for, as by
+ * MPI; NUICE_OPTIONS="watchdog=10s" ends that with the names of the ranks. */
+
+/** send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallv(const void* send, const int send_counts[], const int send_displs[],
+                              MPI_Datatype send_type, void* receive, const int receive_counts[],
+                              const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_alltoallv_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                                MPI_Datatype send_type, void* receive, const MPI_Count receive_counts[],
+                                const MPI_Aint receive_displs[], MPI_Datatype receive_type, MPI_Comm comm);
+/** Displacements in bytes, a type for each block. send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallw(const void* send, const int send_counts[], const int send_displs[],
+                              const MPI_Datatype send_types[], void* receive, const int receive_counts[],
+                              const int receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_alltoallw_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                                const MPI_Datatype send_types[], void* receive,
+                                const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
+                                const MPI_Datatype receive_types[], MPI_Comm comm);
+/** One block for each neighbour of comm, which has a topology. */
+NUICE_API int nuice_neighbor_alltoallv(const void* send, const int send_counts[], const int send_displs[],
+                                       MPI_Datatype send_type, void* receive, const int receive_counts[],
+                                       const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_neighbor_alltoallv_c(const void* send, const MPI_Count send_counts[],
+                                         const MPI_Aint send_displs[], MPI_Datatype send_type, void* receive,
+                                         const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
+                                         MPI_Datatype receive_type, MPI_Comm comm);
+/** One block for each neighbour of comm, a type for each block, displacements in bytes. */
+NUICE_API int nuice_neighbor_alltoallw(const void* send, const int send_counts[],
+                                       const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                       void* receive, const int receive_counts[],
+                                       const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
+                                       MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_neighbor_alltoallw_c(const void* send, const MPI_Count send_counts[],
+                                         const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                         void* receive, const MPI_Count receive_counts[],
+                                         const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
+                                         MPI_Comm comm);
+/** All of the calls without init; otherwise as nuice_alltoallv_init_f(). */
+NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
+                                nuice_fint comm, const char* fault);
+
 /** What other ranks have sent by nuice_sparse_alltoallv(). */
 typedef struct nuice_received nuice_received;
 /** Collective over comm. Sends counts[i] elements, displs[i] elements behind send, to ranks[i], num_messages of them, and gets what other

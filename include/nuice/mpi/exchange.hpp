@@ -115,6 +115,7 @@ struct ExchangeInfo {
 };
 
 class DeviceRun;  // of the library
+class KeptCalls;  // likewise
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
@@ -180,6 +181,7 @@ class Exchange {
   friend class Exchanger;
   friend class BroadcastPlan;
   friend class DeviceRun;
+  friend class KeptCalls;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);
   State& state() const;
