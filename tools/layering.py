@@ -115,6 +115,7 @@ HEADERS = {
         "mpi/exchanger",
         "mpi/options",
         "mpi/plan",
+        "mpi/several",
         "mpi/sparse_alltoallv",
     },
     "halo": {"mpi/halo", "mpi/halo_field"},

@@ -14,5 +14,6 @@
 #include "nuice/mpi/halo_field.hpp"
 #include "nuice/mpi/options.hpp"
 #include "nuice/mpi/plan.hpp"
+#include "nuice/mpi/several.hpp"
 #include "nuice/mpi/sparse_alltoallv.hpp"
 #include "nuice/nuice.hpp"

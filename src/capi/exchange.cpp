@@ -134,3 +134,19 @@ int nuice_exchange_free(nuice_exchange** exchange) {
       *exchange, [](nuice_exchange& held) { std::visit([](auto& bound) { bound.free(); }, held.bound); });
   return status == NUICE_OK ? free_handle(exchange) : status;
 }
+
+// From any thread: not one call at a time.
+
+int nuice_ready(nuice_request request, int i) {
+  return guarded_mpi([&] {
+    if (i < 0) refuse("there is no message " + std::to_string(i));
+    by_message(at(request, "request")).ready(static_cast<std::size_t>(i));
+  });
+}
+
+int nuice_arrived(nuice_request request, int i, int* arrived) {
+  return guarded_mpi([&] {
+    if (i < 0) refuse("there is no message " + std::to_string(i));
+    at(arrived, "arrived") = by_message(at(request, "request")).arrived(static_cast<std::size_t>(i)) ? 1 : 0;
+  });
+}

@@ -173,7 +173,8 @@ module nuice
 #endif
   end interface
 
-  public :: nuice_alltoallv, nuice_alltoallw, nuice_neighbor_alltoallv, nuice_neighbor_alltoallw
+  public :: nuice_alltoallv, nuice_alltoallw, nuice_neighbor_alltoallv, nuice_neighbor_alltoallw, &
+    nuice_ready, nuice_arrived
   public :: nuice_alltoallv_init, nuice_alltoallw_init, nuice_neighbor_alltoallv_init, &
     nuice_neighbor_alltoallw_init, nuice_start, nuice_test, nuice_wait, nuice_free, nuice_waitall, nuice_waitany, &
     nuice_testsome, nuice_waitall_mpi, nuice_sparse_alltoallv, nuice_received_size, nuice_received_message, &

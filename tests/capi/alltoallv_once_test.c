@@ -156,6 +156,33 @@ static void test_wrong_arguments(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Messages that are ready one by one. */
+static void test_parts(void) {
+  MPI_Info info;
+  nuice_request x;
+  Side ones;
+  int arrived = 0;
+  for (int i = 0; i < num_ranks; ++i) place(&ones, i, 1, i);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "nuice", "parts=true");
+  MUST(nuice_alltoallv_init(sent, ones.counts, ones.displs, MPI_DOUBLE, received, ones.counts, ones.displs,
+                            MPI_DOUBLE, MPI_COMM_WORLD, info, &x));
+  MPI_Info_free(&info);
+  MUST_FAIL(NUICE_ERR_STATE, "was not started", nuice_ready(x, 0));
+  for (int round = 0; round < 2; ++round) {
+    fill(round);
+    MUST(nuice_start(x));
+    for (int i = num_ranks - 1; i >= 0; --i) MUST(nuice_ready(x, i));
+    for (arrived = 0; arrived == 0;) MUST(nuice_arrived(x, 0, &arrived));
+    MUST(nuice_wait(x));
+    for (int i = 0; i < num_ranks; ++i) CHECK(received[i] == 1000.0 * i + my_rank + 0.125 * round);
+  }
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no message -1", nuice_ready(x, -1));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no message", nuice_arrived(x, num_ranks, &arrived));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "request is NULL", nuice_ready(NULL, 0));
+  MUST(nuice_free(&x));
+}
+
 void test_alltoallv_once(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -165,5 +192,6 @@ void test_alltoallv_once(void) {
   MPI_Comm_free(&comm);
   test_all_ranks(MPI_COMM_WORLD);
   test_neighbours();
+  test_parts();
   test_wrong_arguments();
 }

@@ -240,6 +240,20 @@ contains
     call check(all(spread(1::2) == r) .and. all(spread(2::2) == -1), 'every second number')
     call nuice_free(x)
     call test_once(s, sc, sd, r, rc, rd)
+    call nuice_alltoallv_init(s, sc, sd, real_type, r, rc, rd, real_type, world, x, options='parts=true')
+    r = -1
+    call nuice_start(x)
+    do i = 0, num_ranks - 1
+      call nuice_ready(x, i)
+    end do
+    done = .false.
+    do while (.not. done)
+      call nuice_arrived(x, 0, done)
+    end do
+    call check(all(r(:my_rank + 1) == 0), 'the first has arrived')
+    call nuice_wait(x)
+    call check(all(r == [(real(i / (my_rank + 1), real64), i = 0, total - 1)]), 'ready one by one')
+    call nuice_free(x)
     call test_several()
     call test_sparse()
     r = -1

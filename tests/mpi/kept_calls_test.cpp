@@ -26,7 +26,7 @@ class KeptCalls : public testing::Test {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Elements for each partner, and where they begin: one behind the other, with gaps.
+/// Elements for each partner, and where they begin: with gaps in between.
 struct Side {
   std::vector<int> counts;
   std::vector<int> displs;
@@ -93,7 +93,7 @@ TEST_F(KeptCalls, KnownArgumentsFarFewerRanksWait) {
   }
 }
 
-/// More than are kept, in turns, each with memory of its own.
+/// More than are kept, alternately, each with memory of its own.
 TEST_F(KeptCalls, MorePatternsThanAreKept) {
   const Rank n = test::world_size();
   const Rank me = test::world_rank();

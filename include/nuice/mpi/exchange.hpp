@@ -166,6 +166,15 @@ class Exchange {
   bool is_under_way() const;
   /// What was tried so far and what it took, too. Not between start() and the end of an exchange if nothing may allocate.
   const ExchangeInfo& info() const;
+  // Messages that are ready one by one, with PlanOptions::parts: start() sends nothing, as MPI's partitioned communication. From any
+  // thread, while another is in wait(). Where MPI_THREAD_MULTIPLE was asked for, the calling thread sends; otherwise the one
+  // that initialised MPI does, in ready(), test(), wait(), next() and poll().
+
+  /// Message i of those that are sent may leave: by the order of bind(), or the block of a call with MPI's arguments. Once for each
+  /// message after every start(). Throws Error state before start() and the second time; not_applicable without parts; mpi.
+  void ready(std::size_t i);
+  /// Whether message i is here, counted as Arrival::index. Makes progress. True for one without bytes. Throws as ready().
+  bool arrived(std::size_t i);
   /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
   template <typename Handler>
   void wait_each(Handler&& handler) {

@@ -40,7 +40,7 @@ Exchange plan_call(MPI_Comm comm, const Neighbours& neighbours, const SendBlocks
     sends = CallSide(send, neighbours.destinations).messages();
     receives = CallSide(receive, neighbours.sources).messages();
     for (std::size_t i = 1; neighbours.are_opposite && i < sends.size(); i += 2)
-      std::swap(sends[i - 1], sends[i]);
+      if (neighbours.destinations[i - 1] == neighbours.destinations[i]) std::swap(sends[i - 1], sends[i]);
   });
   Plan plan(comm, sizes_in(std::span<const Outgoing>(sends)), options);
   return plan.bind_messages(sends, receives);

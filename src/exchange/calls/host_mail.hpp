@@ -6,7 +6,7 @@
 // call before in it. So j sees at once where bytes differ, and, as i says when it has written all of a call, where a message will
 // not come.
 //
-// Why no rank waits for ever: call k waits for what others write in k, which needs room only, and for room until they have finished
+// Why no rank waits forever: call k waits for what others write in k, which needs room only, and for room until they have finished
 // k - 2. So the first call that some rank has not finished ends when all ranks have come to it.
 #pragma once
 

@@ -4,7 +4,7 @@
 // A rank cannot know whether others have changed their counts: only the two ends of a message see that its bytes changed. So nothing may
 // depend on what a third rank passes. Messages inside a host go through memory that its ranks share, or by MPI (host_mail.hpp), all
 // others as an exchanger carries them out (exchanger.hpp). Both need nothing but that the two ends of a message call with the same bytes,
-// as MPI does. Each rank finds what it has kept, or makes it anew, by itself and without communication; the other end cannot tell.
+// as MPI does. Each rank finds what it has kept, or makes it again, by itself and without communication; the other end cannot tell.
 //
 // Errors: the first call on a communicator compares the bytes of all pairs, and fails on all ranks or none. Later, a rank that finds
 // something wrong tells all others, who look for that while they wait; they fail in this call or, if they were done with it, in

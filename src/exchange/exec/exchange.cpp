@@ -182,6 +182,13 @@ void Exchange::State::abandon(std::unique_ptr<State> state) noexcept {
   release(std::move(state));
 }
 
+void Run::ready(std::size_t /*index*/) {
+  throw Error(ErrorCode::not_applicable, "ready(): only where messages leave one by one: option parts");
+}
+bool Run::arrived(std::size_t /*index*/) {
+  throw Error(ErrorCode::not_applicable, "arrived(): only where messages leave one by one: option parts");
+}
+
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Exchange::Exchange(Exchange&&) noexcept = default;
 
@@ -235,6 +242,18 @@ std::optional<Arrival> Exchange::next() {
 std::optional<Arrival> Exchange::poll() {
   if (!state().running) throw Error(ErrorCode::state, "poll(): the exchange was not started");
   return state_->guarded([this] { return state_->next(false); });
+}
+
+/// Not as the others: the thread that waits changes what state() looks at.
+void Exchange::ready(std::size_t index) {
+  if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
+  if (!state_->run) return;
+  state_->run->ready(index);
+}
+
+bool Exchange::arrived(std::size_t index) {
+  if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
+  return !state_->run || state_->run->arrived(index);
 }
 
 bool Exchange::is_under_way() const { return state().running; }

@@ -84,6 +84,24 @@ def test_persistent_calls_in_place_and_with_types() -> None:
     assert np.array_equal(receive[::2], 2.0 * rank + 10 * np.arange(size)) and not receive[1::2].any()
 
 
+def test_messages_that_are_ready_one_by_one() -> None:
+    ones, send, receive = [1] * size, np.zeros(size), np.zeros(size)
+    x = nuice.mpi.Alltoallv_init(comm, [send, ones], [receive, ones], parts=True)
+    must_fail(nuice.Error, "the exchange was not started", x.Ready, 0)
+    for round_ in range(3):
+        x.Start()
+        for dst in reversed(range(size)):
+            send[dst] = 10 * rank + dst + 100 * round_
+            x.Ready(dst)
+        while not x.Arrived(size - 1):
+            pass
+        assert receive[-1] == 10 * (size - 1) + rank + 100 * round_
+        x.Wait()
+        assert np.array_equal(receive, 10.0 * np.arange(size) + rank + 100 * round_)
+    must_fail(nuice.Error, "there is no message", x.Arrived, size)
+    x.Free()
+
+
 def test_persistent_calls_with_neighbours() -> None:
     grid = comm.Create_cart([size], periods=[True])
     send, receive, expected = np.arange(4.0) + 10 * rank, np.zeros(4), np.zeros(4)
