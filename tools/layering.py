@@ -107,7 +107,7 @@ HEADERS = {
     },
     "advise": {"plan/advise", "plan/wisdom"},
     "scale": {"plan/at_scale"},
-    "mpi": {"mpi/agree", "mpi/discover"},
+    "mpi": {"mpi/agree", "mpi/discover", "mpi/observer"},
     "exchange/bind": {"mpi/exchange"},
     "exchange/plan": {
         "mpi/alltoallv",

@@ -12,6 +12,7 @@
 #include "nuice/mpi/exchanger.hpp"
 #include "nuice/mpi/halo.hpp"
 #include "nuice/mpi/halo_field.hpp"
+#include "nuice/mpi/observer.hpp"
 #include "nuice/mpi/options.hpp"
 #include "nuice/mpi/plan.hpp"
 #include "nuice/mpi/several.hpp"

@@ -82,11 +82,27 @@ typedef struct nuice_matrix nuice_matrix;     /**< The bytes from each rank to e
 typedef struct nuice_schedule nuice_schedule; /**< Phases of transfers of pieces of messages. */
 typedef struct nuice_advice nuice_advice;     /**< What there was to choose from, and why. */
 
+/** What a profiler is told of: nuice/mpi/observer.hpp says when. */
+typedef enum nuice_region {
+  NUICE_REGION_PLAN = 0,
+  NUICE_REGION_EXCHANGE = 1,
+  NUICE_REGION_PHASE = 2
+} nuice_region;
+/** What is called, with data and what tells exchanges, or phases, apart. Functions may be NULL, and must not call the library. */
+typedef struct nuice_observer {
+  void (*begin)(void* data, nuice_region region, int64_t which);
+  void (*end)(void* data, nuice_region region, int64_t which);
+  void* data;
+} nuice_observer;
+
 /** Not collective. What the last call of this thread that failed had to say, one line; "" before any. Valid until the next
  * call of this thread that fails. Never NULL. */
 NUICE_API const char* nuice_error_text(void);
 
 #ifndef NUICE_NO_MPI
+/** Not collective. Calls observer's functions from now on, of which a copy is kept; NULL: none. Not while another thread is in a call. */
+NUICE_API int nuice_observe(const nuice_observer* observer);
+
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
 /** Collective over comm, which may be freed afterwards. ranks, bytes: num_destinations each, the ranks to which this rank sends, and how

@@ -8,6 +8,7 @@
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
+#include "nuice/mpi/observer.hpp"
 
 namespace nuice::capi {
 namespace {
@@ -133,6 +134,32 @@ int nuice_exchange_free(nuice_exchange** exchange) {
   const int status = with(
       *exchange, [](nuice_exchange& held) { std::visit([](auto& bound) { bound.free(); }, held.bound); });
   return status == NUICE_OK ? free_handle(exchange) : status;
+}
+
+namespace {
+
+nuice_observer observer_of_c = {nullptr, nullptr, nullptr};
+
+}  // namespace
+
+int nuice_observe(const nuice_observer* observer) {
+  return guarded([&] {
+    using nuice::mpi::Region;
+    nuice::mpi::set_observer({});
+    observer_of_c = observer == nullptr ? nuice_observer{nullptr, nullptr, nullptr} : *observer;
+    if (observer == nullptr) return;
+    nuice::mpi::set_observer({.begin =
+                                  [](void* data, Region region, std::int64_t which) {
+                                    if (observer_of_c.begin != nullptr)
+                                      observer_of_c.begin(data, static_cast<nuice_region>(region), which);
+                                  },
+                              .end =
+                                  [](void* data, Region region, std::int64_t which) {
+                                    if (observer_of_c.end != nullptr)
+                                      observer_of_c.end(data, static_cast<nuice_region>(region), which);
+                                  },
+                              .data = observer->data});
+  });
 }
 
 // From any thread: not one call at a time.

@@ -156,6 +156,35 @@ static void test_wrong_arguments(void) {
   MPI_Comm_free(&comm);
 }
 
+static void count_begin(void* data, nuice_region region, int64_t which) {
+  ++((int*)data)[region];
+  (void)which;
+}
+static void count_end(void* data, nuice_region region, int64_t which) {
+  --((int*)data)[region];
+  ((int*)data)[3] += region == NUICE_REGION_EXCHANGE;
+  (void)which;
+}
+
+static void test_observer(void) {
+  int counts[4] = {0};
+  const nuice_observer observer = {count_begin, count_end, counts};
+  nuice_request x;
+  Side ones;
+  for (int i = 0; i < num_ranks; ++i) place(&ones, i, 1, i);
+  MUST(nuice_observe(&observer));
+  MUST(nuice_alltoallv_init(sent, ones.counts, ones.displs, MPI_DOUBLE, received, ones.counts, ones.displs,
+                            MPI_DOUBLE, MPI_COMM_WORLD, MPI_INFO_NULL, &x));
+  MUST(nuice_start(x));
+  CHECK(counts[NUICE_REGION_PLAN] == 0 && counts[NUICE_REGION_EXCHANGE] == 1);
+  MUST(nuice_wait(x));
+  MUST(nuice_observe(NULL));
+  MUST(nuice_start(x));
+  MUST(nuice_wait(x));
+  CHECK(counts[NUICE_REGION_EXCHANGE] == 0 && counts[NUICE_REGION_PHASE] == 0 && counts[3] == 1);
+  MUST(nuice_free(&x));
+}
+
 /* Messages that are ready one by one. */
 static void test_parts(void) {
   MPI_Info info;
@@ -193,5 +222,6 @@ void test_alltoallv_once(void) {
   test_all_ranks(MPI_COMM_WORLD);
   test_neighbours();
   test_parts();
+  test_observer();
   test_wrong_arguments();
 }

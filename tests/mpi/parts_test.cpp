@@ -10,6 +10,7 @@
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/alltoallv.hpp"
 #include "nuice/mpi/halo.hpp"
+#include "nuice/mpi/observer.hpp"
 #include "nuice/mpi/several.hpp"
 
 namespace nuice {
@@ -168,6 +169,46 @@ TEST(Parts, WatchdogNamesWhatIsNotReady) {
   exchange.start();
   test::expect_error(ErrorCode::timeout, "ready() of the messages to rank ", [&] { exchange.wait(); });
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// Begins and ends that belong together, by region.
+struct Seen {
+  std::array<int, 3> begun = {};
+  std::array<int, 3> ended = {};
+};
+
+TEST(Observer, SeesPlansExchangesAndPhases) {
+  Seen seen;
+  mpi::set_observer(
+      {.begin = [](void* data, mpi::Region region,
+                   std::int64_t) { ++static_cast<Seen*>(data)->begun[static_cast<std::size_t>(region)]; },
+       .end = [](void* data, mpi::Region region,
+                 std::int64_t) { ++static_cast<Seen*>(data)->ended[static_cast<std::size_t>(region)]; },
+       .data = &seen});
+  const Rank n = test::world_size();
+  const std::vector<int> ones(static_cast<std::size_t>(n), 1);
+  std::vector<int> places(ones.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::vector<double> sent(ones.size());
+  std::vector<double> received(ones.size());
+  Exchange exchange = alltoallv_init(MPI_COMM_WORLD, sent, ones, places, received, ones, places,
+                                     mpi::PlanOptions{.scheduler = "coloring", .executor = "barrier"});
+  for (int i = 0; i < 3; ++i) {
+    exchange.start();
+    EXPECT_EQ(seen.begun[1], seen.ended[1] + 1);
+    if (i == 0) exchange.wait();
+    while (i == 1 && !exchange.test()) {
+    }
+    while (i == 2 && exchange.next()) {
+    }
+  }
+  mpi::set_observer({});
+  exchange.start();
+  exchange.wait();
+  EXPECT_EQ(seen.begun, seen.ended);
+  EXPECT_EQ(seen.begun[0], 1);
+  EXPECT_EQ(seen.begun[1], 3);
+  if (n > 2) EXPECT_GE(seen.begun[2], 6);
 }
 
 TEST(Several, Exchanges) {

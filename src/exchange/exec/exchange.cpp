@@ -9,6 +9,7 @@
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/observing.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
@@ -17,6 +18,7 @@ namespace nuice::mpi {
 void Exchange::State::start() {
   running = true;
   broken = true;  // until all MPI calls below have returned
+  observe_begin(Region::exchange, number());
   follows_ = false;
   quiet_s_ = last_look_s_ = 0;
   Trace& trace = arrivals.trace();
@@ -47,6 +49,7 @@ bool Exchange::State::advance(bool block) {
                              : trace.is_on() ? advance_noting(block)
                                              : run->advance(block));
   if (done) trace.note(Trace::Kind::over);
+  if (done) observe_end(Region::exchange, number());
   broken = false;
   running = !done;
   return done;
@@ -84,6 +87,7 @@ std::optional<Arrival> Exchange::State::next(bool block) {
     arrival = arrivals.take();
     if (done && !arrival) arrivals.trace().note(Trace::Kind::over);
     running = !done || arrival;
+    if (!running) observe_end(Region::exchange, number());
     again = block && !done && !arrival;
     if (again && watches()) patience.found_nothing();
   }
@@ -139,6 +143,7 @@ auto Exchange::State::guarded(Act&& act) {
   } catch (const Error& error) {
     const Error told = with_dead_ranks(error, *comm);
     if (run) run->cancel();
+    if (running) observe_end(Region::exchange, number());
     throw Error(told);
   }
 }
