@@ -165,7 +165,7 @@ TEST(Parts, WatchdogNamesWhatIsNotReady) {
   Blocks out(test::world_size(), test::world_rank(), 2);
   Blocks in(test::world_size(), test::world_rank(), 2);
   Exchange exchange = alltoallv_init(MPI_COMM_WORLD, out.data, out.counts, out.displs, in.data, in.counts,
-                                     in.displs, mpi::PlanOptions{.parts = true, .watchdog_s = 0.3});
+                                     in.displs, mpi::PlanOptions{.watchdog_s = 0.3, .parts = true});
   exchange.start();
   test::expect_error(ErrorCode::timeout, "ready() of the messages to rank ", [&] { exchange.wait(); });
   MPI_Barrier(MPI_COMM_WORLD);
@@ -208,7 +208,9 @@ TEST(Observer, SeesPlansExchangesAndPhases) {
   EXPECT_EQ(seen.begun, seen.ended);
   EXPECT_EQ(seen.begun[0], 1);
   EXPECT_EQ(seen.begun[1], 3);
-  if (n > 2) EXPECT_GE(seen.begun[2], 6);
+  if (n > 2) {
+    EXPECT_GE(seen.begun[2], 6);
+  }
 }
 
 TEST(Several, Exchanges) {

@@ -134,7 +134,7 @@ void PartsRun::ready(std::size_t index) {
   const bool is_last = message.num_held.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (!may_call_mpi()) return;
   if (is_last) begin(message);
-  if (const std::unique_lock lock(testing_, std::try_to_lock); lock.owns_lock()) step(false);
+  if (const std::unique_lock lock(testing_, std::try_to_lock); lock.owns_lock()) step();
 }
 
 void PartsRun::begin(Message& message) {
@@ -151,11 +151,11 @@ void PartsRun::begin(Message& message) {
   message.is_begun.store(true, std::memory_order_release);
 }
 
-/// Under testing_. begins: what other threads have made ready and could not send.
-void PartsRun::step(bool begins) {
+/// Under testing_, by a thread that may call MPI. Begins what other threads have made ready and could not send.
+void PartsRun::step() {
   bool is_own_here = false;
   for (const auto& message : sends_) {
-    if (begins && !is_multiple_ && !message->is_begun && message->num_held == 0) begin(*message);
+    if (!is_multiple_ && !message->is_begun && message->num_held == 0) begin(*message);
     if (message->is_begun.load(std::memory_order_acquire) && !message->is_done) take(*message);
     is_own_here = is_own_here || (message->partner == comm_->rank() && message->is_done);
   }
@@ -181,7 +181,7 @@ bool PartsRun::arrived(std::size_t index) {
   if (receives_by_index_[index] == none) return true;
   const Message& message = *receives_[receives_by_index_[index]];
   if (!message.is_done.load(std::memory_order_acquire) && is_active_ && may_call_mpi())
-    if (const std::unique_lock lock(testing_, std::try_to_lock); lock.owns_lock()) step(false);
+    if (const std::unique_lock lock(testing_, std::try_to_lock); lock.owns_lock()) step();
   return message.is_done.load(std::memory_order_acquire);
 }
 
@@ -202,7 +202,7 @@ bool PartsRun::advance(bool block, bool until_arrival) {
     bool is_done = false;
     {
       const std::scoped_lock lock(testing_);
-      step(true);
+      step();
       hand_over();
       is_done = num_undone_ == 0;
     }

@@ -71,7 +71,7 @@ class PartsRun : public Run {
                                             bool counts);
   bool may_call_mpi() const;
   void begin(Message& message);
-  void step(bool begins);
+  void step();
   void take(Message& message);
   void hand_over();
   bool advance(bool block, bool until_arrival);
@@ -94,7 +94,6 @@ class PartsRun : public Run {
   std::mutex testing_;
   std::vector<Rank> came_;      // under testing_: to be handed over
   std::size_t num_undone_ = 0;  // likewise
-  bool is_tested_ = false;
 };
 
 }  // namespace nuice::mpi
