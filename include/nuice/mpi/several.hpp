@@ -46,7 +46,7 @@ void until(Look&& look) {
     if (looks % looks_per_yield == 0) std::this_thread::yield();
 }
 
-/// Tests it if it is under way; whether nothing is left.
+/// Tests it if it is active; whether nothing is left.
 template <typename Type>
 bool is_over(Type& element) {
   auto& exchange = exchange_in(element);
@@ -55,7 +55,7 @@ bool is_over(Type& element) {
 
 }  // namespace several
 
-/// Which of those that are under way are complete now, by position. Does not wait.
+/// Which of those that are active are complete now, by position. Does not wait.
 template <several::RangeOfWaitables Range>
 std::vector<std::size_t> testsome(Range&& exchanges) {
   std::vector<std::size_t> done;
@@ -67,7 +67,7 @@ std::vector<std::size_t> testsome(Range&& exchanges) {
   return done;
 }
 
-/// Returns when all that are under way are complete.
+/// Returns when all that are active are complete.
 template <several::RangeOfWaitables Range>
 void waitall(Range&& exchanges) {
   several::until([&] {

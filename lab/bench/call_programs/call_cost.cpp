@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a start and a wait cost from C++, C and Fortran, on one rank that sends itself 8 bytes, so that nothing but the calls is timed. In turns;
-// a JSON object for each language.
+// What a start and a wait cost from C++, C and Fortran, on one rank that sends itself 8 bytes, so that nothing but the calls is timed;
+// interleaved; a JSON object for each language.
 //
 //   call_cost PAIRS ROUNDS
 #include <mpi.h>

@@ -65,7 +65,7 @@ std::vector<std::thread> each_in_threads(int threads, int ranks, std::atomic<int
   next = 1;
   std::vector<std::thread> all;
   for (int t = 0; t < threads; ++t)
-    all.emplace_back([&] {
+    all.emplace_back([ranks, &next, &act] {
       for (int k = next++; k < ranks; k = next++) act(k);
     });
   return all;

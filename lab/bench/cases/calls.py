@@ -2,7 +2,7 @@
 """Calls without a plan: alltoallv, which keeps what it needs, and sparse_alltoallv, whose receivers do not know their senders.
 
 kept: nuice::mpi::alltoallv. bound: an Exchanger's bound exchange. sparse: sparse_alltoallv; nbx: nonblocking
-consensus by hand. Beside MPI_Alltoallv, isend and the plan `auto`. Every rank sends to random others, sizes from half to one and a half
+consensus by hand. Compared with MPI_Alltoallv, isend and the plan `auto`. Every rank sends to random others, sizes from half to one and a half
 times the mean. Methods interleaved, medians over the runs of ratios in the same run.
 """
 

@@ -7,7 +7,7 @@
 // as MPI does. Each rank finds what it has kept, or makes it again, by itself and without communication; the other end cannot tell.
 //
 // Errors: the first call on a communicator compares the bytes of all pairs, and fails on all ranks or none. Later, a rank that finds
-// something wrong tells all others, who look for that while they wait; they fail in this call or, if they were done with it, in
+// something wrong tells all others, which look for that while they wait; they fail in this call or, if they were done with it, in
 // the next one. Which calls others have completed is not known then, so all calls on the communicator fail from there on.
 #pragma once
 

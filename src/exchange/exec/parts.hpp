@@ -38,7 +38,7 @@ class PartsRun : public Run {
   PartsRun(const Binding& binding, const Way& listed, OwnMessage own);
   ~PartsRun() override;
 
-  /// As ready() and arrived() count from now on: the place of each listed one among so many.
+  /// As ready() and arrived() count from now on: the place of each listed one, and how many there are.
   void number(std::span<const std::size_t> sends, std::size_t num_sends,
               std::span<const std::size_t> receives, std::size_t num_receives);
 
@@ -58,7 +58,7 @@ class PartsRun : public Run {
   struct Message {
     Rank partner = no_rank;
     MPI_Request request = MPI_REQUEST_NULL;  // of the message to itself there is none
-    int num_listed = 0;                      // the user has so many for this rank
+    int num_listed = 0;                      // the user lists that number for this rank
     // of the running exchange
     std::atomic<int> num_held = 0;
     std::atomic<bool> is_begun = false;
