@@ -216,13 +216,18 @@ KeptCalls::Kept* KeptCalls::find(const Neighbours& partners, const CallArguments
 
 KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments& call) {
   Messages messages = messages_of(partners, call);
-  std::vector<Travel> copies;
-  for (Outgoing& each : messages.sends) {
-    if (!call.is_in_place || each.count == 0) continue;
-    const std::array<Segment, 1> where = {
-        Segment{static_cast<std::byte*>(const_cast<void*>(each.data)), each.count, each.type}};
-    const Travel& copy = copies.emplace_back(where, true);
-    each = {each.to, copy.at(), copy.bytes()};
+  std::vector<SharedCopy> copies;
+  std::unique_ptr<std::byte[]> memory;
+  if (call.is_in_place) {
+    Bytes end = 0;
+    for (const auto& [to, data, count, type] : messages.sends) {
+      const Segment segment = {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
+      copies.push_back({segment, end, count * size_of(type), are_plain_bytes(type)});
+      end += copies.back().bytes;
+    }
+    memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(end));
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      messages.sends[i] = {messages.sends[i].to, memory.get() + copies[i].begin, copies[i].bytes};
   }
   SelfCopy self;
   const auto is_own = [this](Rank rank) { return rank == comm_.rank(); };
@@ -245,6 +250,7 @@ KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments&
            .send = call.is_in_place ? SideKey() : key_of(call.send, partners.destinations.size()),
            .receive = key_of(call.receive, partners.sources.size()),
            .copies = std::move(copies),
+           .memory = std::move(memory),
            .self = self,
            .near = NearCall(*mail_, comm_, letter_tag, messages.sends, messages.receives),
            .far = std::move(of_far)});
@@ -267,7 +273,7 @@ void KeptCalls::wait_a_little(unsigned looks, bool tests_mpi) {
 
 void KeptCalls::carry_out(Kept& kept) {
   const Number number = ++number_;
-  for (Travel& copy : kept.copies) copy.pack();
+  for (const SharedCopy& copy : kept.copies) copy.to_memory(kept.memory.get(), comm_.get());
   kept.near.start_receives();
   if (kept.far) kept.far->start();
   if (kept.self.bytes > 0) std::memcpy(kept.self.to, kept.self.from, kept.self.bytes);

@@ -18,7 +18,6 @@
 
 #include "exchange/calls/host_mail.hpp"
 #include "exchange/exec/exchange_state.hpp"
-#include "exchange/planless/travel.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/discover/neighbours.hpp"
 #include "mpi/wait.hpp"
@@ -66,7 +65,8 @@ class KeptCalls {
     bool is_in_place;
     SideKey send;
     SideKey receive;
-    std::vector<Travel> copies;  // of what is sent in place
+    std::vector<SharedCopy> copies;  // of what is sent in place, to the memory
+    std::unique_ptr<std::byte[]> memory;
     SelfCopy self;
     NearCall near;
     std::optional<Exchange> far;
