@@ -2,10 +2,10 @@
 # The one entry point. Every target sets up what it needs; a second call does nothing twice.
 #   make demo       a real exchange, from the mesh to the pictures, in demo/
 #   make test       every test but the slowest: test-mpi, test-unit (under ASan), test-python;  make test-fast: those that take under a minute
-#   make test-all   those too: the slow ones, unit tests optimised, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), models of protocols, lint
+#   make test-all   those too: the slow ones, unit tests optimised, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), lint
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
 #   make docs       the site of docs/ and the API, in build/docs; installs what it needs
-#   make install    PREFIX=DIR: library, programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
+#   make install    PREFIX=DIR: library, active messages (AM=OFF: without), programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
 #   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/explanation/results.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
@@ -20,7 +20,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all model test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-advance bench-programs lint format clean
+.PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-advance bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
 SETUP_STAMP := .venv/.setup-done
-CXX_SOURCES := $(shell find include src data lab apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+CXX_SOURCES := $(shell find include src am data lab apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
 PYTHON_SOURCES := $(shell find include src data python lab/papers/nuice_papers cmake -type f -not -name '*.py' 2>/dev/null) \
   CMakeLists.txt pyproject.toml
 # The stamp is not enough when another MPI is asked for than .venv was made for.
@@ -71,10 +71,11 @@ build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
 
 # The prefix is a virtual environment as well, so that nuice finds its Python packages wherever it is called from.
 TOOLS ?= ON
+AM ?= ON
 install: $(SETUP_STAMP)
-	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [NUICE_MPI=system]"; exit 2; }
+	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [AM=OFF] [NUICE_MPI=system]"; exit 2; }
 	@mkdir -p build
-	cmake -S . -B build/install -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=$(TOOLS) \
+	cmake -S . -B build/install -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=$(TOOLS) -DNUICE_BUILD_AM=$(AM) \
 	  -DMPI_CXX_COMPILER="$$(command -v mpicxx)" -DMPIEXEC_EXECUTABLE="$$(command -v mpiexec)" >build/install.log || { cat build/install.log; exit 1; }
 	cmake --build build/install
 	$(BIN)/python -m venv $(PREFIX)
@@ -175,14 +176,8 @@ test-all: test build/release/.tests
 	ctest --preset release --build-config soak --label-regex soak --output-on-failure
 	$(BIN)/python tests/soak/fault_soak.py --minutes $(SOAK_MINUTES) --log build/fault-soak.jsonl
 	$(BIN)/python tests/soak/fault_soak.py --minutes $$(( $(SOAK_MINUTES) / 4 + 1 )) --ranks-per-host 2 --log build/fault-soak.jsonl
-	$(MAKE) model
 	$(MAKE) docs
 	$(MAKE) lint
-
-# Protocols in every interleaving: SPIN is installed where it is missing. Four minutes, 1 GiB.
-model:
-	command -v spin >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq spin >/dev/null
-	tests/model/check.sh build/model
 
 # Each target of tests/fuzz for SECONDS (60), TARGET=NAME for one of them; inputs that fail are left in build/fuzz-failed.
 SECONDS ?= 60
@@ -225,7 +220,7 @@ bench-programs: build
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 # Those that the preset release compiles without tests: of others nobody has told clang-tidy where their headers are.
-TIDY_FILES = 'src/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/plan_scale' ':!lab/bench/unchanged' ':!lab/papers/tests'
+TIDY_FILES = 'src/*.cpp' 'am/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/plan_scale' ':!lab/bench/unchanged' ':!lab/papers/tests' ':!am/tests'
 SINCE ?=
 lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)

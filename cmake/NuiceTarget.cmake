@@ -27,16 +27,18 @@ function(nuice_compile_fast target)
   endif()
 endfunction()
 
-# nuice_layer(NAME SOURCES file... LINKS target...): one folder of src/ as the library nuice_NAME, alias nuice::NAME.
-# The link list is the list of layers that it may include.
+# nuice_layer(NAME [IN am] SOURCES file... LINKS target...): one folder of src/, or of am/src/, as the library nuice_NAME.
+# The link list is the list of layers that it may include. What is installed has all layers of src/ in one library.
 function(nuice_layer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
-  add_library(nuice_${name} ${arg_SOURCES})
-  add_library(nuice::${name} ALIAS nuice_${name})
-  set_target_properties(nuice_${name} PROPERTIES EXPORT_NAME ${name})
+  cmake_parse_arguments(arg "" "IN" "SOURCES;LINKS" ${ARGN})
+  add_library(nuice_${name} STATIC ${arg_SOURCES})
   target_include_directories(nuice_${name}
-    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  set(list NUICE_LAYERS)
+  if(arg_IN STREQUAL "am")
+    target_include_directories(nuice_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/am/include> PRIVATE ${PROJECT_SOURCE_DIR}/am/src)
+    set(list NUICE_AM_LAYERS)
+  endif()
   target_link_libraries(nuice_${name} PUBLIC ${arg_LINKS})
   target_compile_features(nuice_${name} PUBLIC cxx_std_20)
   nuice_compile_options(nuice_${name})
@@ -44,7 +46,7 @@ function(nuice_layer name)
     target_compile_options(nuice_${name} PRIVATE -O0 -fno-sanitize=undefined)
     set_target_properties(nuice_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
   endif()
-  set_property(GLOBAL APPEND PROPERTY NUICE_LAYERS nuice_${name})
+  set_property(GLOBAL APPEND PROPERTY ${list} nuice_${name})
 endfunction()
 
 # nuice_program(NAME SOURCES file... [LINKS target...]): a program on MPI, installed as a tool.

@@ -27,6 +27,7 @@ BIN = Path(sys.executable).parent
 
 PROGRAMS = ("nuice-bench", "nuice-calibrate", "nuice-am-bench", "nuice-testbed", "nuice-cg", "nuice-euler")
 PROGRAMS += ("nuice-fft2d",)
+INCLUDE = ("include", "am/include")
 
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`|<!--.*?-->)", re.DOTALL | re.MULTILINE)
 ORPHAN = "---\norphan: true\n---\n"  # a page that the contents need not list
@@ -198,11 +199,11 @@ def api_page(api: Path) -> str:
     """The public headers, each with its first words and its page of Doxygen's."""
     text = "# The C and C++ API\n\n"
     text += 'All of it, searchable: <a href="api/index.html">the pages of Doxygen</a>.\n\n'
-    text += "`<nuice/nuice.hpp>` holds what needs no MPI, `<nuice/mpi.hpp>` everything. "
+    text += "`<nuice/nuice.hpp>` holds what needs no MPI, `<nuice/mpi.hpp>` all but active messages. "
     text += "`<nuice/nuice.h>` is for C.\n\n"
     rows = []
-    for header in sorted((ROOT / "include/nuice").rglob("*.h*")):
-        name = header.relative_to(ROOT / "include").as_posix()
+    headers = {h.relative_to(ROOT / top).as_posix(): h for top in INCLUDE for h in (ROOT / top).rglob("*.h*")}
+    for name, header in sorted(headers.items()):
         head = re.match(
             r"\S+ SPDX.*\n((?:[/ ]\*|//) .*\n)+?(?=//\n| \*\n|#|//   )", header.read_text(encoding="utf-8")
         )
@@ -262,7 +263,8 @@ def python_page() -> str:
 def api(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     settings = (DOCS / "Doxyfile").read_text(encoding="utf-8")
-    settings += f"\nINPUT = include/nuice\nSTRIP_FROM_PATH = include\nOUTPUT_DIRECTORY = {out}\n"
+    settings += f"\nINPUT = {' '.join(INCLUDE)}\nSTRIP_FROM_PATH = {' '.join(INCLUDE)}\n"
+    settings += f"OUTPUT_DIRECTORY = {out}\n"
     subprocess.run(["doxygen", "-"], input=settings, text=True, cwd=ROOT, check=True)
 
 

@@ -11,8 +11,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Which folders of src/ a folder may include from, besides itself; folders below one that is not listed
-# belong to it.
+PLANNING = {
+    "core",
+    "device",
+    "topology",
+    "machine",
+    "schedulers",
+    "advise",
+    "mpi",
+    "exchange",
+    "exchange/bind",
+}
+EXECUTORS = {"core", "device", "mpi", "exchange", "exchange/bind", "exchange/exec"}
+# Which folders of src/ (and of am/src/) a folder may include from, besides itself; folders below one that is
+# not listed belong to it.
 ALLOWED = {
     "core": set(),
     "device": {"core"},
@@ -27,24 +39,29 @@ ALLOWED = {
     "exchange": {"core"},
     "exchange/bind": {"core", "device", "mpi", "exchange"},
     "exchange/exec": {"core", "device", "mpi", "exchange", "exchange/bind"},
-    "exchange/plan": {
-        "core",
-        "device",
-        "topology",
-        "machine",
-        "schedulers",
-        "advise",
-        "mpi",
-        "exchange",
-        "exchange/bind",
-        "exchange/exec",
+    "exchange/contest": {"exchange"},
+    "exchange/learn": EXECUTORS | {"exchange/contest"},
+    "exchange/staging": EXECUTORS,
+    "exchange/shared_memory": EXECUTORS,
+    "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
+    "exchange/choose": PLANNING | {"exchange/plan", "exchange/contest"},
+    "exchange/calls": PLANNING | {"exchange/exec", "exchange/plan", "exchange/shared_memory"},
+    "exchange/plan": PLANNING
+    | EXECUTORS
+    | {
+        "flow",
+        "exchange/contest",
+        "exchange/learn",
+        "exchange/staging",
+        "exchange/shared_memory",
+        "exchange/combine",
     },
     "halo": {"core", "device", "exchange", "exchange/bind", "exchange/plan", "mpi"},
     "am": {"core"},
     "am/ucx": {"core", "am"},
     "am/mpi": {"core", "am", "am/ucx", "mpi"},
-    "drs": {"core", "exchange", "am"},
-    "drs/mpi": {"core", "exchange", "am", "am/mpi", "drs", "mpi"},
+    "drs": {"core", "am"},
+    "drs/mpi": {"core", "am", "am/mpi", "drs", "mpi"},
     "run": {"flow"},
     "capi": {
         "core",
@@ -56,21 +73,14 @@ ALLOWED = {
         "exchange",
         "exchange/bind",
         "exchange/plan",
+        "exchange/calls",
         "halo",
     },
-    "petsc": {"capi"},
+    "petsc": {"capi", "exchange/contest"},
 }
-# Folders that are one layer with another.
-SAME = {
-    "exchange/calls": "exchange/plan",
-    "exchange/choose": "exchange/plan",
-    "exchange/combine": "exchange/exec",
-    "exchange/shared_memory": "exchange/exec",
-    "exchange/credit": "exchange/exec",
-    "exchange/learn": "exchange/exec",
-    "exchange/planless": "exchange/exec",
-    "exchange/staging": "exchange/exec",
-}
+# The layers of am/, whose folders are am/include and am/src. They may include any public header of the
+# exchange library, and the library none of theirs.
+AM = {"am", "am/mpi", "am/ucx", "drs", "drs/mpi"}
 # The public headers that each layer owns.
 HEADERS = {
     "core": {
@@ -79,7 +89,6 @@ HEADERS = {
         "core/check",
         "core/check_pairs",
         "core/comm_matrix",
-        "core/credit",
         "core/dependencies",
         "core/error",
         "core/executor",
@@ -136,11 +145,19 @@ HEADERS = {
     "capi": {"nuice.h", "nuice17"},
 }
 # Headers of everything; no file of src includes them.
-UMBRELLAS = {"nuice", "mpi"}
+UMBRELLAS = {"nuice", "mpi", "am"}
 MPI_LAYERS = {
     "mpi",
     "exchange/bind",
     "exchange/exec",
+    "exchange/calls",
+    "exchange/choose",
+    "exchange/combine",
+    "exchange/credit",
+    "exchange/learn",
+    "exchange/planless",
+    "exchange/shared_memory",
+    "exchange/staging",
     "exchange/plan",
     "halo",
     "am/mpi",
@@ -150,7 +167,7 @@ MPI_LAYERS = {
     "petsc",
 }
 # Only public headers.
-OUTSIDE = ["apps", "lab", "examples", "python/bindings"]
+OUTSIDE = ["apps", "lab", "examples", "python/bindings", "am/bench"]
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}
 # Targets whose name is not that of their layer.
 TARGETS = {
@@ -162,7 +179,16 @@ TARGETS = {
     "drs_mpi": "drs/mpi",
 }
 LAYER_CALL = re.compile(r"nuice_layer\((\w+)\s(.*?)\)", re.S)
-MOST_FILES = 20  # in a folder of src or include
+# What is compiled into one target: it links what all of them may include.
+ONE_TARGET = {
+    "exchange/exec": EXECUTORS,
+    "exchange/plan": ALLOWED["exchange/plan"],
+    "drs": ALLOWED["drs"] | {"exchange"},
+    "drs/mpi": ALLOWED["drs/mpi"] | {"exchange"},
+}
+
+MOST_FILES = 20  # in a folder of TOPS
+TOPS = ("src", "include", "am/src", "am/include")
 # What the library may take from outside of src.
 TAKEN_BY_CMAKE = {"data", "include", "src", "cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
@@ -180,7 +206,6 @@ def sources(folder):
 
 def layer_of(folder):
     """The layer of a folder of src: itself, or the nearest one above it; None if there is none."""
-    folder = SAME.get(folder, folder)
     while folder and folder not in ALLOWED:
         folder = folder.rpartition("/")[0]
     return folder or None
@@ -199,6 +224,8 @@ def wrong_target(layer, target):
         owner = owner_of_header(name)
         if owner is None:
             return f"{target} belongs to no layer (list it in tools/layering.py)"
+        if layer in AM and owner not in AM and (owner not in MPI_LAYERS or layer in MPI_LAYERS):
+            return None
     else:
         owner = layer_of(target.rpartition("/")[0])
         if owner is None:
@@ -214,7 +241,7 @@ def layer_of_target(name):
 
 def check_cmake(root):
     """The link lists of the layers, and paths that leave src."""
-    for path in sorted((root / "src").rglob("CMakeLists.txt")):
+    for path in sorted(path for top in ("src", "am/src") for path in (root / top).rglob("CMakeLists.txt")):
         text = path.read_text()
         for folder in re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\w+)", text):
             if folder not in TAKEN_BY_CMAKE:
@@ -222,41 +249,44 @@ def check_cmake(root):
         for name, body in LAYER_CALL.findall(text):
             layer = layer_of_target(name)
             for linked in re.findall(r"\bnuice_(\w+)", body.partition("LINKS")[2]):
-                if layer_of_target(linked) not in ALLOWED[layer]:
+                if layer_of_target(linked) not in ONE_TARGET.get(layer, ALLOWED[layer]):
                     yield f"{path.relative_to(root)}: {layer} may not link {layer_of_target(linked)}"
 
 
 def check_folders(root):
-    for folder in sorted({path.parent for top in ("src", "include") for path in (root / top).rglob("*.*")}):
+    for folder in sorted({path.parent for top in TOPS for path in (root / top).rglob("*.*")}):
         count = sum(path.is_file() for path in folder.iterdir())
         if count > MOST_FILES:
             yield f"{folder.relative_to(root)}: {count} files, more than {MOST_FILES}"
 
 
-def check(root):
-    problems = [*check_cmake(root), *check_folders(root)]
-    src = root / "src"
-    for path in sources(src):
-        layer = layer_of(path.parent.relative_to(src).as_posix())
-        if layer is None:
-            problems.append(
-                f"{path.relative_to(root)}: its folder is no layer (list it in tools/layering.py)"
-            )
-            continue
+def layer_of_file(room, path):
+    if path.is_relative_to(room / "src"):
+        return layer_of(path.parent.relative_to(room / "src").as_posix())
+    return owner_of_header(path.relative_to(room / "include/nuice").with_suffix("").as_posix())
+
+
+def check_file(room, layers, path):
+    """The faults of a file of `room`, which holds `layers`."""
+    layer = layer_of_file(room, path)
+    if path.parent == room / "include/nuice" and path.stem in UMBRELLAS:
+        for number, target in includes(path):
+            owner = owner_of_header(target.removeprefix("nuice/").removesuffix(".hpp"))
+            if owner not in {None, *layers}:
+                yield f":{number}: may not include from {owner}"
+    elif layer not in layers:
+        yield ": belongs to no layer (list it in tools/layering.py)"
+    else:
         for number, target in includes(path):
             if reason := wrong_target(layer, target):
-                problems.append(f"{path.relative_to(root)}:{number}: {reason}")
-    for header in sources(root / "include"):
-        name = header.relative_to(root / "include" / "nuice").with_suffix("").as_posix()
-        if name in UMBRELLAS:
-            continue
-        layer = owner_of_header(name)
-        if layer is None:
-            problems.append(f"{header.relative_to(root)}: belongs to no layer (list it in tools/layering.py)")
-            continue
-        for number, target in includes(header):
-            if reason := wrong_target(layer, target):
-                problems.append(f"{header.relative_to(root)}:{number}: {reason}")
+                yield f":{number}: {reason}"
+
+
+def check(root):
+    problems = [*check_cmake(root), *check_folders(root)]
+    for room, layers in ((root, ALLOWED.keys() - AM), (root / "am", AM)):
+        for path in sources(room / "src") + sources(room / "include"):
+            problems += (f"{path.relative_to(root)}{reason}" for reason in check_file(room, layers, path))
     for folder in OUTSIDE:
         for path in sources(root / folder):
             for number, target in includes(path):
@@ -278,9 +308,17 @@ def self_test():
             "include/nuice/stray.hpp": "\n",
             "src/core/deep/g.cpp": '#include "schedulers/graph/g.hpp"\n',
             "src/mpi/agree.cpp": '#include "nuice/plan/scheduler.hpp"\n',
-            "src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
-            "src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
-            "src/exchange/credit/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
+            "am/src/drs/mpi/h.cpp": '#include "exchange/plan/plan_state.hpp"\n',
+            "am/src/am/j.cpp": '#include "nuice/nuice.hpp"\n',
+            "am/src/am/l.cpp": '#include "nuice/mpi/agree.hpp"\n',
+            "am/src/exchange/m.cpp": "\n",
+            "am/bench/n.cpp": '#include "am/endpoint_core.hpp"\n',
+            "src/am/o.cpp": "\n",
+            "src/halo/p.cpp": '#include "nuice/mpi/am.hpp"\n',
+            "src/exchange/q.cpp": '#include "am/endpoint_core.hpp"\n',
+            "include/nuice/mpi/am.hpp": "\n",
+            "include/nuice/mpi.hpp": '#include "nuice/am/endpoint.hpp"\n',
+            "src/exchange/combine/k.cpp": '#include "exchange/plan/plan_state.hpp"\n',
             "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n"
             "  LINKS nuice_core nuice_schedulers)\n",
             "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",
@@ -288,7 +326,9 @@ def self_test():
         }
         allowed = {
             "src/core/CMakeLists.txt": "# ${PROJECT_SOURCE_DIR}/data\nnuice_layer(core SOURCES a.cpp)\n",
-            "src/drs/mpi/i.cpp": '#include "mpi/discover/gather.hpp"\n',
+            "am/src/drs/mpi/i.cpp": '#include "mpi/discover/gather.hpp"\n#include "nuice/mpi/plan.hpp"\n',
+            "am/include/nuice/mpi/am.hpp": '#include "nuice/am/endpoint.hpp"\n',
+            "am/include/nuice/am.hpp": '#include "nuice/am/drs.hpp"\n',
             "src/exchange/plan/f.cpp": "#include <mpi.h>\n"
             '#include <vector>\n#include "nuice/plan/scheduler.hpp"\n',
         }

@@ -20,7 +20,7 @@
 class Import {
  public:
   /// Collective. From the map with one owner to one in which ranks hold each other's entries. The options come from the
-  /// environment: NUICE_OPTIONS="scheduler=coloring executor=credit".
+  /// environment: NUICE_OPTIONS="scheduler=coloring executor=async".
   Import(MPI_Comm comm, const Map& source, const Map& target)
       : halo_(comm, nuice::mpi::Ownership::ranges(source.begins), target.indices, {.scheduler = "auto"}) {
     for (const auto index : target.indices)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything: what needs no MPI (nuice/nuice.hpp), and plans, exchanges, halos, active messages on MPI.
+// The whole exchange library: what needs no MPI (nuice/nuice.hpp), and plans, exchanges, halos on MPI.
 #pragma once
 
 #include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/alltoallv.hpp"
-#include "nuice/mpi/am.hpp"
 #include "nuice/mpi/broadcast.hpp"
 #include "nuice/mpi/discover.hpp"
-#include "nuice/mpi/drs.hpp"
 #include "nuice/mpi/exchange.hpp"
 #include "nuice/mpi/exchanger.hpp"
 #include "nuice/mpi/halo.hpp"

@@ -106,7 +106,7 @@ NUICE_API int nuice_observe(const nuice_observer* observer);
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
 /** Collective over comm, which may be freed afterwards. ranks, bytes: num_destinations each, the ranks to which this rank sends, and how
- * many bytes, in any order; itself and 0 bytes are allowed. options: "scheduler=coloring executor=credit"
+ * many bytes, in any order; itself and 0 bytes are allowed. options: "scheduler=coloring executor=async"
  * (docs/reference/options.md), equal on all ranks; NULL or "": the defaults. plan: free it with nuice_plan_free().
  * Errors: parse; invalid_argument, limit, mismatch, not_applicable, state, io, mpi as nuice::mpi::Plan (nuice/mpi/plan.hpp). */
 NUICE_API int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
@@ -200,10 +200,10 @@ NUICE_API int nuice_exchange_next(nuice_exchange* exchange, int* partner);
 NUICE_API int nuice_exchange_poll(nuice_exchange* exchange, int* partner);
 /** Not collective. 1: started, and not yet known to be complete. */
 NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way);
-/** Not collective. executor: what carries it out now; why: why it is another than the plan's, or ""; shared_memory: how many
- * messages go through memory of hosts, or why none does, or "" where it is not requested; device: how buffers in GPU memory
- * are transferred, and why, or ""; methods: of scheduler=auto and device=auto, what was tried and what it took, seconds of the
- * slowest rank ("coloring:credit 0.136 s, coloring:async 0.345 s (out)"), or "". */
+/** Not collective. executor: what carries it out now; shared_memory: how many messages go through memory of hosts, or why
+ * none does, or "" where it is not requested; device: how buffers in GPU memory are transferred, and why, or ""; methods: of
+ * scheduler=auto and device=auto, what was tried and what it took, seconds of the
+ * slowest rank ("coloring:async 0.136 s, coloring:phased 0.345 s (out)"), or "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
 /** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while active. */
 NUICE_API int nuice_exchange_free(nuice_exchange** exchange);

@@ -3,26 +3,14 @@
 //
 //   nuice/core/   the matrix, schedules, their checker, networks, text formats
 //   nuice/plan/   schedulers, machines, the simulator, the adviser
-//   nuice/am/     active messages on any transport
 //   nuice/mpi/    what needs MPI, and nothing else does; its namespace is nuice::mpi
 #pragma once
 
-#include "nuice/am/coalescer.hpp"
-#include "nuice/am/drs.hpp"
-#include "nuice/am/endpoint.hpp"
-#include "nuice/am/handler.hpp"
-#include "nuice/am/host_relay.hpp"
-#include "nuice/am/level_sync.hpp"
-#include "nuice/am/loopback.hpp"
-#include "nuice/am/port.hpp"
-#include "nuice/am/progress.hpp"
-#include "nuice/am/transport.hpp"
 #include "nuice/core/bounds.hpp"
 #include "nuice/core/broadcast.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/check_pairs.hpp"
 #include "nuice/core/comm_matrix.hpp"
-#include "nuice/core/credit.hpp"
 #include "nuice/core/dependencies.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/executor.hpp"

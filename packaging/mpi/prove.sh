@@ -53,7 +53,7 @@ abi() {
     chmod +x /build/bin/${language%=*}_abi
   done
   cmake -S /source -B /build/abi -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF \
-    -DNUICE_BUILD_TOOLS=OFF -DMPI_CXX_COMPILER=/build/bin/mpicxx_abi >/build/abi.log
+    -DNUICE_BUILD_TOOLS=OFF -DNUICE_BUILD_AM=OFF -DMPI_CXX_COMPILER=/build/bin/mpicxx_abi >/build/abi.log
   cmake --build /build/abi --target nuice_c >>/build/abi.log
   for component in lib c; do cmake --install /build/abi --component $component --prefix /build/abi-prefix >/dev/null; done
   export PKG_CONFIG_PATH=/build/abi-prefix/lib/pkgconfig

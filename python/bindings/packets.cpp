@@ -54,13 +54,11 @@ void register_packets(nb::module_& module) {
       "simulate_packets_on",
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, std::string executor,
          std::string queueing, std::optional<std::string> routing, Bytes packet_bytes, int buffer_packets,
-         std::uint64_t seed, Bytes early_bytes, Bytes chunk_bytes, Bytes window_bytes, double resend_s) {
+         std::uint64_t seed, Bytes early_bytes, double resend_s) {
         const PacketOptions numbers{.packet_bytes = packet_bytes,
                                     .buffer_packets = buffer_packets,
                                     .seed = seed,
                                     .early_bytes = early_bytes,
-                                    .chunk_bytes = chunk_bytes,
-                                    .window_bytes = window_bytes,
                                     .resend_s = resend_s};
         return run(matrix, schedule, machine, {std::move(executor), std::move(queueing), std::move(routing)},
                    numbers);
@@ -68,9 +66,7 @@ void register_packets(nb::module_& module) {
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
       nb::arg("queueing") = "fifo", nb::arg("routing") = nb::none(), nb::arg("packet_bytes") = 0,
       nb::arg("buffer_packets") = PacketOptions().buffer_packets, nb::arg("seed") = 0,
-      nb::arg("early_bytes") = PacketOptions().early_bytes,
-      nb::arg("chunk_bytes") = PacketOptions().chunk_bytes,
-      nb::arg("window_bytes") = PacketOptions().window_bytes, nb::arg("resend_s") = 0.0,
+      nb::arg("early_bytes") = PacketOptions().early_bytes, nb::arg("resend_s") = 0.0,
       "Runs a schedule packet by packet on a lossless network (docs/reference/machines.md).");
   module.def(
       "choose_paths", &choose_paths, nb::arg("schedule"), nb::arg("topology"), without_gil(),

@@ -82,8 +82,7 @@ def simulate_packets(
 
     queueing "fifo" or "voq" at inputs, or "drop": a network that loses packets, and TCP-like senders.
     routing None (the machine's), "table", "random" (ECMP), "spray" (adaptive).
-    numbers: packet_bytes, buffer_packets, seed, early_bytes, chunk_bytes, window_bytes,
-    resend_s.
+    numbers: packet_bytes, buffer_packets, seed, early_bytes, resend_s.
     Transfers with a path of their own take that one.
     Raises nuice.Error as simulate(), and for machines of circuits or half-duplex ports.
     """

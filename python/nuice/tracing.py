@@ -28,11 +28,11 @@ from ._core import CommMatrix
 from .errors import Error
 from .ranges import MOST_OF_ANYTHING, amount, whole
 
-FORMAT = 1
-KINDS = ("start", "wait", "sent", "landed", "message", "granted", "may_send", "step", "over")
-START, WAIT, SENT, LANDED, MESSAGE, GRANTED, MAY_SEND, STEP, OVER = range(len(KINDS))
+FORMAT = 2
+KINDS = ("start", "wait", "sent", "landed", "message", "step", "over")
+START, WAIT, SENT, LANDED, MESSAGE, STEP, OVER = range(len(KINDS))
 NOTE = np.dtype([("at_s", "<f8"), ("kind", "<i4"), ("partner", "<i4"), ("bytes", "<i8")])
-FROM_OTHERS = (LANDED, MESSAGE, MAY_SEND)  # what a rank that waits has waited for
+FROM_OTHERS = (LANDED, MESSAGE)  # what a rank that waits has waited for
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Wait:
-    """Rank `rank` waited for rank `waits_for`: what = "message", "grant" or "send" (its own, to be taken)."""
+    """Rank `rank` waited for rank `waits_for`: what = "message" or "send" (its own, to be taken)."""
 
     rank: int
     waits_for: int
@@ -94,8 +94,7 @@ def _waits_of(rank: int, notes: NDArray[Any]) -> list[Wait]:
         kind, partner, at_s = int(note["kind"]), int(note["partner"]), float(note["at_s"])
         if waiting and at_s > last_s:
             if kind in FROM_OTHERS:
-                what = "grant" if kind == MAY_SEND else "message"
-                found.append(Wait(rank, partner, what, last_s, at_s))
+                found.append(Wait(rank, partner, "message", last_s, at_s))
             elif kind in (STEP, OVER) and sent_to >= 0:
                 found.append(Wait(rank, sent_to, "send", last_s, at_s))
         if kind == WAIT:

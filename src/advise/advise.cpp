@@ -31,11 +31,9 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// How far the prediction is from the simulator, nine times of ten (lab/bench/run.py advise, seeds 500 to 539); for grants, which
-/// the simulator does not have, from the test network (docs/explanation/results.md).
+/// How far the prediction is from the simulator, nine times of ten (lab/bench/run.py advise, seeds 500 to 539).
 constexpr double rule_uncertainty = 0.57;
 constexpr double model_uncertainty = 0.27;
-constexpr double grants_uncertainty = 0.35;
 constexpr double timeout_uncertainty = 1;
 
 /// Schedules with more pieces are made again rather than kept.
@@ -115,7 +113,7 @@ class Decision {
   }
 
   void predict_by_rule(Entry& candidate) {
-    const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_, options_.chunk_bytes);
+    const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_);
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
     candidate.planning_s = planning_on_s(candidate.planner, traits_, machine_);
@@ -146,9 +144,8 @@ class Decision {
     if (by == Prediction::simulation && machine_.lossless) {
       set_exchange(candidate, by, packets_s(matrix_, schedule, machine_, candidate.executor, options_), 0);
     } else if (by == Prediction::model || !candidate.runner->is_simulated()) {
-      const auto [seconds, timeouts] = model(matrix_, schedule, machine_, pace, options_);
-      const double usual = pace == Pace::grants ? grants_uncertainty : model_uncertainty;
-      set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : usual);
+      const auto [seconds, timeouts] = model(matrix_, schedule, machine_, pace);
+      set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : model_uncertainty);
     } else {
       const SimulationOptions how{.executor = candidate.executor, .blocking_sends = false};
       set_exchange(candidate, by, simulate(matrix_, schedule, machine_, how).seconds, 0);
@@ -280,7 +277,6 @@ void require_options(const AdviceOptions& options) {
   if (options.budget_s && !(*options.budget_s >= 0))
     fail("the budget for deciding is negative or not a number");
   if (!(options.machine_uncertainty >= 0)) fail("the machine's uncertainty is negative or not a number");
-  if (options.chunk_bytes < 1 || options.window_bytes < 1) fail("chunks and windows have at least 1 byte");
 }
 
 }  // namespace

@@ -31,8 +31,7 @@ bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Mac
 }
 
 bool is_tried(const Scheduler& scheduler, const Executor& executor, Pace phases) {
-  if (!scheduler.alias_of.empty() || executor.has_own_order || !executor.carries_out(scheduler.guarantees))
-    return false;
+  if (!scheduler.alias_of.empty() || !executor.carries_out(scheduler.guarantees)) return false;
   const bool in_phases = executor.pace == Pace::phases || executor.pace == Pace::pairs;
   if (in_phases && executor.pace != phases) return false;
   return (*scheduler.tried_with).contains(in_phases ? Pace::phases : executor.pace);
@@ -64,7 +63,7 @@ const Executor& suiting_executor(const Scheduler& scheduler, const Machine& mach
   return executor_with(only_at_once ? Pace::at_once : pace_of_phases(machine, false));
 }
 
-/// "rs_n:credit", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
+/// "rs_n:async", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
 Entry parse(std::string_view name, const Machine& machine) {
   const auto fail = [&](const std::string& reason) {
     throw Error(ErrorCode::invalid_argument, "candidate \"" + std::string(name) + "\": " + reason);

@@ -39,7 +39,7 @@ void run(CallKind call, SendBlocks send, ReceiveBlocks receive, MPI_Comm comm, P
                        : is_in_place    ? mpi::alltoallv_init(comm, mpi::in_place, receive, options)
                                         : mpi::alltoallv_init(comm, send, receive, options);
   const mpi::ExchangeInfo info = made.info();
-  *request = new nuice_exchange{std::move(made), info.executor, info.why};
+  *request = new nuice_exchange{std::move(made), info.executor};
 }
 
 /// Where the sides of a call of MPI's are, whatever the widths of its integers.

@@ -66,7 +66,7 @@ std::vector<MPI_Datatype> types_of(int count, const nuice_fint* types) {
 
 void keep(nuice_exchange** exchange, mpi::Exchange&& bound) {
   const mpi::ExchangeInfo info = bound.info();
-  *exchange = new nuice_exchange{std::move(bound), info.executor, info.why};
+  *exchange = new nuice_exchange{std::move(bound), info.executor};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ int index_of(const std::optional<mpi::Arrival>& arrival) {
   return arrival ? static_cast<int>(arrival->index) : -1;
 }
 
-/// "coloring:credit 0.136 s, coloring:async 0.345 s (out)"
+/// "coloring:async 0.136 s, coloring:phased 0.345 s (out)"
 std::string words(const std::vector<mpi::MethodTrial>& methods) {
   std::string all;
   for (const mpi::MethodTrial& method : methods) {
@@ -66,7 +66,6 @@ int with(Handle* exchange, Step&& step) noexcept {
 using Words = const std::string& (*)(const nuice_exchange&);
 constexpr auto texts = std::to_array<Property<Words>>({
     {"executor", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).executor; }},
-    {"why", [](const nuice_exchange& of) -> const std::string& { return of.why; }},
     {"shared_memory",
      [](const nuice_exchange& of) -> const std::string& { return looked_at(of).shared_memory; }},
     {"device", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).device; }},

@@ -28,7 +28,6 @@ struct nuice_exchange {
   std::variant<nuice::mpi::Exchange, nuice::mpi::HaloExchange> bound;
   // As they were when they were asked for last.
   mutable std::string executor = {};
-  mutable std::string why = {};
   mutable std::string shared_memory = {};
   mutable std::string methods = {};
   mutable std::string device = {};

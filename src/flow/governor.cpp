@@ -67,13 +67,15 @@ void Governor::note(Connection& connection, std::int64_t bytes) {
   if (lock.owns_lock()) look_at_all(now);
 }
 
+void Governor::received(int descriptor) {
+  if (descriptor < 0 || descriptor >= most_descriptors) return;
+  Connection* const connection = table_[descriptor].load(std::memory_order_acquire);
+  if (connection != nullptr) connection->bytes_read.fetch_add(1, std::memory_order_relaxed);
+}
+
 void Governor::look() {
-  const double now = steady_s();
   const std::lock_guard lock(mutex_);
-  for (const auto& connection : connections_)  // what was read is not seen: take what has come
-    if (const auto counts = counts_of(connection->descriptor))
-      connection->bytes_read.store(counts->bytes, std::memory_order_relaxed);
-  look_at_all(now);
+  look_at_all(steady_s());
 }
 
 /// Under the lock.
@@ -88,7 +90,8 @@ void Governor::look_at_all(double now_s) {
 
 /// All processes of the host feed their windows with the same counts, so these windows are about the same.
 void Governor::judge(Port& port, double now_s) {
-  const SharedPort::Counts before = std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s, pauses_for_s));
+  const SharedPort::Counts before =
+      std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s, pauses_for_s));
   Report report;
   report.segments = port.all.segments - before.segments;
   if (report.segments <= 0) return;
@@ -144,8 +147,9 @@ void Governor::apply(Connection& connection, double now_s) {
   const std::int64_t segment_bytes = std::max<std::int64_t>(connection.counts.segment_bytes, 1);
   const bool receives = connection.last_s == now_s;
   const bool is_active = now_s - connection.last_s < idle_after_s;
-  const std::int64_t share = is_active ? port.window.share_bytes(port.all.num_senders, port.all.num_pausing, segment_bytes)
-                                       : port.window.least_share_bytes(segment_bytes);
+  const std::int64_t share =
+      is_active ? port.window.share_bytes(port.all.num_senders, port.all.num_pausing, segment_bytes)
+                : port.window.least_share_bytes(segment_bytes);
   if (is_active) port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;
@@ -158,7 +162,8 @@ int Governor::port_of(const std::string& address) {
   if (found != ports_.end()) return static_cast<int>(found - ports_.begin());
   Port& port = ports_.emplace_back(address);
   port.limited_since_s = steady_s();
-  port.all = port.host.exchange({}, port.limited_since_s, idle_after_s, pauses_for_s);  // what others have received so far
+  port.all = port.host.exchange({}, port.limited_since_s, idle_after_s,
+                                pauses_for_s);  // what others have received so far
   return static_cast<int>(ports_.size()) - 1;
 }
 

@@ -49,7 +49,9 @@ class Governor {
     Connection* const connection = table_[descriptor].load(std::memory_order_acquire);
     if (connection != nullptr) note(*connection, bytes);
   }
-  /// Looks at all connections now, whatever was read: for programs whose reads are not seen.
+  /// For programs whose reads are not seen: something has come. Counts at the next look().
+  void received(int descriptor);
+  /// Looks now.
   void look();
   /// Frees all windows and leaves the processes that share ports. Nothing is governed from now on.
   void stop();

@@ -14,7 +14,8 @@
 namespace nuice::flow {
 namespace {
 
-constexpr double slot_is_free_after_s = 10;  // many times longer than what any process takes between two looks at a busy port
+constexpr double slot_is_free_after_s =
+    10;  // many times longer than what any process takes between two looks at a busy port
 
 std::string name_of(const std::string& address) {
   struct stat network{};
@@ -61,7 +62,8 @@ void SharedPort::leave() {
   if (slots_ == nullptr) return;
   if (own_ != nullptr && own_->owner == token_) own_->told_s = 0;
   const std::span<Slot> slots(slots_, most_processes);
-  if (std::ranges::all_of(slots, [](const Slot& slot) { return slot.told_s == 0; })) shm_unlink(name_.c_str());
+  if (std::ranges::all_of(slots, [](const Slot& slot) { return slot.told_s == 0; }))
+    shm_unlink(name_.c_str());
   munmap(slots_, most_processes * sizeof(Slot));
   slots_ = nullptr;
 }

@@ -3,14 +3,17 @@
 
 #ifdef __linux__
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <linux/tcp.h>  // netinet/tcp.h knows no packets out of order
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <climits>
 #include <cstddef>
+#include <string_view>
 #endif
 
 namespace nuice::flow {
@@ -22,6 +25,10 @@ namespace {
 constexpr int SO_BUF_LOCK = 72;
 #endif
 constexpr int receive_buffer_is_locked = 2;  // SOCK_RCVBUF_LOCK
+
+#ifndef SO_COOKIE
+constexpr int SO_COOKIE = 57;
+#endif
 
 #ifndef TCP_RTO_MIN_US
 constexpr int TCP_RTO_MIN_US = 45;
@@ -92,6 +99,27 @@ std::optional<SocketCounts> counts_of(int descriptor) {
   return counts;
 }
 
+std::vector<int> open_descriptors() {
+  std::vector<int> found;
+  DIR* const folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return found;
+  while (const dirent* const entry = readdir(folder)) {
+    int descriptor = -1;
+    const std::string_view name = entry->d_name;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), descriptor);
+    if (read.ec == std::errc{} && descriptor != dirfd(folder)) found.push_back(descriptor);
+  }
+  closedir(folder);
+  std::ranges::sort(found);
+  return found;
+}
+
+std::uint64_t cookie_of(int descriptor) {
+  std::uint64_t cookie = 0;
+  socklen_t length = sizeof cookie;
+  return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}
+
 std::string port_of_connection(int descriptor) {
   const auto type = get(descriptor, SOL_SOCKET, SO_TYPE);
   if (type != SOCK_STREAM) return {};
@@ -134,6 +162,8 @@ void free_window(int descriptor) {
 }
 #else
 std::optional<SocketCounts> counts_of(int /*descriptor*/) { return std::nullopt; }
+std::vector<int> open_descriptors() { return {}; }
+std::uint64_t cookie_of(int /*descriptor*/) { return 0; }
 std::string port_of_connection(int /*descriptor*/) { return {}; }
 bool begin_small(int /*descriptor*/) { return false; }
 void restore_buffer(int /*descriptor*/) {}

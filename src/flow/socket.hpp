@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace nuice::flow {
 
@@ -31,6 +32,12 @@ struct SocketCounts {
 
 /// Nothing for what is no TCP connection.
 std::optional<SocketCounts> counts_of(int descriptor);
+
+/// All of this process, ascending. Empty where the system does not tell.
+std::vector<int> open_descriptors();
+
+/// A number that no other socket has had since the system started (Linux 4.14); 0: no socket, or the system does not tell.
+std::uint64_t cookie_of(int descriptor);
 
 /// The address of this end, as text without the port. Empty for what is no connection to another host.
 std::string port_of_connection(int descriptor);

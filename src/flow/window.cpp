@@ -103,7 +103,8 @@ bool Window::open() {
     return true;
   }
   if (static_cast<double>(sum_.segments * sum_.segment_bytes) < window_) return false;
-  if (fastest_ == 0 || window_ < enough(fastest_)) window_ = std::min(2 * std::max(window_, least_), most_bytes);
+  if (fastest_ == 0 || window_ < enough(fastest_))
+    window_ = std::min(2 * std::max(window_, least_), most_bytes);
   return true;
 }
 

@@ -24,7 +24,7 @@ namespace nuice::flow {
 
 /// What came to a port since the report before.
 struct Report {
-  double timed_s = 0;  // since the report before; 0 after a pause, in which nothing came
+  double timed_s = 0;               // since the report before; 0 after a pause, in which nothing came
   std::int64_t timed_segments = 0;  // in that time
   std::int64_t segments = 0;
   std::int64_t lost_segments = 0;  // that came out of order: others before them were lost
@@ -32,7 +32,9 @@ struct Report {
   double round_trip_s = 0;         // the least of all connections; 0: not known
   int num_senders = 0;             // active ones
 
-  double rate() const { return timed_s > 0 ? static_cast<double>(timed_segments * segment_bytes) / timed_s : 0; }
+  double rate() const {
+    return timed_s > 0 ? static_cast<double>(timed_segments * segment_bytes) / timed_s : 0;
+  }
   Report& operator+=(const Report& later);
 };
 

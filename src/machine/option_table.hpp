@@ -2,8 +2,8 @@
 // Options of a struct as a table. From its rows come reading them from text, writing them, checking them and comparing them
 // on all ranks, so that an option is one member and one row.
 //
-//   constexpr OptionKind<PlanOptions> rows...: {"credit.window", "summary", Size<PlanOptions>{at, 1, max_bytes}}
-//   parse_options(text, table, options);      // "credit.window=64KiB scheduler=coloring"
+//   constexpr OptionKind<PlanOptions> rows...: {"device.chunk", "summary", Size<PlanOptions>{at, 16, INT_MAX}}
+//   parse_options(text, table, options);      // "device.chunk=64KiB scheduler=coloring"
 //   option_text(row, options);                // "65536"
 //
 // A text is a list of name=value, separated by blanks or line ends; a value with blanks stands in double quotes.
@@ -65,7 +65,7 @@ struct OneOf {
 /// A row. Which kinds there are is up to the table.
 template <typename Kind>
 struct Option {
-  std::string_view name;     ///< "credit.window"
+  std::string_view name;     ///< "device.chunk"
   std::string_view summary;  ///< One line.
   Kind kind;
 };

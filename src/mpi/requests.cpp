@@ -167,15 +167,6 @@ Extent Extent::of(std::int64_t elements, int max_count, MPI_Datatype element) {
   return {1, std::move(all)};
 }
 
-void send_to_other_host(const void* at, int count, MPI_Datatype type, Rank to, int tag, MPI_Comm comm,
-                        bool is_synchronous, MPI_Request* request) {
-  if (is_synchronous)
-    must(MPI_Ssend_init(at, count, type, to, tag, comm, request), "MPI_Ssend_init");
-  else
-    must(MPI_Send_init(at, count, type, to, tag, comm, request), "MPI_Send_init");
-  must(MPI_Start(request), "MPI_Start");
-}
-
 void cancel_receives(std::span<MPI_Request> receives) noexcept {
   for (MPI_Request& request : receives)
     if (request != MPI_REQUEST_NULL && !is_complete(request)) MPI_Cancel(&request);

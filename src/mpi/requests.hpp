@@ -88,12 +88,6 @@ struct ShortSend {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// As MPI_Isend (is_synchronous: MPI_Issend), to a rank of another host. Open MPI sends every message by the next port of its host; MPI_Isend
-/// asks twice which one that is, so of two ports it always takes the same (docs/adr/0045). The request is persistent and used once: it is
-/// to be freed when it is complete.
-void send_to_other_host(const void* at, int count, MPI_Datatype type, Rank to, int tag, MPI_Comm comm,
-                        bool is_synchronous, MPI_Request* request);
-
 /// Nothing that comes from now on is written by these receives, of which any may be null or not under way. Those that had
 /// begun to come in cannot be called back: they are given a second to end, which is enough unless the sender is stuck.
 /// Never throws.

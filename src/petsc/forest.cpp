@@ -156,15 +156,15 @@ PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, std::int64_
 /// On a route with a plan.
 PetscErrorCode Forest::turn_of(PetscSF sf, const Options& options, UnitPlan& units, Turn* turn) const {
   Route& route = *turn->route;
-  Trial::Step step{Trial::Way::plan};
+  exchange::Contest::Step step{.arm = plan_arm};
 
   PetscFunctionBegin;
   if (options.compares()) {
     PetscCall(route.hear());
-    step = route.trial.next();
+    step = route.is_basics() ? exchange::Contest::Step{.arm = basic_arm} : route.contest.next();
   }
   turn->is_timed = step.is_timed;
-  if (step.way == Trial::Way::plan) PetscCall(idle_lane(sf, units, route, &turn->lane));
+  if (step.arm == plan_arm) PetscCall(idle_lane(sf, units, route, &turn->lane));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "exchange/contest/contest.hpp"
 #include "nuice/nuice.h"
 #include "petsc/options.hpp"
 #include "petsc/packing.hpp"
-#include "petsc/trial.hpp"
 
 namespace nuice::petsc {
 
@@ -40,12 +40,15 @@ struct Lane {
   ~Lane() { nuice_exchange_free(&exchange); }
 };
 
+/// The arms of a route's contest.
+enum Arm : std::uint8_t { basic_arm, plan_arm };
+
 /// The exchanges of units with unit_bytes in one direction, once there is a plan for them.
 struct Route {
   std::int64_t unit_bytes = 0;
   nuice_direction direction = NUICE_FORWARDS;  ///< Forwards: from roots to leaves.
   std::vector<std::unique_ptr<Lane>> lanes;
-  Trial trial;
+  exchange::Contest contest{2};  // begins with basic
 
   Route() = default;
   Route(const Route&) = delete;
@@ -53,9 +56,13 @@ struct Route {
   /// All ranks have reported what is under way.
   ~Route() { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
-  bool is_basics() const { return trial.is_decided() && trial.kept() == Trial::Way::basic; }
+  bool is_plans() const { return contest.standings().is_settled() && contest.standings().best() == plan_arm; }
+  /// For good: the contest ends.
+  bool is_basics() const {
+    return contest.standings().is_settled() && contest.standings().best() == basic_arm;
+  }
   /// A timed exchange has ended. Where it was the last of its round, tells the others, without waiting for them.
-  PetscErrorCode add(MPI_Comm comm, Trial::Way way, double elapsed_s);
+  PetscErrorCode add(MPI_Comm comm, Arm arm, double elapsed_s);
   /// Waits for the report that is due, if one is. Collective.
   PetscErrorCode hear();
 
@@ -95,7 +102,7 @@ struct UnitPlan {
 class Forest {
  public:
   /// Collective. All ranks get a lane, or none, which is idle. Costs a plan at use options.planned_at with units of a size, a binding
-  /// where no lane is idle, the wait for a report once or twice in a trial, otherwise next to nothing.
+  /// where no lane is idle, now and then the wait for a report, otherwise next to nothing.
   PetscErrorCode next_turn(PetscSF sf, const Options& options, std::int64_t unit_bytes,
                            nuice_direction direction, Turn* turn);
   /// Whether basic carries out all exchanges in this direction for good, and has done so for some time.

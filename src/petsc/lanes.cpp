@@ -25,10 +25,10 @@ struct Messages {
 
 }  // namespace
 
-PetscErrorCode Route::add(MPI_Comm comm, Trial::Way way, double elapsed_s) {
+PetscErrorCode Route::add(MPI_Comm comm, Arm arm, double elapsed_s) {
   PetscFunctionBegin;
-  if (!trial.add(way, elapsed_s)) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::span<const double> report = trial.report();
+  if (!contest.add(arm, elapsed_s)) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::span<const double> report = contest.report();
   reported_.assign(report.begin(), report.end());
   heard_.resize(reported_.size());
   PetscCallMPI(MPI_Iallreduce(reported_.data(), heard_.data(), static_cast<PetscMPIInt>(heard_.size()),
@@ -38,9 +38,9 @@ PetscErrorCode Route::add(MPI_Comm comm, Trial::Way way, double elapsed_s) {
 
 PetscErrorCode Route::hear() {
   PetscFunctionBegin;
-  if (!trial.needs_report()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!contest.needs_report()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Wait(&request_, MPI_STATUS_IGNORE));
-  trial.learn(heard_);
+  contest.learn(heard_);
   if (is_basics()) std::erase_if(lanes, [](const auto& lane) { return !lane->is_busy; });
   PetscFunctionReturn(PETSC_SUCCESS);
 }

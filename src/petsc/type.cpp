@@ -110,9 +110,9 @@ PetscErrorCode has_ended(PetscSF sf, const UnderWay& exchange, double begin_s) {
   PetscFunctionBegin;
   if (turn.lane != nullptr) turn.lane->is_busy = false;
   if (!turn.is_timed) PetscFunctionReturn(PETSC_SUCCESS);
-  const Trial::Way way = turn.lane == nullptr ? Trial::Way::basic : Trial::Way::plan;
+  const Arm arm = turn.lane == nullptr ? basic_arm : plan_arm;
   PetscCall(without_exceptions([&] {
-    return turn.route->add(PetscObjectComm(object(sf)), way, exchange.elapsed_s + now_s(turn) - begin_s);
+    return turn.route->add(PetscObjectComm(object(sf)), arm, exchange.elapsed_s + now_s(turn) - begin_s);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,22 +29,22 @@ PetscErrorCode view_plan(MPI_Comm comm, const UnitPlan& units, PetscViewer viewe
 
 /// What was tried, what it took, and what is kept.
 PetscErrorCode view_route(MPI_Comm comm, const Route& route, double set_up_s, PetscViewer viewer) {
-  const Trial& trial = route.trial;
-  const double plan_s = trial.cost_s(Trial::Way::plan), basic_s = trial.cost_s(Trial::Way::basic);
+  const exchange::Standings& known = route.contest.standings();
+  const double plan_s = known.mean_s(plan_arm), basic_s = known.mean_s(basic_arm);
   std::array<char, 64> kept{"not decided"};
   const char* methods = "";
 
   PetscFunctionBegin;
   if (route.is_basics())
     PetscCall(PetscSNPrintf(kept.data(), kept.size(), "basic is kept"));
-  else if (trial.is_decided())
+  else if (route.is_plans())
     PetscCall(PetscSNPrintf(kept.data(), kept.size(), "the plan is kept, set up after %.0f exchanges",
                             std::ceil(set_up_s / (basic_s - plan_s))));
-  if (trial.num_timed() > 0)
+  if (known.num_reports(basic_arm) > 0)
     PetscCall(PetscViewerASCIIPrintf(
-        viewer, "%s of %" PRId64 " bytes, %d timed of each: basic %.4g ms, plan %.4g ms: %s\n",
-        route.direction == NUICE_FORWARDS ? "broadcasts" : "reductions", route.unit_bytes, trial.num_timed(),
-        1e3 * basic_s, 1e3 * plan_s, kept.data()));
+        viewer, "%s of %" PRId64 " bytes, timed in %d and %d rounds: basic %.4g ms, plan %.4g ms: %s\n",
+        route.direction == NUICE_FORWARDS ? "broadcasts" : "reductions", route.unit_bytes,
+        known.num_reports(basic_arm), known.num_reports(plan_arm), 1e3 * basic_s, 1e3 * plan_s, kept.data()));
   if (!route.lanes.empty())
     PetscCallNuice(comm, nuice_exchange_text(route.lanes.front()->exchange, "methods", &methods));
   if (*methods != '\0') PetscCall(PetscViewerASCIIPrintf(viewer, "the plan's executors: %s\n", methods));

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <utility>
 
-#include "nuice/core/credit.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/interrupt.hpp"
 #include "schedulers/graph/on_paths.hpp"
 #include "schedulers/graph/routes.hpp"

@@ -8,7 +8,7 @@ usage: abi.py LIBRARY --header HEADER --baseline FILE [--compiler CC] [--update]
 What is compared is not the library's own debug information, which differs between compilers, but that of an
 object that has every function of the header with an empty body, compiled against a stand-in for mpi.h: so the
 baseline holds the public types and functions only, and is the same for every compiler and MPI. The library
-must export just these functions.
+must export just these functions, and names of C++ with the namespace nuice, whose ABI is not compared.
 
 A function that came is added with --update. One that went or changed breaks programs: that takes another
 NUICE_SOVERSION (src/capi/CMakeLists.txt), a baseline of that name, and a line in CHANGELOG.md.
@@ -33,6 +33,7 @@ typedef long MPI_Aint;
 typedef long MPI_Count;
 typedef int MPI_Fint;
 """
+OF_CXX = re.compile(r"_Z\w*5nuice")
 FUNCTION = re.compile(r"NUICE_API\s+([^;{}]+);")
 
 
@@ -87,7 +88,8 @@ def difference(header, baseline, compiler):
 def exported(library):
     listed = must("nm", "--dynamic", "--defined-only", "--extern-only", library)
     found = (line.split() for line in listed.splitlines())
-    return {words[2].split("@")[0] for words in found if words[1] != "A"}
+    names = {words[2].split("@")[0] for words in found if words[1] != "A"}
+    return {name for name in names if not OF_CXX.match(name)}
 
 
 def self_test(header, compiler):

@@ -64,7 +64,7 @@ static void test_alltoallv_of_all(void) {
                 MPI_COMM_WORLD);
   expect_same();
   MPI_Info_create(&info);
-  MPI_Info_set(info, "nuice", "scheduler=coloring executor=credit");
+  MPI_Info_set(info, "nuice", "scheduler=coloring executor=phased");
   MPI_Info_set(info, "another", "library's");
   nuice_request x;
   MUST(nuice_alltoallv_init_c(sent, out.wide_counts, out.wide_displs, MPI_DOUBLE, received, in.wide_counts,

@@ -219,7 +219,6 @@ static void test_properties(void) {
   MUST(nuice_plan_bind(plan, b.send_at, b.receive_at, NUICE_FORWARDS, &x));
   MUST(nuice_exchange_text(x, "executor", &text));
   CHECK(strlen(text) > 0);
-  MUST(nuice_exchange_text(x, "why", &text));
   MUST(nuice_exchange_text(x, "shared_memory", &text));
   CHECK(strcmp(text, "") == 0);
   MUST(nuice_exchange_text(x, "methods", &text));
@@ -323,7 +322,7 @@ static void test_many_plans(void) {
   PMPI_Comm_dup(MPI_COMM_WORLD, &own);
   num_duplicates = 0;
   for (int i = 0; i < n; ++i)
-    MUST(nuice_plan_create(own, 1, &next, &bytes, i % 2 == 0 ? "executor=async" : "executor=credit",
+    MUST(nuice_plan_create(own, 1, &next, &bytes, i % 2 == 0 ? "executor=async" : "executor=phased",
                            &plans[i]));
   CHECK(num_duplicates == 2);
   for (int i = 0; i < n; ++i) {

@@ -28,7 +28,7 @@ file(MAKE_DIRECTORY ${SCRATCH})
 file(REMOVE_RECURSE ${SCRATCH}/prefix ${SCRATCH}/installed ${SCRATCH}/heat ${SCRATCH}/heat_c)
 # Several files as one and not optimised: compiling is what takes long here, and GCC then warns of what is not so.
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${SCRATCH}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0
-    -DCMAKE_UNITY_BUILD=ON -DNUICE_BUILD_MPI=ON -DNUICE_WERROR=OFF -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=OFF
+    -DCMAKE_UNITY_BUILD=ON -DNUICE_BUILD_MPI=ON -DNUICE_WERROR=OFF -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=OFF -DNUICE_BUILD_AM=OFF
     -DMPI_CXX_COMPILER=${MPICXX})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build --target nuice_c)
 foreach(component lib c)

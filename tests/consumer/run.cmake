@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs this build into a scratch folder, builds the examples against it as outside projects, and runs them:
 # first_exchange beside its plain MPI twin, where both must print the same sum, overlap, the two programs of docs/tutorial/planned-halo.md
-# likewise, active_messages, import_export, and the heat equation in C and C++ (fortran.cmake has Fortran).
-#   cmake -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPICC=... -D MPIEXEC=... -P run.cmake
+# likewise, active_messages, import_export, and the heat equation in C and C++ (fortran.cmake has Fortran), in C++ also with
+# libnuice.so.
+#   cmake -D AM=ON|OFF -D BUILD=... -D SOURCE=... -D SCRATCH=... -D MPICXX=... -D MPICC=... -D MPIEXEC=... -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
@@ -45,15 +46,21 @@ endforeach()
 if(NOT out MATCHES "12 messages in 3 phases, at least 3 are needed" OR NOT EXISTS ${SCRATCH}/network.mtx)
   message(FATAL_ERROR "the tutorial promises another plan than:\n${out}")
 endif()
-run(${CMAKE_COMMAND} -S ${SOURCE}/examples/active_messages -B ${SCRATCH}/build_am -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
-    -DMPI_CXX_COMPILER=${MPICXX})
-run(${CMAKE_COMMAND} --build ${SCRATCH}/build_am)
-foreach(ranks 1 4)
-  run(${MPIEXEC} -n ${ranks} ${SCRATCH}/build_am/active_messages)
-  if(NOT out MATCHES "the farthest vertex from 1 is 4999 arcs away")
-    message(FATAL_ERROR "active_messages on ${ranks} ranks printed:\n${out}")
-  endif()
-endforeach()
+set(ENV{PKG_CONFIG_PATH} ${SCRATCH}/prefix/lib/pkgconfig)
+if(AM)
+  run(${CMAKE_COMMAND} -S ${SOURCE}/examples/active_messages -B ${SCRATCH}/build_am -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
+      -DMPI_CXX_COMPILER=${MPICXX})
+  run(${CMAKE_COMMAND} --build ${SCRATCH}/build_am)
+  run(sh -c "${MPICXX} -std=c++20 ${SOURCE}/examples/active_messages/main.cpp $(pkg-config --cflags --libs nuice-am) -o ${SCRATCH}/am_by_hand")
+  foreach(program build_am/active_messages am_by_hand)
+    run(${MPIEXEC} -n 4 ${SCRATCH}/${program})
+    if(NOT out MATCHES "the farthest vertex from 1 is 4999 arcs away")
+      message(FATAL_ERROR "${program} printed:\n${out}")
+    endif()
+  endforeach()
+elseif(EXISTS ${SCRATCH}/prefix/include/nuice/am OR EXISTS ${SCRATCH}/prefix/lib/libnuice_am.a)
+  message(FATAL_ERROR "active messages were installed")
+endif()
 
 # Import and export as Tpetra has them, by MPI alone and by plans: every digit the same.
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/import_export -B ${SCRATCH}/import_export -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
@@ -77,10 +84,15 @@ run(${CMAKE_COMMAND} --build ${SCRATCH}/heat_c)
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/heat/cxx -B ${SCRATCH}/heat_cxx -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix
     -DMPI_CXX_COMPILER=${MPICXX})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/heat_cxx)
-set(ENV{PKG_CONFIG_PATH} ${SCRATCH}/prefix/lib/pkgconfig)
+file(WRITE ${SCRATCH}/shared/CMakeLists.txt "cmake_minimum_required(VERSION 3.20)\nproject(shared CXX)\n"
+  "find_package(nuice REQUIRED COMPONENTS shared)\nadd_executable(heat ${SOURCE}/examples/heat/cxx/heat.cpp)\n"
+  "target_link_libraries(heat PRIVATE nuice::shared)\n")
+run(${CMAKE_COMMAND} -S ${SCRATCH}/shared -B ${SCRATCH}/shared -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix -DMPI_CXX_COMPILER=${MPICXX})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/shared)
 run(sh -c "${MPICC} -std=c99 ${SOURCE}/examples/heat/c/heat.c $(pkg-config --cflags --libs nuice) -o ${SCRATCH}/heat_by_hand -Wl,-rpath,${SCRATCH}/prefix/lib")
 run(sh -c "${MPICXX} -std=c++20 ${SOURCE}/examples/heat/cxx/heat.cpp $(pkg-config --cflags --libs nuice-cxx) -o ${SCRATCH}/heat_cxx_by_hand")
-foreach(program heat_c/heat heat_c/heat_mpi heat_cxx/heat heat_cxx/heat_mpi heat_by_hand heat_cxx_by_hand)
+run(sh -c "${MPICXX} -std=c++20 ${SOURCE}/examples/heat/cxx/heat.cpp $(pkg-config --cflags --libs nuice) -o ${SCRATCH}/heat_shared_by_hand -Wl,-rpath,${SCRATCH}/prefix/lib")
+foreach(program heat_c/heat heat_c/heat_mpi heat_cxx/heat heat_cxx/heat_mpi shared/heat heat_by_hand heat_cxx_by_hand heat_shared_by_hand)
   run(${MPIEXEC} -n 4 ${SCRATCH}/${program})
   if(NOT out MATCHES "sum after 200 steps: ${HEAT_SUM}")
     message(FATAL_ERROR "${program} printed:\n${out}")

@@ -103,11 +103,8 @@ void expect_as_on_host(mpi::Plan& plan, Direction direction, bool sends_on_devic
 
 TEST(DeviceFields, AreThoseOfTheHost) {
   for (const DeviceWay way : {DeviceWay::staged, DeviceWay::direct}) {
-    for (const char* const executor : {"phased", "async", "credit"}) {
-      mpi::Plan plan(MPI_COMM_WORLD, row(),
-                     {.executor = executor,
-                      .credit = {.chunk_bytes = 1000, .window_bytes = 9000},
-                      .device = {way, 4096}});
+    for (const char* const executor : {"phased", "async", "depend"}) {
+      mpi::Plan plan(MPI_COMM_WORLD, row(), {.executor = executor, .device = {way, 4096}});
       const bool is_odd = test::world_rank() % 2 == 1;
       expect_as_on_host(plan, Direction::forwards, true, true);
       expect_as_on_host(plan, Direction::forwards, is_odd, !is_odd);

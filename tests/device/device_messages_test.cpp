@@ -73,10 +73,7 @@ mpi::ReceiveBlocks receive_blocks(const Side& side, int* data, const MPI_Datatyp
 class DeviceMessages : public testing::TestWithParam<DeviceWay> {
  protected:
   mpi::PlanOptions options(std::string_view executor = "async") const {
-    return {.scheduler = "coloring",
-            .executor = std::string(executor),
-            .credit = {.chunk_bytes = 1000, .window_bytes = 2000},
-            .device = {GetParam(), 1024}};
+    return {.scheduler = "coloring", .executor = std::string(executor), .device = {GetParam(), 1024}};
   }
   static bool is_on_device(int turn) { return turn == 0 || (test::world_rank() + turn) % 2 == 1; }
 };
@@ -128,7 +125,7 @@ TEST_P(DeviceMessages, InPlaceIsThatOfMpi) {
       const bool there = is_on_device(turn);
       mpi::Exchange exchange = mpi::alltoallv_init(
           MPI_COMM_WORLD, mpi::in_place, receive_blocks(side, there ? values.data() : on_host.data(), type),
-          options("credit"));
+          options("depend"));
       for (int round = 0; round < 3; ++round) {
         MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, expected.data(), side.counts.data(),
                       side.displs.data(), type, MPI_COMM_WORLD);

@@ -26,7 +26,8 @@ std::string new_address() {
 std::string file_of(const std::string& address) {
   struct stat network{};
   stat("/proc/self/ns/net", &network);
-  return "/dev/shm/nuice-port-" + std::to_string(geteuid()) + "-" + std::to_string(network.st_ino) + "-" + address;
+  return "/dev/shm/nuice-port-" + std::to_string(geteuid()) + "-" + std::to_string(network.st_ino) + "-" +
+         address;
 }
 
 TEST(FlowSharedPort, SumsWhatAllHaveTold) {
@@ -52,9 +53,11 @@ TEST(FlowSharedPort, ASlotThatChangesHandsNeverMovesTheSums) {
   SharedPort a(address), b(address);
   a.exchange({1, 0, 0, 0}, 1.0, active_for_s, pausing_for_s);
   a.exchange({1, 0, 500, 5}, 1.0, active_for_s, pausing_for_s);
-  const std::int64_t before = b.exchange({1, 0, 0, 0}, 20.0, active_for_s, pausing_for_s).segments;  // takes the slot of a, after 19 s
+  const std::int64_t before = b.exchange({1, 0, 0, 0}, 20.0, active_for_s, pausing_for_s)
+                                  .segments;  // takes the slot of a, after 19 s
   EXPECT_EQ(before, 500);
-  const SharedPort::Counts both = a.exchange({1, 0, 700, 5}, 20.0, active_for_s, pausing_for_s);  // a takes another one
+  const SharedPort::Counts both =
+      a.exchange({1, 0, 700, 5}, 20.0, active_for_s, pausing_for_s);  // a takes another one
   EXPECT_EQ(both.segments, 500);
   EXPECT_EQ(both.num_senders, 2);
   EXPECT_EQ(a.exchange({1, 0, 701, 6}, 20.0, active_for_s, pausing_for_s).segments, 501);
@@ -64,10 +67,12 @@ TEST(FlowSharedPort, ASlotThatChangesHandsNeverMovesTheSums) {
 TEST(FlowSharedPort, OneMoreThanThereAreSlotsIsAlone) {
   const std::string address = new_address();
   std::vector<SharedPort> all;
-  for (int i = 0; i < SharedPort::most_processes; ++i) all.emplace_back(address).exchange({1, 0, 1, 0}, 1.0, active_for_s, pausing_for_s);
+  for (int i = 0; i < SharedPort::most_processes; ++i)
+    all.emplace_back(address).exchange({1, 0, 1, 0}, 1.0, active_for_s, pausing_for_s);
   SharedPort late(address);
   EXPECT_EQ(late.exchange({5, 0, 7, 0}, 1.0, active_for_s, pausing_for_s).num_senders, 5);
-  EXPECT_EQ(all.front().exchange({1, 0, 1, 0}, 1.0, active_for_s, pausing_for_s).num_senders, SharedPort::most_processes);
+  EXPECT_EQ(all.front().exchange({1, 0, 1, 0}, 1.0, active_for_s, pausing_for_s).num_senders,
+            SharedPort::most_processes);
 }
 
 TEST(FlowSharedPort, TheLastToLeaveRemovesTheFile) {

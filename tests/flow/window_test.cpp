@@ -23,7 +23,9 @@ Report report_of(std::int64_t segments, std::int64_t lost) {
 }
 
 /// Of what comes at that rate: for 1.2 ms, with the round trips.
-double enough_of(std::int64_t segments_per_ms) { return 1.2 * static_cast<double>(segments_per_ms * segment); }
+double enough_of(std::int64_t segments_per_ms) {
+  return 1.2 * static_cast<double>(segments_per_ms * segment);
+}
 
 std::int64_t share(const Window& window) { return window.share_bytes(8, 0, segment); }
 
@@ -97,7 +99,7 @@ TEST(FlowWindow, ACrowdHasOnePacketEachAndTwoAgainWhenThatIsFaster) {
   EXPECT_EQ(share(window), segment);
   EXPECT_EQ(window.least_share_bytes(segment), segment);
   for (int i = 0; i < 100 && share(window) == segment; ++i) window.add(report_of(200, 0));  // slower
-  EXPECT_EQ(share(window), 2 * segment);                                                   // a try
+  EXPECT_EQ(share(window), 2 * segment);                                                    // a try
   window.add(report_of(400, 40));
   EXPECT_EQ(share(window), segment);
   for (int i = 0; i < 1000 && share(window) == segment; ++i) window.add(report_of(200, 0));

@@ -75,7 +75,7 @@ TEST(HaloSizes, EverySchedulerServesEntriesOfAnySize) {
 
 TEST(HaloSizes, EveryExecutorServesEntriesOfAnySize) {
   const test::Entries all = test::entries_at_random(3);
-  for (const std::string executor : {"async", "barrier", "credit"}) {
+  for (const std::string executor : {"async", "barrier", "depend"}) {
     Halo halo = test::halo_by_list(all, {.scheduler = "rs_nh", .executor = executor, .hosts = "1"});
     for (const int bytes : {1, 3, 8}) expect_moves(halo, all, bytes);
     expect_fields_move(halo, all);
@@ -100,7 +100,7 @@ TEST(HaloSizes, MessagesAreLong) {
       all.owned[static_cast<std::size_t>(r)].push_back(g);
       all.needed[static_cast<std::size_t>((r + 1) % n)].push_back(g);
     }
-  for (const std::string executor : {"phased", "credit"}) {
+  for (const std::string executor : {"phased", "async"}) {
     Halo halo(MPI_COMM_WORLD, mpi::Ownership::list(of_this_rank(all.owned)), of_this_rank(all.needed),
               {.executor = executor, .hosts = "1"});
     expect_moves(halo, all, 56);  // 112,000 bytes

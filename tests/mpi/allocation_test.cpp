@@ -59,12 +59,8 @@ TEST(SteadyState, DoesNotAllocate) {
   EXPECT_EQ(allocations_of_steady_state({.executor = "phased"}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "phased", .phased = {.in_flight = 2}}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "barrier"}), 0);
-  EXPECT_EQ(allocations_of_steady_state({.executor = "credit"}), 0);
-  EXPECT_EQ(allocations_of_steady_state({.executor = "credit", .hosts = "1"}), 0);
+  EXPECT_EQ(allocations_of_steady_state({.executor = "depend"}), 0);
   EXPECT_EQ(allocations_of_steady_state({.watchdog_s = 60}), 0);
-  EXPECT_EQ(allocations_of_steady_state(
-                {.executor = "credit", .hosts = "1", .credit = {.chunk_bytes = 64, .window_bytes = 200}}),
-            0);
   EXPECT_EQ(allocations_of_steady_state({.scheduler = "rex", .executor = "phased"}), 0);
 }
 

@@ -20,15 +20,13 @@ using mpi::neighbor_alltoallv_init;
 using mpi::ReceiveBlocks;
 using mpi::SendBlocks;
 
-const std::array all_options = {
-    "scheduler=auto",
-    "scheduler=auto shared_memory=true",
-    "scheduler=rs_n",
-    "scheduler=bruck",
-    "scheduler=kpbs executor=credit credit.chunk=100 credit.window=300 credit.adapt=false",
-    "scheduler=slices executor=async",
-    "scheduler=coloring executor=planless hosts=1",
-    "scheduler=coloring combine=true"};
+const std::array all_options = {"scheduler=auto",
+                                "scheduler=auto shared_memory=true",
+                                "scheduler=rs_n",
+                                "scheduler=bruck",
+                                "scheduler=kpbs executor=async async.max_sends=2",
+                                "scheduler=slices executor=async",
+                                "scheduler=coloring combine=true"};
 
 mpi::PlanOptions parsed(const char* options) { return mpi::PlanOptions::parse(options); }
 

@@ -21,13 +21,8 @@ std::vector<mpi::PlanOptions> all_walks() {
           {.scheduler = "coloring", .executor = "barrier"},
           {.scheduler = "rex", .executor = "phased"},
           {.scheduler = "rex", .executor = "barrier", .watchdog_s = 60},
-          {.scheduler = "rs_nh", .executor = "credit"},
-          {.scheduler = "rs_nh", .executor = "credit", .hosts = "1"},
-          {.scheduler = "coloring",
-           .executor = "credit",
-           .hosts = "1",
-           .credit = {.chunk_bytes = 100, .window_bytes = 300}},
-          {.scheduler = "coloring", .executor = "credit", .hosts = "1", .watchdog_s = 60}};
+          {.scheduler = "rs_nh", .executor = "depend", .hosts = "1"},
+          {.scheduler = "coloring", .executor = "depend", .hosts = "1", .watchdog_s = 60}};
 }
 
 /// Everybody to everybody, itself included, some above every eager limit.
@@ -124,7 +119,7 @@ TEST(Arrivals, ABroadcastIsHandedOverToo) {
 TEST(Watchdog, NamesTheRankThatDoesNotCome) {
   if (test::world_size() != 4) GTEST_SKIP() << "on 4 ranks";
   const bool is_late = test::world_rank() == 2;
-  for (const std::string executor : {"async", "phased", "barrier", "credit"}) {
+  for (const std::string executor : {"async", "phased", "barrier", "depend"}) {
     SCOPED_TRACE(std::string(executor));
     const mpi::PlanOptions options{
         .scheduler = "coloring", .executor = executor, .hosts = "1", .watchdog_s = 0.15};

@@ -86,7 +86,7 @@ TEST(Auto, AMachineThatIsOffInItsOwnCheckChoosesNoExecutor) {
     EXPECT_EQ(bound.exchange.info().methods.empty(), is_believed);
     EXPECT_EQ(plan.advice()->sentence.find("times off in its own check") == std::string::npos, is_believed);
     if (!is_believed) {
-      EXPECT_EQ(plan.info().executor, "credit");
+      EXPECT_EQ(plan.info().executor, "async");
     }
     expect_delivers(plan);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -182,7 +182,7 @@ TEST(Auto, EffortSaysWhatIsMeasured) {
 
 TEST(Auto, KeepsToTheExecutorThatIsAskedFor) {
   const CommMatrix matrix = some_matrix();
-  for (const char* const name : {"async", "phased", "barrier", "credit"}) {
+  for (const char* const name : {"async", "phased", "barrier", "depend"}) {
     const std::string executor = name;
     mpi::Plan plan =
         plan_for(matrix, automatic({.executor = executor, .automatic = {.machine = "ethernet-1g"}}));
@@ -269,22 +269,6 @@ TEST(Auto, WhatWasMeasuredIsWisdom) {
   EXPECT_EQ(plan_for(matrix, options).advice()->sentence.find("Wisdom"), std::string::npos) << "another key";
 }
 
-/// Credit alone bounds what is on its way to a port whose queue is short.
-TEST(Auto, MeasuredTimesCountForMoreWhereAQueueMayOverflow) {
-  const CommMatrix matrix = some_matrix();
-  if (matrix.num_messages() == 0) return;
-  const auto counts_for_more = [&](const char* machine, const std::string& executor) {
-    const auto options =
-        automatic({.executor = executor, .automatic = {.machine = machine, .measure = true}});
-    const mpi::Plan plan = plan_for(matrix, options);
-    EXPECT_EQ(plan.advice()->choice().predicted_by, Prediction::measurement);
-    return plan.advice()->sentence.find("slow exchanges not seen") != std::string::npos;
-  };
-  EXPECT_TRUE(counts_for_more("testbed-shallow", "phased"));
-  EXPECT_FALSE(counts_for_more("testbed-shallow", "credit"));
-  EXPECT_FALSE(counts_for_more("shared-memory", "phased"));
-}
-
 /// Writes wisdom that says `scheduler:executor` for this plan.
 void lie(const std::string& path, const CommMatrix& matrix, const std::string& scheduler,
          const std::string& executor, const Machine& machine = find_machine("ethernet-10g")) {
@@ -320,10 +304,10 @@ TEST(Auto, WisdomThatLiesOrIsDamagedIsNotFollowed) {
   }
   expect_delivers(misled);
 
-  lie(path, matrix, "rex", "credit");  // rex forwards: credit cannot carry it
+  lie(path, matrix, "rex", "async");  // rex forwards: async cannot carry it
   mpi::Plan plan = plan_for(matrix, options);
   EXPECT_EQ(plan.advice()->choice().name(), honest);
-  EXPECT_NE(plan.info().warning.find("rex:credit"), std::string::npos);
+  EXPECT_NE(plan.info().warning.find("rex:async"), std::string::npos);
   expect_equal_on_all_ranks(plan.info().warning);
 
   // On a machine that sends in no time at all only planning counts: birkhoff takes too long to be true.

@@ -184,6 +184,23 @@ class CommandLine(Bench):
     def test_missing_file(self):
         self.assert_refused(run(2, "--matrix", str(self.folder / "none.mtx")), "none.mtx")
 
+    def test_broken_file(self):
+        broken = self.write("broken.mtx", FOUR_RANKS.replace("70000", "many"))
+        self.assert_refused(run(4, "--matrix", broken), "broken.mtx:5")
+
+    def test_unknown_scheduler(self):
+        done = run(2, "--matrix", self.matrix, "--schedulers", "lp,fastest")
+        self.assert_refused(done, 'unknown scheduler "fastest"; known: ac, lp')
+
+    def test_help(self):
+        done = run(2, "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout.count("--schedulers"), 1, "printed once, not by every rank")
+
+
+class OnTheFly(Bench):
+    """What needs active messages."""
+
     def test_scheduling_on_the_fly(self):
         methods = "drs_n,drs_n:rma,drs_n:list,drs_n:early,drs_n:refuse:mpi,alltoallv"
         words = ("--schedulers", methods, "--reps", "3", "--drs-delay-us", "5", "--drs-early-bytes", "100")
@@ -208,19 +225,6 @@ class CommandLine(Bench):
             self.assertTrue(0 < line["seconds_min"] <= line["seconds_median"] <= line["seconds_max"])
         table = run(4, "--matrix", self.matrix, "--receive-lists", "--reps", "1").stdout
         self.assertIn("quiesce", table)
-
-    def test_broken_file(self):
-        broken = self.write("broken.mtx", FOUR_RANKS.replace("70000", "many"))
-        self.assert_refused(run(4, "--matrix", broken), "broken.mtx:5")
-
-    def test_unknown_scheduler(self):
-        done = run(2, "--matrix", self.matrix, "--schedulers", "lp,fastest")
-        self.assert_refused(done, 'unknown scheduler "fastest"; known: ac, lp')
-
-    def test_help(self):
-        done = run(2, "--help")
-        self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stdout.count("--schedulers"), 1, "printed once, not by every rank")
 
 
 class LargeMessage(Bench):

@@ -203,33 +203,18 @@ TEST(Datatypes, ArriveAsTheSerialExecutorCarriesTheirBytes) {
       {.scheduler = "ac", .executor = "phased", .hosts = "2", .combine = true},
       {.scheduler = "rex", .executor = "phased", .hosts = "2", .combine = true},
       {.scheduler = "coloring",
-       .executor = "credit",
+       .executor = "depend",
        .hosts = "2",
        .combine = true,
        .combining = {.largest_bytes = 100'000}},
       {.scheduler = "ac", .executor = "async", .shared_memory = true},
       {.scheduler = "coloring",
-       .executor = "credit",
+       .executor = "depend",
        .hosts = "2",
        .shared_memory = true,
        .sharing = {.largest_bytes = 100'000}},
-      {.scheduler = "coloring", .executor = "credit", .hosts = "1"},
-      {.scheduler = "coloring", .executor = "credit", .hosts = "1", .credit = {.window_bytes = max_bytes}},
-      {.scheduler = "coloring",
-       .executor = "credit",
-       .hosts = "1",
-       .credit = {.chunk_bytes = 1000, .window_bytes = 3000}},
-      {.scheduler = "rs_nh",
-       .executor = "credit",
-       .hosts = "1",
-       .credit = {.chunk_bytes = 37, .window_bytes = 1}},
-      {.scheduler = "birkhoff",
-       .executor = "credit",
-       .hosts = "1",
-       .watchdog_s = 60,
-       .credit = {.chunk_bytes = 100}},
-      {.scheduler = "coloring", .executor = "credit"},
-      {.scheduler = "coloring", .executor = "credit", .hosts = "2", .credit = {.window_bytes = 5000}}};
+      {.scheduler = "coloring", .executor = "depend", .hosts = "1"},
+      {.scheduler = "birkhoff", .executor = "async", .watchdog_s = 60, .async = {.max_sends = 2}}};
   int num_runs = 0;
   for (const mpi::PlanOptions& options : all) {
     mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options);
@@ -249,7 +234,7 @@ TEST(Datatypes, ArriveAsTheSerialExecutorCarriesTheirBytes) {
 /// One field, so that its own type is what MPI copies with.
 TEST(Datatypes, MayBeFreedBeforeAMessageToItself) {
   const std::vector<Partner> itself = {{test::world_rank(), 4}};
-  for (const std::string executor : {"phased", "credit"}) {
+  for (const std::string executor : {"phased", "async"}) {
     mpi::Plan plan(MPI_COMM_WORLD, itself, {.scheduler = "coloring", .executor = executor});
     const std::vector<double> out = {1, 0, 2, 0, 3, 4, 0, 5, 0, 6};
     std::vector<double> in(10, 0);
@@ -264,38 +249,6 @@ TEST(Datatypes, MayBeFreedBeforeAMessageToItself) {
     exchange->start();
     exchange->wait();
     EXPECT_EQ(in, out);
-  }
-}
-
-/// The window holds what is planned, but not the fields: the sender has to be asked.
-TEST(Datatypes, TheWindowHoldsTheBytesOfTheFields) {
-  if (test::world_size() < 2) GTEST_SKIP() << "needs two ranks";
-  constexpr double late_s = 0.1;
-  const Rank rank = test::world_rank();
-  mpi::Plan plan(MPI_COMM_WORLD, rank == 0 ? std::vector<Partner>{{0, 900}, {1, 50}} : std::vector<Partner>{},
-                 {.scheduler = "coloring",
-                  .executor = "credit",
-                  .hosts = "1",
-                  .credit = {.chunk_bytes = 8, .window_bytes = 60}});
-  for (const std::int64_t count : {7, 50}) {
-    std::vector<double> data(100, rank == 0 ? 5 : 0);
-    std::vector<double> to_itself(100, 0);
-    const Counts to = rank == 0 ? Counts{50, count} : Counts{};
-    const Counts from = rank == 0 ? Counts{50} : rank == 1 ? Counts{count} : Counts{};
-    const mpi::SendField send{data.data(), MPI_DOUBLE, to};
-    const mpi::ReceiveField receive{rank == 0 ? to_itself.data() : data.data(), MPI_DOUBLE, from};
-    mpi::Exchange exchange = plan.bind(std::span(&send, 1), std::span(&receive, 1));
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin_s = MPI_Wtime();
-    if (rank == 1) std::this_thread::sleep_for(std::chrono::duration<double>(late_s));
-    exchange.start();
-    exchange.wait();
-    if (rank == 0 && count == 50) {
-      EXPECT_GT(MPI_Wtime() - begin_s, 0.9 * late_s);
-    }
-    if (rank == 1) {
-      EXPECT_EQ(std::ranges::count(data, 5.0), count);
-    }
   }
 }
 

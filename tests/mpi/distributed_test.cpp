@@ -99,7 +99,7 @@ TEST(Distributed, TakesMessagesToItselfAndNoMessages) {
 TEST(Distributed, PlansAgainWhileOthersExchange) {
   const CommMatrix matrix = random_density(test::world_size(), 0.7, {.unit_bytes = 2000}, 4);
   const mpi::PlanOptions options{
-      .executor = "credit", .hosts = "", .planning = mpi::Planning::distributed, .distributed = never};
+      .executor = "phased", .hosts = "", .planning = mpi::Planning::distributed, .distributed = never};
   mpi::Plan first = plan_for(matrix, options);
   test::BoundPlan bound(first);
   bound.exchange.start();

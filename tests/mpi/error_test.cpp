@@ -58,12 +58,8 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.executor = "barrier"});
   expect_option_refused("option async.max_sends differs: 0" + on + "3 on " + last_rank(),
                         {.async = {.max_sends = 3}});
-  expect_option_refused("option credit.chunk differs: 2147483647" + on + "1 on " + last_rank(),
-                        {.credit = {.chunk_bytes = 1}});
-  expect_option_refused("option credit.window differs: 4611686018427387904" + on + "1 on " + last_rank(),
-                        {.credit = {.window_bytes = 1}});
-  expect_option_refused("option credit.senders differs: 4" + on + "1 on " + last_rank(),
-                        {.credit = {.window_senders = 1}});
+  expect_option_refused("option device.chunk differs: 1048576" + on + "16 on " + last_rank(),
+                        {.device = {.chunk_bytes = 16}});
   expect_option_refused("option phase_cost differs: 16384" + on + "7 on " + last_rank(),
                         {.phase_cost_bytes = 7});
   expect_option_refused("option topology differs: " + on + "crossbar:64 on " + last_rank(),
@@ -81,9 +77,7 @@ TEST(Errors, WrongOptionsAreRefused) {
   expect("option async.max_sends is -1, below 0", {.executor = "async", .async = {.max_sends = -1}});
   expect("option async.max_sends is for executors that send all at once, as async does, not for auto",
          {.async = {.max_sends = 2}});
-  expect("option credit.chunk is 0, below 1", {.executor = "credit", .credit = {.chunk_bytes = 0}});
-  expect("option credit.window is -1, below 1", {.executor = "credit", .credit = {.window_bytes = -1}});
-  expect("option credit.senders is 0, below 1", {.executor = "credit", .credit = {.window_senders = 0}});
+  expect("option device.chunk is 0, below 16", {.device = {.chunk_bytes = 0}});
   expect("option phase_cost is -1, below 0", {.phase_cost_bytes = -1});
   expect("option phase_cost is 4611686018427387905, above 4611686018427387904",
          {.phase_cost_bytes = max_bytes + 1});

@@ -50,25 +50,15 @@ struct Walk {
 /// Every row of the table, those that tests add too, and settings of some.
 const std::vector<Walk>& walks() {
   static const std::vector<Walk> all = [] {
-    std::vector<Walk> some = {
-        {"async_window_1", "executor=async async.max_sends=1"},
-        {"async_window_2", "executor=async async.max_sends=2"},
-        {"async_window_100", "executor=async async.max_sends=100"},
-        {"phased_two_in_flight", "executor=phased phased.in_flight=2"},
-        {"phased_all_in_flight", "executor=phased phased.in_flight=1000"},
-        {"credit_chunk_by_chunk", "executor=credit hosts=1 credit.chunk=100 credit.window=1"},
-        {"credit_small_window", "executor=credit hosts=1 credit.chunk=1000 credit.window=3000"},
-        {"planless_chunk_by_chunk",
-         "executor=planless hosts=1 planless.unasked=1 credit.chunk=5000 credit.window=1"},
-        {"planless_small_window",
-         "executor=planless hosts=1 planless.unasked=500 credit.chunk=1000 credit.window=3000"},
-        {"depend_for_every_byte", "executor=depend depend.early=1"},
-        {"depend_some_wait", "executor=depend depend.early=500"},
-        {"credit_in_order", "executor=credit hosts=1 credit.chunk=1000 credit.window=3000 credit.senders=1"}};
+    std::vector<Walk> some = {{"async_window_1", "executor=async async.max_sends=1"},
+                              {"async_window_2", "executor=async async.max_sends=2"},
+                              {"async_window_100", "executor=async async.max_sends=100"},
+                              {"phased_two_in_flight", "executor=phased phased.in_flight=2"},
+                              {"phased_all_in_flight", "executor=phased phased.in_flight=1000"},
+                              {"depend_for_every_byte", "executor=depend depend.early=1"},
+                              {"depend_some_wait", "executor=depend depend.early=500"}};
     for (const mpi::RunnableExecutor& row : mpi::runnable_executors())
       some.push_back({std::string(row.name), "hosts=1 executor=" + std::string(row.name), false});
-    for (const std::string executor : {"credit", "planless"})
-      some.push_back({executor + "_within_a_host", "executor=" + executor});
     for (std::size_t place = 0; place < some.size(); ++place) some[place].place = place;
     return some;
   }();
@@ -278,7 +268,7 @@ TEST(ExecutorNames, AreFoundAgain) {
   for (const mpi::RunnableExecutor& row : mpi::runnable_executors())
     EXPECT_TRUE(find_executor(row.name).on_mpi);
   test::expect_error(ErrorCode::invalid_argument,
-                     "unknown executor on MPI \"fast\"; known: async, phased, barrier, pairwise, credit",
+                     "unknown executor on MPI \"fast\"; known: async, phased, barrier, pairwise, depend",
                      [] { mpi::find_runnable_executor("fast"); });
 }
 

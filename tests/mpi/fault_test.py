@@ -34,20 +34,20 @@ def run(cases, *launcher_options):
 class Faults(unittest.TestCase):
     def test_a_rank_that_stops_and_goes_on(self):
         done, said = run(
-            ["pause/credit/all/20", "pause/phased/all/20", "pause/combined/all/20", "pause/memory/all/20"]
+            ["pause/async/all/20", "pause/phased/all/20", "pause/combined/all/20", "pause/memory/all/20"]
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for case, heard in said.items():
             self.assertEqual(heard, {rank: "done" for rank in range(RANKS)}, case)
 
     def test_the_watchdog_leads_to_the_rank_at_fault(self):
-        cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/barrier/all/2", "freeze/credit/all/2"]
+        cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/barrier/all/2"]
         cases += ["freeze/depend/all/2", "freeze/combined/all/2", "freeze/combined/ring/2"]
         cases += ["freeze/memory/all/2", "freeze/memory/ring/2"]
         options = []
         if IS_OPENMPI_5:  # with that option it does not end all ranks when one dies
             options = ["--continuous"]
-            cases += ["kill/phased/all/2", "kill/credit/ring/2"]
+            cases += ["kill/phased/all/2", "kill/depend/ring/2"]
         done, said = run(cases, *options)
         for case, heard in said.items():
             message = f"{case}: {done.stdout}{done.stderr}"
@@ -66,7 +66,7 @@ class Faults(unittest.TestCase):
     def test_planning_and_binding_are_watched(self):
         cases = ["plan_freeze/phased/all/2", "bind_freeze/barrier/all/2"]
         if IS_OPENMPI_5:
-            cases += ["plan/async/all/2", "bind/credit/all/2"]
+            cases += ["plan/async/all/2", "bind/depend/all/2"]
         done, said = run(cases, *(["--continuous"] if IS_OPENMPI_5 else []))
         for case, heard in said.items():
             message = f"{case}: {done.stdout}{done.stderr}"
@@ -78,9 +78,9 @@ class Faults(unittest.TestCase):
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 has a fault tolerance that is known here")
     def test_a_rank_that_dies_is_named_without_a_watchdog(self):
         cases = [
-            *("kill/async/all/0", "kill/phased/ring/0", "kill/barrier/ring/0", "kill/credit/ring/0"),
-            *("plan/phased/all/0", "bind/barrier/all/0", "bind/credit/all/0"),
-            *("late/phased/all/0", "late/credit/all/0"),
+            *("kill/async/all/0", "kill/phased/ring/0", "kill/barrier/ring/0", "kill/depend/ring/0"),
+            *("plan/phased/all/0", "bind/barrier/all/0", "bind/depend/all/0"),
+            *("late/phased/all/0", "late/depend/all/0"),
             *("kill/combined/all/0", "kill/combined/ring/0", "bind/combined/all/0"),
             *("kill/memory/all/0", "kill/memory/ring/0", "bind/memory/all/0"),
         ]

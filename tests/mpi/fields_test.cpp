@@ -128,13 +128,12 @@ TEST(FieldsOfAnyType, ArriveWithEverySchedulerAndExecutor) {
 
 /// A plan of bytes, of which fields have any share, one by one where they are large.
 TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
-  for (const std::string executor : {"phased", "credit"}) {
+  for (const std::string executor : {"phased", "async"}) {
     const Rank n = test::world_size();
     const Rank rank = test::world_rank();
     std::vector<Partner> destinations;
     for (Rank dst = 0; dst < n; ++dst) destinations.push_back({dst, 1 + 1000 * ((rank * dst) % 3)});
-    mpi::Plan plan(MPI_COMM_WORLD, destinations,
-                   {.scheduler = "rs_nh", .executor = executor, .hosts = "1", .credit = {.chunk_bytes = 64}});
+    mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "rs_nh", .executor = executor, .hosts = "1"});
     const auto count = [](Rank src, Rank dst) { return std::int64_t{3 + 5 * src + (dst % 2) * 9000}; };
     Counts out_counts;
     Counts in_counts;
@@ -196,11 +195,8 @@ void expect_none_of_the_empty(const mpi::PlanOptions& options, bool all_empty) {
 
 TEST(FieldsOfAnyType, MessagesWithoutElementsAreNotHandedOver) {
   for (const bool all_empty : {false, true}) {
-    for (const std::string executor : {"async", "phased", "barrier", "credit"})
+    for (const std::string executor : {"async", "phased", "barrier", "depend"})
       expect_none_of_the_empty({.scheduler = "coloring", .executor = executor, .hosts = "1"}, all_empty);
-    expect_none_of_the_empty(
-        {.scheduler = "coloring", .executor = "credit", .hosts = "1", .credit = {.window_bytes = max_bytes}},
-        all_empty);
     expect_none_of_the_empty({.scheduler = "coloring", .executor = "async", .async = {.max_sends = 1}},
                              all_empty);
   }
@@ -209,11 +205,7 @@ TEST(FieldsOfAnyType, MessagesWithoutElementsAreNotHandedOver) {
 
 void expect_arrays(const std::string& executor) {
   SCOPED_TRACE(std::string(executor));
-  mpi::Plan plan(MPI_COMM_WORLD, row(),
-                 {.scheduler = "coloring",
-                  .executor = executor,
-                  .hosts = "1",
-                  .credit = {.chunk_bytes = 1000, .window_bytes = 3000}});
+  mpi::Plan plan(MPI_COMM_WORLD, row(), {.scheduler = "coloring", .executor = executor, .hosts = "1"});
   const auto flat = [](const test::Blocks& blocks, std::span<const Partner> partners) {
     std::vector<std::byte> all;
     for (std::size_t i = 0; i < partners.size(); ++i)
@@ -251,7 +243,7 @@ void expect_arrays(const std::string& executor) {
 }
 
 TEST(Arrays, HoldTheMessagesOfAllPartners) {
-  for (const std::string executor : {"async", "phased", "barrier", "credit"}) expect_arrays(executor);
+  for (const std::string executor : {"async", "phased", "barrier", "depend"}) expect_arrays(executor);
 }
 
 TEST(FieldErrors, AreTheSameOnAllRanks) {

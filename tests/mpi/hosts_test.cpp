@@ -32,30 +32,28 @@ struct Case {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
-      {"coloring", "credit"},
-      {"birkhoff", "credit"},
+      {"coloring", "phased"},
+      {"birkhoff", "phased"},
       {"ac", "async"},
       {"rs_n", "phased", false, mpi::Planning::root},
       {"coloring", "barrier"},
       {"ac", "async", true},
       {"ac", "phased", true, mpi::Planning::root, {1, 0}},
-      {"coloring", "credit", true, mpi::Planning::everywhere, {4000, 2}},
+      {"coloring", "async", true, mpi::Planning::everywhere, {4000, 2}},
       {"ac", "async", true, mpi::Planning::everywhere, {100'000, 1}},
       {"ac", "async", true, mpi::Planning::everywhere, {2000, 0}, 60},
       {"coloring", "barrier", true, mpi::Planning::everywhere, {0, 0}},
-      {"ac", "planless", true},
       {"coloring", "depend", true},
       {"birkhoff", "phased", true},
       {"rex", "barrier", true},
-      {"coloring", "credit", false, mpi::Planning::root},
+      {"coloring", "depend", false, mpi::Planning::root},
       {.scheduler = "ac", .executor = "async", .in_memory = 1000},
       {.scheduler = "ac", .executor = "async", .in_memory = 100'000},
       {.scheduler = "rs_n", .executor = "phased", .planning = mpi::Planning::root, .in_memory = 600},
-      {.scheduler = "coloring", .executor = "credit", .watchdog_s = 60, .in_memory = 600},
+      {.scheduler = "coloring", .executor = "depend", .watchdog_s = 60, .in_memory = 600},
       {.scheduler = "coloring", .executor = "barrier", .in_memory = 0},
-      {.scheduler = "ac", .executor = "planless", .in_memory = 600},
       {.scheduler = "distributed_coloring",
-       .executor = "credit",
+       .executor = "phased",
        .planning = mpi::Planning::distributed,
        .in_memory = 600},
       {.scheduler = "rex", .executor = "phased", .combine = true, .in_memory = 600},
@@ -105,7 +103,6 @@ TEST(HostPlan, DeliversEveryByteBothWays) {
                       .shared_memory = c.in_memory >= 0,
                       .planning = c.planning,
                       .watchdog_s = c.watchdog_s,
-                      .credit = {.chunk_bytes = 4096, .window_bytes = 12'288},
                       .combining = c.combining,
                       .sharing = {.largest_bytes = std::max(c.in_memory, Bytes{0})}});
       EXPECT_EQ(plan.info().combined, c.combine);
@@ -156,7 +153,7 @@ TEST(HostPlan, HandsOverCombinedMessagesOneByOne) {
   for (const Bytes largest : {Bytes{500}, Bytes{100'000}}) {
     mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
                    {.scheduler = "ac",
-                    .executor = "credit",
+                    .executor = "depend",
                     .shared_memory = true,
                     .sharing = {.largest_bytes = largest}});
     expect_arrivals(plan, 60);
@@ -323,12 +320,11 @@ TEST(HostPlan, AutoCombinesWhereOneMessageTakesThePlaceOfSeveral) {
   }
 }
 
-TEST(HostPlan, OfATableSharesTheWindowToo) {
+TEST(HostPlan, OfATable) {
   const Rank n = test::world_size();
   const CommMatrix matrix = uneven(n);
   const PhaseTable table = slice(matrix, make_schedule(matrix, "coloring"), test::world_rank());
-  mpi::Plan plan = mpi::Plan::from_table(
-      MPI_COMM_WORLD, table, {.executor = "credit", .hosts = "2", .credit = {.window_bytes = 4096}});
+  mpi::Plan plan = mpi::Plan::from_table(MPI_COMM_WORLD, table, {.executor = "async", .hosts = "2"});
   expect_both_ways(plan);
 }
 
@@ -344,7 +340,7 @@ TEST(HostPlan, RefusesWhatMakesNoSense) {
   test::expect_same_error(ErrorCode::invalid_argument, "ranks",
                           [&] { plan({.hosts = "0,0,0,0,0,0,0,0,0,0,0,0"}); });
   test::expect_same_error(ErrorCode::not_applicable, "rex", [&] {
-    plan({.scheduler = "rex", .executor = "credit", .hosts = "2", .combine = true});
+    plan({.scheduler = "rex", .executor = "async", .hosts = "2", .combine = true});
   });
   if (test::world_size() == 1) return;
   test::expect_same_error(ErrorCode::mismatch, "option hosts differs: 2 on rank 0, 1 on rank 1",

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of the MPI layer that its users do not see: gathers, derived types for large pieces, requests, tags.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,11 +8,9 @@
 
 #include "exchange/exec/dissemination.hpp"
 #include "exchange/plan/distributed/hosts_first.hpp"
-#include "exchange/planless/port_window.hpp"
 #include "mpi/call.hpp"
 #include "mpi/discover/gather.hpp"
 #include "mpi/host/meeting.hpp"
-#include "mpi/host/tcp_losses.hpp"
 #include "mpi/mpi_support.hpp"
 #include "mpi/requests.hpp"
 
@@ -239,86 +234,6 @@ TEST(HostPorts, UsedTwiceInAPhaseAreAnErrorOfAll) {
   EXPECT_NO_THROW(check_by({0, 1, 0, 1}));
   test::expect_same_error(ErrorCode::mismatch, "phase 1: ranks 0 and 1 of one host both send over its port",
                           [&] { check_by({0, 1, 1, 2}); });
-}
-
-/// A connection from one address of this host to `to`, both ends of which this process has.
-struct Connection {
-  int listens = socket(AF_INET, SOCK_STREAM, 0);
-  int from = socket(AF_INET, SOCK_STREAM, 0);
-  int to = -1;
-
-  explicit Connection(const char* address) {
-    sockaddr_in own{};
-    own.sin_family = AF_INET;
-    inet_pton(AF_INET, address, &own.sin_addr);
-    socklen_t length = sizeof own;
-    auto* const at = reinterpret_cast<sockaddr*>(&own);
-    if (bind(listens, at, length) != 0 || listen(listens, 1) != 0 || getsockname(listens, at, &length) != 0)
-      return;
-    sockaddr_in client{};
-    client.sin_family = AF_INET;
-    inet_pton(AF_INET, "127.0.0.1", &client.sin_addr);
-    if (bind(from, reinterpret_cast<sockaddr*>(&client), sizeof client) != 0) return;
-    if (connect(from, at, length) == 0) to = accept(listens, nullptr, nullptr);
-  }
-  ~Connection() {
-    for (const int descriptor : {listens, from, to})
-      if (descriptor >= 0) close(descriptor);
-  }
-};
-
-TEST(TcpLosses, KnowsConnectionsToOtherAddresses) {
-  TcpLosses before;
-  before.find_sockets();
-  if (before.any_to_others()) GTEST_SKIP() << "MPI itself has such connections";
-  const Connection own("127.0.0.1");
-  ASSERT_GE(own.to, 0);
-  TcpLosses with_own;
-  with_own.find_sockets();
-  EXPECT_FALSE(with_own.any_to_others());
-  const Connection other("127.0.0.2");
-  ASSERT_GE(other.to, 0);
-  TcpLosses with_other;
-  with_other.find_sockets();
-  EXPECT_TRUE(with_other.any_to_others());
-}
-
-TEST(TcpLosses, CountsWhatIsSent) {
-  const Connection other("127.0.0.2");
-  ASSERT_GE(other.to, 0);
-  TcpLosses losses;
-  losses.find_sockets();
-  losses.since_last();
-  const std::array<char, 3000> bytes{};
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(send(other.from, bytes.data(), bytes.size(), 0), 3000);
-  const TcpLosses::Counts counts = losses.since_last();
-  EXPECT_GE(counts.sent, 1);
-  EXPECT_EQ(counts.sent_again, 0);
-}
-
-TEST(Lossiness, IsJudgedOverEnoughSegments) {
-  Lossiness now_and_then;
-  for (int exchange = 0; exchange < 100; ++exchange)
-    EXPECT_FALSE(now_and_then.add(87, exchange % 5 == 0 ? 1 : 0)) << exchange;
-  Lossiness often;
-  bool is_found = false;
-  for (int exchange = 0; exchange < 5; ++exchange) is_found = often.add(87, 1) || is_found;
-  EXPECT_TRUE(is_found) << "one percent";
-  Lossiness much;
-  EXPECT_TRUE(much.add(87, 5)) << "at once";
-  EXPECT_FALSE(much.add(87, 0)) << "judged anew";
-}
-
-TEST(PortWindow, WhatAShareHoldsComesAtOnce) {
-  PortWindow window({.most_bytes = 1 << 20});
-  const Bytes share = window.window_for(1) / 4;
-  EXPECT_EQ(window.chunk_for(share, share), share);
-  EXPECT_EQ(window.chunk_for(share + 1, share), share) << "a quarter of the window";
-  EXPECT_EQ(window.chunk_bytes(), window.chunk_for(share + 1, share));
-  const PortWindow bounded({.chunk_bytes = 700});
-  EXPECT_EQ(bounded.chunk_for(1000, 2000), 700);
-  const PortWindow fixed({.chunk_bytes = 5000, .adapts = false});
-  EXPECT_EQ(fixed.chunk_for(1000, 2000), 5000);
 }
 
 }  // namespace

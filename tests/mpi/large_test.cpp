@@ -33,7 +33,7 @@ TEST(LargeMessage, MoreThanAnIntCountsIsCarriedThereAndBack) {
       rank == 0 ? std::vector<Partner>{{1, large}} : std::vector<Partner>{};
   mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
   mpi::Plan plan_back(MPI_COMM_WORLD, destinations,
-                      {.scheduler = "coloring", .executor = "credit", .hosts = "2"});
+                      {.scheduler = "coloring", .executor = "async", .hosts = "2"});
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
   Words words = make_words(rank == 0 ? factor : 0);
   const auto size = static_cast<std::size_t>(num_words);
@@ -92,7 +92,7 @@ TEST(LargeOffsets, AreBeyondWhatAnIntCounts) {
   const auto letter = [](Rank from, Rank to, Bytes i) {
     return static_cast<std::byte>((7 * from + 3 * to + i) % 251 + 1);
   };
-  for (const std::string executor : {"async", "phased", "barrier", "pairwise", "credit", "depend"})
+  for (const std::string executor : {"async", "phased", "barrier", "pairwise", "depend"})
     for (const bool as_fields : {false, true}) {
       SCOPED_TRACE(executor + (as_fields ? ", fields" : ", arrays"));
       mpi::Plan plan(MPI_COMM_WORLD, everybody,

@@ -18,7 +18,7 @@ CommMatrix some_matrix(Bytes unit_bytes) {
   return random_density(world_size(), 0.7, {.unit_bytes = unit_bytes, .max_units = 9}, 5);
 }
 
-/// hosts "1": every rank has a port, so that credit is among what is tried.
+/// hosts "1": every rank has a port.
 mpi::PlanOptions trying(const std::string& hosts) {
   mpi::PlanOptions options{.scheduler = "auto"};
   options.hosts = hosts;
@@ -106,7 +106,7 @@ TEST(Learning, TriesSeveralMethodsAndTellsWhatTheyTook) {
     EXPECT_GT(method.mean_s, 0) << method.name;
   }
   const std::string order = plan.info().scheduler;
-  EXPECT_EQ(names, (std::set<std::string>{order + ":credit", order + ":async",
+  EXPECT_EQ(names, (std::set<std::string>{order + ":async", order + ":async@async.max_sends=4",
                                           order + ":phased@phased.in_flight=2"}));
   ASSERT_FALSE(info.methods.empty());
   EXPECT_EQ(info.methods.front().name, order + ":" + plan.info().executor);
@@ -217,7 +217,7 @@ TEST(Learning, KeepsToGrantsWhereItMayNotLearn) {
   mpi::Plan plan = plan_for(some_matrix(9'000), options);
   unsetenv("XDG_CONFIG_HOME");
   if (world_size() > 1) {
-    EXPECT_EQ(plan.info().executor, "credit");
+    EXPECT_EQ(plan.info().executor, "async");
     EXPECT_FALSE(find_scheduler(plan.info().scheduler).needs_topology());
   }
   test::BoundPlan bound(plan);

@@ -120,22 +120,17 @@ TEST(Listing, APartnerMayStandThereSeveralTimes) {
                                         {"coloring", "barrier"},
                                         {"ac", "async"},
                                         {"slices", "phased"},
-                                        {"slices", "credit"},
-                                        {"coloring", "credit"},
+                                        {"slices", "async"},
                                         {"coloring", "pairwise"},
-                                        {"coloring", "planless"},
                                         {"coloring", "depend"},
                                         {"bruck", "phased"},
                                         {"coloring", "phased", root},
-                                        {"distributed_coloring", "credit", distributed},
+                                        {"distributed_coloring", "async", distributed},
                                         {"auto", "auto"}});
   for (const Way& way : ways) {
     SCOPED_TRACE(std::string(way.scheduler) + ":" + way.executor);
     mpi::PlanOptions options{.scheduler = way.scheduler, .executor = way.executor, .planning = way.planning};
-    options.hosts = "1";  // each rank a port of its own, or credit has nothing to grant
-    options.credit.window_bytes = 2048;
-    options.credit.chunk_bytes = 500;
-    options.credit.adapt = false;
+    options.hosts = "1";  // each rank a port of its own
     options.depend.early_bytes = 1000;
     mpi::Plan plan(MPI_COMM_WORLD, listed_by(test::world_rank(), n), options);
     const auto sources = plan.sources();

@@ -16,14 +16,14 @@ void expect_refused(const std::string& why, const std::string& text) {
 
 TEST(OptionText, SetsWhatItNames) {
   const PlanOptions options = PlanOptions::parse(
-      "scheduler=coloring executor=credit\tcredit.window=64KiB credit.chunk=8000 auto.reuse=12\n"
+      "scheduler=coloring executor=async\tdevice.chunk=64KiB depend.early=8000 auto.reuse=12\n"
       "watchdog=250ms check=false planning=root topology=\"file:my net.txt\" hosts=\"\" "
       "seed=18446744073709551615");
   EXPECT_EQ(options.scheduler, "coloring");
-  EXPECT_EQ(options.executor, "credit");
-  EXPECT_EQ(options.credit.window_bytes, 65536);
-  EXPECT_EQ(options.credit.chunk_bytes, 8000);
-  EXPECT_EQ(options.credit.window_senders, mpi::CreditOptions{}.window_senders);
+  EXPECT_EQ(options.executor, "async");
+  EXPECT_EQ(options.device.chunk_bytes, 65536);
+  EXPECT_EQ(options.depend.early_bytes, 8000);
+  EXPECT_EQ(options.async.max_sends, mpi::AsyncOptions{}.max_sends);
   EXPECT_EQ(options.automatic.reuse, 12U);
   EXPECT_DOUBLE_EQ(options.watchdog_s, 0.25);
   EXPECT_FALSE(options.check);
@@ -65,15 +65,16 @@ TEST(OptionText, EveryOptionHasANameAndASentence) {
 }
 
 TEST(OptionText, SaysWhatIsWrong) {
-  expect_refused("there is no option \"schedular\"; known: scheduler, executor, effort, seed", "schedular=lp");
+  expect_refused("there is no option \"schedular\"; known: scheduler, executor, effort, seed",
+                 "schedular=lp");
   expect_refused("\"scheduler\" has no value; write name=value", "scheduler = lp");
   expect_refused("option seed is a whole number, not \"-1\"", "seed=-1");
   expect_refused("option seed is a whole number, not \"18446744073709551616\"", "seed=18446744073709551616");
   expect_refused("option check is true or false, not \"yes\"", "check=yes");
   expect_refused("option effort is one of estimate, learn, measure, not \"much\"", "effort=much");
   expect_refused("option planning is one of everywhere, root, distributed, not \"here\"", "planning=here");
-  expect_refused("option credit.window is wrong: no unit here is called 'KB/s'", "credit.window=3KB/s");
-  expect_refused("option credit.window is a whole number of bytes, not \"0.3B\"", "credit.window=0.3B");
+  expect_refused("option device.chunk is wrong: no unit here is called 'KB/s'", "device.chunk=3KB/s");
+  expect_refused("option device.chunk is a whole number of bytes, not \"0.3B\"", "device.chunk=0.3B");
   expect_refused("option watchdog is wrong", "watchdog=soon");
   expect_refused("the quote of topology does not end", "topology=\"a b");
 }
@@ -113,28 +114,9 @@ TEST(OptionsAtRunTime, ThatAreWrongFailOnAllRanks) {
     test::expect_same_error(ErrorCode::parse, "NUICE_OPTIONS: there is no option \"windw\"",
                             [] { mpi::Plan(MPI_COMM_WORLD, ring()); });
   }
-  const Environment set("credit.window=0", 0);
-  test::expect_same_error(ErrorCode::invalid_argument, "option credit.window is 0, below 1",
+  const Environment set("device.chunk=0", 0);
+  test::expect_same_error(ErrorCode::invalid_argument, "option device.chunk is 0, below 16",
                           [] { mpi::Plan(MPI_COMM_WORLD, ring()); });
-}
-
-TEST(WhatAnExchangeUses, IsAsyncWhereWindowsHoldAll) {
-  const auto used = [](Bytes bytes) {
-    const std::vector<Partner> to = {{(test::world_rank() + 1) % test::world_size(), bytes}};
-    mpi::Plan plan(
-        MPI_COMM_WORLD, to,
-        {.scheduler = "coloring", .executor = "credit", .hosts = "1", .credit = {.window_bytes = 1000}});
-    std::vector<char> out(static_cast<std::size_t>(bytes)), in(out.size());
-    const mpi::Exchange exchange =
-        plan.bind(mpi::SendArray{out.data(), bytes}, mpi::ReceiveArray{in.data(), bytes});
-    EXPECT_EQ(plan.info().executor, "credit");
-    return exchange.info();
-  };
-  EXPECT_EQ(used(1000).executor, "async");
-  EXPECT_NE(used(1000).why.find("fits its window"), std::string::npos);
-  if (test::world_size() < 2) return;
-  EXPECT_EQ(used(1001).executor, "credit");
-  EXPECT_EQ(used(1001).why, "");
 }
 
 }  // namespace

@@ -59,8 +59,7 @@ void exchange_with_gaps(MPI_Comm comm) {
        .counts = {ones.data(), n},
        .displs = {places.data(), n},
        .types = {&type, 1}},
-      nuice::mpi::PlanOptions::parse(
-          "scheduler=coloring executor=credit credit.chunk=1000 credit.window=4000 hosts=1"));
+      nuice::mpi::PlanOptions::parse("scheduler=coloring executor=phased hosts=1"));
   x.start();
   x.wait();
   check(received[0] == 1.5 && received[1] == 0, "numbers with gaps between them");
@@ -99,7 +98,7 @@ int main() {
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
   MPI_Comm_create_from_group(group, "nuice.test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
   for (const char* const options :
-       {"", "scheduler=coloring executor=credit", "scheduler=rs_n", "watchdog=30s"})
+       {"", "scheduler=coloring executor=async", "scheduler=rs_n", "watchdog=30s"})
     exchange_all(comm, nuice::mpi::PlanOptions::parse(options));
   exchange_with_gaps(comm);
   halo_of(comm);

@@ -100,13 +100,12 @@ constexpr Kind kinds[] = {{"ac", "async"},
                           {"rs_nh", "phased"},
                           {"coloring", "barrier"},
                           {"rex", "phased"},
-                          {"coloring", "credit"},
-                          {"rs_nh", "credit"},
-                          {"coloring", "credit", 0, "auto"},
-                          {"coloring", "credit", 0, "2"},
+                          {"coloring", "depend"},
+                          {"rs_nh", "depend"},
+                          {"coloring", "async", 0, "2"},
                           {"ac", "phased", 0, "2", true},
-                          {"coloring", "credit", 0, "2", true},
-                          {"coloring", "credit", 0, "2", false, true},
+                          {"coloring", "async", 0, "2", true},
+                          {"coloring", "depend", 0, "2", false, true},
                           {"ac", "async", 0, "auto", false, true}};
 
 /// One plan with a matrix of its own, exchanged forwards and backwards, as a whole and message by message.
@@ -250,9 +249,7 @@ void expect_large_fields(const std::string& executor) {
   const std::int64_t count = (std::int64_t{1} << 31) + 5;
   const bool is_sender = test::world_rank() == 0;
   mpi::Plan plan(MPI_COMM_WORLD, is_sender ? std::vector<Partner>{{1, 1000}} : std::vector<Partner>{},
-                 {.scheduler = "coloring",
-                  .executor = executor,
-                  .credit = {.chunk_bytes = 1 << 20, .window_bytes = 8 << 20}});
+                 {.scheduler = "coloring", .executor = executor});
   const auto letter = [](std::int64_t i) { return static_cast<char>((i * 2654435761) >> 20); };
   const std::vector<std::int64_t> counts = {count};
   const std::vector<std::int64_t> few = {3};
@@ -281,7 +278,7 @@ TEST(LargeFields, MoreElementsThanAnIntCountsAreCarried) {
   if (!is_long()) GTEST_SKIP() << "needs 5 GB of memory: only with NUICE_SOAK_ROUNDS";
   if (test::world_size() != 2) GTEST_SKIP() << "on two ranks";
   expect_large_fields("phased");
-  expect_large_fields("credit");
+  expect_large_fields("async");
 }
 
 }  // namespace

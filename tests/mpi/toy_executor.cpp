@@ -11,14 +11,14 @@ namespace nuice {
 namespace {
 
 /// As phased, but waits for the sends of a phase before it looks for its receives.
-mpi::BoundRun bind_toy(const mpi::Binding& binding) {
+std::unique_ptr<mpi::Run> bind_toy(const mpi::Binding& binding) {
   mpi::TableRequests requests = mpi::make_requests(binding, false);
   std::vector<mpi::RequestCount> ends;
   for (const mpi::RequestCount& end : mpi::ends_of_phases(binding.table, requests.ends, false)) {
     ends.push_back({ends.empty() ? 0 : ends.back().receives, end.sends});
     ends.push_back(end);
   }
-  return {std::make_unique<mpi::Steps>(std::move(requests), std::move(ends), binding.arrivals), "toy"};
+  return std::make_unique<mpi::Steps>(std::move(requests), std::move(ends), binding.arrivals);
 }
 
 const bool is_added = [] {

@@ -105,7 +105,7 @@ def test_the_command(nuice_main, matrix_file: Path) -> None:
     for c in advice.candidates[1:]:
         assert f"Not {c.name}: {c.why_not}" in text.out
     mpi = nuice_main(*words, "--candidates", "mpi", "--json").json()
-    assert {c["executor"] for c in mpi["candidates"]} == {"async", "phased", "barrier", "credit"}
+    assert {c["executor"] for c in mpi["candidates"]} == {"async", "phased", "barrier"}
     rule = nuice_main(*words, "--predict-by", "rule", "--json").json()
     assert {c["predicted_by"] for c in rule["candidates"]} == {"rule"}
 

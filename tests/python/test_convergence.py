@@ -17,7 +17,7 @@ def record(method: str, times: list[float], by: list[str] | None, best: str | No
         "exchange_seconds_median": sorted(times)[len(times) // 2],
         "exchange_methods_all": by,
         "best_mpi": best,
-        "learnt": {"executor": "credit", "methods": [{"name": "coloring:credit", "is_in": True}]}
+        "learnt": {"executor": "phased", "methods": [{"name": "coloring:phased", "is_in": True}]}
         if by
         else None,
     }
@@ -30,7 +30,7 @@ def run(folder: Path, *words: str, status: int = 0) -> subprocess.CompletedProce
 
 
 def test_runs_of_methods(tmp_path: Path) -> None:
-    by = ["coloring:credit", "coloring:credit", "coloring:async", "coloring:credit"]
+    by = ["coloring:phased", "coloring:phased", "coloring:async", "coloring:phased"]
     lines = [
         record("auto", [0.3, 0.2, 0.5, 0.1], by, "alltoallv"),
         record("alltoallv", [0.4, 0.4, 0.4, 0.4], None, "alltoallv"),
@@ -39,9 +39,9 @@ def test_runs_of_methods(tmp_path: Path) -> None:
     result = json.loads(run(tmp_path, "b.json", "--json", "--plot", "b.png").stdout)
     found = [(r["method"], r["first"], r["last"], r["max_seconds"]) for r in result["runs"]]
     assert found == [
-        ("coloring:credit", 1, 2, 0.3),
+        ("coloring:phased", 1, 2, 0.3),
         ("coloring:async", 3, 3, 0.5),
-        ("coloring:credit", 4, 4, 0.1),
+        ("coloring:phased", 4, 4, 0.1),
     ]
     assert (result["best_mpi"], result["best_mpi_seconds"]) == ("alltoallv", 0.4)
     assert (tmp_path / "b.png").stat().st_size > 1000

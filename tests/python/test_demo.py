@@ -133,7 +133,7 @@ def some_network() -> dict:
     common = {"warmup": 1, "tcp_segments_sent_again": 7.0, "verified": True, "refused": None}
     records = [
         {"method": "isend", "scheduler": None, "exchange_begins_all": [0, 10.1, 10.1], **common},
-        {"method": "auto", "scheduler": "coloring", "choice": "coloring:credit", **common},
+        {"method": "auto", "scheduler": "coloring", "choice": "coloring:phased", **common},
     ]
     records[0]["exchange_seconds_all"] = [9.0, 0.2, 0.2]
     records[1] |= {"exchange_begins_all": [0, 10.5, 10.5], "exchange_seconds_all": [9.0, 0.1, 0.1]}
@@ -156,7 +156,7 @@ def test_what_the_network_showed_is_what_was_measured() -> None:
     assert "120 ms (alltoallv): auto is 1.20 times as fast" in words
     del network["tuned"]
     assert "btl_tcp_rcvbuf" not in " ".join(demo_network.closing_words(network, 2))
-    assert "coloring:credit" in words
+    assert "coloring:phased" in words
     at, shares = port_shares(theirs["typical"], network, 0.3)
     assert shares.shape == (2, len(at) - 1)
     assert shares[0, (at[:-1] > 0.011) & (at[:-1] < 0.08)] == pytest.approx(1, abs=0.01)

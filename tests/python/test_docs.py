@@ -37,8 +37,8 @@ def test_the_page_about_python_is_true(
 
 
 MARKED = re.compile(r"^<!-- cpp: ?(.*?) ?-->\n```cpp\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-HOW_TO = ("at-scale", "exchange", "halo", "active-messages", "own-schedulers")
-COMPILED_PAGES = ["README.md", *(f"docs/how-to/{page}.md" for page in HOW_TO)]
+HOW_TO = ("at-scale", "exchange", "halo", "own-schedulers")
+COMPILED_PAGES = ["README.md", "am/docs/active-messages.md", *(f"docs/how-to/{page}.md" for page in HOW_TO)]
 
 
 def cpp_blocks(page: str) -> list[tuple[str, str]]:
@@ -76,7 +76,14 @@ def test_the_code_of_the_pages_compiles(page: str, tmp_path: Path) -> None:
         source += f"namespace block_{number} {{\n{body}\n}}\n"
     file = tmp_path / "page.cpp"
     file.write_text("\n".join(sorted(headers)) + "\n" + source)
-    command = [compiler(), "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", str(file)]
+    command = [
+        compiler(),
+        "-std=c++20",
+        "-fsyntax-only",
+        f"-I{ROOT}/include",
+        f"-I{ROOT}/am/include",
+        str(file),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:3000]
 
@@ -86,7 +93,7 @@ def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
     (code,) = [code for mark, code in cpp_blocks("README.md") if mark == "program"]
     (tmp_path / "main.cpp").write_text(code)
     prefix = Path(compiler()).parent.parent
-    if not (prefix / "lib" / "libnuice_core.a").exists():
+    if not (prefix / "lib" / "libnuice.a").exists():
         pytest.skip("nuice is not installed beside mpicxx")
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.20)\nproject(first CXX)\nfind_package(nuice REQUIRED)\n"
@@ -146,7 +153,7 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_every_link_leads_somewhere_in_the_tree_as_cloned() -> None:
     dead = []
-    folders = ("docs", "lab", "packaging")
+    folders = ("docs", "am", "lab", "packaging")
     pages = [*ROOT.glob("*.md"), *(page for folder in folders for page in (ROOT / folder).rglob("*.md"))]
     for page in pages:
         for link, anchor in re.findall(
@@ -189,7 +196,11 @@ def test_every_option_and_error_and_variable_has_its_row() -> None:
     codes = re.findall(r"^  (\w+) = \d+, +///<", (ROOT / "include/nuice/core/error.hpp").read_text(), re.M)
     assert len(codes) > 8
     assert first_column("errors.md") == set(codes)
-    sources = [*(ROOT / "src").rglob("*.cpp"), *(ROOT / "python").rglob("*.py")]
+    sources = [
+        *(ROOT / "src").rglob("*.cpp"),
+        *(ROOT / "am/src").rglob("*.cpp"),
+        *(ROOT / "python").rglob("*.py"),
+    ]
     read = r"""(?:getenv|environment|number_from|environ\.get)\("(NUICE_\w+)"""
     variables = {name for file in sources for name in re.findall(read, file.read_text(encoding="utf-8"))}
     assert len(variables) > 10

@@ -71,9 +71,9 @@ def test_async_waits_for_nothing_and_others_are_refused() -> None:
     plan = nuice.plan(matrix, "coloring")
     assert "requires" not in goal_text(plan.schedule, 5, "async")
     with pytest.raises(
-        nuice.Error, match="cannot say what the executor credit waits for; it can for async, phased"
+        nuice.Error, match="cannot say what the executor depend waits for; it can for async, phased"
     ):
-        goal_text(plan.schedule, 5, "credit")
+        goal_text(plan.schedule, 5, "depend")
 
 
 def test_the_command(tmp_path: Path) -> None:

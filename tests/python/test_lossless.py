@@ -56,7 +56,6 @@ def test_every_packet_of_every_method_arrives_once_and_in_order(fabric, tmp_path
     methods = [
         "ac:async",
         "coloring:phased",
-        "coloring:credit",
         "link_coloring:depend",
         "clos_coloring:async",
     ]

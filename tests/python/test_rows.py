@@ -21,7 +21,7 @@ INSTALLED = Path(sys.prefix)
 def toy_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command of docs/how-to/own-schedulers.md."""
     path = tmp_path_factory.mktemp("toy") / "toy_rows.so"
-    core = min(INSTALLED.glob("lib*/**/libnuice_core.a"))  # lib64 may be a link to lib
+    core = min(INSTALLED.glob("lib*/**/libnuice.a"))  # lib64 may be a link to lib
     sources = [TOY / name for name in ("shift.cpp", "patient.cpp", "rows.cpp")]
     command = [
         "c++",

@@ -405,7 +405,7 @@ def test_exchanges_on_the_network_are_measured():
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     figures = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {f["method"] for f in figures} >= {"alltoallv", "auto", "coloring:credit"}
+    assert {f["method"] for f in figures} >= {"alltoallv", "auto", "coloring:async"}
     assert all(f["verified"] is True and f["to_bound"] > 1 for f in figures)
     assert min(f["to_best_mpi"] for f in figures) <= 1 <= max(f["to_best_mpi"] for f in figures)
     assert namespaces() == []
@@ -420,7 +420,7 @@ def test_exchanges_outlive_a_slow_port_a_stopped_host_and_a_switch_that_fails(ho
     pairs = [(src, dst) for src in range(1, 5) for dst in range(1, 5) if src != dst]
     lines = ["%%MatrixMarket matrix coordinate integer general", f"4 4 {len(pairs)}"]
     matrix.write_text("\n".join(lines + [f"{src} {dst} 150000" for src, dst in pairs]) + "\n")
-    methods = ["coloring:credit", "coloring:phased", "coloring:async"]
+    methods = ["coloring:depend", "coloring:phased", "coloring:async"]
     program = [find_program("nuice-bench"), "--json", "--matrix", str(matrix), "--reps", "25"]
     words = ["run", "--timeout", "60", *program, "--schedulers", ",".join(methods)]
     process = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

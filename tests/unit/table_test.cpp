@@ -78,14 +78,13 @@ TEST(Executors, HaveUniqueNamesTextAndSource) {
     EXPECT_TRUE(row.has_phases() || !row.carries_out(0)) << row.name << " would forward without phases";
   }
   EXPECT_ERROR(find_executor("fast"), ErrorCode::invalid_argument,
-               {"unknown executor \"fast\"; known: async, phased, barrier, pairwise, credit"});
+               {"unknown executor \"fast\"; known: async, phased, barrier, pairwise, depend"});
 }
 
 TEST(Executors, OnlyThoseWithPhasesForward) {
   EXPECT_TRUE(find_executor("phased").carries_out(one_port));
   EXPECT_FALSE(find_executor("async").carries_out(one_port));
   EXPECT_TRUE(find_executor("async").carries_out(direct | one_port));
-  EXPECT_FALSE(find_executor("credit").carries_out(one_port));
   EXPECT_FALSE(find_executor("handshake").carries_out(direct | one_port));
 }
 

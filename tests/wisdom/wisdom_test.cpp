@@ -83,7 +83,7 @@ TEST_F(WisdomTest, TheNewestOfAKeyCounts) {
   add(entry(1));
   add(entry(2));
   WisdomEntry again = entry(1, "lp");
-  again.executor = "credit";
+  again.executor = "async";
   add(again);
   const WisdomFile file = read_wisdom(path_);
   ASSERT_EQ(file.entries.size(), 2U);

@@ -3,7 +3,7 @@
 // adviser, plans on MPI, the command and the docs all read it.
 //
 //   for (const Executor& row : executors()) ...
-//   find_executor("credit").pace          // Pace::grants
+//   find_executor("depend").pace          // Pace::notices
 //
 // A row says what an executor waits for (its pace), and so what a simulator or a predictor makes of it. What it does over
 // MPI is a row of another table, src/exchange/exec/table.cpp, under the same name.
@@ -23,7 +23,6 @@ enum class Pace : std::uint8_t {
   phases,    ///< For its own send and receive of a phase.
   barriers,  ///< As phases, and for all ranks after every phase.
   pairs,  ///< As phases; two ranks that exchange meet first, and the lower one receives first where a port needs that.
-  grants,  ///< For its receivers, which grant the bytes that may be sent.
   notices,  ///< For notices that the transfers before it on its ports and links have completed (dependencies.hpp).
   inquiries,  ///< For its receivers, which it asks before every message. It needs no schedule.
 };
@@ -35,8 +34,6 @@ struct Executor {
   Pace pace;
   unsigned needs;  ///< Guarantee flags of the schedules that it can carry out; 0: any.
   bool on_mpi;     ///< Whether plans on MPI have it.
-  /// Whether it sends what a schedule sends in an order of its own. The adviser, which chooses orders, does not try it.
-  bool has_own_order = false;
   /// Whether the scheduler "auto" tries it on the user's own exchanges, in addition to its choice (docs/adr/0034).
   bool is_tried = false;
   /// With these options, where the user has not set them ("phased.in_flight=2"): as PlanOptions::parse() takes them.
@@ -47,9 +44,9 @@ struct Executor {
   bool needs_schedule() const { return without_scheduler.empty(); }
   /// Phase by phase. Only such executors carry out schedules that forward messages.
   bool has_phases() const { return pace == Pace::phases || pace == Pace::barriers || pace == Pace::pairs; }
-  /// By simulate(), or without a schedule by simulate_drs_n(). Grants and notices are only modelled, or simulated packet
-  /// by packet (simulate_packets()).
-  bool is_simulated() const { return pace != Pace::grants && pace != Pace::notices; }
+  /// By simulate(), or without a schedule by simulate_drs_n(). Notices are only modelled, or simulated packet by
+  /// packet (simulate_packets()).
+  bool is_simulated() const { return pace != Pace::notices; }
   /// Whether it carries out schedules with these guarantees.
   bool carries_out(unsigned guarantees) const { return needs_schedule() && (guarantees & needs) == needs; }
 };

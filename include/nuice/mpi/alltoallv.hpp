@@ -90,7 +90,7 @@ Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const Re
 // Collective. As MPI_Alltoallv, MPI_Alltoallw and their neighbours: the whole exchange, without init and without a plan, so that counts may
 // differ in every call, on any ranks. Up to 16 sets of arguments are kept with the communicator; a call with known ones
 // sets nothing up. Only the first call on a communicator waits for ranks that have no message for this one. NUICE_OPTIONS of rank 0 holds
-// (credit, planless, hosts, watchdog).
+// (hosts, watchdog).
 // Errors: in the first call as above. Later, errors of one rank reach the others while they wait, or in their next call; every call on
 // this communicator then fails with the same error. A rank that expects a message that is not sent waits as in MPI, unless there is a watchdog.
 void alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);

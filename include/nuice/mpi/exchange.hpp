@@ -73,45 +73,28 @@ enum class Direction {
               ///< arrived goes back, as ghost entries are added to their owners.
 };
 
-/// What was tried on exchanges of the user's own.
-struct WindowTrial {
-  Bytes window_bytes;
-  Bytes chunk_bytes;
-  int reports;    ///< Number of blocks of exchanges that were reported: of one exchange at first, then of 16.
-  double mean_s;  ///< Of the slowest rank.
-};
-
 /// A method that the scheduler "auto" tries on exchanges of the user's own.
 struct MethodTrial {
-  std::string name;  ///< "coloring:credit"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
-  int blocks;        ///< Number of blocks of exchanges in which it was timed.
-  double
-      mean_s;  ///< Of the slowest rank, in start, test, wait and next; the worst third of the blocks left out.
-  bool is_in;  ///< Whether it is tried again.
+  std::string name;  ///< "coloring:phased"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
+  int blocks;        ///< Number of rounds in which it was timed.
+  double mean_s;     ///< Of the slowest rank, in start, test, wait and next; the geometric mean of the rounds.
+  bool is_in;        ///< Whether it is tried again.
 };
 
-/// What carries out an exchange. Executor and why are equal on all ranks; what was learnt is once all have heard of it.
+/// What carries out an exchange. The executor is equal on all ranks; what was learnt is once all have heard of it.
 struct ExchangeInfo {
-  std::string
-      executor;  ///< A name of nuice::executors(): the plan's, or one that does the same for less here.
+  std::string executor;         ///< The plan's, or where methods are tried the one in use.
   std::string scheduler;        ///< The plan's, or where methods are tried that of the one in use.
   std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
   std::string last;             ///< Where methods are tried: the one of the last exchange.
   std::vector<MethodTrial>
-      methods;      ///< Where methods are tried: all of them, the one chosen beforehand first.
-  std::string why;  ///< Why it is another one than the plan's, in a sentence; empty where it is not.
+      methods;  ///< Where methods are tried: all of them, the one chosen beforehand first.
   /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
   std::string combined;
   /// Of PlanOptions::shared_memory: how many messages go so, or why none does, in words; empty without it.
   std::string shared_memory;
   /// Where buffers lie in a GPU's memory, on this rank or another: how they are carried, and why, in words; empty otherwise.
   std::string device;
-  // Of the executor credit, as they are now; 0 and empty otherwise.
-  Bytes window_bytes = 0;  ///< Of this rank; max_bytes: nothing is asked for.
-  Bytes chunk_bytes = 0;
-  bool is_settled = false;          ///< Nothing is being tried.
-  std::int64_t changed_after = 0;   ///< The last change of the window came with the so-manieth report.
-  std::vector<WindowTrial> trials;  ///< By ascending window, then chunk.
 };
 
 class DeviceRun;  // of the library
@@ -119,8 +102,8 @@ class KeptCalls;  // likewise
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
-/// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; where it is told what
-/// to send (credit), or with a watchdog, it looks again and again and gives up its core between two looks.
+/// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; with a
+/// watchdog it looks again and again and gives up its core between two looks.
 ///
 /// When several exchanges of executors other than async are active together, wait for them in the
 /// same order on all ranks or test() them in turn: later phases begin inside test and wait only.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges without a plan: every rank names its messages of this one exchange, and nothing is agreed upon beforehand. The pace is that of
-// the executor credit, set by the receivers; the order is one that every rank knows by itself.
+// Exchanges without a plan: every rank names its messages of this one exchange, and nothing is agreed upon
+// beforehand. All messages leave at once, to the next rank first, then to the one after it, and so on.
 //
 //   nuice::mpi::Exchanger exchanger(MPI_COMM_WORLD);                 // once; collective
 //   exchanger.exchange(sends, receives);                             // any messages, other ones each time
 //   auto exchange = exchanger.bind(sends, receives);                 // or in the background, and as often as you like
 //   exchange.start(); ...; exchange.wait();
 //
-// Both ends of a message know its bytes, as with MPI_Alltoallv. Where patterns repeat, a Plan may be faster by what order is worth
-// (measured: 0.85 to 1.29 times the speed); where they do not, planning costs more than it gains. When receivers do not know their senders: discover.hpp.
+// Both ends of a message know its bytes, as with MPI_Alltoallv. Where patterns repeat, a Plan may be faster by what
+// order is worth; where they do not, planning costs more than it gains. When receivers do not know their senders:
+// discover.hpp.
 #pragma once
 
 #include <mpi.h>
@@ -16,20 +17,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "nuice/core/types.hpp"
 #include "nuice/mpi/exchange.hpp"
-#include "nuice/mpi/options.hpp"
 
 namespace nuice::mpi {
 
 /// Those of rank 0 count.
 struct ExchangerOptions {
-  CreditOptions credit = {};
-  PlanlessOptions planless = {};
-  /// As PlanOptions::hosts. Ranks of one host send each other everything at once, and share the window.
-  std::string hosts = "auto";
   double watchdog_s = 0;  ///< As PlanOptions::watchdog_s.
 };
 
@@ -42,10 +37,11 @@ class Exchanger {
   /// Exchanges that are bound stay good.
   ~Exchanger();
 
-  /// One exchange from its begin to its end. Both ends of every message must call, with the messages of one pair in the same order; a rank
-  /// without messages need not. Several messages for one rank, and messages to itself, may be among them. Throws Error
-  /// invalid_argument, on this rank alone and before anything is sent, for ranks outside and negative counts; mismatch, which names the pair, where
-  /// bytes differ; mpi and timeout as Exchange::wait().
+  /// One exchange from its begin to its end. Both ends of every message must call, with the messages of one pair in the
+  /// same order; a rank without messages need not. Several messages for one rank, and messages to itself, may be among
+  /// them. Throws Error invalid_argument, on this rank alone and before anything is sent, for ranks outside and negative
+  /// counts; mismatch, which names the pair, on a receiver that gets other bytes than it expects; mpi and timeout as
+  /// Exchange::wait().
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
   /// The same to be started and waited for, any number of times; buffers may change in between, sizes not. Does not communicate. Several

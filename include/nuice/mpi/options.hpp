@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a plan is made with. Every option has a name, so that it can be given as text too, by a program or at run time:
 //
-//   Plan plan(comm, destinations, {.scheduler = "coloring", .executor = "credit", .credit = {.window_bytes = 65536}});
-//   Plan plan(comm, destinations, PlanOptions::parse("scheduler=coloring executor=credit credit.window=64KiB"));
-//   NUICE_OPTIONS="scheduler=coloring executor=credit" mpiexec ...       // on top of what the program says
+//   Plan plan(comm, destinations, {.scheduler = "coloring", .executor = "async", .async = {.max_sends = 4}});
+//   Plan plan(comm, destinations, PlanOptions::parse("scheduler=coloring executor=async async.max_sends=4"));
+//   NUICE_OPTIONS="scheduler=coloring executor=phased" mpiexec ...       // on top of what the program says
 #pragma once
 
 #include <climits>
@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "nuice/core/credit.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/executor.hpp"
 #include "nuice/core/outcome.hpp"
 #include "nuice/core/types.hpp"
@@ -32,8 +32,8 @@ enum class Planning {
 
 /// How much is measured to find what is fast, as FFTW's planner flags.
 enum class Effort {
-  estimate,  ///< Nothing: AutoOptions::learn and measure are off, and windows are as the options say (default_window_bytes).
-  learn,     ///< The exchanges themselves show it (AutoOptions::learn, CreditOptions::adapt).
+  estimate,  ///< Nothing: AutoOptions::learn and measure are off.
+  learn,     ///< The exchanges themselves show it (AutoOptions::learn).
   measure    ///< Candidates are timed while planning, too (AutoOptions::measure).
 };
 
@@ -42,6 +42,9 @@ struct AsyncOptions {
   /// The maximum number of active sends of a rank, each of them synchronous, so that a slow receiver's buffers cannot
   /// overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends = 0;
+  /// The bytes of a piece. Messages of plain bytes travel as 2 to 16 pieces, longer ones whole. MPI sends a short message at once; for a
+  /// long one it first asks the receiver, behind all bytes that are queued on the way. 0: 32 KiB over TCP, else whole.
+  Bytes chunk_bytes = 0;
 };
 
 /// Of the executor phased.
@@ -50,29 +53,6 @@ struct PhasedOptions {
   /// time it takes to notice that a phase is over, and two or three senders meet at a port now and then. Schedules
   /// that forward messages go one phase at a time, whatever this says.
   int in_flight = 1;
-};
-
-/// Of the executor credit: pieces travel in chunks, and at most a window of one exchange is on its way to a rank, and about
-/// as much from a rank. Window and chunk are found while exchanges run (docs/adr/0023); these are upper bounds, or with
-/// adapt = false what they are. (While ranks that have finished have begun the next exchange, as many of
-/// that one at most come on top.) A good window is seven eighths of what the switch can hold for one port (headers
-/// come on top), and at least what the port carries in a round trip; a chunk an eighth of that. What fits a receiver's
-/// window at the start is sent without asking; where that is everything, on all ranks, nothing is bounded. Ranks of one host
-/// share the window by the bytes that they are to receive, a chunk each at least, and chunks become smaller if need be.
-struct CreditOptions {
-  Bytes chunk_bytes = INT_MAX;
-  Bytes window_bytes = max_bytes;
-  bool adapt = true;
-  /// The number of senders that share a receiver's window, fewer when fewer are left, so that one that is busy elsewhere or late does
-  /// not leave the receiver's port idle; and of receivers that share a sender's. 1: one message after the other, in the order of
-  /// the table. Of schedules without link contention, which need their order, two at most.
-  int window_senders = 4;
-};
-
-/// Of the executor planless, which has its window from CreditOptions: the bytes of every message that leave at once, the rest when the
-/// receiver grants it. 0: such that all senders together stay within 28 KiB, at least 1,448.
-struct PlanlessOptions {
-  Bytes unasked_bytes = 0;
 };
 
 /// Of the executor depend: a message of at least twice this size travels as two, and when the first of them is here, those
@@ -124,7 +104,7 @@ struct AutoOptions {
   /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
   std::string machine = {};
   /// Whether the exchanges themselves may show what is best, on several hosts and where no machine was named: only the order is
-  /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0034). Every rank must then come
+  /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0050). Every rank must then come
   /// to the end of an exchange for others to end the third one after it. false: what is predicted is taken.
   bool learn = true;
   /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
@@ -155,8 +135,7 @@ struct PlanOptions {
   std::string topology = {};
   /// Which ranks share a host (a node), and with it a port: "auto" finds which can share memory, "4" says four on
   /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. Schedulers that
-  /// promise one_port schedule hosts (make_host_schedule()), and the ranks of a host share credit's window; what stays on a host
-  /// needs none. With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
+  /// promise one_port schedule hosts (make_host_schedule()). With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
   std::string hosts = "auto";
   /// Aggregation. What ranks of one host send those of another in small messages is one message of the network,
   /// and ranks of a host hand each other theirs in memory that they share (docs/adr/0027). Where they cannot share any,
@@ -190,8 +169,6 @@ struct PlanOptions {
 
   AsyncOptions async = {};
   PhasedOptions phased = {};
-  CreditOptions credit = {};
-  PlanlessOptions planless = {};
   DependOptions depend = {};
   DistributedOptions distributed = {};
   CombineOptions combining = {};
@@ -214,7 +191,7 @@ struct PlanOptions {
 
 /// An option as people see it.
 struct PlanOptionName {
-  std::string_view name;     ///< "credit.window"
+  std::string_view name;     ///< "async.max_sends"
   std::string_view summary;  ///< One line.
 };
 /// All options, in a fixed order.

@@ -143,9 +143,8 @@ class Plan {
   /// bytes only say which share of a message each phase carries, so one plan, made for the elements or for their bytes,
   /// serves fields of any size. Both ends of a message must have as many elements of as many bytes (the types may lie
   /// differently in memory), and all ranks as many fields. Transfers with few bytes are one MPI message of all fields; those
-  /// with many are one per field. The executor credit cuts fields at whole elements; those of a type with gaps whose
-  /// elements are larger than a chunk it packs, which takes as much memory as they have bytes. Types may be freed once this
-  /// returns. Additional cost: a small message to each destination.
+  /// with many are one per field. Types may be freed once this returns. Additional cost: a small message to each
+  /// destination.
   /// Throws also: invalid_argument for fields that cannot be or that do not fit the partners; mismatch for ends that differ
   /// (pair and field are named); not_applicable, where the plan forwards, for messages that grow by different ratios or parts
   /// that end inside an element.

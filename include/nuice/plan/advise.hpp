@@ -3,7 +3,7 @@
 // (000 s.4.1 and s.7).
 //
 //   const Advice advice = advise(matrix, find_machine("ethernet-10g"), {.reuse = 1000});
-//   advice.choice().name()          // "coloring:credit"
+//   advice.choice().name()          // "coloring:async"
 //   advice.sentence                 // why, in words; to_text(advice) has a line for every candidate
 //   const Schedule plan = advised_schedule(matrix, machine, advice);
 //
@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
-#include "nuice/core/credit.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/plan/machine.hpp"
 #include "nuice/plan/scheduler.hpp"
@@ -59,9 +58,6 @@ struct AdviceOptions {
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
   /// default is what nine of ten printed times of the CM-5 are within (lab/papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
-  /// For the executor credit, as nuice::mpi::PlanOptions has them.
-  Bytes chunk_bytes = default_chunk_bytes;
-  Bytes window_bytes = default_window_bytes;
 };
 
 /// What is expected of one scheduler with one executor. Times in seconds.

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
-#include "nuice/core/credit.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/executor.hpp"
 #include "nuice/core/schedule.hpp"
 #include "nuice/plan/machine.hpp"
@@ -48,10 +48,6 @@ struct PacketOptions {
   std::uint64_t seed = 0;  ///< Of the random paths.
   /// Executor depend: a receiver notifies when this number of bytes is left.
   Bytes early_bytes = default_early_bytes;
-  /// Executor credit.
-  Bytes chunk_bytes = 4 * 4096;
-  Bytes window_bytes = 32 * 4096;
-  int window_senders = 4;
   /// Queueing drop: a sender that hears nothing sends again after so long. 0: the machine's timeout, or 0.2 s.
   double resend_s = 0;
 };

@@ -13,7 +13,7 @@ from kit.settings import setting
 
 ADVANCE = ["advance_neighbor", "advance_neighbor_loc", "advance_init", "advance_init_loc"]
 ADVANCE += ["advance_sparse", "advance_sparse_loc"]
-METHODS = ["neighbor", "isend", "nbx", *ADVANCE, "coloring:credit", "auto"]
+METHODS = ["neighbor", "isend", "nbx", *ADVANCE, "coloring:async", "auto"]
 PATTERNS = {
     "8 partners, 64 KiB": lambda n: uniform(n, 8, 64 * KIB),
     "8 partners, 1 KiB": lambda n: uniform(n, 8, KIB),

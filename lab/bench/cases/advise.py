@@ -123,7 +123,7 @@ def make(seed: int, most_ranks: int) -> tuple[str, nuice.CommMatrix]:
 
 def candidates(machine: nuice.Machine) -> list[str]:
     """Those that the simulator can judge."""
-    return [name for name in nuice.all_candidates(machine) if not name.endswith(":credit")]
+    return nuice.all_candidates(machine)
 
 
 def judge(machine: nuice.Machine, seed: int, reuses: list[int]) -> Iterator[dict]:

@@ -176,10 +176,10 @@ def costs(matrix: nuice.CommMatrix, machine: nuice.Machine, names: list[str]) ->
         if scheduler not in plans:
             plans[scheduler] = nuice.plan(matrix, scheduler, topology=network)
         schedule = plans[scheduler].schedule
-        # Chunks and windows are those of plans.
-        sizes = {"chunk_bytes": 3584, "window_bytes": 28672} if executor == "credit" else {}
-        how = [{"queueing": queueing} | sizes for queueing in ("fifo", "voq")]
-        runs = [nuice.simulate_packets(matrix, schedule, machine, executor, **each) for each in how]
+        runs = [
+            nuice.simulate_packets(matrix, schedule, machine, executor, queueing=queueing)
+            for queueing in ("fifo", "voq")
+        ]
         result[name] = mean(run.seconds for run in runs)
     return result
 

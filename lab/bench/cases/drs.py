@@ -15,8 +15,8 @@ from kit import Case, Table, here, middle, place, rows_by_method
 from kit.patterns import airfoil, uniform
 
 METHODS = ["alltoallv", "isend", "ac", "rs_n", "drs_n", "drs_n:rma", "drs_n:list", "drs_n:early"]
-# Where messages contend, a plan with credits is the peer. Between hosts there is only MPI.
-TESTBED_METHODS = ["alltoallv", "ac", "rs_n", "coloring:credit"]
+# Where messages contend, a plan is the peer. Between hosts there is only MPI.
+TESTBED_METHODS = ["alltoallv", "ac", "rs_n", "coloring:async"]
 TESTBED_METHODS += ["drs_n:refuse:mpi", "drs_n:rma", "drs_n:list:mpi", "drs_n:early:mpi"]
 LISTS = [(4, 1), (4, 3), (8, 1), (8, 4), (8, 7), (16, 1), (16, 4), (16, 8), (16, 15)]  # n and d
 LISTS += [(32, 1), (32, 4), (32, 16), (32, 31)]

@@ -2,11 +2,10 @@
 """What `auto` finds on networks that it knows nothing of: a grid of test networks (docs/how-to/testbed.md).
 
 No machine, no wisdom, no option. Every cell is one network and one pattern, all methods in turns in one
-start; the first exchanges of `auto`, in which it tries windows, are timed too. Then `auto` in a start of
+start; the first exchanges of `auto`, in which it tries methods, are timed too. Then `auto` in a start of
 its own, as TCP remembers on each connection what other methods have lost there. For every cell:
   late   median of exchanges 21 to 40 of auto
   peer   late over the best median of MPI's own ways
-  hand   late over the best of coloring:credit with a window set by hand: --windows, 7/8 of the queue
   first  exchanges 1 to 20 of auto together, over 20 medians of the best peer
   tail   alone: 95th percentile over the median, exchanges 21 to the last
   peer's the same of the best peer, in a start of its own
@@ -27,7 +26,7 @@ from kit.patterns import everybody, hot, uniform
 from nuice.cli.bench import find_program
 
 SKIPPED = 20
-OF_OURS = ["coloring:credit", "coloring_by_size:credit", "coloring:barrier", "coloring:phased", "ac:async"]
+OF_OURS = ["coloring:async", "coloring_by_size:async", "coloring:barrier", "coloring:phased", "ac:async"]
 NETWORK = "Mbit/s = rate | queue = queue_kib | cc | pattern"
 
 
@@ -48,12 +47,6 @@ PATTERNS = {
 }
 
 
-def by_hand(window_kib):
-    """coloring:credit with this window and an eighth of it as chunk, whatever happens."""
-    window = window_kib * KIB
-    return f"coloring:credit@credit.adapt=false+credit.window={window}+credit.chunk={window // 8}"
-
-
 def tail(times):
     return quantile(times[SKIPPED:], 0.95) / median(times[SKIPPED:])
 
@@ -63,23 +56,17 @@ def figures(records, bound_s):
     series = {record["method"]: record["exchange_seconds_all"] for record in records}
     auto = series.pop("auto")
     medians = {method: median(times[SKIPPED:]) for method, times in series.items()}
-    peer = min((m, method) for method, m in medians.items() if "@" not in method)
-    hand = min((m, method) for method, m in medians.items() if "@" in method)
+    peer = min((m, method) for method, m in medians.items())
     late = median(auto[SKIPPED:40])
     chosen = next(record for record in records if record["method"] == "auto")
-    learnt = chosen["learnt"]
     return {
         "choice": chosen["choice"],
-        "window_kib": learnt["window_bytes"] // KIB if learnt["trials"] else None,
         "late_ms": 1e3 * late,
         "peer": late / peer[0],
         "best_peer": peer[1],
-        "hand": late / hand[0],
-        "best_hand": hand[1],
         "first": sum(auto[:SKIPPED]) / (SKIPPED * peer[0]),
         "bound": late / bound_s,
         "auto_s": auto,
-        "trials": learnt["trials"],
     }
 
 
@@ -109,8 +96,7 @@ def rows(options):
     bench = {"program": options.bench, **how}
     for rate, queue, cc in product(options.rates, options.queues, options.ccs):
         cell = {"rate": rate, "queue_kib": queue, "cc": cc, "hosts": options.hosts}
-        windows = sorted({*options.windows, queue * 7 // 8})
-        methods = ["auto", *options.peers, *map(by_hand, windows)]
+        methods = ["auto", *options.peers]
         shape = ["--rate", f"{rate}mbit", "--queue", f"{queue}k", "--cc", cc, "--hosts", str(options.hosts)]
         with network(*shape) as where, tempfile.TemporaryDirectory() as folder:
             machine = calibrated(where, folder, how) if options.calibrate else None
@@ -140,7 +126,6 @@ CASE = Case(
         exchanges=(40, "of every method in turns, 21 at least"),
         alone=(100, "of auto, and of the best peer, in a start of its own, 21 at least"),
         peers=(["nbx", "alltoallv"], "MPI's own ways, as nuice-bench calls them"),
-        windows=([28, 56], "set by hand, KiB"),
         bench="",
         mpiexec="",
         calibrate=(False, "auto by what nuice-calibrate finds, too"),
@@ -153,8 +138,7 @@ CASE = Case(
             "auto, nothing known; ratios below 1 are better",
             NETWORK,
             LOAD,
-            "KiB found = window_kib",
-            "late_ms .2f | peer .2f | hand .2f | first .2f | tail .2f | peer's = peer_tail .2f | bound .2f",
+            "late_ms .2f | peer .2f | first .2f | tail .2f | peer's = peer_tail .2f | bound .2f",
         ),
         Table(
             "auto by what nuice-calibrate has found, before anything is tried",

@@ -4,7 +4,7 @@
 The same plans on the same fabrics: the emulated one carries real packets between 16 hosts as RDMA cards do,
 32 packets of a connection in flight, no congestion control (docs/how-to/lossless-fabric.md). Emulated times
 are medians; the simulators have a machine with the same ports, packets of 1456 B and 0.1 ms of latency. The
-fluid simulator has no credit and depend. Messages are scaled so that the busiest port carries 512 packets or
+fluid simulator has no depend. Messages are scaled so that the busiest port carries 512 packets or
 more. rho: rank correlation of a matrix's methods, emulated against each simulator. Where the emulator could
 not keep up a matrix is measured once more, and then left out.
 """
@@ -23,14 +23,14 @@ HOSTS = 16
 DATA = 1456  # bytes of a packet
 PORT_PACKETS = 512
 PHASED = ["coloring:phased", "link_coloring:phased"]
-ONE_SWITCH = ["rs_n:phased", "coloring:phased", "coloring_by_size:phased", "coloring:credit"]
-ONE_SWITCH += ["rs_n:depend", "coloring:depend", "lpt:credit"]
-LINKS = ["link_coloring:credit", "link_coloring:depend", "link_list:depend", "rs_nl:phased"]
+ONE_SWITCH = ["rs_n:phased", "coloring:phased", "coloring_by_size:phased", "coloring:async"]
+ONE_SWITCH += ["rs_n:depend", "coloring:depend", "lpt:async"]
+LINKS = ["link_coloring:async", "link_coloring:depend", "link_list:depend", "rs_nl:phased"]
 PATHS = ["clos_coloring:phased", "clos_coloring:depend", "path_list:depend"]
 FABRICS = {
     "lossless": ["ac:async", *ONE_SWITCH],
-    "lossless2": ["ac:async", *PHASED, "coloring:credit", "link_list:depend", *PATHS],
-    "lossless-torus": ["ac:async", *PHASED, "coloring:credit", *LINKS],
+    "lossless2": ["ac:async", *PHASED, "coloring:async", "link_list:depend", *PATHS],
+    "lossless-torus": ["ac:async", *PHASED, "coloring:async", *LINKS],
 }
 MACHINE = """
 topology = "{topology}"
@@ -114,7 +114,7 @@ def measure(where, matrix, methods, options):
         records = where.rdma(matrix, plans, options.reps)
     except Failed:
         records = where.rdma(matrix, plans, options.reps)
-    numbers = dict(early_bytes=12 * DATA, chunk_bytes=4 * DATA, window_bytes=32 * DATA)
+    numbers = dict(early_bytes=12 * DATA)
     for method, (plan, executor), record in zip(kept, plans, records, strict=True):
         run = nuice.simulate_packets(matrix, plan.schedule, machine, executor, **numbers)
         fluid = executor in ("async", "phased")

@@ -24,11 +24,10 @@ MPI = [
     *PEERS,
     "coloring:async",
     "coloring:phased",
-    "coloring:credit",
     "link_list:depend",
-    "clos_coloring:credit",
+    "clos_coloring:async",
 ]
-RDMA = ["ac:async", "coloring:phased", "coloring:credit", "link_coloring:phased", "link_coloring:depend"]
+RDMA = ["ac:async", "coloring:phased", "coloring:async", "link_coloring:phased", "link_coloring:depend"]
 RDMA += ["link_list:depend", "clos_coloring:phased", "clos_coloring:depend"]
 SIZES = {"256 KiB": (256 * KIB, 1), "32 KiB to 1 MiB": (32 * KIB, 32)}
 PACKET = 1514 * 8  # bits, with its Ethernet header
@@ -105,7 +104,7 @@ def victims(where, options):
     incast = [tuple(map(int, e)) for e in zip(*hot(where.ranks, size).entries(), strict=True)]
     messages = sorted([*(m for m in incast if m[0] not in VICTIM), (*VICTIM, size)])
     matrix = nuice.CommMatrix.from_messages(where.ranks, messages)
-    methods = ["ac:async", "coloring:phased", "coloring:credit", "coloring:depend", "link_list:depend"]
+    methods = ["ac:async", "coloring:phased", "coloring:async", "coloring:depend", "link_list:depend"]
     for method, record in zip(
         methods, where.rdma(matrix, planned(matrix, methods, TREE), options.reps, "--arrivals"), strict=True
     ):

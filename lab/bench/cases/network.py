@@ -19,13 +19,13 @@ from kit import MBIT, MEDIAN, Case, Column, Table, megabits, place, scratch
 from kit.patterns import of_network
 
 PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx", "petscsf"]
-CREDIT = ["coloring:credit", "rs_nh:credit", "lpt:credit"]
-METHODS = [*PEERS, "auto", "rs_n", "coloring", "coloring:barrier", "ac:credit", *CREDIT]
+ORDERS = ["coloring:async", "rs_nh:async", "lpt:async"]
+METHODS = [*PEERS, "auto", "rs_n", "coloring", "coloring:barrier", "ac:async", *ORDERS]
 # Where links contend: the same with and without a look at the network.
-FABRIC = [*PEERS, "auto", "coloring:credit@blind", "coloring:barrier", "link_coloring:barrier"]
-FABRIC += ["link_coloring:credit", "rs_nl:credit"]
+FABRIC = [*PEERS, "auto", "coloring:async@blind", "coloring:barrier", "link_coloring:barrier"]
+FABRIC += ["link_coloring:async", "rs_nl:async"]
 # Several ranks on a host: without and with a look at hosts, and with combined messages.
-MULTI = [*PEERS, "auto", "coloring:credit@blind", "coloring", "ac@combine", "coloring@combine", *CREDIT]
+MULTI = [*PEERS, "auto", "coloring:async@blind", "coloring", "ac@combine", "coloring@combine", *ORDERS]
 
 
 def methods_for(settings):

@@ -110,7 +110,7 @@ def packets_of(where, way, options, folder):
 def rows(options):
     if options.ranks < 2:
         raise Failed("--ranks: one rank alone exchanges nothing")
-    options.executor = options.executor or ("credit" if options.testbed else "async")
+    options.executor = options.executor or "async"
     options.points = options.points or (53961 if options.testbed else 2800)
     problems = on_testbed if options.testbed and not options.quick else as_usual
     hosts = 4 if options.quick else 0
@@ -132,7 +132,7 @@ CASE = Case(
         runs=5,
         reps=50,
         scheduler=("coloring", "of nuice"),
-        executor=("", "by default async, and credit on a test network"),
+        executor=("", "by default async"),
         points=(0, "of the airfoil mesh: 2800, on a test network 53961"),
         cases="",
         testbed="",

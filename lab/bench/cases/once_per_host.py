@@ -79,7 +79,7 @@ CASE = Case(
         layers=(1, "of ghosts"),
         components=(16, "doubles a point"),
         reps=11,
-        method=("coloring:credit", "SCHEDULER:EXECUTOR"),
+        method=("coloring:async", "SCHEDULER:EXECUTOR"),
         testbed="",
         build=("build/release", "with the program halo_once"),
     ),

@@ -39,9 +39,9 @@ CASE = Case(
         preset=("shallow", "of nuice-testbed"),
         kib=(64, "of a message"),
         partners=8,
-        executors=(["phased", "credit", "async"], "of the exchange"),
+        executors=(["phased", "async"], "of the exchange"),
     ),
-    quick=dict(partners=3, executors=["credit"]),
+    quick=dict(partners=3, executors=["phased"]),
     minutes=2,
     tables=Table(
         "work of a share of the port's {row[port_us]:.0f} us a message", "share g | overlap = printed"

@@ -15,8 +15,8 @@ from kit import Case, Table, timed
 from kit.patterns import planned
 
 NETWORKS = (("fattree:18x18", 324), ("fattree:16x16/2", 256), ("fattree:8x8x8", 512), ("fattree:32x8/2", 256))
-METHODS = ["ac:async", "coloring:credit", "link_coloring:phased", "link_coloring:barrier"]
-METHODS += ["link_coloring:credit", "link_coloring:depend", "link_list:depend"]
+METHODS = ["ac:async", "coloring:async", "link_coloring:phased", "link_coloring:barrier"]
+METHODS += ["link_coloring:async", "link_coloring:depend", "link_list:depend"]
 QUEUES = ("fifo", "voq")
 SIZES = {"equal": (262144, 1), "unequal": (32768, 32)}
 MACHINE = """
@@ -86,7 +86,7 @@ DROPS = {
     "d = 32, 64 KiB": lambda: nuice.random_regular(64, 32, unit_bytes=65536, seed=1),
     "hot receiver, 64 KiB": lambda: nuice.CommMatrix.from_messages(64, [(r, 0, 65536) for r in range(1, 64)]),
 }
-DROP_METHODS = ("ac:async", "coloring:phased", "coloring:barrier", "coloring:credit")
+DROP_METHODS = ("ac:async", "coloring:phased", "coloring:barrier", "coloring:async")
 DROP_BUFFERS = (2, 8, 32)  # packets for each output; all outputs share them
 DROP_MACHINE = """
 topology = "crossbar:64"
@@ -110,9 +110,7 @@ def drops():
             row = {"part": "drops", "pattern": name, "method": method}
             schedule = nuice.plan(matrix, scheduler).schedule
             for packets in DROP_BUFFERS:
-                window = 1448 * max(1, packets * 7 // 8)  # of executor credit: what an output's share holds
                 how = {"queueing": "drop", "buffer_packets": packets}
-                how |= {"window_bytes": window, "chunk_bytes": max(1448, window // 8)}
                 run = nuice.simulate_packets(matrix, schedule, machine, executor, **how)
                 row |= {f"over_{packets}": over_bound(run), f"lost_{packets}": run.dropped / run.packets}
             yield row

@@ -13,7 +13,7 @@ from kit import KIB, MEDIAN, Case, Table, network, scratch, testbed
 from kit.patterns import uniform
 
 TOPOLOGY = "fattree:2x8"
-METHODS = ["isend", "alltoallv", "coloring:credit@blind", "clos_coloring:credit", "clos_coloring:barrier"]
+METHODS = ["isend", "alltoallv", "coloring:async@blind", "clos_coloring:async", "clos_coloring:barrier"]
 PATTERNS = {
     "d = 8, 64 KiB": lambda n: uniform(n, 8, 64 * KIB),
     "d = 8, 8 to 256 KiB": lambda n: uniform(n, 8, 8 * KIB, 32),

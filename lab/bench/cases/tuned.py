@@ -48,7 +48,7 @@ from kit.three_peers import (
 from nuice.cli.bench import find_program
 
 PACKET = 1514  # on the wire
-OURS = "coloring:credit"
+OURS = "coloring:async"
 RESULTS = ROOT / "docs" / "explanation" / "results"
 
 

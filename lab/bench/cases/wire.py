@@ -32,7 +32,7 @@ CASE = Case(
         partners=8,
         sizes=[256 * KIB],
         reps=21,
-        method=("coloring:credit", "SCHEDULER:EXECUTOR"),
+        method=("coloring:async", "SCHEDULER:EXECUTOR"),
         testbed="",
         build=("build/release", "with the program halo_wire"),
     ),

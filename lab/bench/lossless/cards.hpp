@@ -14,14 +14,14 @@
 
 namespace nuice::lossless {
 
-enum class Kind : std::uint32_t { data, acknowledgement, notice, grant };
+enum class Kind : std::uint32_t { data, acknowledgement, notice };
 
 /// The first bytes of every packet.
 struct Packet {
   std::uint32_t run;
   Kind kind;
   std::uint32_t transfer;
-  std::uint32_t number;  ///< data: which; acknowledgement: how many have come; grant: how many more may go
+  std::uint32_t number;  ///< data: which; acknowledgement: how many have come
 };
 
 inline constexpr Bytes packet_payload =

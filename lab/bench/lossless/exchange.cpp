@@ -12,11 +12,8 @@ namespace nuice::lossless {
 namespace {
 
 constexpr Bytes data_bytes = packet_payload - static_cast<Bytes>(sizeof(Packet));
-// As simulate_packets() has them, in packets of 4096 bytes.
+// As simulate_packets() has it, in packets of 4096 bytes.
 constexpr std::uint32_t early = 12;
-constexpr std::uint32_t chunk = 4;
-constexpr std::uint32_t most_granted = 32;
-constexpr std::size_t most_senders = 4;
 constexpr int wait_ms = 100;
 constexpr int patience = 100;  // waits
 
@@ -35,9 +32,9 @@ std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 Exchange::Exchange(Cards& cards, const Schedule& schedule, const Topology& topology, const Executor& executor,
                    std::uint32_t window)
     : cards_(cards), pace_(executor.pace), window_(window) {
-  if (pace_ != Pace::at_once && pace_ != Pace::phases && pace_ != Pace::notices && pace_ != Pace::grants)
-    throw Error(ErrorCode::not_applicable, "executor " + std::string(executor.name) +
-                                               ": of RDMA's there are async, phased, depend and credit");
+  if (pace_ != Pace::at_once && pace_ != Pace::phases && pace_ != Pace::notices)
+    throw Error(ErrorCode::not_applicable,
+                "executor " + std::string(executor.name) + ": of RDMA's there are async, phased and depend");
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
     for (const nuice::Transfer& transfer : schedule.transfers(phase))
       fresh_.push_back({transfer.src, transfer.dst, transfer.path, phase, packets_of(transfer.bytes())});
@@ -49,9 +46,7 @@ Exchange::Exchange(Cards& cards, const Schedule& schedule, const Topology& topol
       for (const std::uint32_t earlier : before.of(id)) after_[earlier].push_back(id);
     }
   }
-  incoming_.resize(at(schedule.num_ranks()));
-  for (std::uint32_t id = 0; id < fresh_.size(); ++id) incoming_[at(fresh_[id].dst)].push_back(id);
-  fresh_stages_.resize(incoming_.size());
+  fresh_stages_.resize(at(schedule.num_ranks()));
   if (pace_ == Pace::phases) lay_stages();
 }
 
@@ -87,11 +82,9 @@ ExchangeResult Exchange::run(std::uint32_t number) {
 }
 
 void Exchange::start() {
-  for (std::size_t rank = 0; rank < stages_.size(); ++rank) {
-    if (pace_ == Pace::phases) enter(static_cast<Rank>(rank));
-    if (pace_ == Pace::grants) grant(static_cast<Rank>(rank));
-  }
-  if (pace_ == Pace::at_once || pace_ == Pace::notices)
+  if (pace_ == Pace::phases)
+    for (std::size_t rank = 0; rank < stages_.size(); ++rank) enter(static_cast<Rank>(rank));
+  else
     for (std::uint32_t id = 0; id < transfers_.size(); ++id) open(id);
 }
 
@@ -110,9 +103,6 @@ void Exchange::take(const Packet& packet) {
       break;
     case Kind::notice:
       open(packet.transfer);
-      break;
-    case Kind::grant:
-      allow(packet.transfer, packet.number);
   }
 }
 
@@ -129,7 +119,6 @@ void Exchange::take_data(std::uint32_t id, std::uint32_t number) {
   const std::uint32_t missing = transfer.packets - transfer.came;
   if (missing == 0 || transfer.came % std::max(window_ / 4, 1U) == 0)
     control(Kind::acknowledgement, id, transfer.came);
-  if (pace_ == Pace::grants) grant(transfer.dst);
   if (!transfer.told && missing <= std::min(early, transfer.packets / 2)) tell(id);
   if (missing > 0) return;
   result_.arrived_s[id] = now;
@@ -176,29 +165,6 @@ void Exchange::tell(std::uint32_t id) {
       open(next);
     else
       cards_.send(transfers_[id].dst, transfers_[next].src, no_path, {run_, Kind::notice, next, 0});
-  }
-}
-
-/// To a few senders at a time, in the order of the schedule, as much as the window holds, in chunks.
-void Exchange::grant(Rank rank) {
-  std::vector<std::uint32_t> served;
-  std::uint32_t coming = 0;
-  for (const std::uint32_t id : incoming_[at(rank)]) {
-    const Transfer& transfer = transfers_[id];
-    coming += transfer.granted - transfer.came;
-    if (transfer.came < transfer.packets && served.size() < most_senders) served.push_back(id);
-  }
-  for (const std::uint32_t id : served) {
-    Transfer& transfer = transfers_[id];
-    const auto share = std::max(chunk, most_granted / static_cast<std::uint32_t>(served.size()));
-    const std::uint32_t rest = transfer.packets - transfer.granted;
-    const std::uint32_t under_way = transfer.granted - transfer.came;
-    if (rest == 0 || coming >= most_granted || under_way >= share) continue;
-    const std::uint32_t count = std::min({rest, share - under_way, most_granted - coming});
-    if (count < std::min(chunk, rest)) continue;
-    transfer.granted += count;
-    coming += count;
-    control(Kind::grant, id, count);
   }
 }
 

@@ -2,8 +2,8 @@
 // An exchange as RDMA cards carry it: a connection has a fixed number of packets in flight, there is no congestion
 // control, and nothing is retransmitted, so a packet that is missing is an error.
 //
-// What is sent when is the executor's: async, phased, depend or credit (nuice/core/executor.hpp). Acknowledgements, notices
-// and grants are packets too, in the same queues as data.
+// What is sent when is the executor's: async, phased or depend (nuice/core/executor.hpp). Acknowledgements and
+// notices are packets too, in the same queues as data.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,6 @@ class Exchange {
     std::uint32_t sent = 0;
     std::uint32_t acknowledged = 0;
     // Of the receiver:
-    std::uint32_t granted = 0;
     std::uint32_t came = 0;
     bool told = false;
     double last_s = 0;
@@ -65,16 +64,14 @@ class Exchange {
   void complete(Rank rank, PhaseId phase);
   void enter(Rank rank);
   void tell(std::uint32_t id);
-  void grant(Rank rank);
   void control(Kind kind, std::uint32_t id, std::uint32_t number);
 
   Cards& cards_;
   const Pace pace_;
   const std::uint32_t window_;
   std::vector<Transfer> fresh_;
-  std::vector<std::vector<std::uint32_t>> after_;     // depend, by transfer: the transfers that wait for it
-  std::vector<std::vector<Stage>> fresh_stages_;      // phased, by rank
-  std::vector<std::vector<std::uint32_t>> incoming_;  // credit, by rank: in the order of the schedule
+  std::vector<std::vector<std::uint32_t>> after_;  // depend, by transfer: the transfers that wait for it
+  std::vector<std::vector<Stage>> fresh_stages_;   // phased, by rank
   // Of a run:
   std::uint32_t run_ = 0;
   std::vector<Transfer> transfers_;

@@ -6,7 +6,7 @@
 
 #include "nuice/mpi/agree.hpp"
 #include "nuice_bench/broadcast_methods.hpp"
-#include "nuice_bench/drs_method.hpp"
+#include "nuice_bench/on_the_fly.hpp"
 
 namespace nuice::bench {
 namespace {
@@ -98,7 +98,7 @@ std::unique_ptr<Method> make_method(const MethodSpec& spec, const Options& optio
   if (options.broadcast && spec.is_peer) return std::make_unique<BcastMethod>(*options.broadcast, payload);
   if (options.broadcast) return std::make_unique<PlannedBroadcast>(spec, *options.broadcast, payload);
   if (spec.is_peer) return make_peer(spec.word, payload);
-  if (spec.drs) return std::make_unique<DrsMethod>(spec, options, payload);
+  if (spec.drs) return make_on_the_fly(spec, options, payload);
   return std::make_unique<PlannedMethod>(spec, options, payload);
 }
 

@@ -16,7 +16,6 @@
 #include "kit/command_line.hpp"
 #include "kit/errors.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/mpi/drs.hpp"
 #include "nuice/mpi/plan.hpp"
 #include "nuice/plan/broadcaster.hpp"
 #include "nuice/plan/scheduler.hpp"
@@ -25,8 +24,7 @@ namespace nuice::bench {
 
 /// DRS_N: drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
 struct DrsSpec {
-  drs::Options options;
-  bool early = false;  // drs_n:early, with Options::drs_early_bytes
+  std::string form = "refuse";  // rma, list or early, with Options::drs_early_bytes
   std::string transport = "best";
 };
 
@@ -65,6 +63,9 @@ struct Options {
   bool receive_lists = false;
   bool json = false;
 };
+
+/// Of active messages, for DRS_N; none where nuice-bench was built without them.
+std::vector<std::string> drs_transports();
 
 /// MPI's own, of this build.
 std::vector<std::string> peer_names(bool is_broadcast);
@@ -121,19 +122,14 @@ inline std::string usual_executor(std::string_view scheduler) {
 /// drs_n, drs_n:FORM, drs_n:FORM:TRANSPORT.
 inline DrsSpec parse_drs(const std::string& word) {
   const std::vector<std::string> parts = split(word, ':');
-  const std::string form = parts.size() > 1 ? parts[1] : "refuse";
   DrsSpec spec;
-  if (form == "rma") {
-    spec.options.lock = drs::Lock::rma;
-  } else if (form == "list" || form == "early") {
-    spec.options.when_busy = drs::WhenBusy::list;
-    spec.early = form == "early";
-  } else if (form != "refuse") {
-    kit::refuse("unknown form \"{}\" in {}; known: refuse, rma, list, early", form, word);
-  }
-  if (parts.size() > 2) spec.transport = word.substr(parts[0].size() + form.size() + 2);
-  std::vector<std::string> known = am::mpi::transports();
-  known.insert(known.begin(), "best");
+  if (parts.size() > 1) spec.form = parts[1];
+  const std::vector<std::string> forms = {"refuse", "rma", "list", "early"};
+  if (std::ranges::find(forms, spec.form) == forms.end())
+    kit::refuse("unknown form \"{}\" in {}; known: {}", spec.form, word, joined(forms));
+  if (parts.size() > 2) spec.transport = word.substr(parts[0].size() + spec.form.size() + 2);
+  const std::vector<std::string> known = drs_transports();
+  if (known.empty()) kit::refuse("nuice-bench was built without active messages, which {} needs", word);
   if (std::ranges::find(known, spec.transport) == known.end())
     kit::refuse("unknown transport \"{}\" in {}; known: {}", spec.transport, word, joined(known));
   return spec;
@@ -196,7 +192,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
   kit::add(app, "--schedulers", words.methods,
            "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
            "pairwise, "
-           "credit), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
+           "depend), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
            "4), isend, "
            "persistent, nbx (receivers do not know their senders), which are MPI's own, two_phase_bruck, "
            "tuna_flat, "
@@ -207,7 +203,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
                ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
                "...@combine combines "
                "what one host sends another, ...@fields binds four separate fields instead of one "
-               "buffer a message, ...@credit.window=64KiB+credit.adapt=false sets options of the "
+               "buffer a message, ...@phased.in_flight=2+hosts=1 sets options of the "
                "plan. For a "
                "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
                "default " +
@@ -217,13 +213,6 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
   kit::add(app, "--max-sends-in-flight", options.plan.async.max_sends,
            "executor async only: limit for each rank, with synchronous sends; 0 for none",
            kit::range(0, many));
-  kit::add(app, "--chunk-bytes", options.plan.credit.chunk_bytes,
-           "executor credit only: messages travel in such chunks at most",
-           kit::range(Bytes{1}, Bytes{INT_MAX}));
-  kit::add(app, "--window-bytes", options.plan.credit.window_bytes,
-           "executor credit only: maximum bytes in flight to a rank", kit::range(Bytes{1}, max_bytes));
-  kit::add(app, "--window-senders", options.plan.credit.window_senders,
-           "executor credit only: number of senders that share a rank's window", kit::range(1, INT_MAX));
 }
 
 inline void add_repetition_options(kit::App& app, Options& options) {

@@ -11,21 +11,28 @@
 #include "kit/timing.hpp"
 #include "nuice/mpi/discover.hpp"
 #include "nuice_bench/measure.hpp"
-#include "nuice_bench/methods.hpp"
+#include "nuice_bench/on_the_fly.hpp"
 #include "nuice_bench/options.hpp"
 #include "nuice_bench/payload.hpp"
 #include "nuice_bench/report.hpp"
 
 namespace nuice::bench {
 
-/// Those by active messages through a World, the others by MPI alone.
+/// The ways by active messages, and those by MPI alone.
 struct Askers {
-  drs::mpi::World world{MPI_COMM_WORLD};
+  std::unique_ptr<AmSources> am = make_am_sources();
   mpi::Discoverer discoverer{MPI_COMM_WORLD};
 
-  std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way) {
-    return way.starts_with("am_") ? world.sources(destinations, way) : discoverer.sources(destinations, way);
+  static bool is_am(std::string_view way) { return way.starts_with("am_"); }
+  std::vector<std::string_view> ways() const {
+    std::vector<std::string_view> ways = mpi::discovery_ways();
+    if (!am) std::erase_if(ways, is_am);
+    return ways;
   }
+  std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way) {
+    return is_am(way) ? am->sources(destinations, way) : discoverer.sources(destinations, way);
+  }
+  std::string transport_name() const { return am ? am->transport_name() : "no transport"; }
 };
 
 inline double time_once(Askers& askers, std::string_view way, const Payload& payload) {
@@ -56,13 +63,13 @@ inline std::string json_line(const Setting& setting, std::string_view way, const
 inline std::string time_receive_lists(const Setting& setting, const Payload& payload) {
   const Options& options = setting.options;
   Askers askers;
-  const std::vector<std::string_view> ways = mpi::discovery_ways();
+  const std::vector<std::string_view> ways = askers.ways();
   std::vector<std::vector<double>> samples_s(ways.size());
   kit::in_turns(options.warmup + options.reps, ways.size(), [&](int round, std::size_t way) {
     const double elapsed_s = time_once(askers, ways[way], payload);
     if (round >= options.warmup) samples_s[way].push_back(elapsed_s);
   });
-  const std::string transport = askers.world.transport_name();
+  const std::string transport = askers.transport_name();
   std::string lines;
   kit::Table table("receive list|median us|min us|max us");
   for (std::size_t way = 0; way < ways.size(); ++way) {

@@ -188,12 +188,6 @@ inline Json problem_json(const Setting& setting) {
 }
 
 inline Json learnt_json(const mpi::ExchangeInfo& info) {
-  const auto of_trial = [](const mpi::WindowTrial& trial) -> Json {
-    return {{"window_bytes", trial.window_bytes},
-            {"chunk_bytes", trial.chunk_bytes},
-            {"reports", trial.reports},
-            {"mean_seconds", trial.mean_s}};
-  };
   const auto of_method = [](const mpi::MethodTrial& method) -> Json {
     return {{"name", method.name},
             {"blocks", method.blocks},
@@ -203,13 +197,7 @@ inline Json learnt_json(const mpi::ExchangeInfo& info) {
   return {{"executor", info.executor},
           {"scheduler", info.scheduler},
           {"used_since", info.used_since},
-          {"methods", kit::array(info.methods, of_method)},
-          {"why", info.why},
-          {"window_bytes", info.window_bytes},
-          {"chunk_bytes", info.chunk_bytes},
-          {"is_settled", info.is_settled},
-          {"changed_after", info.changed_after},
-          {"trials", kit::array(info.trials, of_trial)}};
+          {"methods", kit::array(info.methods, of_method)}};
 }
 
 inline Json to_json(const Setting& setting, const Result& result, const Result* best) {
@@ -230,9 +218,6 @@ inline Json to_json(const Setting& setting, const Result& result, const Result* 
                {"settle", options.settle},
                {"batch", options.batch},
                {"max_sends_in_flight", options.plan.async.max_sends},
-               {"chunk_bytes", options.plan.credit.chunk_bytes},
-               {"window_bytes", options.plan.credit.window_bytes},
-               {"window_senders", options.plan.credit.window_senders},
                {"phases", or_null(result.num_phases)},
                {"hosts", or_null(result.num_hosts)},
                {"phase_bytes", or_null(result.phase_bytes)},

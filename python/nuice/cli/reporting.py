@@ -243,7 +243,7 @@ def next_steps(source: Path) -> list[dict[str, str]]:
             "command": "nuice-calibrate --save",
         }
     )
-    bench = f"mpiexec -n N nuice-bench --matrix {matrix} --schedulers auto,coloring:credit,neighbor,isend"
+    bench = f"mpiexec -n N nuice-bench --matrix {matrix} --schedulers auto,coloring:async,neighbor,isend"
     steps.append({"text": "Measure, with all of MPI's methods.", "command": bench})
     steps.append(
         {"text": "How to read that, and where there is nothing to gain: docs/will-it-help.md.", "command": ""}

@@ -40,9 +40,9 @@ class Partner(NamedTuple):
 class Plan:
     """Collective over comm. destinations: the ranks to which this rank sends, with their bytes, as
     {rank: bytes} or (rank, bytes) pairs; itself and 0 bytes are allowed. options: a scheduler ("auto",
-    "coloring") or a string ("scheduler=coloring executor=credit", docs/reference/options.md); named ones
+    "coloring") or a string ("scheduler=coloring executor=async", docs/reference/options.md); named ones
     override it:
-    Plan(comm, d, "lp", executor="credit").
+    Plan(comm, d, "lp", executor="async").
 
     Raises Error, the same on all ranks: parse, invalid_argument, limit, mismatch, not_applicable, mpi.
     Arguments that make no sense raise TypeError or ValueError on their rank, and Error on the others.

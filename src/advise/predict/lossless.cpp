@@ -37,17 +37,14 @@ double packets_s(const CommMatrix& matrix, const Schedule& schedule, const Machi
   double bytes = 0;
   for (MessageId id = 0; id < matrix.num_messages(); ++id) bytes += static_cast<double>(matrix.bytes(id));
   const Bytes payload = payload_of(machine);
-  const bool in_chunks = find_executor(executor).pace == Pace::grants;
   const double mean_bytes = bytes / std::max<double>(1, matrix.num_messages());
-  const Bytes together = in_chunks ? 1 : coarsening(mean_bytes, payload);
+  const Bytes together = coarsening(mean_bytes, payload);
   Machine coarse = machine;
   coarse.packet_payload = payload * together;
   coarse.packet_header = machine.packet_header * together;
   PacketOptions how{.executor = executor,
                     .buffer_packets = static_cast<int>(usual_buffer() / together),
-                    .seed = options.seed,
-                    .chunk_bytes = options.chunk_bytes,
-                    .window_bytes = options.window_bytes};
+                    .seed = options.seed};
   double sum = 0;
   for (const Queueing queueing : {Queueing::fifo, Queueing::voq}) {
     how.queueing = queueing;

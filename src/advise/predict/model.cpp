@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "advise/predict/ports.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/interrupt.hpp"
 
 namespace nuice::advice {
 namespace {
-
-/// What executors with grants lose between chunks, beside ports that are never idle: of the test network's 1.15 to 1.3 times
-/// the shaped rate (docs/explanation/results.md) what headers and acknowledgements do not explain.
-constexpr double granted_gaps = 1.1;
 
 /// What executors with notices lose between transfers: lab/bench/run.py advise_lossless, seeds below 1000.
 constexpr double waiting_for_notices = 1.05;
@@ -23,11 +20,9 @@ constexpr double waiting_for_notices = 1.05;
 class Walk {
  public:
   /// all_at_once: executor async.
-  Walk(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
-       const AdviceOptions& options, bool all_at_once)
+  Walk(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, bool all_at_once)
       : schedule_(schedule),
         machine_(machine),
-        options_(options),
         ports_(matrix, machine, all_at_once),
         ranks_(at(schedule.num_ranks())) {}
 
@@ -65,27 +60,6 @@ class Walk {
       if (barriers) floor_ = latest_ + barrier_s();
     }
     return std::max(floor_, latest_);
-  }
-
-  double granted() {
-    const double grant_s = machine_.send_overhead_s + machine_.latency_s + machine_.receive_overhead_s;
-    const double window_s = ports_.wire_s(options_.window_bytes);
-    const auto chunk = static_cast<double>(std::max<Bytes>(options_.chunk_bytes, 1));
-    for (std::size_t id = 0; id < schedule_.num_transfers(); ++id) {
-      const Ends ends = ends_of(id);
-      Processor& src = ranks_[at(ends.src)];
-      Processor& dst = ranks_[at(ends.dst)];
-      const double chunks = std::max(1.0, static_cast<double>(ends.bytes) / chunk);
-      const double both_s = machine_.send_overhead_s + machine_.receive_overhead_s;
-      src.work += chunks * both_s;  // a chunk out, a grant in
-      dst.work += chunks * both_s;
-      const double drained = ports_.incoming_until(ends.dst) - window_s;
-      const double granted = drained > 0 ? drained + grant_s : 0;
-      const Flight flight = ports_.fly(ends, granted + machine_.send_overhead_s, false, alone, alone);
-      latest_ = std::max(latest_, flight.arrives + machine_.receive_overhead_s);
-    }
-    for (const Processor& rank : ranks_) latest_ = std::max(latest_, rank.work);
-    return latest_ * granted_gaps;
   }
 
   /// A transfer begins when its ports and links are free, which is what the notices tell. Those too short for notices leave
@@ -277,7 +251,6 @@ class Walk {
 
   const Schedule& schedule_;
   const Machine& machine_;
-  const AdviceOptions& options_;
   Ports ports_;
   std::vector<Processor> ranks_;
   std::vector<Ends> ends_;  // of the phase at hand, transfers first_ to last_ - 1
@@ -290,11 +263,9 @@ class Walk {
 
 }  // namespace
 
-Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
-               const AdviceOptions& options) {
-  Walk walk(matrix, schedule, machine, options, pace == Pace::at_once);
+Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace) {
+  Walk walk(matrix, schedule, machine, pace == Pace::at_once);
   const auto seconds = [&] {
-    if (pace == Pace::grants) return walk.granted();
     if (pace == Pace::notices) return walk.noticed();
     if (pace == Pace::at_once) return walk.at_once();
     return walk.in_phases(pace == Pace::barriers, pace == Pace::pairs);

@@ -14,7 +14,6 @@ struct Modelled {
 };
 
 /// How long the schedule takes with an executor of that pace. O(transfers, and the lengths of their routes).
-Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
-               const AdviceOptions& options);
+Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace);
 
 }  // namespace nuice::advice

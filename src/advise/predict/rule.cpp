@@ -65,12 +65,6 @@ double inquiries_s(const Traits& t, const Machine& m) {
   return 1.4 * (t.degree * (message_s(m, t) + inquiry_s) + halves * t.wire_port * m.byte_s);
 }
 
-double granted_s(const Traits& t, const Machine& m, double link_s, Bytes chunk_bytes) {
-  const double chunks = t.port_bytes / static_cast<double>(chunk_bytes) + t.degree;
-  const double work = 2 * chunks * (m.send_overhead_s + m.receive_overhead_s);
-  return std::max(1.2 * std::max(t.wire_port * m.byte_s, link_s), work) + 2 * message_s(m, t);
-}
-
 /// Ports and links hardly stand idle, but for messages too short for notices.
 double noticed_s(const Traits& t, const Machine& m, double link_s) {
   return std::max(1.03 * std::max(t.wire_port * m.byte_s, link_s), at_once_s(t, m, 0)) + 2 * message_s(m, t);
@@ -85,8 +79,7 @@ double forwarded_s(const Traits& t, const Machine& m, double phases, double wire
 
 }  // namespace
 
-Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double link_bytes_s,
-              Bytes chunk_bytes) {
+Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double link_bytes_s) {
   if (t.messages == 0) return {};
   if (candidate.planner == nullptr) return {.exchange_s = inquiries_s(t, m)};
   const Scheduler& row = *candidate.planner;
@@ -102,8 +95,6 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
     estimate.timeouts = overflows(t, m);
   } else if (pace == Pace::notices) {
     estimate.exchange_s = noticed_s(t, m, link_s);
-  } else if (pace == Pace::grants) {
-    estimate.exchange_s = granted_s(t, m, link_s, chunk_bytes);
   } else if (candidate.forwards()) {
     estimate.exchange_s = forwarded_s(t, m, phases, wire, link_bytes_s);
   } else {

@@ -14,8 +14,7 @@ struct Estimate {
   bool timeouts = false;  ///< Short queues may overflow.
 };
 
-/// link_bytes_s: what the bytes of the busiest link take, packets not padded. chunk_bytes: of executors with grants.
-Estimate rule(const Entry& candidate, const Traits& traits, const Machine& machine, double link_bytes_s,
-              Bytes chunk_bytes);
+/// link_bytes_s: what the bytes of the busiest link take, packets not padded.
+Estimate rule(const Entry& candidate, const Traits& traits, const Machine& machine, double link_bytes_s);
 
 }  // namespace nuice::advice

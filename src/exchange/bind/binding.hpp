@@ -8,30 +8,30 @@
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/bind/copies.hpp"
 #include "exchange/bind/layout.hpp"
-#include "exchange/window_control.hpp"
 #include "mpi/communicator.hpp"
-#include "mpi/host/shared_segment.hpp"
 #include "nuice/core/dependencies.hpp"
 #include "nuice/core/phase_table.hpp"
 
 namespace nuice::mpi {
 
-/// What the executors are told besides their table. Equal on all ranks but for windows, which ranks of a host share.
+/// Asking the receiver takes a round trip, which matters less the longer a message is.
+constexpr Bytes most_chunks = 16;
+
+/// The bytes of a piece of a message of so many; all of them where it is not cut. chunk: RunSettings::chunk_bytes.
+constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
+  return chunk > 0 && message <= most_chunks * chunk ? chunk : message;
+}
+
+/// What the executors are told besides their table. Equal on all ranks but for notices and copies.
 struct RunSettings {
   int max_sends = 0;
   int phases_in_flight = 1;
-  exchange::WindowBounds window = {};  ///< Of what this rank receives.
-  double send_share = 1;               ///< Of its host's window, when it sends.
-  std::shared_ptr<SharedSegment> budgets =
-      {};  ///< Of the host's ranks (credit/port_budget.hpp); null: windows are shared as bytes are.
-  std::size_t budget = 0;  ///< Which of them.
-  int window_senders = 1;
-  Bytes unasked_bytes = 0;           ///< Of a message, by the executor planless; 0: by the number of ranks.
-  std::span<const Rank> near = {};   ///< This host's ranks, ascending.
   const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
   Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.
   Copies* copies = nullptr;          ///< Of the memory that the layout names; null: it is the user's own.
+  Bytes chunk_bytes = 0;             ///< Of messages of a few such pieces, by the executor async; 0: whole.
   Bytes piece_bytes = 0;  ///< Messages of plain bytes travel in pieces of so many, on all ranks; 0: whole.
+  Bytes most_pieces = max_bytes;  ///< Messages of more are whole.
   /// Segments of a transfer travel as messages of their own, on all ranks: the processor must not pack them.
   bool apart = false;
 };

@@ -26,8 +26,8 @@ std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> pa
     const Bytes bytes = partners[i].bytes;
     if (offset < 0)
       throw Error(ErrorCode::invalid_argument, who + "the offset of the message of rank " +
-                                                   std::to_string(partners[i].rank) + " is negative: " +
-                                                   std::to_string(offset));
+                                                   std::to_string(partners[i].rank) +
+                                                   " is negative: " + std::to_string(offset));
     if (offset > array.bytes || bytes > array.bytes - offset)
       throw Error(ErrorCode::invalid_argument,
                   who + "the message of rank " + std::to_string(partners[i].rank) + ", " +

@@ -203,7 +203,8 @@ class RequestMaker {
   /// Both ends have the same bytes in one place each: of messages of buffers, and of fields that travel one by one.
   std::vector<Places> in_pieces(Places places, Bytes piece) const {
     const bool is_whole = places.size() != 1 || !layout_.are_all_bytes() || !table_.parts.empty();
-    if (is_whole || places[0].count <= piece) return {std::move(places)};
+    const Bytes num_pieces = (places[0].count + piece - 1) / piece;
+    if (is_whole || num_pieces < 2 || num_pieces > binding_.settings.most_pieces) return {std::move(places)};
     std::vector<Places> pieces;
     for (Bytes at = 0; at < places[0].count; at += piece)
       pieces.push_back({{places[0].at + at, std::min(piece, places[0].count - at), MPI_BYTE}});

@@ -98,7 +98,7 @@ void Trace::write() noexcept {
         folder_ + "/" + std::to_string(key_) + "-rank-" + std::to_string(rank_) + ".trace";
     std::ofstream file(name, std::ios::binary);
     file.precision(17);
-    file << R"({"nuice_trace":1,"key":)" << key_ << ",\"rank\":" << rank_ << ',' << about_
+    file << R"({"nuice_trace":2,"key":)" << key_ << ",\"rank\":" << rank_ << ',' << about_
          << ",\"offset_s\":" << offset_s_ << ",\"clock_error_s\":" << error_s_ << ",\"notes\":" << num_notes_
          << ",\"kept\":" << kept << "}\n";
     for (std::size_t i = num_notes_ - kept; i < num_notes_; ++i)

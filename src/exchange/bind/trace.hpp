@@ -23,13 +23,11 @@ class Trace {
   /// As docs/how-to/trace.md and python/nuice/tracing.py have them.
   enum class Kind : std::int32_t {
     start,
-    wait,      // a call that waits begins
-    sent,      // to partner: on its way from here on
-    landed,    // from partner: a transfer is here
-    message,   // from partner: a message is here as a whole
-    granted,   // to partner: it may send so many bytes more
-    may_send,  // from partner: so many chunks
-    step,      // so many steps are over
+    wait,     // a call that waits begins
+    sent,     // to partner: on its way from here on
+    landed,   // from partner: a transfer is here
+    message,  // from partner: a message is here as a whole
+    step,     // so many steps are over
     over,
   };
 

@@ -108,10 +108,7 @@ KeptCalls::KeptCalls(MPI_Comm parent) : comm_(parent, 0), all_(Neighbours::all_r
   if (options.hosts == auto_name) near = ranks_of_this_host(comm_);
   mail_.emplace(comm_, near);
   if (std::ssize(near) == comm_.num_ranks()) return;
-  exchanger_.emplace(parent, ExchangerOptions{.credit = options.credit,
-                                              .planless = options.planless,
-                                              .hosts = options.hosts,
-                                              .watchdog_s = options.watchdog_s});
+  exchanger_.emplace(parent, ExchangerOptions{.watchdog_s = options.watchdog_s});
 }
 
 KeptCalls::~KeptCalls() = default;

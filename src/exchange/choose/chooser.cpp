@@ -24,9 +24,6 @@ namespace {
 
 constexpr std::size_t most_trials = 4;
 constexpr std::size_t least_trials = 2;
-/// Where switch queues are short only grants bound what is on its way to a port. Slow exchanges of the others are rarer
-/// than a trial has rounds, so one of them must be faster by so much.
-constexpr double rare_slow_exchanges = 1.05;
 /// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
 constexpr double planning_doubt = 5;
 /// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
@@ -36,6 +33,13 @@ constexpr std::int64_t least_combined = 2;
 constexpr std::size_t most_forwarded = 65536;
 /// Setting up memory for a host takes as long as some tens of exchanges of middling messages gain by it.
 constexpr std::uint64_t least_reuse_of_memory = 50;
+/// Of the bytes that any network bears from one sender at once, the first flight of TCP (RFC 6928), there is nothing to
+/// choose among executors.
+constexpr Bytes first_flight_bytes = 14336;
+/// What async is tried with, too, where it was chosen: short queues lose less where few messages are under way.
+constexpr std::string_view few_at_a_time = "async.max_sends=4";
+/// Longer messages are long enough for windows.
+constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 /// What was seen in fewer blocks of exchanges is not kept as wisdom.
 constexpr int least_blocks_for_wisdom = 2;
 
@@ -46,17 +50,11 @@ bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
          options.executor == auto_name && options.trace.empty();
 }
 
-/// Whether they also find their pace.
-bool learns_on(const PickedMachine& picked, const PlanOptions& options) {
-  return tries_on(picked, options) && options.credit.adapt;
-}
-
-/// Whether grants have to find the pace, as nothing is known of the network: where exchanges try methods, and where they may not and
+/// Whether only the order is predicted, as nothing is known of the network: where exchanges try methods, and where they may not and
 /// predictions would be those of some other network.
-bool finds_pace_on(const PickedMachine& picked, const PlanOptions& options) {
-  if (learns_on(picked, options)) return true;
-  return picked.is_nominal && !picked.is_one_host && !options.automatic.measure && options.credit.adapt &&
-         options.executor == auto_name;
+bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options) {
+  return tries_on(picked, options) || (picked.is_nominal && !picked.is_one_host &&
+                                       !options.automatic.measure && options.executor == auto_name);
 }
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
@@ -64,10 +62,9 @@ bool finds_pace_on(const PickedMachine& picked, const PlanOptions& options) {
 /// adviser then sees hosts: not what combining saves, and not that all ranks of a host send at once where nothing holds them back,
 /// so that a short queue gets more senders than it counts.
 ///
-/// Where grants find the pace, what is predicted of executors does not count: an exchange of little is sent as by async, and one
-/// of more finds its pace.
+/// Where only the order is predicted, all leaves at once in that order: windows belong to the sockets.
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
-                                        bool for_hosts, bool finds_pace) {
+                                        bool for_hosts, bool order_only) {
   const Machine& machine = picked.machine;
   const bool is_free = options.executor == auto_name;
   const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
@@ -79,12 +76,13 @@ std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanO
     if (for_hosts && scheduler.needs_topology()) continue;
     const bool forwards = (scheduler.guarantees & direct) == 0;
     if (for_hosts && forwards) continue;
-    if (for_hosts && is_free && executor.pace == Pace::at_once && machine.queue_senders > 0) continue;
+    const bool floods = for_hosts && executor.pace == Pace::at_once && machine.queue_senders > 0;
+    if (is_free && floods && !order_only) continue;
     if (!executor.carries_out(scheduler.guarantees)) continue;
     const bool has_order = (scheduler.guarantees & one_port) != 0;
-    if (finds_pace && (executor.pace != Pace::grants || !has_order)) continue;
+    if (order_only && (executor.pace != Pace::at_once || !has_order)) continue;
     // The links of a machine that nobody has named are anybody's guess, and an order that avoids them gives up others.
-    if (finds_pace && scheduler.needs_topology() && options.topology.empty()) continue;
+    if (order_only && scheduler.needs_topology() && options.topology.empty()) continue;
     const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
     if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
   }
@@ -141,7 +139,6 @@ class Plan::State::Chooser {
   void run() {
     settle_combining();
     settle_shared_memory();
-    state_.loses_nothing = picked_.is_named && picked_.machine.lossless;
     if (!follow_wisdom()) {
       all_or_none(comm_, [&] {
         if (!has_matrix()) return;
@@ -162,17 +159,11 @@ class Plan::State::Chooser {
     const unsigned guarantees = find_scheduler(state_.info.scheduler).guarantees;
     const bool forwards = (guarantees & direct) == 0;
     if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
-    for (const Executor& row : executors()) {
-      if (!row.is_tried || !row.on_mpi || row.name == state_.info.executor || !row.carries_out(guarantees))
-        continue;
-      // What the user says counts for more than what the row suggests.
-      const PlanOptions& chosen = state_.settled_options;
-      PlanOptions options = PlanOptions::parse(options_.text(), PlanOptions::parse(row.tried_with, chosen));
-      const bool differs = options.text() != PlanOptions::parse(options_.text(), chosen).text();
-      state_.rivals.push_back(
-          {row, std::move(options), differs ? std::string(row.tried_with) : "", state_.info.scheduler, {}});
-    }
+    const bool leaves_at_once =
+        !state_.shares_ports && state_.info.bounds.max_port_bytes <= first_flight_bytes;
+    if (!leaves_at_once) add_executors(guarantees);
     add_rivals_that_forward();
+    add_combined_rival();
     if (comm_.rank() == 0) keep_what_is_learnt();
   }
 
@@ -196,6 +187,22 @@ class Plan::State::Chooser {
     if (options_.planning == Planning::root) share_advice(comm_, advice_);
   }
 
+  void add_executors(unsigned guarantees) {
+    for (const Executor& row : executors())
+      if (row.is_tried && row.on_mpi && row.name != state_.info.executor && row.carries_out(guarantees))
+        add_rival(row, row.tried_with);
+    if (state_.info.executor == "async") add_rival(find_executor("async"), few_at_a_time);
+  }
+  /// What the user says counts for more than `tried_with`.
+  void add_rival(const Executor& row, std::string_view tried_with) {
+    const PlanOptions& chosen = state_.settled_options;
+    PlanOptions options = PlanOptions::parse(options_.text(), PlanOptions::parse(tried_with, chosen));
+    const bool differs = options.text() != PlanOptions::parse(options_.text(), chosen).text();
+    if (!differs && row.name == state_.info.executor) return;
+    state_.rivals.push_back(
+        {row, std::move(options), differs ? std::string(tried_with) : "", state_.info.scheduler, {}});
+  }
+
   /// Collective. Small messages, many of them, between hosts with a rank each: schedules that send few larger ones in their place.
   void add_rivals_that_forward() {
     if (state_.shares_ports || options_.planning != Planning::everywhere || state_.info.scheduler.empty())
@@ -215,6 +222,15 @@ class Plan::State::Chooser {
                                  slice(matrix_, *schedule, comm_.rank())});
       });
     }
+  }
+  /// Collective. Several ranks of a host have few connections instead of one for each pair of ranks.
+  void add_combined_rival() {
+    if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined || state_.relays) return;
+    const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
+    if (!count_combined(combined.combining.largest_bytes)) return;
+    const std::size_t before = state_.rivals.size();
+    add_rival(find_executor(state_.info.executor), combined_below_a_chunk);
+    if (state_.rivals.size() > before) state_.rivals.back().combines = state_.rivals.back().options.combine;
   }
   bool is_small() const {
     for (MessageId id = 0; id < matrix_.num_messages(); ++id)
@@ -248,23 +264,26 @@ class Plan::State::Chooser {
   /// Collective. Whether messages are combined, where nobody has said.
   void settle_combining() {
     if (!for_hosts_) return;
+    state_.info.combined = count_combined(options_.combining.largest_bytes);
+  }
+  /// Collective. Counts messages of at most so many bytes between hosts. Whether they pay for being combined.
+  bool count_combined(Bytes largest) {
+    num_small_ = num_small_pairs_ = 0;
     all_or_none(comm_, [&] {
-      if (has_matrix()) count_combined();
+      if (!has_matrix()) return;
+      const Hosts& layout = *state_.hosts;
+      std::vector<std::pair<Rank, Rank>> pairs;
+      for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
+        const auto [src, dst, bytes] = matrix_.message(id);
+        if (layout.same(src, dst) || bytes > largest) continue;
+        ++num_small_;
+        pairs.emplace_back(layout.host_of(src), layout.host_of(dst));
+      }
+      std::ranges::sort(pairs);
+      num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
     });
     share_from_rank_0(comm_, num_small_, num_small_pairs_);
-    if (num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0) state_.info.combined = true;
-  }
-  void count_combined() {
-    const Hosts& layout = *state_.hosts;
-    std::vector<std::pair<Rank, Rank>> pairs;
-    for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
-      const auto [src, dst, bytes] = matrix_.message(id);
-      if (layout.same(src, dst) || bytes > options_.combining.largest_bytes) continue;
-      ++num_small_;
-      pairs.emplace_back(layout.host_of(src), layout.host_of(dst));
-    }
-    std::ranges::sort(pairs);
-    num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
+    return num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0;
   }
 
   /// Collective. On one host its memory is the shortest way; beside a network it gains nothing that was measured.
@@ -289,10 +308,8 @@ class Plan::State::Chooser {
     all_or_none(comm_, [&] {
       advice_options_ = {
           .reuse = options_.automatic.reuse,
-          .candidates = candidates_for(picked_, options_, for_hosts_, finds_pace_on(picked_, options_)),
-          .seed = options_.seed,
-          .chunk_bytes = std::min(options_.credit.chunk_bytes, default_chunk_bytes),
-          .window_bytes = std::min(options_.credit.window_bytes, default_window_bytes)};
+          .candidates = candidates_for(picked_, options_, for_hosts_, predicts_order_only(picked_, options_)),
+          .seed = options_.seed};
       const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
       if (path.empty()) return;
       key_ = wisdom_key(advised(), picked_.machine, options_.automatic.reuse,
@@ -319,7 +336,8 @@ class Plan::State::Chooser {
       cheap.predict_by = Prediction::rule;
       cheap.candidates = candidates_for(picked_, options_, for_hosts_, false);
       const std::string name = entry->scheduler + ":" + entry->executor;
-      const bool was_tried = tries_on(picked_, options_) && find_executor(entry->executor).is_tried;
+      const auto row = std::ranges::find(executors(), entry->executor, &Executor::name);
+      const bool was_tried = tries_on(picked_, options_) && row != executors().end() && row->is_tried;
       if (was_tried && std::ranges::find(cheap.candidates, name) == cheap.candidates.end())
         cheap.candidates.push_back(name);
       const Advice by_rule = advise(advised(), picked_.machine, cheap);
@@ -371,12 +389,14 @@ class Plan::State::Chooser {
   }
 
   /// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell apart, as
-  /// predictions of one executor are wrong together; then the best of the others.
+  /// predictions of one executor are wrong together; then the best of the others. Where nothing is known of the network no
+  /// prediction tells executors apart.
   std::vector<std::size_t> worth_trying() const {
     const auto& all = advice_.candidates;
     const auto applicable =
         static_cast<std::size_t>(std::ranges::count_if(all, [](const Candidate& c) { return c.applicable; }));
-    const std::size_t contenders = std::min(applicable, advice_.num_contenders());
+    const std::size_t contenders =
+        picked_.is_nominal ? applicable : std::min(applicable, advice_.num_contenders());
     std::vector<std::size_t> tried;
     std::vector<std::string_view> executors;
     for (std::size_t i = 0; i < contenders && tried.size() < most_trials; ++i) {
@@ -391,12 +411,6 @@ class Plan::State::Chooser {
     return tried;
   }
 
-  double surcharge(const Candidate& candidate) const {
-    const bool is_bounded =
-        picked_.machine.queue_senders == 0 || find_executor(candidate.executor).pace == Pace::grants;
-    return is_bounded ? 1 : rare_slow_exchanges;
-  }
-
   Plan plan_of(const Candidate& candidate) {
     auto state = std::make_unique<State>();
     state->tags = state_.tags;
@@ -407,33 +421,30 @@ class Plan::State::Chooser {
     state->info.combined = state_.info.combined;
     state->info.shared_memory = state_.info.shared_memory;
     state->make(assignment(candidate), options_);
-    state->share_windows();
+    state->find_leaders();
     return Plan(std::move(state));
   }
 
   void take(std::span<const std::size_t> tried, std::span<const TrialResult> results) {
     std::vector<MeasuredExchange> measured;
-    for (std::size_t i = 0; i < results.size(); ++i)
-      measured.push_back({tried[i], results[i].cost_s * surcharge(advice_.candidates[tried[i]])});
+    for (std::size_t i = 0; i < results.size(); ++i) measured.push_back({tried[i], results[i].cost_s});
     const std::vector<Candidate> before = advice_.candidates;
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
     const auto place = std::ranges::find(tried, static_cast<std::size_t>(chosen - before.begin()));
     const auto index = static_cast<std::size_t>(place - tried.begin());
     const TrialResult& result = results[index];
-    const double cost_s = measured[index].seconds;
     state_.info.predicted_s = chosen->exchange_s;
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
-                        "; measured: " + milliseconds(cost_s) + " (mean of " +
-                        std::to_string(result.repetitions) +
-                        (cost_s > result.cost_s ? ", and a twentieth for slow exchanges not seen)." : ").");
+                        "; measured: " + milliseconds(result.cost_s) + " (mean of " +
+                        std::to_string(result.repetitions) + ").";
     const std::string path = comm_.rank() == 0 ? wisdom_path(options_) : "";
     if (path.empty()) return;
     const WisdomEntry entry{.key = key_,
                             .scheduler = chosen->scheduler,
                             .executor = chosen->executor,
                             .predicted_s = chosen->exchange_s,
-                            .measured_s = cost_s,
+                            .measured_s = result.cost_s,
                             .repetitions = result.repetitions};
     warn(add_wisdom(path, {&entry, 1}));
   }
@@ -451,10 +462,9 @@ class Plan::State::Chooser {
       advice_.sentence += " " + std::to_string(num_near_) + " messages of at most " +
                           std::to_string(options_.sharing.largest_bytes) +
                           " bytes go through memory that the host's ranks share.";
-    if (learns_on(picked_, options_))
+    if (tries_on(picked_, options_))
       advice_.sentence +=
-          " How to send, and how fast, is found while exchanges run, whatever is predicted: "
-          "Exchange::info().";
+          " How to send is found while exchanges run, whatever is predicted: Exchange::info().";
     advice_.sentence += " " + picked_.sentence;
   }
 

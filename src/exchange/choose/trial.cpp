@@ -2,9 +2,8 @@
 #include "exchange/choose/trial.hpp"
 #include "mpi/collective.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <numeric>
+#include <span>
+#include <utility>
 
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
@@ -12,27 +11,9 @@
 namespace nuice::mpi {
 namespace {
 
-constexpr std::size_t most_rounds = 30;
-constexpr std::size_t least_rounds = 5;
-/// Of many rounds so many per cent are not counted, the worst: on a busy machine they say nothing of the method.
-constexpr std::size_t percent_left_out = 10;
+constexpr int most_rounds = 30;
+constexpr int least_rounds = 5;
 constexpr double enough_s = 1;
-constexpr double much_slower = 3;
-constexpr double clock_s = 1e-9;  // no time is below
-
-double median(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
-}
-
-/// What an exchange costs in the long run, its bad days included. The median does not see those; where exchanges take
-/// long, and lost packets with their time-outs are what to fear, rounds are few and all of them count.
-double cost(std::vector<double> times) {
-  std::ranges::sort(times);
-  times.resize(times.size() - times.size() * percent_left_out / 100);
-  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
-}
 
 }  // namespace
 
@@ -55,46 +36,42 @@ void Trial::take_memory(const Plan& plan) {
 void Trial::add(Plan plan) {
   if (runners_.empty()) all_or_none(comm_, [&] { take_memory(plan); });
   Exchange exchange = plan.bind(send_, receive_);
-  runners_.push_back({std::move(plan), std::move(exchange), {}});
+  runners_.push_back({std::move(plan), std::move(exchange)});
 }
 
-/// One exchange of each plan, beginning with another one every round.
-void Trial::run_round(std::size_t first) {
-  std::vector<double> times(runners_.size(), 0);
-  for (std::size_t turn = 0; turn < runners_.size(); ++turn) {
-    const std::size_t i = (first + turn) % runners_.size();
-    if (runners_[i].is_out) continue;
-    synchronise(comm_);
-    const double begin_s = MPI_Wtime();
-    runners_[i].exchange.start();
-    runners_[i].exchange.wait();
-    times[i] = std::max(clock_s, MPI_Wtime() - begin_s);
-  }
-  all_reduce(comm_, MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX);
-  for (std::size_t i = 0; i < runners_.size(); ++i)
-    if (!runners_[i].is_out) runners_[i].times_s.push_back(times[i]);
-}
-
-void Trial::drop_slow_ones() {
-  double best_s = std::numeric_limits<double>::infinity();
-  for (const Runner& runner : runners_) best_s = std::min(best_s, median(runner.times_s));
-  for (Runner& runner : runners_) runner.is_out |= std::ranges::min(runner.times_s) > much_slower * best_s;
-}
-
+/// All rounds by all ranks alike, as the seconds come from reports.
 std::vector<TrialResult> Trial::run() {
-  run_round(0);  // pays for connections and pages
-  for (Runner& runner : runners_) runner.times_s.clear();
+  exchange::Contest contest(runners_.size(), exchange::Contest::rehearsal);
+  const exchange::Standings& standings = contest.standings();
   double elapsed_s = 0;
-  for (std::size_t round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_rounds && !standings.is_settled(); ++round) {
     if (round >= least_rounds && elapsed_s > enough_s) break;
-    run_round(round);
-    for (const Runner& runner : runners_) elapsed_s += runner.is_out ? 0 : runner.times_s.back();
-    if (round + 1 >= least_rounds) drop_slow_ones();
+    elapsed_s += run_round(contest);
   }
   std::vector<TrialResult> results;
-  for (const Runner& runner : runners_)
-    results.push_back({cost(runner.times_s), static_cast<int>(runner.times_s.size())});
+  for (std::size_t i = 0; i < runners_.size(); ++i)
+    results.push_back({standings.mean_s(i), standings.num_reports(i)});
   return results;
+}
+
+double Trial::run_round(exchange::Contest& contest) {
+  double elapsed_s = 0;
+  for (bool is_over = false; !is_over;) {
+    const exchange::Contest::Step step = contest.next();
+    Exchange& exchange = runners_[step.arm].exchange;
+    synchronise(comm_);
+    const double begin_s = MPI_Wtime();
+    exchange.start();
+    exchange.wait();
+    const double now_s = MPI_Wtime() - begin_s;
+    elapsed_s += now_s;
+    is_over = step.is_timed && contest.add(step.arm, now_s);
+  }
+  std::vector<double> report(contest.report().begin(), contest.report().end());
+  report.push_back(elapsed_s);
+  all_reduce(comm_, MPI_IN_PLACE, report.data(), static_cast<int>(report.size()), MPI_DOUBLE, MPI_MAX);
+  contest.learn(std::span(report).first(report.size() - 1));
+  return report.back();
 }
 
 }  // namespace nuice::mpi

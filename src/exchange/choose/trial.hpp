@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times plans for the same matrix beside each other, at their real sizes, on memory of its own.
+// A contest of plans for the same matrix while planning, with exchanges at their real sizes, on memory of its own.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
+#include "exchange/contest/contest.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/mpi/plan.hpp"
 
 namespace nuice::mpi {
 
-/// Equal on all ranks: from maxima over the ranks.
+/// Equal on all ranks: of maxima over the ranks.
 struct TrialResult {
-  double cost_s;  ///< The mean, of many without the worst tenth.
+  double cost_s;  ///< The geometric mean of the reports.
   int repetitions;
 };
 
@@ -24,20 +25,17 @@ class Trial {
   /// Throws Error limit, on all ranks, if one has not so much, and as Plan::bind().
   void add(Plan plan);
 
-  /// Collective. The plans take turns, round by round, until 30 rounds, or 5 and a second, are over; one that is much
-  /// slower than the best leaves earlier. A result per plan.
+  /// Collective. Rounds until one plan is left, or 30, or 5 and a second, are over. A result per plan.
   std::vector<TrialResult> run();
 
  private:
   struct Runner {
     Plan plan;
     Exchange exchange;
-    std::vector<double> times_s;
-    bool is_out = false;
   };
   void take_memory(const Plan& plan);
-  void run_round(std::size_t first);
-  void drop_slow_ones();
+  /// What it took.
+  double run_round(exchange::Contest& contest);
 
   const Communicator& comm_;
   std::vector<std::byte> memory_;

@@ -96,7 +96,6 @@ Combined combine(const std::shared_ptr<const Communicator>& comm, int tag, const
   combined.parts = CombinedParts{.group = combining.group,
                                  .comm = comm,
                                  .tag = tag,
-                                 .window_bytes = combining.window_bytes,
                                  .elements = std::move(small.elements),
                                  .layout = std::move(*places),
                                  .memory = std::move(memory)};

@@ -14,7 +14,6 @@ namespace nuice::mpi {
 struct Combining {
   std::shared_ptr<const HostGroup> group;
   Bytes largest_bytes = 0;  ///< Larger messages travel by themselves.
-  Bytes window_bytes = 0;   ///< On their way to a host at most.
 };
 
 /// What comes of it, for one exchange.

@@ -66,7 +66,6 @@ void CombinedRun::find_copies(Arrivals& arrivals) {
 
 void CombinedRun::find_neighbours() {
   const HostGroup& group = *parts_.group;
-  const Rank num_hosts = group.hosts().num_hosts();
   const auto line_of = [&](Rank rank) { return &window_.ranks[group.index_of(rank)]; };
   std::vector<Rank> readers;
   for (const HostLayout::Place& place : parts_.layout.sends()) {
@@ -77,9 +76,7 @@ void CombinedRun::find_neighbours() {
   const auto outgoing = parts_.layout.outgoing();
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const auto& block = outgoing[i];
-    const Rank round = (block.host - host_ + num_hosts) % num_hosts;
-    if (leads(block))
-      outgoing_.push_back({&window_.outgoing[i], static_cast<Number>(block.ranks.size()), round});
+    if (leads(block)) outgoing_.push_back({&window_.outgoing[i], static_cast<Number>(block.ranks.size())});
     if (!std::ranges::binary_search(block.ranks, rank_)) continue;
     writes_to_.push_back(&window_.outgoing[i]);
     readers.push_back(group.leader(host_, block.host));
@@ -87,19 +84,13 @@ void CombinedRun::find_neighbours() {
   readers_of_writes_ = lines_of(readers);
   readers.clear();
   const auto incoming = parts_.layout.incoming();
-  Bytes bytes = 0;
   for (std::size_t i = 0; i < incoming.size(); ++i) {
-    const Rank round = (host_ - incoming[i].host + num_hosts) % num_hosts;
-    coming_.push_back({&window_.incoming[i], round, incoming[i].bytes});
-    bytes += incoming[i].bytes;
     if (!leads(incoming[i])) continue;
     incoming_.push_back({&window_.incoming[i], {}});
     for (const Rank reader : incoming[i].ranks) incoming_.back().readers.push_back(line_of(reader));
     readers.insert(readers.end(), incoming[i].ranks.begin(), incoming[i].ranks.end());
   }
   readers_of_blocks_ = lines_of(readers);
-  std::ranges::sort(coming_, {}, &Coming::round);
-  if (bytes <= parts_.window_bytes) coming_.clear();
 }
 
 /// Each once.
@@ -110,37 +101,44 @@ std::vector<RankLine*> CombinedRun::lines_of(std::vector<Rank>& ranks) const {
   return lines;
 }
 
-MPI_Request CombinedRun::make_request(const HostLayout::Block& block, std::size_t half, bool is_send) {
+std::size_t CombinedRun::add_requests(const HostLayout::Block& block, std::size_t half, bool is_send) {
   const Rank partner = parts_.group->leader(block.host, host_);
-  const MPI_Comm comm = parts_.comm->get();
-  std::byte* const at = window_.halves[half] + block.begin;
-  Extent extent = Extent::of(block.bytes);
-  const int count = extent.count;
-  const MPI_Datatype type = extent.type.get();
-  types_.push_back(std::move(extent.type));
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (is_send)
-    must(MPI_Send_init(at, count, type, partner, parts_.tag, comm, &request), "MPI_Send_init");
-  else
-    must(MPI_Recv_init(at, count, type, partner, parts_.tag, comm, &request), "MPI_Recv_init");
-  return request;
+  const Bytes piece = piece_bytes_of(block.bytes, parts_.chunk_bytes);
+  std::size_t added = 0;
+  for (Bytes begin = 0; begin < block.bytes; begin += piece, ++added) {
+    Extent extent = Extent::of(std::min(piece, block.bytes - begin));
+    std::byte* const at = window_.halves[half] + block.begin + begin;
+    MPI_Request request = MPI_REQUEST_NULL;
+    owned_[half].make_room();
+    const MPI_Comm comm = parts_.comm->get();
+    if (is_send)
+      must(MPI_Send_init(at, extent.count, extent.type.get(), partner, parts_.tag, comm, &request),
+           "MPI_Send_init");
+    else
+      must(MPI_Recv_init(at, extent.count, extent.type.get(), partner, parts_.tag, comm, &request),
+           "MPI_Recv_init");
+    owned_[half].adopt(request);
+    types_.push_back(std::move(extent.type));
+  }
+  return added;
 }
 
-/// Between two leaders there is one message an exchange, each way, so requests may be started in any order.
+/// Two leaders have one block for each other in an exchange, whose pieces are started in order.
 void CombinedRun::make_requests() {
-  types_.reserve(2 * (parts_.layout.outgoing().size() + parts_.layout.incoming().size()));
   for (std::size_t half = 0; half < 2; ++half) {
-    Requests& owned = owned_[half];
-    const auto add = [&](const HostLayout::Block& block, bool is_send) {
-      owned.make_room();
-      owned.adopt(make_request(block, half, is_send));
-    };
-    for (const HostLayout::Block& block : parts_.layout.incoming())
-      if (leads(block)) add(block, false);
+    block_of_.clear();
+    std::size_t next = 0;
+    for (const HostLayout::Block& block : parts_.layout.incoming()) {
+      if (!leads(block)) continue;
+      incoming_[next].num_pieces = add_requests(block, half, false);
+      block_of_.insert(block_of_.end(), incoming_[next].num_pieces, next);
+      ++next;
+    }
+    next = 0;
     for (const HostLayout::Block& block : parts_.layout.outgoing())
-      if (leads(block)) add(block, true);
-    requests_[half].resize(owned.size());
-    owned.copy_to(0, owned.size(), requests_[half].data());
+      if (leads(block)) outgoing_[next++].num_pieces = add_requests(block, half, true);
+    requests_[half].resize(owned_[half].size());
+    owned_[half].copy_to(0, owned_[half].size(), requests_[half].data());
   }
   indices_.resize(owned_[0].size());
 }
@@ -172,9 +170,9 @@ bool CombinedRun::have_finished(const std::vector<RankLine*>& ranks, Number numb
 void CombinedRun::start_receives() {
   if (receives_ || !have_finished(readers_of_blocks_, number_ - 2)) return;
   receives_ = true;
-  num_active_ += incoming_.size();
-  if (!incoming_.empty())
-    must(MPI_Startall(static_cast<int>(incoming_.size()), requests_[half_].data()), "MPI_Startall");
+  for (Incoming& block : incoming_) block.num_left = block.num_pieces;
+  num_active_ += block_of_.size();
+  for (std::size_t i = 0; i < block_of_.size(); ++i) must(MPI_Start(&requests_[half_][i]), "MPI_Start");
 }
 
 /// The last that this rank tells another may wake it up.
@@ -193,31 +191,19 @@ void CombinedRun::write() {
   for (RankLine* const rank : writes_for_) tell(*rank, half_);
 }
 
-/// The last round that may be sent: of those before it no more than the window is still to come.
-Rank CombinedRun::open_round() const {
-  Bytes bytes = 0;
-  for (const Coming& block : coming_) {
-    if (has_reached(block.line->landed, number_)) continue;
-    const bool is_first = bytes == 0;
-    bytes += block.bytes;
-    if (!is_first && bytes > parts_.window_bytes) return block.round - 1;
-  }
-  return parts_.group->hosts().num_hosts();
-}
-
 /// Who writes a block next waits until this rank has finished, so its count may begin anew.
 void CombinedRun::send_blocks() {
   if (num_sent_ == outgoing_.size()) return;
-  const Rank open = open_round();
-  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
-    auto& [line, writers, round, is_sent] = outgoing_[i];
-    if (is_sent || round > open || line->ready[half_].load(std::memory_order_acquire) != writers) continue;
+  std::size_t end = block_of_.size();
+  for (auto& [line, writers, num_pieces, is_sent] : outgoing_) {
+    const std::size_t begin = std::exchange(end, end + num_pieces);
+    if (is_sent || line->ready[half_].load(std::memory_order_acquire) != writers) continue;
     is_sent = true;
     line->ready[half_].store(0, std::memory_order_relaxed);
     ++num_sent_;
-    ++num_active_;
+    num_active_ += num_pieces;
     ++num_events_;
-    must(MPI_Start(&requests_[half_][incoming_.size() + i]), "MPI_Start");
+    for (std::size_t i = begin; i < end; ++i) must(MPI_Start(&requests_[half_][i]), "MPI_Start");
   }
 }
 
@@ -230,13 +216,17 @@ void CombinedRun::take_completed() {
   if (found == MPI_UNDEFINED) return;
   for (int i = 0; i < found; ++i) {
     const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
-    if (index >= incoming_.size()) continue;
-    incoming_[index].line->landed.store(number_, std::memory_order_release);
-    for (RankLine* const reader : incoming_[index].readers) tell(*reader, half_);
+    if (index < block_of_.size()) take_piece(incoming_[block_of_[index]]);
   }
   num_active_ -= static_cast<std::size_t>(found);
   num_events_ += found;
   if (found > 0) patience_.found_something();
+}
+
+void CombinedRun::take_piece(Incoming& block) {
+  if (--block.num_left > 0) return;
+  block.line->landed.store(number_, std::memory_order_release);
+  for (RankLine* const reader : block.readers) tell(*reader, half_);
 }
 
 void CombinedRun::take(Group& group) {

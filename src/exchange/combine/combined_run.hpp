@@ -7,16 +7,12 @@
 //   advance:  leaders: send a block when all have written it; when one has come, tell those who have something in it
 //             all: read when everything is here
 //
-// Hosts send in rounds: in round i to the i-th host after them. What has come says how far the others are: a host sends those of a
-// later round when what is still to come of the rounds before fits the window, so ports are not flooded where blocks are
-// many. Small blocks all leave at once.
-//
 // Who leads is fixed (HostGroup). Other ranks call MPI only once in a while, and sleep while they wait.
 //
 // Why no rank waits for ever: writing waits for nothing but that those who read the same half two exchanges before have
-// finished it. So when all ranks have started, all write; of the blocks not yet here, those of the lowest round may be sent, to receives
-// that are started, so in the end all are here, and all read; the other
-// executor has a proof of its own, and both are looked after in turn.
+// finished it. So when all ranks have started, all write; so all blocks are sent, to receives that are
+// started; in the end all are here, and all read. The other executor has a proof of its own, and both are looked after
+// in turn.
 //
 // Cost: a rank writes and reads its messages, and counts up for each block and each rank of its host that it writes for; a
 // leader has two requests for each host that it leads for, and one call of MPI a turn.
@@ -41,7 +37,7 @@ struct CombinedParts {
   std::shared_ptr<const HostGroup> group;
   std::shared_ptr<const Communicator> comm;  // for messages from host to host
   int tag = 0;                               // likewise
-  Bytes window_bytes = 0;                    // under way to a host at most, as far as its own messages show
+  Bytes chunk_bytes = 0;                     // as RunSettings::chunk_bytes, of these messages
   TableElements elements;                    // of this rank's messages that travel so
   exchange::HostLayout layout;
   SharedSegment memory;
@@ -75,25 +71,23 @@ class CombinedRun : public Run {
   struct Outgoing {
     BlockLine* line;
     Number writers;
-    Rank round;
+    std::size_t num_pieces = 0;
     bool is_sent = false;
-  };
-  /// A block that comes to this host.
-  struct Coming {
-    const BlockLine* line;
-    Rank round;
-    Bytes bytes;
   };
   /// A block that this rank receives.
   struct Incoming {
     BlockLine* line;
     std::vector<RankLine*> readers;
+    std::size_t num_pieces = 0;
+    std::size_t num_left = 0;
   };
 
   void find_copies(Arrivals& arrivals);
   void find_neighbours();
   void make_requests();
-  MPI_Request make_request(const exchange::HostLayout::Block& block, std::size_t half, bool is_send);
+  /// Returns their number.
+  std::size_t add_requests(const exchange::HostLayout::Block& block, std::size_t half, bool is_send);
+  void take_piece(Incoming& block);
   bool leads(const exchange::HostLayout::Block& block) const {
     return parts_.group->leader(host_, block.host) == rank_;
   }
@@ -102,7 +96,6 @@ class CombinedRun : public Run {
   bool look(bool single);
   void start_receives();
   void write();
-  Rank open_round() const;
   void send_blocks();
   void take_completed();
   void read();
@@ -132,11 +125,11 @@ class CombinedRun : public Run {
   std::vector<Group> groups_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
-  std::vector<Coming> coming_;  // to this host, by round; empty where all fit the window
   std::vector<Datatype> types_;
   std::array<Requests, 2> owned_;                     // by half
   std::array<std::vector<MPI_Request>, 2> requests_;  // copies: receives, then sends
   std::vector<int> indices_;
+  std::vector<std::size_t> block_of_;  // by receive: which of incoming_
 
   // of the running exchange
   Number number_ = 0;

@@ -38,10 +38,10 @@ class Barriers : public Steps {
 
 }  // namespace
 
-BoundRun bind_barrier(const Binding& binding) {
+std::unique_ptr<Run> bind_barrier(const Binding& binding) {
   TableRequests requests = make_requests(binding, false);
   std::vector<RequestCount> ends = ends_of_phases(binding.table, requests.ends, true);
-  return {std::make_unique<Barriers>(std::move(requests), std::move(ends), binding), "barrier"};
+  return std::make_unique<Barriers>(std::move(requests), std::move(ends), binding);
 }
 
 }  // namespace nuice::mpi

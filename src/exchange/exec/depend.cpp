@@ -275,9 +275,9 @@ class Depend : public Run {
 
 }  // namespace
 
-BoundRun bind_depend(const Binding& binding) {
+std::unique_ptr<Run> bind_depend(const Binding& binding) {
   TableRequests requests = make_requests(binding, false, binding.settings.early_bytes);
-  return {std::make_unique<Depend>(std::move(requests), binding), "depend"};
+  return std::make_unique<Depend>(std::move(requests), binding);
 }
 
 }  // namespace nuice::mpi

@@ -55,10 +55,10 @@ std::vector<RequestCount> ends_of_exchanges(const PhaseTable& table,
 
 }  // namespace
 
-BoundRun bind_pairwise(const Binding& binding) {
+std::unique_ptr<Run> bind_pairwise(const Binding& binding) {
   TableRequests requests = make_requests(binding, true);
   std::vector<RequestCount> ends = ends_of_exchanges(binding.table, requests.ends);
-  return {std::make_unique<Synchronous>(std::move(requests), std::move(ends), binding.arrivals), "pairwise"};
+  return std::make_unique<Synchronous>(std::move(requests), std::move(ends), binding.arrivals);
 }
 
 }  // namespace nuice::mpi

@@ -43,7 +43,7 @@ class Overlapped : public Steps {
 
 }  // namespace
 
-BoundRun bind_phased(const Binding& binding) {
+std::unique_ptr<Run> bind_phased(const Binding& binding) {
   TableRequests requests = make_requests(binding, false);
   std::vector<RequestCount> ends = ends_of_phases(binding.table, requests.ends, false);
   const auto in_flight = static_cast<std::size_t>(binding.settings.phases_in_flight);
@@ -54,7 +54,7 @@ BoundRun bind_phased(const Binding& binding) {
   } else {
     run = std::make_unique<Steps>(std::move(requests), std::move(ends), binding.arrivals);
   }
-  return {std::move(run), "phased"};
+  return run;
 }
 
 }  // namespace nuice::mpi

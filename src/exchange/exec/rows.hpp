@@ -2,16 +2,16 @@
 // The functions in the rows of table.cpp.
 #pragma once
 
+#include <memory>
+
 #include "exchange/exec/run.hpp"
 
 namespace nuice::mpi {
 
-BoundRun bind_async(const Binding& binding);
-BoundRun bind_phased(const Binding& binding);
-BoundRun bind_barrier(const Binding& binding);
-BoundRun bind_pairwise(const Binding& binding);
-BoundRun bind_depend(const Binding& binding);
-BoundRun bind_credit(const Binding& binding);
-BoundRun bind_planless(const Binding& binding);
+std::unique_ptr<Run> bind_async(const Binding& binding);
+std::unique_ptr<Run> bind_phased(const Binding& binding);
+std::unique_ptr<Run> bind_barrier(const Binding& binding);
+std::unique_ptr<Run> bind_pairwise(const Binding& binding);
+std::unique_ptr<Run> bind_depend(const Binding& binding);
 
 }  // namespace nuice::mpi

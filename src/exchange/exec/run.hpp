@@ -52,18 +52,11 @@ class Run {
   virtual void describe(ExchangeInfo& /*info*/) const {}
 };
 
-/// A bound exchange, and what carries it out.
-struct BoundRun {
-  std::unique_ptr<Run> run;
-  std::string_view executor;  ///< A name of the table: another one where it does the same for less.
-  std::string_view why = {};  ///< Then why.
-};
-
 /// An executor on MPI. Its name is that of a row of nuice::executors(), which says what it needs.
 struct RunnableExecutor {
   std::string_view name;
   /// Not collective, but may fail on some ranks only. Throws Error as Plan::bind().
-  BoundRun (*bind)(const Binding&);
+  std::unique_ptr<Run> (*bind)(const Binding&);
 };
 
 std::span<const RunnableExecutor> runnable_executors();

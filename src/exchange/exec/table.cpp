@@ -13,8 +13,6 @@ constexpr std::array built_in{
     RunnableExecutor{.name = "phased", .bind = bind_phased},
     RunnableExecutor{.name = "barrier", .bind = bind_barrier},
     RunnableExecutor{.name = "pairwise", .bind = bind_pairwise},
-    RunnableExecutor{.name = "credit", .bind = bind_credit},
-    RunnableExecutor{.name = "planless", .bind = bind_planless},
     RunnableExecutor{.name = "depend", .bind = bind_depend},
 };
 

@@ -7,27 +7,14 @@
 #include <utility>
 
 #include "mpi/call.hpp"
-#include "mpi/collective.hpp"
-#include "mpi/host/tcp_losses.hpp"
 #include "mpi/wait.hpp"
 
 namespace nuice::mpi {
-namespace {
-
-std::vector<bool> which_find_pace(const std::vector<BoundMethod>& methods) {
-  std::vector<bool> finds;
-  for (const BoundMethod& method : methods) finds.push_back(method.finds_pace);
-  return finds;
-}
-
-}  // namespace
-
 LearningRun::LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
                          const std::shared_ptr<const Communicator>& comm, int tag, KeepChoice keep)
     : methods_(std::move(methods)),
       arrivals_(arrivals),
-      comm_(*comm),
-      control_(which_find_pace(methods_)),
+      contest_(methods_.size()),
       reports_(std::make_unique<Reports>(comm, tag, methods_.size())),
       keep_(std::move(keep)),
       is_rank_0_(comm->rank() == 0) {
@@ -37,28 +24,23 @@ LearningRun::LearningRun(std::vector<BoundMethod> methods, const PhaseTable& tab
 
 LearningRun::~LearningRun() {
   Reports::leave(std::move(reports_));
-  const auto known = control_.known(control_.best());
-  if (!is_rank_0_ || !keep_ || known.blocks == 0) return;
+  const exchange::Standings& known = contest_.standings();
+  const std::size_t best = known.best();
+  if (!is_rank_0_ || !keep_ || known.num_reports(best) == 0) return;
   try {
-    keep_(methods_[control_.best()], known.mean_s, known.blocks);
+    keep_(methods_[best], known.mean_s(best), known.num_reports(best));
   } catch (const std::exception&) {
-    // A destructor has nobody to tell; the next run begins as this one did.
+    // A destructor cannot tell; the next run begins as this one did.
   }
 }
 
-/// What the methods say to each other has made MPI's connections.
 void LearningRun::agree() {
   for (const BoundMethod& method : methods_) method.run->agree();
-  TcpLosses sockets;
-  sockets.find_sockets();
-  int may_drop = sockets.any_to_others() ? 1 : 0;
-  all_reduce(comm_, MPI_IN_PLACE, &may_drop, 1, MPI_INT, MPI_MAX);
-  if (may_drop != 0) control_.put_off();
 }
 
 template <typename Act>
 auto LearningRun::timed(Act&& act) {
-  if (!control_.is_timed()) return act();
+  if (!step_.is_timed) return act();
   struct Stopped {
     double& sum_s;
     double begin_s = MPI_Wtime();
@@ -68,16 +50,16 @@ auto LearningRun::timed(Act&& act) {
 }
 
 void LearningRun::start() {
-  control_.begin();
   elapsed_s_ = 0;
-  has_begun_ = follows_ = is_over_ = false;
-  if (!control_.needs_report() || hear()) begin();
+  follows_ = false;
+  state_ = State::waits;
+  if (!contest_.needs_report() || hear()) begin();
 }
 
 /// By the method that is due. What has landed before is noted later, as far as the exchange follows.
 void LearningRun::begin() {
-  has_begun_ = true;
-  now_ = control_.method();
+  state_ = State::runs;
+  step_ = contest_.next();
   timed([&] {
     BoundMethod& method = now();
     const bool always_follows = method.run->always_follows();
@@ -95,26 +77,27 @@ void LearningRun::follow_method() {
 /// Whether the report that is due is here; if so, it counts from here on.
 bool LearningRun::hear() {
   if (!reports_->advance()) return false;
-  control_.learn(reports_->result());
+  contest_.learn(reports_->result());
   ++num_reports_heard_;
   return true;
 }
 
 /// Begins what start() has not, as soon as all have reported.
 bool LearningRun::may_begin(bool block) {
-  if (has_begun_) return true;
+  if (state_ != State::waits) return true;
   for (Patience patience; !hear(); patience.found_nothing())
     if (!block) return false;
   begin();
   return true;
 }
 
+/// next() is called once more after the end, to hear that nothing is left.
 bool LearningRun::end_if(bool is_done) {
-  if (!is_done || std::exchange(is_over_, is_done)) return is_done;
-  if (control_.is_timed()) control_.add(elapsed_s_);
-  if (control_.finish()) {
+  if (!is_done || state_ == State::over) return is_done;
+  state_ = State::over;
+  if (step_.is_timed && contest_.add(step_.arm, elapsed_s_)) {
     reports_->owe();
-    reports_->begin(control_.report());
+    reports_->begin(contest_.report());
   } else {
     (void)reports_->advance();
   }
@@ -130,7 +113,7 @@ bool LearningRun::advance(bool block) {
 
 void LearningRun::follow() {
   follows_ = true;
-  if (!has_begun_) return;
+  if (state_ == State::waits) return;
   if (!now().run->always_follows()) follow_method();
   hand_on();
 }
@@ -163,7 +146,8 @@ std::int64_t LearningRun::num_events() const {
 }
 
 std::string LearningRun::waits_for() const {
-  return has_begun_ ? methods_[now_].run->waits_for() : "all ranks to end an exchange before this one";
+  return state_ == State::waits ? "all ranks to end an exchange before this one"
+                                : methods_[step_.arm].run->waits_for();
 }
 
 void LearningRun::cancel() noexcept {
@@ -172,18 +156,19 @@ void LearningRun::cancel() noexcept {
 }
 
 void LearningRun::describe(ExchangeInfo& info) const {
-  const BoundMethod& best = methods_[control_.best()];
+  const exchange::Standings& known = contest_.standings();
+  const BoundMethod& best = methods_[known.best()];
   best.run->describe(info);
   info.scheduler = best.scheduler;
   info.executor = best.executor;
-  info.used_since = control_.best_since();
-  info.last = methods_[now_].name();
+  info.used_since = contest_.best_since();
+  info.last = methods_[step_.arm].name();
   info.methods.clear();
-  for (std::size_t i = 0; i < methods_.size(); ++i) {
-    const auto known = control_.known(i);
-    info.methods.push_back(
-        {.name = methods_[i].name(), .blocks = known.blocks, .mean_s = known.mean_s, .is_in = known.is_in});
-  }
+  for (std::size_t i = 0; i < methods_.size(); ++i)
+    info.methods.push_back({.name = methods_[i].name(),
+                            .blocks = known.num_reports(i),
+                            .mean_s = known.mean_s(i),
+                            .is_in = known.is_in(i)});
 }
 
 }  // namespace nuice::mpi

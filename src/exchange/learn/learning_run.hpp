@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several methods for one bound exchange, of which the exchanges themselves show the best: executors and orders that are each a run
-// of their own, with tags of its own, on the same buffers. method_control.hpp says when which one is tried.
+// Several methods for one bound exchange, of which the exchanges themselves show the best: executors and orders, each a run
+// with its own tags on the same buffers. ../contest/contest.hpp says which one is used when.
 //
-// All ranks carry out an exchange by the same method: its number decides, and reports that all have heard before that number. The
-// exchange that needs a report waits for it, inside test, wait and next and not in start; it was begun three exchanges before. So
-// every rank must come to the end of an exchange for others to end the third one after it.
+// An exchange that needs a report waits for it inside test, wait and next, not in start; the report was begun three exchanges
+// before. So every rank must end an exchange before others can end the third one after it.
 //
-// Why no rank waits for ever: a report waits for nothing but the end of the exchange that it is about, on all ranks. That exchange
+// Why no rank waits forever: a report waits only for the end of the exchange that it is about, on all ranks. That exchange
 // ends as its run does; so does, then, the next one.
 //
-// What has landed is noted by the method's own arrivals, and handed on to the exchange's.
-// Cost beside a method's own: memory of all; two readings of the clock a call in exchanges that are timed; a maximum over all ranks
-// of a number for each method, in blocks that become rare.
+// The arrivals of the method in use are handed on to the exchange's arrivals.
+// Cost: memory of all methods; two readings of the clock a call in timed exchanges; a maximum over all ranks of a number for
+// each method, in rounds that become rare.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "exchange/bind/arrivals.hpp"
+#include "exchange/contest/contest.hpp"
 #include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
-#include "exchange/learn/method_control.hpp"
 
 namespace nuice::mpi {
 
@@ -30,8 +30,7 @@ namespace nuice::mpi {
 struct BoundMethod {
   std::string scheduler;
   std::string executor;
-  std::string options;  ///< Beside the plan's, as people write them; usually empty.
-  bool finds_pace;
+  std::string options;  ///< In addition to the plan's, as people write them; usually empty.
   std::unique_ptr<Arrivals> arrivals;
   std::unique_ptr<Run> run;  // destroyed before the arrivals
 
@@ -61,7 +60,9 @@ class LearningRun : public Run {
   void describe(ExchangeInfo& info) const override;
 
  private:
-  BoundMethod& now() { return methods_[now_]; }
+  /// over -> waits, in start() where a report is due; over or waits -> runs, as the method begins; runs -> over.
+  enum class State : std::uint8_t { over, waits, runs };
+  BoundMethod& now() { return methods_[step_.arm]; }
   void begin();
   bool may_begin(bool block);
   bool hear();
@@ -73,17 +74,15 @@ class LearningRun : public Run {
 
   std::vector<BoundMethod> methods_;
   Arrivals& arrivals_;
-  const Communicator& comm_;  // of the reports, which keep it
-  exchange::MethodControl control_;
+  exchange::Contest contest_;
   std::unique_ptr<Reports> reports_;
   KeepChoice keep_;
   bool is_rank_0_;
 
-  // of the running exchange
-  std::size_t now_ = 0;
-  bool has_begun_ = false;
-  bool follows_ = false;
-  bool is_over_ = false;  // next() is called once more to hear that nothing is left
+  // of the exchange that runs, or ran last
+  State state_ = State::over;
+  exchange::Contest::Step step_;
+  bool follows_ = false;  // messages are handed over one by one
   double elapsed_s_ = 0;
   std::int64_t num_reports_heard_ = 0;
 };

@@ -9,13 +9,13 @@
 #include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
 #include "exchange/bind/messages.hpp"
-#include "exchange/credit/port_budget.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/exec/parts.hpp"
 #include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
 #include "exchange/plan/plan_state.hpp"
 #include "exchange/shared_memory/near_run.hpp"
+#include "flow/process.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
@@ -47,14 +47,13 @@ Direction direction_of(bool is_backwards) {
   return is_backwards ? Direction::backwards : Direction::forwards;
 }
 
+/// Below every MPI's limit for messages that are sent without asking (64 KiB in Open MPI).
+constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
+
 RunSettings with_options(RunSettings settings, const PlanOptions& options) {
   settings.max_sends = options.async.max_sends;
+  if (options.async.chunk_bytes > 0) settings.chunk_bytes = options.async.chunk_bytes;
   settings.phases_in_flight = options.phased.in_flight;
-  settings.window.window_bytes = options.credit.window_bytes;
-  settings.window.chunk_bytes = options.credit.chunk_bytes;
-  settings.window.adapts = options.credit.adapt;
-  settings.window_senders = options.credit.window_senders;
-  settings.unasked_bytes = options.planless.unasked_bytes;
   settings.early_bytes = options.depend.early_bytes;
   return settings;
 }
@@ -70,25 +69,15 @@ std::unique_ptr<Exchange::State> Plan::State::new_exchange() const {
   return exchange;
 }
 
-RunSettings Plan::State::settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards,
-                                      std::shared_ptr<SharedSegment> budgets) const {
-  return with_options({.window = {.most_bytes = most_bytes, .share = windows.of(is_backwards)},
-                       .send_share = windows.of(!is_backwards),
-                       .budgets = std::move(budgets),
-                       .near = windows.near,
-                       .notices = is_backwards ? &backwards : &notices},
-                      settled_options);
-}
-
-Combined Plan::State::combined_for(const Way& way, const Layout& layout) {
-  if (!group) return {};
+Combined Plan::State::combined_for(const PlanOptions& options, const Way& way, const Layout& layout) {
+  if (!group || !options.combine) return {};
   const auto between = tags->comm;
   const int tag = tags->next;
   take_tags(tags->comm, tags->next);
   comm = tags->comm;
-  const Bytes said = settled_options.credit.window_bytes;
-  const Bytes window = said == max_bytes && !loses_nothing ? default_window_bytes : said;
-  return combine(between, tag, {group, settled_options.combining.largest_bytes, window}, way, layout);
+  Combined combined = combine(between, tag, {group, options.combining.largest_bytes}, way, layout);
+  if (combined.parts && is_over_tcp) combined.parts->chunk_bytes = chunk_bytes_over_tcp;
+  return combined;
 }
 
 NearMessages Plan::State::near_messages_for(const Way& way, const Combined& combined, const Layout& layout) {
@@ -101,95 +90,88 @@ NearMessages Plan::State::near_messages_for(const Way& way, const Combined& comb
   take_tags(tags->comm, tags->next);
   comm = tags->comm;
   const PhaseTable& left = combined.parts ? combined.rest : way.table;
-  return find_near_messages(of_progress, tag, windows.near, settled_options.sharing.largest_bytes,
+  return find_near_messages(of_progress, tag, host_ranks, settled_options.sharing.largest_bytes,
                             {left, way.send_to, way.receive_from}, layout);
 }
 
-std::shared_ptr<SharedSegment> Plan::State::budgets_for_host() const {
-  if (!shares_ports || info.num_hosts == 1 || !grants() || windows.near.size() < 2) return nullptr;
-  const auto budgets = std::make_shared<SharedSegment>(
-      *comm, windows.near, (1 + rivals.size()) * 2 * sizeof(PortBudget::Counters));
-  return budgets->data() != nullptr ? budgets : nullptr;
-}
-
-std::vector<TagSpace> Plan::State::take_tags_of_rivals() {
-  std::vector<TagSpace> taken;
+std::vector<Plan::State::RivalParts> Plan::State::parts_of_rivals(const Way& way, const Layout& layout,
+                                                                  bool may_combine) {
+  std::vector<RivalParts> parts;
   for (std::size_t i = 0; !rivals.empty() && i <= rivals.size(); ++i) {
-    taken.push_back(*tags);
+    parts.push_back({.tags = *tags, .combined = {}});
     take_tags(tags->comm, tags->next);
+    comm = tags->comm;
+    if (may_combine && i < rivals.size() && rivals[i].combines)
+      parts.back().combined = combined_for(rivals[i].options, way, layout);
   }
-  comm = tags->comm;
-  return taken;
+  return parts;
 }
 
-BoundRun Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
-                                   const Layout& layout, const RunSettings& settings,
-                                   const std::vector<TagSpace>& tags_of_rivals) const {
+std::unique_ptr<Run> Plan::State::bind_methods(Exchange::State& exchange, const PhaseTable& rest,
+                                               BindCall call, const Layout& layout,
+                                               const RunSettings& settings,
+                                               std::vector<RivalParts> of_rivals) const {
   const auto bind_to = [&](Arrivals& arrivals) {
     return find_runnable_executor(info.executor).bind({comm, rest, layout, arrivals, tags->next, settings});
   };
   if (rivals.empty()) return bind_to(exchange.arrivals);
   std::vector<BoundMethod> methods;
-  const auto add = [&](const std::string& scheduler, const std::string& options,
-                       std::unique_ptr<Arrivals> arrivals, BoundRun bound) {
+  const auto add = [&](const std::string& scheduler, std::string_view executor, const std::string& options,
+                       std::unique_ptr<Arrivals> arrivals, std::unique_ptr<Run> run) {
     methods.push_back({.scheduler = scheduler,
-                       .executor = std::string(bound.executor),
+                       .executor = std::string(executor),
                        .options = options,
-                       .finds_pace = find_executor(bound.executor).pace == Pace::grants,
                        .arrivals = std::move(arrivals),
-                       .run = std::move(bound.run)});
+                       .run = std::move(run)});
   };
   const auto new_arrivals = [&] { return std::make_unique<Arrivals>(exchange.arrivals.for_same_sources()); };
   const bool is_backwards = call.direction == Direction::backwards;
   auto of_first = new_arrivals();
-  BoundRun first = bind_to(*of_first);
-  // Where the executor does as another one there is nothing to choose among executors.
-  const bool is_itself = first.executor == info.executor;
-  add(info.scheduler, "", std::move(of_first), std::move(first));
+  std::unique_ptr<Run> first = bind_to(*of_first);
+  add(info.scheduler, info.executor, "", std::move(of_first), std::move(first));
   for (std::size_t i = 0; i < rivals.size(); ++i) {
     const Rival& rival = rivals[i];
     // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear.
-    if (rival.table ? call.form == Form::fields : !is_itself) continue;
-    // The processor packs what it forwards, and the messages of an executor with an order of its own.
-    const bool packs = rival.table.has_value() || rival.executor.has_own_order;
-    if (settings.apart && packs) continue;
+    if (rival.table && call.form == Form::fields) continue;
+    if (settings.apart && rival.table) continue;  // the processor packs what it forwards
+    auto& [its_tags, combined] = of_rivals[i];
+    if (rival.combines && !combined.parts) continue;
     auto arrivals = new_arrivals();
     const PhaseTable reverse = rival.table && is_backwards ? reversed(*rival.table) : PhaseTable();
-    const PhaseTable& way = !rival.table ? rest : is_backwards ? reverse : *rival.table;
-    RunSettings of_rival = with_options(settings, rival.options);
-    of_rival.budget = i + 1;
-    BoundRun bound =
-        find_runnable_executor(rival.executor.name)
-            .bind({tags_of_rivals[i].comm, way, layout, *arrivals, tags_of_rivals[i].next, of_rival});
-    if (bound.executor == rival.executor.name)
-      add(rival.scheduler, rival.differs_in, std::move(arrivals), std::move(bound));
+    const PhaseTable& of_table = !rival.table ? rest : is_backwards ? reverse : *rival.table;
+    const PhaseTable& way = combined.parts ? combined.rest : of_table;
+    std::unique_ptr<Run> run;
+    if (!combined.parts || combined.has_rest)
+      run = find_runnable_executor(rival.executor.name)
+                .bind({its_tags.comm, way, layout, *arrivals, its_tags.next,
+                       with_options(settings, rival.options)});
+    if (combined.parts)
+      run =
+          std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), *arrivals, std::move(run));
+    add(rival.scheduler, rival.executor.name, rival.differs_in, std::move(arrivals), std::move(run));
   }
   if (methods.size() == 1) return bind_to(exchange.arrivals);
-  const TagSpace& of_reports = tags_of_rivals.back();
-  return {std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
-                                        of_reports.next, keep_choice),
-          info.executor};
+  const TagSpace& of_reports = of_rivals.back().tags;
+  return std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
+                                       of_reports.next, keep_choice);
 }
 
 void Plan::State::set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
                           Combined combined, NearMessages near, const RunSettings& settings,
-                          const std::vector<TagSpace>& tags_of_rivals) const {
+                          std::vector<RivalParts> of_rivals) const {
   const bool is_combined = combined.parts.has_value();
   const bool is_near = near.parts.has_value();
   const PhaseTable& rest = is_near ? near.rest : is_combined ? combined.rest : way.table;
   const bool has_rest = is_near ? near.has_rest : is_combined ? combined.has_rest : true;
-  BoundRun bound{nullptr, info.executor};
-  if (has_rest) bound = bind_methods(exchange, rest, call, layout, settings, tags_of_rivals);
-  exchange.run = std::move(bound.run);
+  if (has_rest) exchange.run = bind_methods(exchange, rest, call, layout, settings, std::move(of_rivals));
   if (is_near)
     exchange.run =
         std::make_unique<NearRun>(std::move(*near.parts), exchange.arrivals, std::move(exchange.run));
   if (is_combined)
     exchange.run = std::make_unique<CombinedRun>(std::move(*combined.parts), comm->rank(), exchange.arrivals,
                                                  std::move(exchange.run));
-  exchange.info.executor = bound.executor;
+  exchange.info.executor = info.executor;
   exchange.info.scheduler = info.scheduler;
-  exchange.info.why = bound.why;
   exchange.info.combined = std::move(combined.says);
   exchange.info.shared_memory = std::move(near.says);
 }
@@ -204,8 +186,9 @@ Plan::State::Bound Plan::State::finish_bind(Bound exchange, const PhaseTable& wa
     Exchange::State::abandon(std::move(exchange));
     throw;
   }
-  Reports::leave(nullptr);            // looks after those of exchanges before
-  take_tags(tags->comm, tags->next);  // of the payload, and of what the executor says besides
+  if (is_over_tcp) flow::govern_process();  // what was said so far has made MPI's connections
+  Reports::leave(nullptr);                  // looks after those of exchanges before
+  take_tags(tags->comm, tags->next);        // of the payload, and of what the executor says besides
   return exchange;
 }
 
@@ -222,31 +205,34 @@ Plan::State::Bound Plan::State::bind_parts(const Way& way, const Layout& layout,
         OwnMessage{std::exchange(exchange->self, {}), std::exchange(exchange->self_message, {})});
     exchange->info.executor = "async";
     exchange->info.scheduler = info.scheduler;
-    exchange->info.why = "messages leave when they are ready (option parts)";
   });
   return finish_bind(std::move(exchange), way.table);
 }
 
 template <typename Prepare>
 Plan::State::Bound Plan::State::bind_layout(const Way& way, BindCall call, const Layout& layout,
-                                            Bytes most_bytes, const Elsewhere& elsewhere, Prepare&& prepare) {
+                                            const Elsewhere& elsewhere, Prepare&& prepare) {
   if (settled_options.parts)
     return bind_parts(way, layout, elsewhere.is_on_device, std::forward<Prepare>(prepare));
-  Combined combined = elsewhere.is_on_device ? Combined() : combined_for(way, layout);
+  const PlanOptions& options = settled_options;
+  Combined combined = elsewhere.is_on_device ? Combined() : combined_for(options, way, layout);
   NearMessages near = elsewhere.is_on_device ? NearMessages() : near_messages_for(way, combined, layout);
-  const std::vector<TagSpace> tags_of_rivals = take_tags_of_rivals();
-  const std::shared_ptr<SharedSegment> budgets = budgets_for_host();
+  const bool may_combine = !elsewhere.is_on_device && !combined.parts && !near.parts;
+  std::vector<RivalParts> of_rivals = parts_of_rivals(way, layout, may_combine);
   Bound exchange;
   all_or_none(*comm, [&] {
     exchange = new_exchange();
     prepare(*exchange);
     const Notices backwards = reversed(notices, table.num_phases);
-    RunSettings settings =
-        settings_for(call.direction == Direction::backwards, most_bytes, backwards, budgets);
+    const bool is_backwards = call.direction == Direction::backwards;
+    RunSettings settings = with_options({.notices = is_backwards ? &backwards : &notices,
+                                         .chunk_bytes = is_over_tcp ? chunk_bytes_over_tcp : 0},
+                                        settled_options);
     settings.copies = elsewhere.copies;
     settings.piece_bytes = elsewhere.piece_bytes;
     settings.apart = elsewhere.is_on_device;
-    set_run(*exchange, way, call, layout, std::move(combined), std::move(near), settings, tags_of_rivals);
+    set_run(*exchange, way, call, layout, std::move(combined), std::move(near), settings,
+            std::move(of_rivals));
   });
   return finish_bind(std::move(exchange), way.table);
 }
@@ -255,13 +241,12 @@ Plan::State::Bound Plan::State::bind_buffers(const Way& way, bool is_backwards,
                                              std::span<const SendBuffer> send,
                                              std::span<const ReceiveBuffer> receive,
                                              const Elsewhere& elsewhere) {
-  const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), is_backwards) : 0;
   std::optional<BufferLayout> layout;
   all_or_none(*comm, [&] {
     check_buffers(way, send, receive);
     layout.emplace(way, send, receive, listing.has_value());
   });
-  return bind_layout(way, {Form::buffers, direction_of(is_backwards)}, *layout, most_bytes, elsewhere,
+  return bind_layout(way, {Form::buffers, direction_of(is_backwards)}, *layout, elsewhere,
                      [&](Exchange::State& exchange) {
                        set_sources(exchange.arrivals, way.receive_from, receive);
                        exchange.self = self_copies(way.table, *layout);
@@ -273,13 +258,7 @@ Plan::State::Bound Plan::State::bind_fields(const Way& way, bool is_backwards,
                                             std::span<const ReceiveField> receive,
                                             const Elsewhere& elsewhere) {
   const FieldLayout layout(*comm, way, send, receive, tags->next, info.staged_bytes > 0);
-  Bytes most_bytes = 0;
-  if (grants()) {
-    for (std::size_t i = 0; i < way.receive_from.size(); ++i)
-      if (comes_over_port(way.receive_from[i].rank)) most_bytes += layout.received().bytes_with(i);
-    most_bytes = most_over_a_port(most_bytes, is_backwards);
-  }
-  return bind_layout(way, {Form::fields, direction_of(is_backwards)}, layout, most_bytes, elsewhere,
+  return bind_layout(way, {Form::fields, direction_of(is_backwards)}, layout, elsewhere,
                      [&](Exchange::State& exchange) {
                        set_no_places(exchange.arrivals, way.receive_from);
                        exchange.self_message = make_self_message(way.table, layout);
@@ -290,8 +269,7 @@ Plan::State::Bound Plan::State::bind_fields(const Way& way, bool is_backwards,
 Plan::State::Bound Plan::State::bind_typed(const Way& way, const CheckedMessages& messages,
                                            const Elsewhere& elsewhere) {
   const MessageLayout layout(*comm, messages, tags->next);
-  const Bytes most_bytes = grants() ? most_over_a_port(bytes_over_port(way.receive_from), false) : 0;
-  return bind_layout(way, {Form::fields, Direction::forwards}, layout, most_bytes, elsewhere,
+  return bind_layout(way, {Form::fields, Direction::forwards}, layout, elsewhere,
                      [&](Exchange::State& exchange) {
                        set_no_places(exchange.arrivals, way.receive_from);
                        exchange.self_message = make_self_message(way.table, layout);

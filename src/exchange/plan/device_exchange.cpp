@@ -14,7 +14,6 @@ namespace nuice::mpi {
 
 std::string Plan::State::why_not_direct() const {
   if (info.staged_bytes > 0) return "the schedule forwards messages";
-  if (find_executor(info.executor).has_own_order) return "the executor " + info.executor + " packs messages";
   return {};
 }
 
@@ -42,7 +41,6 @@ Plan::State::Bound Plan::State::bind_by_device(const Way& way, const DeviceSides
     Bound inner = bind(*run, Elsewhere{tells ? made : nullptr, is_direct ? 0 : chunk_bytes, is_direct});
     method.scheduler = inner->info.scheduler;
     method.executor = inner->info.executor;
-    method.finds_pace = find_executor(inner->info.executor).pace == Pace::grants;
     exchange->info = inner->info;
     run->carry_out_by(std::move(inner));
     method.run = std::move(run);

@@ -1,37 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nuice/mpi/exchanger.hpp"
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "exchange/exec/direct_run.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/plan/bind_devices.hpp"
 #include "exchange/plan/options.hpp"
-#include "exchange/planless/planless.hpp"
+#include "flow/process.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
-#include "mpi/host/host_ranks.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/core/hosts.hpp"
 
 namespace nuice::mpi {
 namespace {
 
 Segment segment_of(const void* data, std::int64_t count, MPI_Datatype type) {
   return {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
-}
-
-/// hosts: as PlanOptions has it, but for "auto".
-std::vector<Rank> ranks_of_host_in(const std::string& hosts, const Communicator& comm) {
-  if (hosts.empty()) return {comm.rank()};
-  return parse_hosts(hosts, comm.num_ranks()).ranks_beside(comm.rank());
 }
 
 DeviceParts staged_parts(DeviceSides sides, std::size_t sends, std::size_t partners) {
@@ -56,7 +48,7 @@ DeviceParts staged_parts(DeviceSides sides, std::size_t sends, std::size_t partn
 
 struct Exchanger::State {
   std::shared_ptr<const Communicator> comm;
-  std::shared_ptr<PlanlessEngine> engine;
+  std::shared_ptr<bool> is_broken = std::make_shared<bool>(false);
   double watchdog_s = 0;
 
   void check(Rank partner, std::int64_t count, const char* what) const {
@@ -81,21 +73,20 @@ struct Exchanger::State {
   }
 
   /// Of messages where they lie, or in a mirror with items of sides_of().
-  std::unique_ptr<PlanlessRun> run_of(Arrivals& arrivals, std::span<const Outgoing> sends,
-                                      std::span<const Incoming> receives, const Mirror& from,
-                                      const Mirror& into) const {
-    auto run = std::make_unique<PlanlessRun>(comm, engine, arrivals);
+  std::unique_ptr<Run> run_of(Arrivals& arrivals, std::span<const Outgoing> sends,
+                              std::span<const Incoming> receives, const Mirror& from,
+                              const Mirror& into) const {
     const auto place_of = [](const auto& message, std::optional<Bytes> begin, const Mirror& mirror) {
       const auto& [partner, data, count, type] = message;
-      if (!begin) return std::array{segment_of(data, count, type)};
-      return std::array{Segment{mirror.data() + *begin, count * size_of(type), MPI_BYTE}};
+      if (!begin) return DirectMessage{partner, segment_of(data, count, type)};
+      return DirectMessage{partner, {mirror.data() + *begin, count * size_of(type), MPI_BYTE}};
     };
-    for (std::size_t i = 0; i < sends.size(); ++i)
-      run->add_send(sends[i].to, place_of(sends[i], from.find(0, i), from));
+    std::vector<DirectMessage> out;
+    std::vector<DirectMessage> in;
+    for (std::size_t i = 0; i < sends.size(); ++i) out.push_back(place_of(sends[i], from.find(0, i), from));
     for (std::size_t i = 0; i < receives.size(); ++i)
-      run->add_receive(receives[i].from,
-                       place_of(receives[i], into.find(i, arrivals.index_of(receives[i].from)), into));
-    return run;
+      in.push_back(place_of(receives[i], into.find(i, arrivals.index_of(receives[i].from)), into));
+    return std::make_unique<DirectRun>(comm, is_broken, std::move(out), std::move(in), arrivals);
   }
 };
 
@@ -104,31 +95,10 @@ Exchanger::Exchanger(MPI_Comm comm, const ExchangerOptions& options) : state_(st
   ExchangerOptions all = options;
   state_->comm = duplicate(comm, options.watchdog_s);
   const Communicator& own = *state_->comm;
-  share_from_rank_0(own, all.credit, all.planless, all.hosts, all.watchdog_s);
-  all_or_none(own, [&] {
-    check_options(PlanOptions{.watchdog_s = all.watchdog_s, .credit = all.credit, .planless = all.planless});
-  });
+  share_from_rank_0(own, all.watchdog_s);
+  all_or_none(own, [&] { check_options(PlanOptions{.watchdog_s = all.watchdog_s}); });
   state_->watchdog_s = all.watchdog_s;
-  std::vector<Rank> near;
-  if (all.hosts == auto_name) near = ranks_of_this_host(own);
-  all_or_none(own, [&] {
-    if (all.hosts != auto_name) near = ranks_of_host_in(all.hosts, own);
-    const double share = 1.0 / static_cast<double>(near.size());
-    const Bytes unasked = all.planless.unasked_bytes;
-    // Two tags a message of a pair, and none of those that roll calls have (wait.cpp).
-    const PlanlessChannel channel = {own.get(), own.rank(), own.num_ranks(), 0,
-                                     (last_exchange_tag() - 1) / 2};
-    state_->engine = std::make_shared<PlanlessEngine>(
-        channel,
-        PlanlessSettings{.unasked_bytes = unasked > 0 ? unasked : default_unasked_bytes(own.num_ranks() - 1),
-                         .window_senders = all.credit.window_senders,
-                         .window = {.window_bytes = all.credit.window_bytes,
-                                    .chunk_bytes = all.credit.chunk_bytes,
-                                    .share = share,
-                                    .adapts = all.credit.adapt},
-                         .send_share = share,
-                         .near = std::move(near)});
-  });
+  flow::govern_process();
 }
 
 Exchanger::Exchanger(Exchanger&&) noexcept = default;
@@ -144,7 +114,7 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
   exchange->comm = state_->comm;
   exchange->watchdog_s = state_->watchdog_s;
   exchange->watches_deaths = tells_of_deaths();
-  exchange->info.executor = "planless";
+  exchange->info.executor = "async";
 
   std::map<Rank, Bytes> sources;
   for (const auto& [from, data, count, type] : receives)

@@ -273,7 +273,7 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
         std::move(notices_for(schedule, network.get(), options, comm->rank(), comm->rank() + 1).front());
   });
   info.check_s = watch.lap();
-  share_windows();
+  find_leaders();
   agree_on_times();
 }
 

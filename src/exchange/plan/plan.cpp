@@ -8,7 +8,6 @@
 // allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,12 +15,12 @@
 #include "core/partners.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_state.hpp"
+#include "flow/process.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
 #include "mpi/observing.hpp"
-#include "nuice/core/credit.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/text_io.hpp"
@@ -42,12 +41,7 @@ const Scheduler* named_scheduler(const std::string& name) {
 
 void settle_effort(PlanOptions& options) {
   if (options.effort == Effort::measure) options.automatic.measure = true;
-  if (options.effort != Effort::estimate) return;
-  options.automatic.learn = options.automatic.measure = false;
-  CreditOptions& credit = options.credit;
-  if (credit.adapt && credit.window_bytes == max_bytes) credit.window_bytes = default_window_bytes;
-  if (credit.adapt && credit.chunk_bytes == INT_MAX) credit.chunk_bytes = default_chunk_bytes;
-  credit.adapt = false;
+  if (options.effort == Effort::estimate) options.automatic.learn = options.automatic.measure = false;
 }
 
 /// With what `automatic` means for a schedule that is chosen by its name.
@@ -120,12 +114,15 @@ void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, c
 }
 
 void Plan::State::agree_on_times() {
-  std::array<double, 4> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s};
+  const bool is_connected = info.num_hosts != 1 && flow::has_connections_to_others();
+  std::array<double, 5> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s,
+                                 is_connected ? 1.0 : 0.0};
   all_reduce(*comm, MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX);
   info.gather_s = times[0];
   info.choose_s = times[1];
   info.schedule_s = times[2];
   info.check_s = times[3];
+  is_over_tcp = times[4] > 0;
 }
 
 void Plan::State::make(const Assignment& assignment, PlanOptions options) {
@@ -133,7 +130,6 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor.name;
   options.phase_cost_bytes = problem.phase_cost_bytes;
-  options.credit.window_senders = senders_for(assignment.scheduler, options);
   settle_form(assignment.scheduler, assignment.executor);
   if (options.planning == Planning::root) {
     make_on_root(assignment, options);
@@ -220,7 +216,7 @@ void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* sched
                           .prefer_pairs = options.prefer_pairs};
     make({problem, *scheduler, find_executor(options.executor)}, options);
   }
-  share_windows();
+  find_leaders();
 }
 
 Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)

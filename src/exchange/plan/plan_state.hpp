@@ -34,15 +34,6 @@ namespace nuice::mpi {
 struct CheckedMessages;
 struct Facts;
 
-/// The executor credit's window, shared by the ranks of a host.
-struct Windows {
-  double forwards = 1;     // this rank's share
-  double backwards = 1;    // likewise, when receivers send
-  std::vector<Rank> near;  // this host's ranks, ascending; empty without hosts
-
-  double of(bool is_backwards) const { return is_backwards ? backwards : forwards; }
-};
-
 /// What a schedule is made from. The schedule itself, if somebody has made it already.
 struct Assignment {
   Problem problem;
@@ -58,6 +49,7 @@ struct Rival {
   std::string differs_in;  ///< From the plan's options, as people write them.
   std::string scheduler;
   std::optional<PhaseTable> table;  ///< None: the plan's.
+  bool combines = false;            ///< Other than the plan.
 };
 
 struct Plan::State {
@@ -75,11 +67,11 @@ struct Plan::State {
   std::vector<Rival> rivals;                    // equal on all ranks; empty where nothing is tried
   KeepChoice keep_choice;                       // of what they show
   std::optional<distributed::Palette> palette;  // of a plan that was coloured without a matrix: for follow()
-  Windows windows;
-  Notices notices;      // for executors that wait for them
-  bool relays = false;  // the schedule itself forwards what is combined (make_combined_schedule())
+  std::vector<Rank> host_ranks;  // this host's ranks, ascending; empty where no two share a host
+  Notices notices;               // for executors that wait for them
+  bool relays = false;           // the schedule itself forwards what is combined (make_combined_schedule())
   std::shared_ptr<const HostGroup> group;  // else: where messages are combined
-  bool loses_nothing = false;              // the machine that the user has named is lossless
+  bool is_over_tcp = false;                // between its hosts
 
   /// Collective over parent. Takes a communicator, before anything else.
   void join(MPI_Comm parent, double watchdog_s_given) {
@@ -126,8 +118,8 @@ struct Plan::State {
   Bound bind_typed(const Way& way, const CheckedMessages& messages, const Elsewhere& elsewhere);
   /// What all of these end with. prepare(exchange): what differs.
   template <typename Prepare>
-  Bound bind_layout(const Way& way, BindCall call, const Layout& layout, Bytes most_bytes,
-                    const Elsewhere& elsewhere, Prepare&& prepare);
+  Bound bind_layout(const Way& way, BindCall call, const Layout& layout, const Elsewhere& elsewhere,
+                    Prepare&& prepare);
   // The same where the memory of any rank lies on a device.
   Bound bind_device_buffers(const Way& way, bool is_backwards, std::span<const SendBuffer> send,
                             std::span<const ReceiveBuffer> receive);
@@ -144,51 +136,40 @@ struct Plan::State {
   std::string why_not_direct() const;
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;
-  RunSettings settings_for(bool is_backwards, Bytes most_bytes, const Notices& backwards,
-                           std::shared_ptr<SharedSegment> budgets) const;
-  /// Collective over the host. Null where its ranks share no port, or no memory.
-  std::shared_ptr<SharedSegment> budgets_for_host() const;
   /// Collective. What travels combined of this exchange. Takes tags of its own.
-  Combined combined_for(const Way& way, const Layout& layout);
+  Combined combined_for(const PlanOptions& options, const Way& way, const Layout& layout);
   /// Collective. What of the rest goes through memory of hosts. Takes tags of its own.
   NearMessages near_messages_for(const Way& way, const Combined& combined, const Layout& layout);
-  /// Collective. Of every rival, and then of their reports.
-  std::vector<TagSpace> take_tags_of_rivals();
+  /// What binding needs of a rival, and at the end, tags of their reports.
+  struct RivalParts {
+    TagSpace tags;
+    Combined combined;
+  };
+  /// Collective.
+  std::vector<RivalParts> parts_of_rivals(const Way& way, const Layout& layout, bool may_combine);
   void set_run(Exchange::State& exchange, const Way& way, BindCall call, const Layout& layout,
                Combined combined, NearMessages near, const RunSettings& settings,
-               const std::vector<TagSpace>& tags_of_rivals) const;
+               std::vector<RivalParts> of_rivals) const;
   /// Not collective. By the plan's executor, or by all that are tried.
-  BoundRun bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
-                        const Layout& layout, const RunSettings& settings,
-                        const std::vector<TagSpace>& tags_of_rivals) const;
+  std::unique_ptr<Run> bind_methods(Exchange::State& exchange, const PhaseTable& rest, BindCall call,
+                                    const Layout& layout, const RunSettings& settings,
+                                    std::vector<RivalParts> of_rivals) const;
   Bound finish_bind(Bound exchange, const PhaseTable& way);
   std::span<const Partner> listed_destinations() const {
     return listing ? listing->destinations : destinations;
   }
   std::span<const Partner> listed_sources() const { return listing ? listing->sources : table.sources; }
-  bool grants() const {
-    const auto grants_too = [](const Rival& rival) { return rival.executor.pace == Pace::grants; };
-    return find_executor(info.executor).pace == Pace::grants || std::ranges::any_of(rivals, grants_too);
-  }
 
   std::optional<Hosts> hosts;  // while planning, if it is hosts that are scheduled
   bool shares_ports = false;   // somewhere several ranks share a host
 
   // hosts.cpp
-  /// Collective. Sets `hosts`, shares_ports, info.num_hosts and windows.near.
+  /// Collective. Sets `hosts`, shares_ports, info.num_hosts and host_ranks.
   void find_hosts(const PlanOptions& options);
-  /// Collective. Sets shares_ports, info.num_hosts and windows.near, where nobody keeps a list of all ranks.
+  /// Collective. Sets shares_ports, info.num_hosts and host_ranks, where nobody keeps a list of all ranks.
   void find_near_ranks(const PlanOptions& options);
-  /// Collective. What exchanges need to know of hosts, once the table is there: shares of the window, who leads. Forgets `hosts`.
-  void share_windows();
-  void share_window();
-  /// Collective. What the host that receives most gets over its port, if this rank gets so much.
-  Bytes most_over_a_port(Bytes mine, bool is_backwards) const;
-  /// Whether what this rank sends and receives passes its host's port.
-  bool comes_over_port(Rank rank) const {
-    return rank != comm->rank() && !std::ranges::binary_search(windows.near, rank);
-  }
-  Bytes bytes_over_port(std::span<const Partner> partners) const;
+  /// Collective. Which ranks of a host exchange with other hosts, where messages are combined. Forgets `hosts`.
+  void find_leaders();
   /// By `scheduler`, for hosts if there are any.
   Schedule make_schedule_for(const Problem& problem, const Scheduler& scheduler) const;
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
@@ -227,22 +208,13 @@ struct Plan::State {
                             const std::vector<Bytes>& largest);
   /// Collective. Rank 0's facts on all ranks, but for texts and times.
   void share_info();
-  /// Collective. Sets the times to their maxima over the ranks.
+  /// Collective. Sets the times to their maxima over the ranks, and is_over_tcp.
   void agree_on_times();
 };
 
 /// Not collective. Refuses what CommMatrix::from_messages() would not see after the gather, or would see too late: a
 /// zero-byte message is not gathered, and a rank that does not exist would not be gathered as one.
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
-
-/// Of how many senders a receiver takes at once (executor credit). More keep ports busier, but leave the order of the
-/// schedule; one that keeps links free loses that with more than two (docs/explanation/results.md, "Links that contend").
-inline int senders_for(const Scheduler& scheduler, const PlanOptions& options) {
-  constexpr int most_in_order = 2;
-  const bool needs_order = (scheduler.guarantees & link_free) != 0;
-  const int senders = options.credit.window_senders;
-  return needs_order && senders > most_in_order ? most_in_order : senders;
-}
 
 /// Throws Error not_applicable for executors without phases: they would send what is only to arrive.
 void require_phases_to_forward(const std::string& who, const Executor& executor);

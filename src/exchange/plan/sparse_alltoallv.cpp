@@ -25,7 +25,7 @@ namespace {
 
 constexpr int data_tag = 0;
 constexpr int bytes_tag = 1;
-/// Longer messages are announced by their size, and granted by their receivers.
+/// Longer messages are announced by their size, and sent once all is announced: their receives are posted first.
 constexpr Bytes most_at_once = 4096;
 constexpr Bytes alignment = 16;
 /// More than the messages that any rank can receive; a rank whose arguments are wrong adds it.

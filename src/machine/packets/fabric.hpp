@@ -5,7 +5,7 @@
 //   each output takes, in turn, the next input whose packet wants it, if the buffer behind it has room
 //   then all packets move at once: what leaves a buffer in this slot makes room for the next one
 //
-// Notices and grants are so short that they take no slot, no room and no turn; but they stand in the same queues, and wait
+// Notices are so short that they take no slot, no room and no turn; but they stand in the same queues, and wait
 // there for what is before them.
 //
 // A wire of capacity c is ceil(c) cables of speed c / ceil(c) each. An input's buffer holds buffer_packets for each

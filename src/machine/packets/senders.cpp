@@ -30,12 +30,6 @@ Senders::Senders(const Program& program, std::vector<std::uint32_t> packets, con
   const bool phases = rules.pace == Pace::phases || rules.pace == Pace::pairs || rules.pace == Pace::barriers;
   if (phases) lay_stages(eager);
   if (before != nullptr) lay_dependencies(*before);
-  if (rules.pace == Pace::grants) {
-    receivers_.resize(ready_.size());
-    for (std::uint32_t id = 0; id < packets.size(); ++id)
-      receivers_[at(program.moves[id].dst)].transfers.push_back(id);
-    for (std::size_t rank = 0; rank < receivers_.size(); ++rank) grant(static_cast<Rank>(rank), 0);
-  }
   if (rules.pace == Pace::at_once)
     for (std::uint32_t id = 0; id < packets.size(); ++id)
       push(eager[id] ? 0 : rules.times.handshake, What::opens, id);
@@ -75,8 +69,8 @@ void Senders::lay_stages(const std::vector<bool>& eager) {
   }
 }
 
-void Senders::push(double slot, What what, std::uint32_t id, std::uint32_t count) {
-  events_.push_back({slot, pushed_++, what, id, count});
+void Senders::push(double slot, What what, std::uint32_t id) {
+  events_.push_back({slot, pushed_++, what, id});
   std::ranges::push_heap(events_, later);
 }
 
@@ -102,10 +96,6 @@ void Senders::handle(const Event& event) {
     case What::goes:
       moving_[event.id].may_go = moving_[event.id].packets;
       make_ready(event.id);
-      break;
-    case What::granted:
-      if (moving_[event.id].may_go == 0) make_ready(event.id);
-      moving_[event.id].may_go += event.count;
       break;
     case What::enters:
       enter(static_cast<Rank>(event.id), event.slot);
@@ -150,11 +140,6 @@ std::uint32_t Senders::next(Rank rank) {
 void Senders::arrives(std::uint32_t transfer, double slot) {
   Moving& moving = moving_[transfer];
   --moving.missing;
-  if (rules_.pace == Pace::grants) {
-    const Rank receiver = program_.moves[transfer].dst;
-    --receivers_[at(receiver)].outstanding;
-    grant(receiver, slot);
-  }
   if (!moving.told && moving.missing <= std::min(rules_.early, moving.packets / 2)) tell(transfer, slot);
   if (moving.missing == 0) complete(transfer, slot);
 }
@@ -167,19 +152,12 @@ void Senders::tell(std::uint32_t transfer, double slot) {
     if (here == there)
       push(slot + rules_.times.message, What::opens, next);
     else
-      give({here, there, next, 0}, slot);
+      give({here, there, next}, slot);
   }
 }
 
 void Senders::is_told(const Notice& notice, double slot) {
-  const double known = slot + rules_.times.notice;
-  if (notice.packets == 0) {
-    push(known + rules_.times.message, What::opens, notice.transfer);
-    return;
-  }
-  double& busy_until = busy_until_[at(notice.to)];
-  busy_until = std::max(busy_until, known) + rules_.times.send;
-  push(busy_until, What::granted, notice.transfer, notice.packets);
+  push(slot + rules_.times.notice + rules_.times.message, What::opens, notice.transfer);
 }
 
 void Senders::complete(std::uint32_t transfer, double slot) {
@@ -215,34 +193,6 @@ void Senders::enter(Rank rank, double slot) {
     if (sends || waits_for_receiver_[transfer])
       push(slot + rules_.times.phase + (waits_for_receiver_[transfer] ? rules_.times.handshake : 0),
            What::opens, transfer);
-  }
-}
-
-/// In the order of the schedule, to a few senders at a time, as much as the window holds; not less than a chunk while
-/// one is on its way.
-void Senders::grant(Rank rank, double slot) {
-  Receiver& receiver = receivers_[at(rank)];
-  const auto rest = [this](std::uint32_t id) { return moving_[id].packets - moving_[id].granted; };
-  auto& all = receiver.transfers;
-  while (receiver.first < all.size() && rest(all[receiver.first]) == 0) ++receiver.first;
-  std::uint32_t waiting = 0;
-  for (std::size_t i = receiver.first; i < all.size() && waiting < rules_.window_senders; ++i)
-    if (rest(all[i]) > 0) ++waiting;
-  if (waiting == 0) return;
-  const std::uint32_t share = std::max(1U, rules_.window / waiting);
-  std::uint32_t active = 0;
-  for (std::size_t i = receiver.first; i < all.size() && active < rules_.window_senders; ++i) {
-    if (receiver.outstanding >= rules_.window) return;
-    const std::uint32_t id = all[i];
-    Moving& moving = moving_[id];
-    const std::uint32_t coming = moving.granted - (moving.packets - moving.missing);
-    if (rest(id) > 0 || coming > 0) ++active;
-    if (rest(id) == 0 || coming >= share) continue;
-    const std::uint32_t count = std::min({rules_.window - receiver.outstanding, share - coming, rest(id)});
-    if (count < std::min(rules_.chunk, rest(id)) && coming > 0) continue;
-    moving.granted += count;
-    receiver.outstanding += count;
-    give({rank, program_.moves[id].src, id, count}, slot);
   }
 }
 

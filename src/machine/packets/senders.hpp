@@ -20,7 +20,7 @@ namespace nuice::machine {
 
 /// Times in slots.
 struct PacketTimes {
-  double send = 0;     ///< Of a processor, for every message or chunk.
+  double send = 0;     ///< Of a processor, for every message.
   double message = 0;  ///< From the last packet in until the receiver knows.
   double notice = 0;   ///< From one rank's knowing to another's.
   double handshake = 0;
@@ -34,21 +34,17 @@ class Senders {
     Pace pace;
     PacketTimes times;
     std::uint32_t early = 0;  // packets
-    std::uint32_t chunk = 1;  // likewise
-    std::uint32_t window = 1;
-    std::uint32_t window_senders = 1;
   };
 
   /// packets: by move. eager: by move. before: for notices, else empty.
   Senders(const Program& program, std::vector<std::uint32_t> packets, const std::vector<bool>& eager,
           const Dependencies* before, const Rules& rules);
 
-  /// A notice or a grant on its way from a rank to another.
+  /// On its way from a rank to another.
   struct Notice {
     Rank from;
     Rank to;
-    std::uint32_t transfer;  ///< That may go ...
-    std::uint32_t packets;   ///< ... so far; a notice: 0
+    std::uint32_t transfer;  ///< That may go.
   };
   /// Who carries them, and calls is_told() when they are there. Unless set they are there at once.
   void set_carrier(std::function<void(const Notice&)> carry) { carry_ = std::move(carry); }
@@ -78,10 +74,8 @@ class Senders {
     std::uint32_t unsent = 0;
     std::uint32_t missing = 0;
     std::uint32_t gates = 0;
-    // With grants:
-    std::uint32_t granted = 0;  // in all
-    std::uint32_t may_go = 0;   // granted and not sent
-    bool told = false;          // notices have been given
+    std::uint32_t may_go = 0;  // and not sent
+    bool told = false;         // notices have been given
   };
   struct Ready {
     std::vector<std::uint32_t> transfers;
@@ -97,22 +91,16 @@ class Senders {
     std::vector<Stage> all;
     std::size_t current = 0;
   };
-  struct Receiver {  // with grants
-    std::vector<std::uint32_t> transfers;
-    std::size_t first = 0;          // that has not been granted as a whole
-    std::uint32_t outstanding = 0;  // packets granted that have not come
-  };
-  enum class What : std::uint8_t { opens, goes, granted, enters, phase_over };
+  enum class What : std::uint8_t { opens, goes, enters, phase_over };
   struct Event {
     double slot;
     std::uint64_t order;
     What what;
-    std::uint32_t id;     // transfer, rank or phase
-    std::uint32_t count;  // packets granted
+    std::uint32_t id;  // transfer, rank or phase
   };
 
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
-  void push(double slot, What what, std::uint32_t id, std::uint32_t count = 0);
+  void push(double slot, What what, std::uint32_t id);
   void handle(const Event& event);
   void lay_stages(const std::vector<bool>& eager);
   void lay_dependencies(const Dependencies& before);
@@ -122,7 +110,6 @@ class Senders {
   void leave_stage(Rank rank, PhaseId phase, double slot);
   void complete(std::uint32_t transfer, double slot);
   void tell(std::uint32_t transfer, double slot);
-  void grant(Rank rank, double slot);
   bool in_phases() const { return !stages_.empty(); }
 
   void give(const Notice& notice, double slot) { carry_ ? carry_(notice) : is_told(notice, slot); }
@@ -136,7 +123,6 @@ class Senders {
   std::vector<Ready> ready_;                       // by rank
   std::vector<Stages> stages_;                     // by rank; empty: no phases
   std::vector<std::uint32_t> left_of_phase_;       // barriers
-  std::vector<Receiver> receivers_;                // grants
   std::vector<double> busy_until_;                 // by rank: its processor
   std::vector<Event> events_;                      // a heap, earliest first
   std::uint64_t pushed_ = 0;

@@ -61,8 +61,6 @@ class Run {
   }
 
   PacketRun make() {
-    if (pace_ == Pace::grants && !program_.needed_by.empty())
-      throw Error(ErrorCode::not_applicable, "executor " + options_.executor + " cannot forward messages");
     std::optional<Dependencies> before;
     if (pace_ == Pace::notices) before = find_dependencies();
     std::vector<Way> all = ways();
@@ -114,6 +112,7 @@ class Run {
 
   /// Behind those of transfers: from receivers to the senders that they tell.
   void add_ways_of_notices(const std::optional<Dependencies>& before, std::vector<Way>& all) {
+    if (!before) return;
     const auto add = [&](Rank from, Rank to) {
       if (from == to) return;
       const auto way = static_cast<std::uint32_t>(all.size());
@@ -121,8 +120,6 @@ class Run {
     };
     const auto& moves = program_.moves;
     for (std::uint32_t id = 0; id < moves.size(); ++id) {
-      if (pace_ == Pace::grants) add(moves[id].dst, moves[id].src);
-      if (!before) continue;
       for (const std::uint32_t earlier : before->of(id)) add(moves[earlier].dst, moves[id].src);
     }
   }
@@ -159,12 +156,7 @@ class Run {
         .handshake = m.handshake_s / slot,
         .phase = m.phase_s / slot,
         .all_ranks = (m.barrier_s + levels * m.barrier_level_s) / slot};
-    return {.pace = pace_,
-            .times = times,
-            .early = packets_of(std::max<Bytes>(options_.early_bytes, 1)),
-            .chunk = packets_of(options_.chunk_bytes),
-            .window = packets_of(options_.window_bytes),
-            .window_senders = static_cast<std::uint32_t>(options_.window_senders)};
+    return {.pace = pace_, .times = times, .early = packets_of(std::max<Bytes>(options_.early_bytes, 1))};
   }
 
   void deliver(const machine::Routes& routes, machine::Fabric& fabric, machine::Senders& senders) {
@@ -300,8 +292,6 @@ void require_options(const PacketOptions& options) {
   if (options.packet_bytes < 0 || options.early_bytes < 0) refuse("packet_bytes or early_bytes is negative");
   if (!(options.resend_s >= 0)) refuse("resend_s is negative or not a number");
   if (options.buffer_packets < 1) refuse("an input has buffers for one packet at least");
-  if (options.chunk_bytes < 1 || options.window_bytes < 1 || options.window_senders < 1)
-    refuse("chunks, windows and senders of a window are 1 at least");
 }
 
 }  // namespace

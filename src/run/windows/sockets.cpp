@@ -15,8 +15,8 @@
 #include <cstdint>
 
 #include "flow/governor.hpp"
+#include "flow/report.hpp"
 #include "run/windows/openers.hpp"
-#include "run/windows/report.hpp"
 
 namespace {
 
@@ -78,7 +78,7 @@ struct AtExit {
   ~AtExit() {
     Governor* const made = made_governor.load(std::memory_order_acquire);
     if (made == nullptr || !nuice::run::is_on()) return;
-    nuice::run::report(*made);
+    nuice::flow::report(*made);
     made->stop();
   }
 } at_exit;
@@ -86,6 +86,9 @@ struct AtExit {
 }  // namespace
 
 #define NUICE_EXPORT extern "C" __attribute__((visibility("default")))
+
+/// Tells the library, where the program uses it, that these windows are set already (flow/process.cpp).
+NUICE_EXPORT void nuice_flow_is_preloaded() {}
 
 NUICE_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t length) {
   NUICE_NEXT(connect);

@@ -30,11 +30,11 @@ using Kind = std::variant<Text<Some>, Flag<Some>, Whole<Some, int>, Whole<Some, 
 const std::array rows{
     Option<Kind>{"scheduler", "", Text<Some>{[](Some& o) -> auto& { return o.scheduler; }}},
     Option<Kind>{"check", "", Flag<Some>{[](Some& o) -> auto& { return o.check; }}},
-    Option<Kind>{"credit.senders", "",
+    Option<Kind>{"async.max_sends", "",
                  Whole<Some, int>{[](Some& o) -> auto& { return o.senders; }, 1, INT_MAX}},
     Option<Kind>{"seed", "",
                  Whole<Some, std::uint64_t>{[](Some& o) -> auto& { return o.seed; }, 0, ~std::uint64_t{0}}},
-    Option<Kind>{"credit.window", "", Size<Some>{[](Some& o) -> auto& { return o.window; }, 1, max_bytes}},
+    Option<Kind>{"device.chunk", "", Size<Some>{[](Some& o) -> auto& { return o.window; }, 1, max_bytes}},
     Option<Kind>{"watchdog", "", Seconds<Some>{[](Some& o) -> auto& { return o.watchdog; }}},
     Option<Kind>{"planning", "", OneOf<Some, Where>{[](Some& o) -> auto& { return o.where; }, places}},
 };

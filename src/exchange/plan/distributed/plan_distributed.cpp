@@ -147,7 +147,7 @@ void Plan::State::take_distributed(const PlanOptions& options) {
   const Messages receives = messages_of(table.sources, comm->rank());
   describe_distributed(options, Facts(*comm, sends, receives), largest);
   find_near_ranks(options);
-  share_windows();
+  find_leaders();
 }
 
 /// Whether the matrix is so small that gathering it is cheaper, by the number of messages of all ranks.
@@ -182,7 +182,7 @@ void Plan::State::plan_distributed(const PlanOptions& options, const State* earl
   } else {
     plan_in_pairs(options, earlier, hosts_first);
   }
-  share_windows();
+  find_leaders();
 }
 
 void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier, bool hosts_first) {
@@ -213,7 +213,7 @@ void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier
   if (followed) problem.earlier = followed->colours(sends, receives);
   const LocalPlanner& planner = *local_planner(options.scheduler);
   std::optional<HostPlace> place;
-  if (hosts_first) place = place_among_hosts(*comm, windows.near);
+  if (hosts_first) place = place_among_hosts(*comm, host_ranks);
   LocalPlan plan = place ? planner.plan_hosts(problem, *place) : planner.plan(problem);
   table = std::move(plan.table);
   palette = std::move(plan.palette);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is timed of nuice's active messages: one endpoint for each transport, with the handlers of all patterns.
+//
+// The clock stops when the sender has heard that the receiver's last handler has run, never at local completion.
+// Every function is collective and returns the seconds of one operation on the ranks that time, 0 on the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "bench/harness.hpp"
+#include "nuice/am/endpoint.hpp"
+#include "nuice/am/level_sync.hpp"
+#include "nuice/am/port.hpp"
+#include "nuice/mpi/am.hpp"
+
+namespace nuice::am_bench {
+
+struct Word {
+  std::uint64_t value;
+};
+
+/// How a rank that computes takes messages in.
+enum class Progress { polling, interrupts, thread };
+
+class AmSide {
+ public:
+  /// Collective. poll_every: F of 002 s.4.4. blocks must live longer.
+  AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every = 16);
+
+  am::Endpoint& endpoint() { return ep_; }
+  static bool allows_threads();
+
+  double ping_pong(std::size_t bytes, int times);            ///< Round trip between ranks 0 and 1, by reply.
+  double flood(std::size_t bytes, int messages);             ///< Rank 0 to 1.
+  double round_trip_flood(std::size_t bytes, int messages);  ///< As flood, each message answered by a reply.
+  double two_way_flood(std::size_t bytes, int messages);     ///< Ranks 0 and 1; of one message of either.
+  /// 8-byte items; of one item. in_one_piece: the handler takes all that came together.
+  double coalesced(std::size_t buffer_bytes, int items, bool two_way, bool in_one_piece);
+  /// Half a round trip of a block that travels as 16-byte packets (002 fig. 14).
+  double packets(std::size_t bytes, int times);
+  double put(std::size_t bytes, int times);           ///< Half a round trip of a block put into a port.
+  double packet_shift(std::size_t bytes, int times);  ///< Two-directional circular shift (figs 16-18).
+  double put_shift(std::size_t bytes, int times);
+  /// Ranks 0 .. senders-1 send a message of `bytes` to the last rank at the same time (004 table 2): how long that rank
+  /// takes, or the slowest sender.
+  double fan_in(std::size_t bytes, int senders, int times, bool time_senders);
+  double all_to_all(int messages);  ///< Every rank to every rank; of one message of a rank.
+  double quiesce(int times);
+  double level(int times);
+  double empty_poll(int times);
+  /// Round trip to rank 1 while it computes; work: the units it got done in a second.
+  double ping_computing(Progress progress, int times, double& work_per_s);
+
+ private:
+  /// time_work() between two quiesce(), counters at 0.
+  double time(bool counts, double operations, const std::function<void()>& work);
+  double flood_with(const std::function<void(Rank dst)>& send_all, int messages, bool two_way);
+  double flood_with(am::Handler<Word> handler, std::size_t bytes, int messages, bool two_way);
+  void wait_for(const std::uint64_t& counter, std::uint64_t target);
+  void open_ports(std::size_t bytes, const std::vector<Rank>& from);
+
+  am::Endpoint ep_;
+  std::uint64_t received_ = 0;
+  std::uint64_t pongs_ = 0;
+  std::uint64_t acks_ = 0;
+  std::uint64_t sum_ = 0;
+  volatile bool stop_ = false;
+  std::vector<am::PortRef> refs_;  // by rank: where to put data for it
+  Memory& data_;
+  Memory& memory_;
+  std::vector<am::Port> ports_;
+  am::Handler<Word> ping_, pong_, drop_, drop_items_, drop_block_;
+  am::Handler<am::Packet> packet_;
+  am::Handler<am::Nothing> ack_, want_ack_, halt_;
+  am::Handler<am::PortRef> tell_ref_;
+  std::optional<am::LevelSync> levels_;
+};
+
+}  // namespace nuice::am_bench

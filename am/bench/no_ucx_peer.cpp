@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// In place of ucx_peer.cpp where there is no UCX.
+#include "bench/ucx_peer.hpp"
+
+namespace nuice::am_bench {
+
+std::unique_ptr<UcxPeer> make_ucx_peer(Blocks& /*blocks*/) { return nullptr; }
+std::string ucx_description() { return {}; }
+
+}  // namespace nuice::am_bench

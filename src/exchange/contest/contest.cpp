@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/contest/contest.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nuice::exchange {
+namespace {
+
+constexpr double least_horizon = 20;
+constexpr std::int64_t most_between_rounds = 256;
+constexpr std::int64_t most_after_a_change = 15;
+/// A turn lasts about so long: a few microseconds say nothing where ranks wait for cores.
+constexpr double turn_s = 5e-3;
+constexpr std::int64_t least_exchanges = 2;
+constexpr std::int64_t most_exchanges = 256;
+constexpr int reports_in_a_row = 2;
+constexpr double clock_s = 1e-9;  // no time is below
+
+}  // namespace
+
+Contest::Contest(std::size_t num_arms, const Rules& rules)
+    : rules_(rules), standings_(num_arms), tallies_(num_arms), report_(num_arms, 0.0) {
+  turns_.reserve(num_arms);
+}
+
+Contest::Step Contest::next() {
+  ++number_;
+  if (state_ == State::resting && number_ >= round_begin_) begin_round();
+  Step step{standings_.best(), state_ == State::resting && number_ > 1};
+  if (state_ == State::in_round) step = next_of_round();
+  under_way_ += step.is_timed ? 1 : 0;
+  return step;
+}
+
+void Contest::begin_round() {
+  state_ = State::in_round;
+  const double exchanges = std::max(least_horizon, static_cast<double>(number_ - origin_));
+  double left = rules_.budget * exchanges - spent_;
+  turns_.clear();
+  turns_.push_back({standings_.best(), turn_length(standings_.best(), left)});
+  for (std::size_t i = 0; i < standings_.size(); ++i) {
+    const std::size_t arm = (i + static_cast<std::size_t>(rounds_)) % standings_.size();
+    if (arm == standings_.best() || !standings_.is_in(arm)) continue;
+    const std::int64_t length = turn_length(arm, left);
+    if (length > 0) turns_.push_back({arm, length});
+  }
+  turn_ = 0;
+  at_in_turn_ = 0;
+}
+
+/// As much of a turn as what is left of the budget allows, which it takes; 0: nothing.
+std::int64_t Contest::turn_length(std::size_t arm, double& left) const {
+  const double usual_s = standings_.mean_s(standings_.best());
+  const bool is_best = arm == standings_.best();
+  const bool is_first_look = standings_.num_reports(arm) == 0;
+  if (is_best && rules_.rests) return 1;  // it is timed between rounds, too
+  const double exchanges = is_first_look ? 1 : std::round(turn_s / std::max(usual_s, clock_s));
+  const std::int64_t least = is_first_look ? 1 : least_exchanges;
+  const double wanted =
+      std::clamp(exchanges, static_cast<double>(least), static_cast<double>(most_exchanges));
+  if (is_best) return static_cast<std::int64_t>(wanted);
+  const double loss = standings_.loss(arm);
+  const auto length = static_cast<std::int64_t>(std::min(wanted, left / loss));
+  if (length < least) return 0;
+  left -= static_cast<double>(length) * loss;
+  return length;
+}
+
+Contest::Step Contest::next_of_round() {
+  const Turn& turn = turns_[turn_];
+  const Step step{turn.arm, turn.exchanges == 1 || at_in_turn_ > 0};
+  if (++at_in_turn_ < turn.exchanges) return step;
+  at_in_turn_ = 0;
+  if (++turn_ == turns_.size()) state_ = State::ending;
+  return step;
+}
+
+bool Contest::add(std::size_t arm, double elapsed_s) {
+  Tally& tally = tallies_[arm];
+  tally.sum_s += elapsed_s;
+  tally.longest_s = std::max(tally.longest_s, elapsed_s);
+  ++tally.count;
+  if (--under_way_ > 0 || state_ != State::ending) return false;
+  make_report();
+  return true;
+}
+
+void Contest::make_report() {
+  state_ = State::reported;
+  reported_at_ = number_;
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
+    const auto [sum_s, longest_s, count] = tallies_[i];
+    const double mean_s = count > 2 ? (sum_s - longest_s) / (count - 1) : sum_s / std::max(count, 1);
+    report_[i] = count == 0 ? 0 : std::max(mean_s, clock_s);
+  }
+}
+
+void Contest::learn(std::span<const double> of_all) {
+  state_ = State::resting;
+  ++rounds_;
+  const bool was_settled = standings_.is_settled();
+  spent_ += cost_of_round(of_all);
+  for (std::size_t i = 0; i < tallies_.size(); ++i)
+    if (of_all[i] > 0) standings_.add(i, of_all[i], tallies_[i].count);
+  std::ranges::fill(tallies_, Tally());
+  if (was_settled) {
+    strikes_ = standings_.is_off() ? strikes_ + 1 : 0;
+    if (strikes_ == reports_in_a_row) {
+      standings_.restart();
+      origin_ = number_;
+      spent_ = strikes_ = 0;
+    }
+    place_round(false);
+    return;
+  }
+  const bool is_changed = standings_.judge();
+  if (is_changed) best_since_ = number_ + 1;
+  place_round(is_changed);
+}
+
+double Contest::cost_of_round(std::span<const double> of_all) const {
+  double cost = 0;
+  for (const Turn& turn : turns_)
+    cost +=
+        static_cast<double>(turn.exchanges) * std::max(0.0, of_all[turn.arm] / of_all[standings_.best()] - 1);
+  return cost;
+}
+
+void Contest::place_round(bool is_changed) {
+  const bool is_soon = standings_.is_contested() && turns_.size() > 1;
+  const std::int64_t most = is_soon ? 1 : is_changed ? most_after_a_change : most_between_rounds;
+  const std::int64_t apart = rules_.rests ? std::clamp<std::int64_t>(reported_at_ - origin_, 1, most) : 0;
+  round_begin_ = std::max(number_ + 1, reported_at_ + apart);
+}
+
+}  // namespace nuice::exchange

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/exec/direct_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text/names.hpp"
+#include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/failure.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+constexpr int tag = 0;
+
+/// The next ranks first, or those before. Messages of one pair keep their order.
+void sort_from(Rank rank, Rank num_ranks, bool ascending, std::vector<DirectMessage>& messages) {
+  std::ranges::stable_sort(messages, {}, [=](const DirectMessage& message) {
+    const Rank ahead = (message.partner - rank + num_ranks - 1) % num_ranks;
+    return ascending || ahead + 1 == num_ranks ? ahead : num_ranks - 2 - ahead;
+  });
+}
+
+[[noreturn]] void fail_on_sizes(Rank src, Rank dst, const std::string& sent, Bytes expected) {
+  throw Error(ErrorCode::mismatch, pair_name(src, dst) + ": rank " + std::to_string(src) + " sends " + sent +
+                                       " bytes, but rank " + std::to_string(dst) + " expects " +
+                                       std::to_string(expected));
+}
+
+}  // namespace
+
+DirectRun::DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<bool> is_broken,
+                     std::vector<DirectMessage> sends, std::vector<DirectMessage> receives,
+                     Arrivals& arrivals)
+    : comm_(std::move(comm)), is_broken_(std::move(is_broken)), arrivals_(arrivals) {
+  sort_from(comm_->rank(), comm_->num_ranks(), false, receives);
+  sort_from(comm_->rank(), comm_->num_ranks(), true, sends);
+  messages_.reserve(receives.size() + sends.size());
+  requests_.reserve(messages_.capacity());
+  for (const DirectMessage& message : receives) add(message, false);
+  num_receives_ = messages_.size();
+  for (const DirectMessage& message : sends) add(message, true);
+  indices_.resize(messages_.size());
+  statuses_.resize(messages_.size());
+}
+
+DirectRun::~DirectRun() {
+  if (is_finalized()) return;
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+/// Short sends have no persistent request (short_message_bytes).
+void DirectRun::add(const DirectMessage& message, bool is_send) {
+  const auto& [at, elements, element] = message.segment;
+  const Bytes bytes = elements * size_of(element);
+  if (bytes == 0) return;
+  if (!is_send) arrivals_.expect_pieces(message.partner, 1);
+  messages_.push_back({.partner = message.partner,
+                       .at = at,
+                       .extent = Extent::of(elements, 1 << 30, element),
+                       .bytes = bytes,
+                       .arrival = is_send ? 0 : arrivals_.index_of(message.partner)});
+  const auto& [count, type] = messages_.back().extent;
+  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+  if (!is_send)
+    must(MPI_Recv_init(at, count, type.get(), message.partner, tag, comm_->get(), &request), "MPI_Recv_init");
+  else if (bytes > short_message_bytes)
+    must(MPI_Send_init(at, count, type.get(), message.partner, tag, comm_->get(), &request), "MPI_Send_init");
+}
+
+void DirectRun::require_whole() const {
+  if (*is_broken_) throw Error(ErrorCode::state, "an exchange on this communicator has failed before");
+}
+
+void DirectRun::start() {
+  require_whole();
+  for (Message& message : messages_) message.is_done = false;
+  num_left_ = messages_.size();
+  for (std::size_t i = 0; i < num_receives_; ++i) must(MPI_Start(&requests_[i]), "MPI_Start");
+  for (std::size_t i = num_receives_; i < messages_.size(); ++i) start_send(i);
+}
+
+void DirectRun::start_send(std::size_t i) {
+  if (requests_[i] != MPI_REQUEST_NULL) {
+    must(MPI_Start(&requests_[i]), "MPI_Start");
+    return;
+  }
+  const Message& message = messages_[i];
+  must(MPI_Isend(message.at, message.extent.count, message.extent.type.get(), message.partner, tag,
+                 comm_->get(), &requests_[i]),
+       "MPI_Isend");
+}
+
+/// A message that is longer than its receive is an error of MPI.
+void DirectRun::fail_by_status(int code, const char* call, std::size_t count, bool are_all) const {
+  for (std::size_t k = 0; code == MPI_ERR_IN_STATUS && k < count; ++k) {
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(statuses_[k].MPI_ERROR, &error_class);
+    const std::size_t i = are_all ? k : static_cast<std::size_t>(indices_[k]);
+    if (error_class == MPI_ERR_TRUNCATE && i < num_receives_)
+      fail_on_sizes(messages_[i].partner, comm_->rank(), "more", messages_[i].bytes);
+    if (error_class != MPI_SUCCESS && error_class != MPI_ERR_PENDING) must(statuses_[k].MPI_ERROR, call);
+  }
+  fail(code, call);
+}
+
+void DirectRun::take(std::size_t i, const MPI_Status& status) {
+  Message& message = messages_[i];
+  if (std::exchange(message.is_done, true)) return;
+  --num_left_;
+  ++num_events_;
+  if (i >= num_receives_) return;
+  MPI_Count came = 0;
+  must(MPI_Get_elements_x(&status, MPI_BYTE, &came), "MPI_Get_elements_x");
+  if (came != message.bytes)
+    fail_on_sizes(message.partner, comm_->rank(), std::to_string(came), message.bytes);
+  arrivals_.land_piece(message.arrival);
+}
+
+/// Whether any came to its end.
+bool DirectRun::take_some(bool block) {
+  const auto call = block ? MPI_Waitsome : MPI_Testsome;
+  const char* const name = block ? "MPI_Waitsome" : "MPI_Testsome";
+  int found = 0;
+  const int code =
+      call(static_cast<int>(requests_.size()), requests_.data(), &found, indices_.data(), statuses_.data());
+  const auto count = static_cast<std::size_t>(std::max(found, 0));
+  if (code != MPI_SUCCESS) fail_by_status(code, name, count, false);
+  for (std::size_t k = 0; k < count; ++k) take(static_cast<std::size_t>(indices_[k]), statuses_[k]);
+  return count > 0;
+}
+
+bool DirectRun::advance(bool block) {
+  require_whole();
+  if (!block) {
+    if (num_left_ > 0) take_some(false);
+    return num_left_ == 0;
+  }
+  if (num_left_ == 0) return true;
+  const int code = MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), statuses_.data());
+  if (code != MPI_SUCCESS) fail_by_status(code, "MPI_Waitall", requests_.size(), true);
+  for (std::size_t i = 0; i < messages_.size(); ++i) take(i, statuses_[i]);
+  return true;
+}
+
+bool DirectRun::next(bool block) {
+  require_whole();
+  while (num_left_ > 0) {
+    const bool may_wait = block && !arrivals_.any();
+    if (!take_some(may_wait) && !may_wait) return false;
+    if (arrivals_.any()) return num_left_ == 0;
+  }
+  return true;
+}
+
+std::string DirectRun::waits_for() const {
+  std::vector<Rank> ranks;
+  for (const Message& message : messages_)
+    if (!message.is_done) ranks.push_back(message.partner);
+  std::ranges::sort(ranks);
+  const auto repeated = std::ranges::unique(ranks);
+  ranks.erase(repeated.begin(), repeated.end());
+  return names_of(ranks);
+}
+
+void DirectRun::cancel() noexcept {
+  *is_broken_ = true;
+  cancel_receives(std::span(requests_).first(num_receives_));
+}
+
+}  // namespace nuice::mpi

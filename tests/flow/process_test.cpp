@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows that a thread of the library sets, which is told of no connection and no read.
+#include "flow/process.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "flow/pair.hpp"
+#include "flow/socket.hpp"
+
+namespace nuice::flow {
+namespace {
+
+constexpr int small = 1 << 18;  // two segments of loop-back are 131 KB
+constexpr int large = 1 << 20;
+
+template <typename Condition>
+bool soon(Condition&& holds) {
+  for (int i = 0; i < 400; ++i) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return holds();
+}
+
+void send_and_read(const Pair& pair, std::size_t bytes) {
+  Governor nobody;
+  pair.send_and_read(nobody, bytes);
+}
+
+TEST(FlowProcess, FindsAConnectionAndLetsAFastOneGo) {
+  const Pair pair;
+  free_window(pair.receiver);
+  ASSERT_GT(pair.clamp(), small);
+  ASSERT_TRUE(has_connections_to_others());
+  govern_process();
+  EXPECT_TRUE(soon([&] { return pair.clamp() <= small; })) << pair.clamp();
+  EXPECT_TRUE(soon([&] { return send_and_read(pair, 1 << 20), pair.clamp() >= large; })) << pair.clamp();
+}
+
+TEST(FlowProcess, FindsConnectionsThatAreMadeLaterAndNumbersThatAreUsedAgain) {
+  govern_process();
+  std::vector<int> numbers;
+  for (int i = 0; i < 3; ++i) {
+    const Pair pair;
+    numbers.push_back(pair.receiver);
+    govern_process();
+    EXPECT_TRUE(soon([&] { return send_and_read(pair, 1 << 20), pair.clamp() >= large; })) << pair.clamp();
+  }
+  EXPECT_EQ(numbers[1], numbers[2]);
+}
+
+TEST(FlowProcess, LeavesConnectionsWithinAHostAlone) {
+  const Pair pair("127.0.0.1");
+  const int before = pair.clamp();
+  govern_process();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(pair.clamp(), before);
+}
+
+TEST(FlowProcess, AForkedProcessEndsAsItWould) {
+  govern_process();
+  const pid_t child = fork();
+  if (child == 0) {
+    govern_process();
+    std::exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(FlowProcess, KnowsItsDescriptors) {
+  const Pair pair;
+  const std::vector<int> all = open_descriptors();
+  EXPECT_TRUE(std::ranges::is_sorted(all));
+  EXPECT_TRUE(std::ranges::binary_search(all, pair.receiver));
+  EXPECT_TRUE(std::ranges::binary_search(all, STDERR_FILENO));
+  EXPECT_EQ(cookie_of(STDERR_FILENO), 0U);
+  EXPECT_NE(cookie_of(pair.receiver), cookie_of(pair.sender));
+}
+
+}  // namespace
+}  // namespace nuice::flow
