@@ -219,47 +219,6 @@ def api_page(api: Path) -> str:
     return text + table(("header", "what it holds"), iter(rows))
 
 
-PYTHON_MODULES = ("nuice", "nuice.mpi", "nuice.plots", "nuice.airfoil", "nuice.advice_map")
-
-
-def public_names(module: Any) -> Iterator[tuple[str, Any]]:
-    """Those of __all__, or what a module without it defines itself."""
-    own = [n for n, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__]
-    for name in getattr(module, "__all__", [n for n in own if not n.startswith("_")]):
-        yield name, getattr(module, name)
-
-
-def python_page() -> str:
-    """What Python programs import, by Sphinx's autodoc from the docstrings (conf.py says how)."""
-    import inspect
-    from importlib import import_module
-
-    import mpi4py
-
-    mpi4py.rc.initialize = False  # nothing is exchanged here
-    text = "# The Python API\n\nEvery public name, from its docstring. "
-    text += "How to use them: [plans](../how-to/python.md), [exchanges](../how-to/languages.md).\n\n"
-    for name in PYTHON_MODULES:
-        module = import_module(name)
-        text += f"## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :no-members:\n\n"
-        for member, value in public_names(module):
-            kind = "data"
-            if inspect.isclass(value):
-                kind = "exception" if issubclass(value, BaseException) else "class"
-            elif callable(value):
-                kind = "function"
-            text += f".. auto{kind}:: {name}.{member}\n"
-            if kind in {"class", "exception"}:
-                # Static functions of the extension, which autodoc takes for data otherwise.
-                static = [n for n, v in vars(value).items() if type(v).__name__ == "nb_func"]
-                text += "   :members:\n   :undoc-members:\n"
-                text += f"   :exclude-members: {', '.join(static)}\n" if static else ""
-                text += "".join(f"\n   .. automethod:: {name}.{member}.{n}\n" for n in static)
-            text += "\n"
-        text += "```\n\n"
-    return text
-
-
 def api(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     settings = (DOCS / "Doxyfile").read_text(encoding="utf-8")
@@ -275,7 +234,6 @@ def main() -> None:
     shutil.rmtree(site, ignore_errors=True)
     write(pages, "reference/names.md", names_page())
     write(pages, "reference/command-line.md", command_page())
-    write(pages, "reference/python.md", python_page())
     api(pages / "extra/reference/api")
     write(pages, "reference/api.md", api_page(pages / "extra/reference/api"))
     stage(pages)

@@ -46,7 +46,7 @@ AmSide::AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every)
   pong_ = ep_.on<Word>("pong", [this](Context&, const Word&, Tail) { ++pongs_; });
   ping_ = ep_.on<Word>("ping", [this](Context& c, const Word& w, Tail tail) {
     ++received_;
-    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // as the peers, who do not read what they were sent
+    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // as the peers, which do not read it either
   });
   drop_ = ep_.on<Word>("drop", [this](Context&, const Word& w) {
     ++received_;
@@ -223,7 +223,7 @@ double AmSide::put_shift(std::size_t bytes, int times) {
         ep_.poll_until([&] { return port.complete(); });
         port.rearm();
       }
-      levels_->finish_level();  // nobody puts into a port that is not armed again
+      levels_->finish_level();  // no rank puts into a port that is not armed again
     }
   });
   ports_.clear();

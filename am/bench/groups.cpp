@@ -121,7 +121,7 @@ std::vector<Group> Workshop::shifts() {
   return groups;
 }
 
-// F: polls after so many sends, or only when all are sent (M).
+// F: polls after that many sends, or only when all are sent (M).
 std::vector<Group> Workshop::polling() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({256, 4096}, powers_of_two(16, 65536))) {

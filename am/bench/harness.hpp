@@ -72,7 +72,7 @@ struct Blocks {
   Memory in{4 * largest_block};
 };
 
-/// Seconds of one of so many operations that work() does; 0 on ranks that do not count.
+/// Seconds of one of that many operations that work() does; 0 on ranks that do not count.
 double time_work(bool counts, double operations, const std::function<void()>& work);
 
 }  // namespace nuice::am_bench

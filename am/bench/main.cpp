@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-am-bench: active messages beside bare MPI and bare UCX.
+// nuice-am-bench: active messages compared with bare MPI and bare UCX.
 //
 //   mpiexec -n 2 nuice-am-bench                       everything, quickly
 //   mpiexec -n 2 nuice-am-bench --groups flood,coalesced --reps 31 --json

@@ -17,7 +17,7 @@ namespace nuice::am_bench {
 enum class Style {
   blocking,  ///< MPI_Send, MPI_Recv
   ring,      ///< MPI_Send, a ring of 16 persistent receives, MPI_Test of its head
-  isend,     ///< one MPI_Isend per message, 64 under way; the ring at the receiver
+  isend,     ///< one MPI_Isend per message, 64 in flight; the ring at the receiver
 };
 
 class MpiPeers {

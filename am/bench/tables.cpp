@@ -51,7 +51,7 @@ void check_histogram(const TableCase& data) {
 }
 
 void check_gathered(const TableCase& data, const std::vector<std::uint32_t>& found) {
-  mpi::all_or_none(MPI_COMM_WORLD, [&] {  // nobody leaves alone: endpoints go together
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {  // no rank leaves alone: endpoints go together
     for (std::size_t i = 0; i < found.size(); ++i)
       if (found[i] != TableCase::value_at(data.owners[i], data.offsets[i]))
         throw Error(ErrorCode::mismatch, "update " + std::to_string(i) + " of rank " +

@@ -30,9 +30,9 @@ struct TableCase {
   std::vector<Rank> owners;            // by update
   std::vector<std::uint32_t> offsets;  // likewise
 
-  /// places: of each rank; updates: so many of each rank.
+  /// places: of each rank; updates: that many of each rank.
   TableCase(std::size_t places, std::size_t updates);
-  /// What was drawn anew by rank and number, as every rank can say: for index-gather.
+  /// What was drawn by rank and number, as every rank can say: for index-gather.
   static std::uint32_t value_at(Rank rank, std::uint32_t offset) {
     return static_cast<std::uint32_t>(rank) * 2654435761U + offset * 40503U;
   }

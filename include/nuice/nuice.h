@@ -49,14 +49,14 @@ extern "C" {
 typedef enum nuice_status {
   NUICE_OK = 0,
   NUICE_ERR_INVALID_ARGUMENT = 1, /**< A value that the call does not accept, a NULL handle too. */
-  NUICE_ERR_PARSE = 2,            /**< An option text or a file that does not follow its format. */
+  NUICE_ERR_PARSE = 2,            /**< An option string or a file with a syntax error. */
   NUICE_ERR_IO = 3,               /**< A file that cannot be opened, read or written. */
   NUICE_ERR_NOT_APPLICABLE = 4,   /**< A scheduler that cannot handle this matrix. */
   NUICE_ERR_LIMIT = 5,            /**< Sizes beyond what can be represented or sent, or no memory. */
   NUICE_ERR_MISMATCH = 6,         /**< Arguments that do not match: ranks, plan and matrix. */
   NUICE_ERR_STATE = 7,            /**< A call out of order: wait without start, free while active. */
   NUICE_ERR_MPI = 8,              /**< MPI returned an error; the text holds MPI's own. */
-  NUICE_ERR_TIMEOUT = 9,          /**< Nothing moved for longer than the option watchdog allows. */
+  NUICE_ERR_TIMEOUT = 9,          /**< No progress for longer than the option watchdog allows. */
   NUICE_ERR_DEVICE = 10           /**< The driver of a GPU returned an error. */
 } nuice_status;
 
@@ -95,7 +95,7 @@ typedef struct nuice_observer {
   void* data;
 } nuice_observer;
 
-/** Not collective. What the last call of this thread that failed had to say, one line; "" before any. Valid until the next
+/** Not collective. One line about the last call of this thread that failed; "" before any. Valid until the next
  * call of this thread that fails. Never NULL. */
 NUICE_API const char* nuice_error_text(void);
 
@@ -129,19 +129,19 @@ NUICE_API int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_mat
  * nuice/mpi/plan.hpp). followed: free it too. Errors: as nuice_plan_create(); mismatch where ranks follow different plans. */
 NUICE_API int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[],
                                 const int64_t bytes[], nuice_plan** followed);
-/** Not collective. How many ranks this one sends to, as it said, and how many it receives from. */
+/** Not collective. The numbers of this rank's destinations and sources. */
 NUICE_API int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources);
 /** Not collective. ranks, bytes: room for num_destinations each, or NULL; in the order of nuice_plan_create(). */
 NUICE_API int nuice_plan_destinations(const nuice_plan* plan, int ranks[], int64_t bytes[]);
 /** Not collective. ranks, bytes: room for num_sources each, or NULL; by ascending rank. */
 NUICE_API int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t bytes[]);
-/** Not collective. A figure of the plan, equal on all ranks: hosts, messages, phases, phase_bytes, staged_bytes, kept (nuice_plan_follow()), bound_phases,
+/** Not collective. A statistic of the plan, equal on all ranks: hosts, messages, phases, phase_bytes, staged_bytes, kept (nuice_plan_follow()), bound_phases,
  * bound_bytes, and times in seconds: gather_s, choose_s, schedule_s, check_s, predicted_s.
- * Errors: invalid_argument for another name, with those that there are. */
+ * Errors: invalid_argument for an unknown name; the text lists the known ones. */
 NUICE_API int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value);
-/** Not collective. A text of the plan, equal on all ranks: scheduler, executor, overridden (what NUICE_OPTIONS said), warning,
+/** Not collective. A string of the plan, equal on all ranks: scheduler, executor, overridden (by NUICE_OPTIONS), warning,
  * and with scheduler=auto advice (a table for people) and advice_json (docs/explanation/advise.md); otherwise these are empty.
- * Errors: invalid_argument for another name, with those that there are. */
+ * Errors: invalid_argument for an unknown name; the text lists the known ones. */
 NUICE_API int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text);
 /** Collective. Sets *plan to NULL; NULL is freed already. Exchanges that are bound stay usable. */
 NUICE_API int nuice_plan_free(nuice_plan** plan);
@@ -176,8 +176,8 @@ NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const v
                                        const int64_t receive_offsets[], nuice_direction direction,
                                        nuice_exchange** exchange);
 
-/** Instead of any nuice_plan_bind*() of the other ranks: what is wrong on this rank is an error of all. For other languages,
- * which look at memory themselves. Errors: invalid_argument, always. */
+/** Call it instead of the nuice_plan_bind*() of the other ranks: an error of this rank becomes one of all. For bindings of other
+ * languages, which check memory themselves. Errors: invalid_argument, always. */
 NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 
 /* ---- Exchanges: after every start one wait, or test until done, or next until there is none ---------------------------- */
@@ -193,7 +193,7 @@ NUICE_API int nuice_exchange_wait_on(nuice_exchange* exchange, void* stream);
 NUICE_API int nuice_exchange_test(nuice_exchange* exchange, int* done);
 /** Not collective. Returns when this rank's part is complete. Errors: state without a start; mpi; timeout. */
 NUICE_API int nuice_exchange_wait(nuice_exchange* exchange);
-/** Not collective. Waits for a message to land; partner: which (of the sources, backwards of the destinations), -1 when this
+/** Not collective. Waits for a message to arrive; partner: its index (of the sources, backwards of the destinations), -1 when this
  * rank's part is complete. Errors: as wait; not_applicable for the exchange of a halo. */
 NUICE_API int nuice_exchange_next(nuice_exchange* exchange, int* partner);
 /** Not collective. As next, but does not wait: -1 also where no message is here yet. */
@@ -208,24 +208,24 @@ NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* na
 /** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while active. */
 NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
 
-/* ---- One call for another: the arguments of MPI's, with a nuice_request instead of an MPI_Request -----------------------
+/* ---- Replacing an MPI call: the arguments of MPI's, with a nuice_request instead of an MPI_Request ----------------------
  *
  *   nuice_request x;
  *   nuice_alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm, MPI_INFO_NULL, &x);
  *   for (int i = 0; i < steps; ++i) { nuice_start(x); nuice_wait(x); }
  *   nuice_free(&x);
  *
- * Collective over comm. Arguments, results and what the buffers hold afterwards are as MPI's calls of these names have them;
- * names that end in _c take 64-bit counts, as MPI 4 has it. The memory of the buffers must stay until nuice_free(); arrays of
+ * Collective over comm. Arguments and results are those of MPI's calls of these names;
+ * names that end in _c take 64-bit counts, as in MPI 4. The memory of the buffers must stay until nuice_free(); arrays of
  * counts, displacements and types, and the types themselves, may go. Blocks of 0 elements are no messages.
  * info: MPI_INFO_NULL; or the key "nuice" with options ("scheduler=coloring watchdog=10s", docs/reference/options.md), equal on all
  * ranks; other keys are left alone. Without options the scheduler is auto.
  * Errors: invalid_argument for a negative count, receive blocks that overlap (found for types without gaps), a communicator without
  * neighbours, an intercommunicator; mismatch where a rank expects other bytes than are sent to it, with the pair of ranks; otherwise as
- * nuice_plan_create() and nuice_plan_bind(). request is NULL then. An error handler that the program has made for comm is called, with
- * MPI_ERR_OTHER; those of MPI itself do nothing. */
+ * nuice_plan_create() and nuice_plan_bind(). request is NULL then. An error handler that the program has set on comm is called, with
+ * MPI_ERR_OTHER; MPI's predefined ones are not. */
 
-/** What such a call makes. All functions of nuice_exchange take it too. */
+/** The request that these calls return. All functions of nuice_exchange take it too. */
 typedef nuice_exchange* nuice_request;
 
 /** send may be MPI_IN_PLACE. */
@@ -277,7 +277,7 @@ NUICE_API int nuice_neighbor_alltoallw_init_c(const void* send, const MPI_Count 
                                               const MPI_Datatype receive_types[], MPI_Comm comm,
                                               MPI_Info info, nuice_request* request);
 
-/** What the calls of MPI differ in, to be added up. */
+/** Flags of nuice_alltoallv_init_f(), to be added. */
 enum {
   NUICE_CALL_NEIGHBOR = 1, /**< One block for each neighbour, not for each rank. */
   NUICE_CALL_TYPES = 2     /**< A type for each block, and displacements in bytes, as MPI_Alltoallw. */
@@ -296,7 +296,7 @@ typedef struct nuice_blocks_f {
   const nuice_fint* types;
 } nuice_blocks_f;
 /** All of the calls above, with MPI's handles as Fortran has them. call: of NUICE_CALL_... options: as nuice_plan_create(); NULL or "":
- * scheduler auto. fault: what is wrong with the arguments already, an error of all ranks; NULL or "": nothing. */
+ * scheduler auto. fault: an error that the caller has found in the arguments, which becomes one of all ranks; NULL or "": none. */
 NUICE_API int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
                                      nuice_fint comm, const char* options, const char* fault,
                                      nuice_request* request);
@@ -381,10 +381,10 @@ NUICE_API int nuice_neighbor_alltoallw_c(const void* send, const MPI_Count send_
 NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
                                 nuice_fint comm, const char* fault);
 
-/** What other ranks have sent by nuice_sparse_alltoallv(). */
+/** The messages that nuice_sparse_alltoallv() has received. */
 typedef struct nuice_received nuice_received;
-/** Collective over comm. Sends counts[i] elements, displs[i] elements behind send, to ranks[i], num_messages of them, and gets what other
- * ranks send to this one, which need not know of it. To itself and several to one rank are allowed; of 0 elements none is sent.
+/** Collective over comm. Sends counts[i] elements, displs[i] elements behind send, to ranks[i], num_messages of them, and receives what other
+ * ranks send to this one, which need not know of it. Messages to itself and several to one rank are allowed; 0 elements are no message.
  * received: free it. Errors: as nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
 NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
                                      const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
@@ -393,7 +393,7 @@ NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const i
 NUICE_API int nuice_sparse_alltoallv_f(int num_messages, const int ranks[], const void* const addresses[],
                                        const int64_t counts[], const nuice_fint types[], nuice_fint comm,
                                        nuice_received** received);
-/** Not collective. How many messages have come. */
+/** Not collective. The number of messages received. */
 NUICE_API int nuice_received_size(const nuice_received* received, int* num_messages);
 /** Not collective. Message i: from which rank, its bytes, and where they are until nuice_received_free(); at a multiple of 16 bytes. By
  * ascending rank, several of one rank in its order. */
@@ -405,8 +405,8 @@ NUICE_API int nuice_received_free(nuice_received** received);
 /* ---- Halos: messages for the needed entries of a distributed array are found and planned once ------------------------------ */
 
 /** Collective over comm. Rank r owns the global indices begins[r] .. begins[r + 1] - 1; num_ranks + 1 of them, equal on all
- * ranks. needed: num_needed global indices that this rank works with, in any order, its own allowed. entry_bytes: what an entry
- * has most often, for schedulers that look at sizes (8). Errors: parse; otherwise as nuice::mpi::Halo (nuice/mpi/halo.hpp). */
+ * ranks. needed: num_needed global indices that this rank works with, in any order, its own allowed. entry_bytes: the usual
+ * size of an entry, for schedulers that use sizes (8). Errors: parse; otherwise as nuice::mpi::Halo (nuice/mpi/halo.hpp). */
 NUICE_API int nuice_halo_create_ranges(MPI_Comm comm, const int64_t begins[], int64_t num_needed,
                                        const int64_t needed[], int64_t entry_bytes, const char* options,
                                        nuice_halo** halo);
@@ -422,7 +422,7 @@ NUICE_API int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const
 NUICE_API int nuice_halo_create_owners_f(nuice_fint comm, int64_t num_indices, const int owners[],
                                          int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                          const char* options, nuice_halo** halo);
-/** Collective over comm. This rank owns the global indices owned[0 .. num_owned), and no rank knows more; otherwise as above. */
+/** Collective over comm. This rank owns the global indices owned[0 .. num_owned); no rank needs to know other owners. Otherwise as above. */
 NUICE_API int nuice_halo_create_list(MPI_Comm comm, int64_t num_owned, const int64_t owned[],
                                      int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                      const char* options, nuice_halo** halo);
@@ -430,7 +430,7 @@ NUICE_API int nuice_halo_create_list(MPI_Comm comm, int64_t num_owned, const int
 NUICE_API int nuice_halo_create_list_f(nuice_fint comm, int64_t num_owned, const int64_t owned[],
                                        int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                        const char* options, nuice_halo** halo);
-/** Not collective. How many entries this rank owns, and how many ghosts it has. */
+/** Not collective. The numbers of this rank's owned entries and ghosts. */
 NUICE_API int nuice_halo_num_entries(const nuice_halo* halo, int64_t* num_owned, int64_t* num_ghosts);
 /** Not collective. ghosts: room for num_ghosts global indices: by ascending owner, of one owner by ascending index. */
 NUICE_API int nuice_halo_ghosts(const nuice_halo* halo, int64_t ghosts[]);
@@ -453,11 +453,11 @@ NUICE_API int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const vo
 NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* const ghosts[],
                                         void* const owned[], const int components[], const nuice_fint types[],
                                         nuice_fint op, nuice_exchange** exchange);
-/** Collective. For other languages, which look at arrays themselves: whether all ranks may go on. error: what is wrong on this
- * rank, or NULL; value: what all ranks have alike, 0 or more. Errors: invalid_argument where one rank has an error, with its
+/** Collective. For bindings of other languages, which check arrays themselves: whether all ranks may continue. error: an error of this
+ * rank, or NULL; value: must be equal on all ranks, 0 or more. Errors: invalid_argument where one rank has an error, with its
  * text; mismatch where values differ. The halo stays usable. */
 NUICE_API int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error);
-/** Instead of any nuice_halo_bind_*() of the other ranks; otherwise as nuice_plan_refuse(). */
+/** Call it instead of the nuice_halo_bind_*() of the other ranks; otherwise as nuice_plan_refuse(). */
 NUICE_API int nuice_halo_refuse(nuice_halo* halo, const char* error);
 /** Collective. Sets *halo to NULL; NULL is freed already. Exchanges that are bound stay usable. */
 NUICE_API int nuice_halo_free(nuice_halo** halo);
@@ -466,14 +466,14 @@ NUICE_API int nuice_halo_free(nuice_halo** halo);
 /* ---- The planner, without MPI. Not collective --------------------------------------------------------------------------- */
 
 /** Message j goes from src[j] to dst[j] and has bytes[j] bytes; num_messages each. 0 bytes and src = dst become no messages.
- * Errors: invalid_argument for a rank that is none, a negative size, a pair given twice; limit. */
+ * Errors: invalid_argument for an invalid rank, a negative size, a pair given twice; limit. */
 NUICE_API int nuice_matrix_create(int num_ranks, int64_t num_messages, const int src[], const int dst[],
                                   const int64_t bytes[], nuice_matrix** matrix);
 /** From a Matrix Market file (docs/reference/formats.md). Errors: io, parse, limit. */
 NUICE_API int nuice_matrix_load(const char* path, nuice_matrix** matrix);
 /** To a Matrix Market file. Errors: io. */
 NUICE_API int nuice_matrix_save(const nuice_matrix* matrix, const char* path);
-/** How many ranks and messages it has. */
+/** The numbers of its ranks and messages. */
 NUICE_API int nuice_matrix_size(const nuice_matrix* matrix, int* num_ranks, int64_t* num_messages);
 /** src, dst, bytes: room for num_messages each, or NULL; by ascending src, then dst. */
 NUICE_API int nuice_matrix_messages(const nuice_matrix* matrix, int src[], int dst[], int64_t bytes[]);
@@ -489,9 +489,9 @@ NUICE_API int nuice_schedule_load(const nuice_matrix* matrix, const char* path, 
 /** To a file (docs/reference/formats.md). Errors: io; mismatch: of another matrix. */
 NUICE_API int nuice_schedule_save(const nuice_schedule* schedule, const nuice_matrix* matrix,
                                   const char* path);
-/** Proves that it delivers the matrix and keeps what its scheduler promises. Errors: mismatch, with the first violation. */
+/** Verifies that it delivers the matrix and keeps its scheduler's guarantees. Errors: mismatch, with the first violation. */
 NUICE_API int nuice_schedule_check(const nuice_schedule* schedule, const nuice_matrix* matrix);
-/** How many phases it has, and how many pieces of messages all its transfers carry together. */
+/** The numbers of its phases, and of the pieces of messages in all its transfers. */
 NUICE_API int nuice_schedule_size(const nuice_schedule* schedule, int64_t* num_phases, int64_t* num_pieces);
 /** Piece p travels in phase[p] from src[p] to dst[p] and is the bytes offset[p] .. offset[p] + bytes[p] - 1 of the message
  * from message_src[p] to message_dst[p]. Room for num_pieces each, or NULL; by ascending phase. */
@@ -517,8 +517,8 @@ NUICE_API const char* nuice_version(void);
 NUICE_API const char* nuice_mpi_name(void);
 /** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is no status. Never NULL. */
 NUICE_API const char* nuice_status_name(int status);
-/** Row index of a table, which is schedulers, executors or options (of plans, with MPI only): its name and one line about it;
- * both are NULL behind the last entry, and live forever. Errors: invalid_argument for another table or a negative index. */
+/** Entry `index` of a registry (schedulers, executors, or, with MPI, options of plans): its name and one line about it;
+ * both are NULL behind the last entry, and are never freed. Errors: invalid_argument for an unknown registry or a negative index. */
 NUICE_API int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary);
 
 #ifdef __cplusplus

@@ -77,7 +77,7 @@ Option add_flag(App& app, const std::string& names, bool& value, const std::stri
 /// --json.
 void add_json(App& app, bool& json);
 
-/// What is measured, and written besides the result.
+/// What is measured, and written in addition to the result.
 struct OutputOptions {
   int reps = 30;
   bool json = false;

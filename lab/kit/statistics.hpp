@@ -15,7 +15,7 @@ inline double median(std::vector<double> samples) {
   return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
 }
 
-/// The least sample that so many percent of all do not exceed: of 20 samples and less, the 95th is the maximum.
+/// The least sample that this percentage of all does not exceed: of 20 samples and less, the 95th is the maximum.
 inline double percentile(std::vector<double> samples, std::size_t percent) {
   std::ranges::sort(samples);
   return samples[(samples.size() * percent + 99) / 100 - 1];

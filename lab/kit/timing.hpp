@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of several ways to do the same, measured in turns so that noise hits all alike.
+// Times of several ways to do the same, interleaved so that noise hits all alike.
 #pragma once
 
 #include <mpi.h>

@@ -29,7 +29,7 @@ inline std::string quantity(double value, std::string_view unit) {
   return number(value);
 }
 
-/// That many times the value, with so many decimals; a dash for what is not known.
+/// The value times a factor, with `decimals` decimals; a dash for what is not known.
 inline std::string decimals(std::optional<double> value, int digits, double times = 1) {
   return value ? fmt::format("{:.{}f}", times * *value, digits) : "-";
 }

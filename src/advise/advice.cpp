@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be done with an advice once it is there: its schedule, who is near the choice, and measured times.
+// What can be done with an advice once it is there: its schedule, which candidates are near the choice, and measured times.
 #include <algorithm>
 #include <tuple>
 #include <utility>

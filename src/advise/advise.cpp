@@ -174,7 +174,7 @@ class Decision {
     return make + walk + (is_refused ? refusals_cost_s(traits_, machine_, candidate.exchange_s) : 0);
   }
 
-  /// Whether it can have the least total, if another one needs `best_s`: not if it would be dearer at the bound.
+  /// Whether it can have the least total, if another one needs `best_s`: not if it would be more expensive at the bound.
   bool can_win(const Candidate& candidate, double best_s) const {
     return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
   }
@@ -232,7 +232,7 @@ class Decision {
     return std::min(most_deciding_s, budget_share * static_cast<double>(options_.reuse) * exchange_s);
   }
 
-  /// The first and any other one: sending everything at once, which is dear to simulate, need not be it.
+  /// The first and any other one: sending everything at once, which is expensive to simulate, need not be it.
   bool affords_two(Prediction by) const {
     const double spent_s = advice_.deciding_s + cost_s(candidates_[0], by);
     return std::any_of(candidates_.begin() + 1, candidates_.end(),

@@ -22,7 +22,7 @@ Pace pace_of_phases(const Machine& machine, bool on_mpi) {
 }
 
 /// Where nothing is lost phases do not pay: ranks wait for each other, but links stay shared. Links can only be kept free
-/// where it is known who crosses them.
+/// where it is known which messages cross them.
 bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Machine& machine) {
   const bool knows_links = machine.routing == Routing::table;
   if (scheduler.needs_topology() && !knows_links) return false;
@@ -104,7 +104,7 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-/// What a message costs besides its bytes, as bytes that could be sent meanwhile.
+/// What a message costs in addition to its bytes, as bytes that could be sent meanwhile.
 Bytes phase_cost_bytes(const Machine& machine) {
   const double fixed_s = machine.phase_s + machine.send_overhead_s + machine.start_up_s + machine.latency_s +
                          machine.receive_overhead_s;

@@ -39,7 +39,7 @@ double planning_on_s(const Scheduler* planner, const Traits& traits, const Machi
   return whole_s / traits.ranks + discovery_s(machine, ranks, traits.degree);
 }
 
-// After lab/bench/run.py planning_costs --simulation. Where many messages are under way at once and share links, or a port for both
+// After lab/bench/run.py planning_costs --simulation. Where many messages are in flight at once and share links, or a port for both
 // ways, each begin and end of one changes the rates of others.
 double rule_cost_s(const Traits& t, double candidates) {
   return (5000 + 1500 * candidates + 20 * t.ranks + t.messages * (10 + 5 * t.hops)) * 1e-9;

@@ -12,17 +12,17 @@ namespace nuice::advice {
 double planning_s(const PlanningCost& cost, const MatrixTraits& traits);
 
 /// S on that machine: its processors' speed, and, where it has a control network, what it takes to learn of the others'
-/// messages: the whole matrix; or, where a rank plans its own row only (Scheduler::gathers is false) or there is no plan (null), who
-/// sends to it (004 s.3, table 3).
+/// messages: the whole matrix; or, where a rank plans its own row only (Scheduler::gathers is false) or there is no plan (null), its
+/// sources (004 s.3, table 3).
 double planning_on_s(const Scheduler* planner, const Traits& traits, const Machine& machine);
 
 /// The traits and the rule for all candidates.
 double rule_cost_s(const Traits& traits, double candidates);
-/// Walking through a schedule of about so many transfers.
+/// Walking through a schedule of about that many transfers.
 double model_cost_s(const Traits& traits, double transfers);
 /// all_at_once: of an executor that waits for nothing.
 double simulation_cost_s(const Traits& traits, double transfers, const Machine& machine, bool all_at_once);
-/// What refused inquiries add to that for DRS_N, in an exchange of about so many seconds.
+/// What refused inquiries add to that for DRS_N, in an exchange of about that many seconds.
 double refusals_cost_s(const Traits& traits, const Machine& machine, double exchange_s);
 
 }  // namespace nuice::advice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The judge of broadcasts, which follows who has the message, step by step; and the slices of its ranks.
+// The judge of broadcasts, which follows which ranks have the message, step by step; and the slices of its ranks.
 #include "nuice/core/broadcast.hpp"
 
 #include "core/support/most_ranks.hpp"

@@ -9,7 +9,7 @@
 namespace nuice::core {
 namespace {
 
-struct Sized {  // sizes beside the ids: sorting ids alone would read sizes all over the memory
+struct Sized {  // sizes next to the ids: sorting ids alone would read sizes all over the memory
   Bytes bytes;
   MessageId id;
 };

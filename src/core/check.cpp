@@ -46,7 +46,7 @@ Violation at_piece(ViolationKind kind, PhaseId phase, const Transfer& transfer, 
 
 bool is_rank(Rank rank, Rank num_ranks) { return rank >= 0 && rank < num_ranks; }
 
-/// Who sends and who receives in the present phase.
+/// Which ranks send and which receive in the present phase.
 class Ports {
  public:
   explicit Ports(Rank num_ranks)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
-/// Who used something last, and who did in a phase before that: transfers of one phase do not wait for each other.
+/// The transfer that used something last, and the one that did in a phase before that: transfers of one phase do not wait for each other.
 struct Users {
   std::uint32_t last = nobody;
   std::uint32_t earlier = nobody;

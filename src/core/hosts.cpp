@@ -24,7 +24,7 @@ Rank parse_number(std::string_view word, std::string_view text) {
   return number;
 }
 
-/// Who used the port of each host in this phase, one way.
+/// The transfer that used the port of each host in this phase, in one direction.
 class HostPorts {
  public:
   explicit HostPorts(const Hosts& hosts)

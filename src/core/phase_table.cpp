@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slicing: each rank's sends and receives of a phase are laid side by side, the first send with the first
+// Slicing: each rank's sends and receives of a phase are laid next to each other, the first send with the first
 // receive.
 #include "nuice/core/phase_table.hpp"
 

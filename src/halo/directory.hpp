@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A directory of owners, spread over the ranks: global index g is registered with rank hash(g) mod num_ranks,
-// and whoever wants to know asks there. A hash, because indices may be sparse and owners may cluster.
+// and a rank that wants to know asks there. A hash, because indices may be sparse and owners may cluster.
 //
 // Cost: three exchanges, of 8 bytes per owned index, per question and per answer; memory O(own + asked here).
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace nuice::mpi {
 
-/// Collective. owned: what this rank owns. The owners of `wanted`, no_rank for what nobody owns.
+/// Collective. owned: what this rank owns. The owners of `wanted`, no_rank for what no rank owns.
 /// Throws Error invalid_argument, on all ranks, with an index that two ranks own.
 std::vector<Rank> find_in_directory(const Communicator& comm, std::span<const GlobalIndex> owned,
                                     std::span<const GlobalIndex> wanted);

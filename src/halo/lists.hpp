@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbers by partner. Lists of them are what the ranks send each other while a halo is made: requests, look-ups, answers.
-// Plans find out who sends to whom, so the library carries its own set-up.
+// Plans find out which rank sends to which, so the library carries its own set-up.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ListsOf {
   std::span<const Value> list(std::size_t partner) const {
     return {values.data() + begin[partner], size(partner)};
   }
-  /// What a message to or from each of them has, with so many bytes for each value.
+  /// What a message to or from each of them has, with a number of bytes for each value.
   std::vector<Partner> messages(Bytes bytes) const {
     std::vector<Partner> all;
     for (std::size_t p = 0; p < num_partners(); ++p)
@@ -37,7 +37,7 @@ using Lists = ListsOf<std::int64_t>;
 /// Puts values[i] on the list for ranks[i]; within a list they keep their order.
 Lists group(std::span<const Rank> ranks, std::span<const std::int64_t> values);
 
-/// Collective. A plan that carries these lists, made for so many bytes a value.
+/// Collective. A plan that carries these lists, made for a number of bytes a value.
 template <typename Value>
 Plan plan_for(const Communicator& comm, const ListsOf<Value>& outgoing, Bytes value_bytes,
               const PlanOptions& options) {

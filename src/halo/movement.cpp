@@ -35,7 +35,7 @@ void check_all(const Pattern& pattern, std::span<const Field> fields, Rank rank)
   }
 }
 
-/// use(field, partner, place of the field's values in the messages), for those who need owned entries.
+/// use(field, partner, place of the field's values in the messages), for the ranks that need owned entries.
 template <typename Field, typename Use>
 Movement lay_out(const Pattern& pattern, std::span<const Field> fields, std::vector<FieldBytes>& all,
                  Use&& use) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to owned values before they go to those who need them, or when contributions come back from there.
+// What happens to owned values before they go to the ranks that need them, or when contributions come back from there.
 //
-// Owned values lie anywhere, so a message of them is packed, field after field; ghosts of one owner lie side by side in
+// Owned values lie anywhere, so a message of them is packed, field after field; ghosts of one owner lie next to each other in
 // every field, so MPI takes them from there, or puts them there.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace nuice::mpi {
 
-/// Entries of one field that are packed side by side.
+/// Entries of one field that are packed next to each other.
 struct Pack {
   std::byte* to;
   const std::byte* from;
@@ -34,7 +34,7 @@ struct Combine {
 
 /// The pattern and the fields' memory must outlive it.
 struct Movement {
-  std::vector<std::byte> messages;  // to or from those who need owned entries, one behind the other
+  std::vector<std::byte> messages;  // to or from the ranks that need owned entries, back to back
   std::vector<Pack> packs;          // of a gather
   std::vector<Combine> combines;    // of a scatter; by ascending rank within a field
   // Of fields that travel shorter: their ghosts, as they travel, and what has arrived of contributions, as doubles.

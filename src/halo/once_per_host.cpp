@@ -229,7 +229,7 @@ OncePerHost::Bound::~Bound() {
   if (!is_under_way) return;
   try {
     wait();
-  } catch (const Error&) {  // nobody is left to be told
+  } catch (const Error&) {  // no one is left to report it to
   }
 }
 

@@ -79,14 +79,14 @@ struct OncePerHost::Bound {
   std::vector<EntryCopy> after;
   std::optional<HaloExchange> first;
   std::optional<HaloExchange> second;
-  bool is_first = true;  // is under way, or the second
+  bool is_first = true;  // is active, or the second
   bool is_under_way = false;
 
   ~Bound();  ///< Finishes it first: others may be waiting for what this rank still has to send.
   void start();
   bool test();
   void wait();
-  /// Throws Error state while it is under way.
+  /// Throws Error state while it is active.
   void free();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who owns a global index, for every kind of Ownership.
+// Which rank owns a global index, for every kind of Ownership.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class OwnerFinder {
   /// Of this rank. A list is one of the Ownership, or one that is made in the first call.
   OwnedIndices owned();
   /// Collective. The owner of each of these indices. Throws Error invalid_argument, on all ranks, naming rank and
-  /// index, for one that nobody owns.
+  /// index, for one that no rank owns.
   std::vector<Rank> owners(std::span<const GlobalIndex> indices) const;
 
  private:

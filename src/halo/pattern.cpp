@@ -2,7 +2,7 @@
 // The inspector:
 //
 //   ghosts = distinct needed indices that are not owned here, by owner    (owners: see owner_finder.hpp)
-//   requests: each owner is sent the indices of its ghosts here           (a plan finds out who asks whom)
+//   requests: each owner is sent the indices of its ghosts here           (a plan finds the sources)
 //   needers = the requests that came, as local indices
 #include "halo/pattern.hpp"
 

@@ -12,7 +12,7 @@ namespace nuice::mpi {
 /// Bytes of a field's entry in messages.
 std::size_t wire_bytes(Wire wire, std::int64_t entry_bytes);
 
-/// `count` doubles that lie side by side; they need not be aligned.
+/// `count` doubles that lie next to each other; they need not be aligned.
 struct Convert {
   Wire wire;
   std::byte* to;
@@ -23,7 +23,7 @@ struct Convert {
 void narrow(const Convert& values);
 void widen(const Convert& values);
 
-/// Of the entries named, each with so many components.
+/// Of the entries named, each with that many components.
 void narrow_entries(Wire wire, std::byte* to, const std::byte* from, std::span<const LocalIndex> entries,
                     std::size_t components);
 

@@ -16,7 +16,7 @@ double least_wire(const Machine& machine, Bytes bytes) {
          (1 + static_cast<double>(machine.packet_header) / static_cast<double>(machine.packet_payload));
 }
 
-/// What a single message costs besides its bytes.
+/// What a single message costs in addition to its bytes.
 double least_overhead(const Machine& machine) {
   return machine.send_overhead_s - machine.exchange_saves_s + machine.start_up_s + machine.latency_s +
          machine.receive_overhead_s;

@@ -58,7 +58,7 @@ class Grower {
     return "tree:" + joined({ranks_per_host_, hosts}) + "/" + std::to_string(ranks_per_host_);
   }
 
-  /// A switch has twice as many ports as children, so the top level has room for so many; a fattree that is full gets a level
+  /// A switch has twice as many ports as children, so the top level has room for that many; a fattree that is full gets a level
   /// more, while all subtrees of a tree are one fat link each, and its top level takes any number.
   std::string trees(bool of_switches) const {
     const std::size_t slash = arguments_.find('/');

@@ -12,7 +12,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Stands in for the caller's memory as long as MPI may touch it; left to MPI when nobody waits any more.
+/// Stands in for the caller's memory as long as MPI may touch it; left to MPI when no rank waits any more.
 class Copy {
  public:
   Copy(const void* from, std::int64_t count, MPI_Datatype type)

@@ -69,7 +69,7 @@ void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int las
   next_tag = has_more ? next_tag + tags_each : 0;
 }
 
-/// Where MPI leaves the new communicator: on the heap, as it may do so when nobody waits any more.
+/// Where MPI leaves the new communicator: on the heap, as it may do so when no rank waits any more.
 void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   if (watches_deaths_) outlive_broken_pipes();
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);

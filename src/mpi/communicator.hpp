@@ -14,7 +14,7 @@ namespace nuice::mpi {
 class Communicator {
  public:
   /// Collective. One whose collective operations (collective.hpp) watch, as this does: for deaths, where MPI tells of them, and
-  /// for so many seconds without an end; 0: no limit. known: another of the same ranks, if there is one, on which to ask who does
+  /// for that many seconds; 0: no limit. known: another of the same ranks, if there is one, on which to ask which rank does
   /// not come. Throws Error mpi, with the names of the dead, and timeout; state before MPI_Init or after MPI_Finalize,
   /// invalid_argument for MPI_COMM_NULL and for an intercommunicator.
   Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known = nullptr);
@@ -33,7 +33,7 @@ class Communicator {
   bool watches() const { return watches_; }
   bool watches_deaths() const { return watches_deaths_; }
   double watchdog_s() const { return watchdog_s_; }
-  /// Not collective. Something is left on it that nobody waits for: MPI keeps it.
+  /// Not collective. Something is left on it that no rank waits for: MPI keeps it.
   void give_up() const { is_given_up_ = true; }
   bool is_given_up() const { return is_given_up_; }
   /// Not collective: the limit of this rank's operations from now on.
@@ -58,7 +58,7 @@ class Communicator {
 bool has_world();
 /// Whether MPI is there for this communicator, which may be one of a session.
 bool may_be_used(MPI_Comm comm);
-/// For calls that want one and use it for nothing, as MPI_Pack: MPI_COMM_SELF, or without it one of ours.
+/// For calls that want one and use it for nothing, as MPI_Pack: MPI_COMM_SELF, or without it one of our own.
 MPI_Comm any_comm();
 
 /// Throws Error as Communicator() does.

@@ -32,7 +32,7 @@ Error with_dead_ranks(const Error& error, const Communicator& comm);
 std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s,
                                               const Communicator* known = nullptr);
 
-/// Runs what communicates over comm. Errors leave it with the names of the dead. Nobody else waits for one that gives up: all look
+/// Runs what communicates over comm. Errors leave it with the names of the dead. No other rank waits for one that gives up: all look
 /// for deaths themselves (collective.hpp), so nothing is revoked, which other exchanges might not survive (Open MPI 5.0.11 then
 /// ended the program at times: "Send error after request freed").
 template <typename Act>

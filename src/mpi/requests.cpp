@@ -14,7 +14,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Between or around the bytes of elements one behind the other.
+/// Between or around the bytes of elements back to back.
 bool has_gaps(MPI_Datatype type) {
   const Bytes size = size_of(type);
   MPI_Count lower = 0;
@@ -41,7 +41,7 @@ bool packs_in_order(MPI_Datatype type) {
   return true;
 }
 
-/// Or not under way.
+/// Or not active.
 bool is_complete(MPI_Request request) {
   int complete = 1;
   const int code = MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);

@@ -26,7 +26,7 @@ struct Segment {
   MPI_Datatype type;
 };
 
-/// Whether elements of this type one behind the other are plain bytes from the first to the last, in that order. Not
+/// Whether elements of this type back to back are plain bytes from the first to the last, in that order. Not
 /// necessarily found of an element above 64 KiB of another form than predefined, duplicated and contiguous ones.
 /// O(bytes of an element) for other forms.
 bool are_plain_bytes(MPI_Datatype type);
@@ -43,7 +43,7 @@ class Datatype {
   static Datatype contiguous(int count, MPI_Datatype of);
   /// The same type, which stays good when the user frees the other.
   static Datatype copy_of(MPI_Datatype type);
-  /// All segments, one behind the other, as one element that is sent from MPI_BOTTOM: MPI itself picks the
+  /// All segments, back to back, as one element that is sent from MPI_BOTTOM: MPI itself picks the
   /// bytes up where they lie. Throws Error limit for more than INT_MAX of them; one above max_count elements
   /// counts as several.
   static Datatype of_segments(std::span<const Segment> segments, int max_count = 1 << 30);
@@ -62,7 +62,7 @@ class Datatype {
   bool owned_;
 };
 
-/// So many elements as MPI counts them: `count` of `type`.
+/// That many elements as MPI counts them: `count` of `type`.
 struct Extent {
   int count;
   Datatype type;
@@ -73,13 +73,13 @@ struct Extent {
   static Extent of(std::int64_t elements, int max_count = 1 << 30, MPI_Datatype element = MPI_BYTE);
 };
 
-/// Messages up to so many bytes are sent by MPI_Isend, not by a persistent request. Open MPI (4 and 5) writes such a
+/// Messages up to that many bytes are sent by MPI_Isend, not by a persistent request. Open MPI (4 and 5) writes such a
 /// message into shared memory at once, up to its btl_sm_max_inline_send of 256 bytes, but not one that was prepared by
 /// MPI_Send_init: 8 bytes both ways between two ranks take 0.31 us instead of 0.57; above, both take the same
 /// (lab/bench/run.py pair).
 constexpr Bytes short_message_bytes = 256;
 
-/// A short message, sent anew by every start.
+/// A short message, sent by every start.
 struct ShortSend {
   const void* at = nullptr;
   int bytes = 0;
@@ -135,7 +135,7 @@ class Requests {
   void start_in(MPI_Request* requests) const;
   /// Starts them in any order.
   void start_unordered(std::size_t begin, std::size_t end);
-  /// True when all are complete. Those that are not under way count as complete.
+  /// True when all are complete. Those that are not active count as complete.
   bool test(std::size_t begin, std::size_t end);
   /// Until all are complete.
   void wait(std::size_t begin, std::size_t end);
@@ -147,7 +147,7 @@ class Requests {
   void cancel(std::size_t begin, std::size_t end) noexcept;
 
  private:
-  std::vector<MPI_Request> requests_;  // of a short message: null unless it is under way
+  std::vector<MPI_Request> requests_;  // of a short message: null unless it is in flight
   std::vector<ShortSend> shorts_;      // likewise; those of persistent requests go to no_rank
   bool has_shorts_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who gives up asks all others: those that wait here too answer, so that only ranks that are gone, stopped or elsewhere are
+// A rank that gives up asks all others: those that wait here too answer, so that only ranks that are gone, stopped or elsewhere are
 // named. Nothing is waited for but AnswerTime.
 #include "mpi/wait.hpp"
 
@@ -18,9 +18,9 @@ namespace nuice::mpi {
 namespace {
 
 /// Of the limit, for the time between two looks: on a machine with more to do than cores the ranks come to the many steps of a
-/// collective operation late, and nobody is at fault.
+/// collective operation late, and no rank is at fault.
 constexpr double most_of_limit = 0.01;
-/// Before that nobody asks, and looking for questions would cost what it waits for.
+/// Before that no rank asks, and looking for questions would cost what it waits for.
 constexpr double quick_s = 0.001;
 /// How often questions are looked for: a call of MPI more, that the turns below do without (Patience).
 constexpr double look_every_s = 0.01;
@@ -31,7 +31,7 @@ class RollCall {
   explicit RollCall(const Communicator& comm)
       : comm_(comm), question_(largest_tag()), answer_(largest_tag() - 1) {}
 
-  /// Answers who has asked.
+  /// Answers the ranks that have asked.
   void answer() {
     for (MPI_Status status; has_come(question_, status);) {
       take(status);

@@ -13,7 +13,7 @@
 namespace nuice::mpi {
 
 /// What a loop of MPI's tests does when one found nothing. Where there are more ranks than cores, Open MPI gives the core away in every
-/// test that finds nothing; elsewhere this does, now and then. Whoever does so beside a program that computes comes back a time
+/// test that finds nothing; elsewhere this does, now and then. A rank that does so while a program computes on its core comes back a time
 /// slice later, some milliseconds: so such a loop calls MPI once per turn, and does not yield at every turn itself.
 class Patience {
  public:
@@ -55,7 +55,7 @@ class Watch {
 void must_naming(const Communicator& comm, int code, const char* call);
 
 /// Waits for an operation on comm. Where comm watches, throws Error mpi when a rank has died, as far as MPI tells, and Error
-/// timeout, naming the ranks that do not answer, after its watchdog_s; the operation is then still under way, and the
+/// timeout, naming the ranks that do not answer, after its watchdog_s; the operation is then still active, and the
 /// communicator given up. Other ranks that wait here answer meanwhile.
 void wait(const Communicator& comm, MPI_Request& request, const char* call,
           MPI_Status* status = MPI_STATUS_IGNORE);
@@ -63,8 +63,8 @@ void wait(const Communicator& comm, MPI_Request& request, const char* call,
 /// The same for several, which may be null.
 void wait_all(const Communicator& comm, std::span<MPI_Request> requests, const char* call);
 
-/// The same for the making of a communicator, on which nobody can be asked yet: they are asked on `known`, one of the same ranks; null:
-/// nobody is named but the dead.
+/// The same for the making of a communicator, on which no rank can be asked yet: they are asked on `known`, one of the same ranks; null:
+/// no rank is named but the dead.
 void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,
                         const Communicator* known);
 

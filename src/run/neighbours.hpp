@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom the neighbourhood collectives of a communicator connect.
+// Which ranks the neighbourhood collectives of a communicator connect.
 #pragma once
 
 #include <mpi.h>

@@ -166,7 +166,7 @@ void Recorder::note(const char* call, MPI_Comm comm, void* from, Row row, double
 
 // --- What has a request ------------------------------------------------------------------------------------------------
 
-/// An operation that had this handle before is complete, or freed where nobody has seen it.
+/// An operation that had this handle before is complete, or freed unseen.
 Recorder::Operation& Recorder::keep(MPI_Request request, Operation operation) {
   operation.number = ++num_started_;
   Operation& kept = pending_[request];
@@ -285,7 +285,7 @@ void Recorder::close_epochs(void* from) {
   ended_.clear();
 }
 
-/// What nobody has waited for.
+/// What the program has not waited for.
 void Recorder::end_unclosed() {
   for (const auto& [comm, epoch] : epochs_)
     if (!epoch.bytes.empty()) ended_.insert(comm);

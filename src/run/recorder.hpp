@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank of an unmodified program exchanges with whom: which call, from where in the program, over
-// which communicator, with which bytes for whom, and how long it took. Nothing is communicated; at the end
+// What one rank of an unmodified program exchanges with which others: which call, from where in the program, over
+// which communicator, with which bytes for which rank, and how long it took. Nothing is communicated; at the end
 // each rank writes a file of its own, and `nuice record merge` puts them together
 // (python/nuice/recording.py has the other end of the format).
 //
 // Cost: a call of a collective costs a walk through its counts and some look-ups; one of MPI_Isend or
 // MPI_Irecv, and each request that is waited for, a look-up (lab/bench/run.py recording measures both).
-// Memory: every row (whom this rank sends how much in one call) is kept once, and six bytes or so for each
+// Memory: every row (how much this rank sends to which rank in one call) is kept once, and six bytes or so for each
 // call, both up to a limit; what comes later is counted only.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace nuice::run {
 
-/// One rank's part of one exchange: destination and bytes, in turns, by ascending destination, none of them
+/// One rank's part of one exchange: destination and bytes alternately, by ascending destination, none of them
 /// zero.
 using Row = std::vector<std::int64_t>;
 
@@ -43,7 +43,7 @@ class Recorder {
   /// Writes the file and records nothing more. Errors go to stderr; the program goes on.
   void end() noexcept;
 
-  /// A collective call that has ended, on this rank, after so many seconds.
+  /// A collective call that has ended, on this rank, after that many seconds.
   void note(const char* call, MPI_Comm comm, void* from, Row row, double seconds);
 
   /// One that goes on in the background, and whose request is persistent or not.

@@ -50,7 +50,7 @@ HostEdges hosts_of(const Rows& ranks, Rank ranks_per_host) {
   });
 }
 
-/// What a speaker keeps of a message of its host besides: as it is told, and as an edge (exchange/plan/distributed/hosts_first.cpp).
+/// What a node leader keeps of a message of its host in addition: as it is told, and as an edge (exchange/plan/distributed/hosts_first.cpp).
 constexpr std::uint64_t speaker_bytes = 56;
 
 /// The plan that all ranks hold together.
@@ -276,7 +276,7 @@ double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const
   const double colours = report.max_degree;
   const double degree = report.max_rank_degree;
   const auto vector_s = [&](double bytes) { return sum_s + levels * bytes * machine.byte_s; };
-  total_s += letters_s(degree, degree, sizeof(Bytes));          // who sends to me
+  total_s += letters_s(degree, degree, sizeof(Bytes));          // the sources
   total_s += vector_s(8 * colours) + vector_s(4 * colours);     // limits and the example
   total_s += vector_s(static_cast<double>(run.num_phases));     // which colours are used
   total_s += letters_s(degree, degree, sizeof(Claim)) + sum_s;  // the check, and whether all found nothing

@@ -19,7 +19,7 @@ namespace {
 
 std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// Every rank sends and receives `degree` messages: so many random permutations on top of each other, without a message
+/// Every rank sends and receives `degree` messages: that many random permutations on top of each other, without a message
 /// twice or of a rank to itself. What cannot be had by exchanges (degrees close to the number of ranks) is left out.
 void random_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   if (degree >= num_ranks) refuse("degree " + std::to_string(degree) + ": less than the number of ranks");

@@ -12,7 +12,7 @@ namespace nuice::scale {
 
 using distributed::Rows;
 
-/// Who sends to whom.
+/// Which rank sends to which.
 struct Pattern {
   std::string_view name;
   std::string_view summary;

@@ -50,7 +50,7 @@ class Block {
   bool is_next(Rank dst, Rank src) const {
     return next_ < told_.size() && told_[next_].dst == dst && told_[next_].src == src;
   }
-  /// What somebody below `src` sends, whom the table does not expect.
+  /// What a rank below `src` sends that the table does not expect.
   std::optional<Violation> unexpected(Rank dst, Rank src) const {
     if (next_ == told_.size() || told_[next_].dst != dst || told_[next_].src >= src) return std::nullopt;
     return compare_claims(told_[next_].src, dst, std::span(&told_[next_].claim, 1), {});

@@ -10,13 +10,13 @@
 
 namespace nuice::scale {
 
-/// table(rank): of each, made anew when asked for. Returns the first violation, by check_alone() with one_port of the lowest
+/// table(rank): of each, made again when asked for. Returns the first violation, by check_alone() with one_port of the lowest
 /// rank that finds one, otherwise by compare_claims(). on_progress: told how much is done, 0 to 1.
 /// Cost: every table is made a few times; 32 bytes for an eighth of all messages.
 std::optional<Violation> check_all(Rank num_ranks, const std::function<PhaseTable(Rank)>& table,
                                    const std::function<void(double)>& on_progress);
 
-/// Of hosts of so many ranks, one behind the other: whether any sends or receives two messages of other hosts in a phase.
+/// Of hosts of that many ranks, back to back: whether any sends or receives two messages of other hosts in a phase.
 std::optional<Violation> check_ports(Rank num_ranks, Rank ranks_per_host,
                                      const std::function<PhaseTable(Rank)>& table);
 

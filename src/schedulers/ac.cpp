@@ -4,7 +4,7 @@
 // One phase holds all messages; the executor posts all receives, then all sends, then waits. 004 s.3.1 sends
 // in random order: in a fixed order all ranks would begin with the same receivers. Every rank draws its own, which no other
 // needs to know (orders.hpp). Strip mining (003 s.3.1)
-// is the executor's (PlanOptions::max_sends_in_flight): it bounds what is under way and changes no order.
+// is the executor's (PlanOptions::max_sends_in_flight): it bounds what is in flight and changes no order.
 // Cost: O(messages).
 #include <numeric>
 #include <vector>

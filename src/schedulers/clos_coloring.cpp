@@ -7,7 +7,7 @@
 // gets at most h, so the multigraph of these switches has an edge colouring with h colours (Koenig 1916): the cables.
 // choose_paths() does that level by level, and divides the phases of thinned trees.
 //
-// Who sends must be able to choose: see docs/reference/networks.md, "Paths".
+// The sender must be able to choose: see docs/reference/networks.md, "Paths".
 // Cost: coloring_by_size; O(messages * levels * cables of a switch) for the paths. 8 bytes more for each message.
 #include "nuice/plan/paths.hpp"
 #include "schedulers/rows.hpp"

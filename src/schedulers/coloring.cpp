@@ -4,7 +4,7 @@
 // Senders and receivers are the two sides of a bipartite graph, messages its edges, phases its colours. The graph is
 // made D-regular (regular_graph.hpp) and taken apart into D perfect matchings, which are the phases:
 //   * D a power of two: halve it until the degree is 1.
-//   * D even: halve it and take the first half apart. Give so many of its matchings to the second half that the degree
+//   * D even: halve it and take the first half apart. Give as many of its matchings to the second half as make the degree
 //     of that becomes a power of two (Gabow and Kariv, SIAM J. Computing 11, 1982).
 //   * D odd: split off one perfect matching, found by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013).
 // Where some rank has a message for or from every other (D = n - 1), no search is needed: phase k = (dst - src) mod n
@@ -22,7 +22,7 @@
 namespace nuice::sched {
 namespace {
 
-/// Turns a graph of degree D into D matchings, one behind the other.
+/// Turns a graph of degree D into D matchings, back to back.
 class Decomposition {
  public:
   explicit Decomposition(RegularGraph& graph) : graph_(graph) {}

@@ -8,7 +8,7 @@
 // touched. c is searched for: the one with the least W whose pieces nowhere need more than a tenth more phases than the
 // matrix. Without a c that saves a thousandth this is coloring_by_size.
 //
-// Where a rank has no room for so many pieces, its message is cut in equal parts as far as there is room.
+// Where a rank has no room for that many pieces, its message is cut in equal parts as far as there is room.
 // Cost: O(m) for each of 33 values of c, and coloring_by_size.
 #include <algorithm>
 #include <vector>
@@ -50,7 +50,7 @@ class CutSearch {
   MessageId max_pieces_;
   std::vector<MessageId> degree_;  // by rank, sending; then receiving
   std::vector<MessageId> pieces_;  // the same, as cut
-  std::size_t num_cut_ = 0;        // so many of the largest are cut
+  std::size_t num_cut_ = 0;        // that many of the largest are cut
   std::vector<Sized> large_;       // their pieces
   Bytes best_most_ = 0;
   Bytes best_bytes_ = max_bytes;

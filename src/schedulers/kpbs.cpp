@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// KPBS: phases cost c bytes each besides their longest piece (Problem::phase_cost_bytes); schedules the cheaper of two.
+// KPBS: phases cost c bytes each in addition to their longest piece (Problem::phase_cost_bytes); schedules the cheaper of two.
 //
 // The first is that of Cohen, Jeannot, Padoy and Wagner (IEEE TPDS 17(10), 2006) for k-preemptive bipartite scheduling,
 // without their limit of k transfers at a time: sizes are rounded up to multiples of c, so that no phase is shorter than

@@ -5,7 +5,7 @@
 // not come close to that where links are scarce (rs_nl), because it fills links that later messages need. So:
 //
 //   1. First fit, those messages first whose ports and links are busiest in sum; and once more in the order of ids, which
-//      gives the exchange in pairs (i xor k) where everybody sends to everybody. The better of the two is kept.
+//      gives the exchange in pairs (i xor k) where every rank sends to every rank. The better of the two is kept.
 //   2. While there are more phases than the bound: the smallest phase is dissolved, and its messages are put into the
 //      others. A message that no phase can take puts others out, which are then put back in the same way, last come
 //      first served. In which phase it does so: where those put out have given the least trouble so far. Each time that
@@ -154,7 +154,7 @@ class Ejection {
     return sum;
   }
 
-  /// Whoever of a full need has given the least trouble; nobody if one of them was chosen for another need already.
+  /// The message of a full need that has given the least trouble; no rank if one of them was chosen for another need already.
   MessageId choose_victim(Need need, PhaseId phase) const {
     MessageId victim = Packing::nobody;
     bool has_room = false;
@@ -166,7 +166,7 @@ class Ejection {
   }
 
   void put_by_force(MessageId id, PhaseId phase) {
-    ++glance_;  // nobody has been seen
+    ++glance_;  // nothing has been seen
     for (const Need need : packing_.needs(id)) {
       if (!packing_.is_full(need, phase)) continue;
       const MessageId victim = choose_victim(need, phase);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List scheduling of ports and links, for executors that start a transfer when those before it on its way are through
+// List scheduling of ports and links, for executors that start a transfer when those before it on its way have finished
 // (depend), and for unequal sizes above all.
 //
 // A clock runs in bytes. Whenever transfers end, those that wait for what has become free are looked at, the one first whose
 // busiest port or link has most left to carry; it begins if all it needs is free. After a quantum of bytes a transfer has
-// to stand in line again, so a long message does not hold up one that has become more urgent; if nobody takes its place it
+// to stand in line again, so a long message does not hold up one that has become more urgent; if no other takes its place it
 // goes on as the same transfer. (Most remaining work first, with preemption: in open shops with one machine a job that is
 // optimal, Gonzalez and Sahni, J. ACM 23, 1976; here jobs need several machines at once, and it is a heuristic.)
 //
@@ -175,7 +175,7 @@ class LinkList {
     ends_.emplace(now_ + static_cast<double>(bytes), id);
   }
 
-  /// Nobody has taken a slot in a later phase on its way: always so on ports and links with one slot.
+  /// No message has taken a slot in a later phase on its route: always so on ports and links with one slot.
   bool goes_on(std::size_t piece) {
     bool same = true;
     for_needs(pieces_[piece].message, [&](const Need& need) {

@@ -21,7 +21,7 @@
 //   * Problem::prefer_pairs: a phase takes pairs of messages back and forth first, row by row, then single ones (rs_nl.cpp says
 //     why). What is left of a message whose mate is finished goes alone.
 // At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
-// rows sorted; 8 bytes per message beside the schedule, and 8 for those of which a part is sent.
+// rows sorted; 8 bytes per message next to the schedule, and 8 for those of which a part is sent.
 #include <algorithm>
 #include <functional>
 #include <limits>

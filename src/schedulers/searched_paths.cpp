@@ -6,7 +6,7 @@
 //
 // path_coloring has few phases, for equal sizes; path_list is an order for unequal ones.
 //
-// Who sends must be able to choose: see docs/reference/networks.md, "Paths".
+// The sender must be able to choose: see docs/reference/networks.md, "Paths".
 // Cost: link_coloring or link_list, and O(messages * ways * links of a way), at most 8 times 64 ways. 8 bytes more for each
 // message.
 #include "schedulers/graph/balanced_paths.hpp"

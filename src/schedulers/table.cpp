@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of scheduling algorithms. To add one: a file beside this one, a line in rows.hpp, a row here.
+// The table of scheduling algorithms. To add one: a file next to this one, a line in rows.hpp, a row here.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -42,7 +42,7 @@ double link_free_phases(const MatrixTraits& t) { return t.degree * 1.3; }
 
 double fewest(const MatrixTraits& t) { return t.degree; }
 
-/// Where nobody looks for the last place with all in view.
+/// Where the last place with all in view is not searched.
 double one_more(const MatrixTraits& t) { return t.degree + 1; }
 
 constexpr Scheduler lp{

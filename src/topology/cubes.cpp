@@ -2,11 +2,11 @@
 // Crossbar, hypercube, mesh and torus.
 //
 // Hypercube: rank r has a link to r with bit d flipped, for each d; its id is r * D + d. E-cube routing (Sullivan and
-// Bashkow, ISCA 1977; iPSC/860) mends the lowest differing bit first.
+// Bashkow, ISCA 1977; iPSC/860) fixes the lowest differing bit first.
 //
 // Mesh and torus: rank = x1 + K1 (x2 + K2 (x3 + ...)). Dimension-order routing (Dally and Seitz, IEEE TC 36(5), 1987)
 // walks along the first dimension first. Links are numbered dimension by dimension, up before down, so that only those
-// that exist have ids: a line of K ranks has K - 1 cables, a ring K. A ring of two would be two cables side by side; it
+// that exist have ids: a line of K ranks has K - 1 cables, a ring K. A ring of two would be two cables next to each other; it
 // is one, as in a mesh.
 #include <bit>
 #include <utility>

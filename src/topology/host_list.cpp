@@ -36,7 +36,7 @@ std::string expand_range(std::string_view range, std::vector<std::string>& numbe
   return {};
 }
 
-/// One item of the list: text and brackets in turns.
+/// One item of the list: text and brackets alternately.
 std::string expand_item(std::string_view item, std::vector<std::string>& names) {
   std::vector<std::string> made{""};
   while (!item.empty()) {
@@ -74,7 +74,8 @@ std::string expand_host_list(std::string_view text, std::vector<std::string>& na
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i < text.size() && text[i] == '[') ++depth;
     if (i < text.size() && text[i] == ']') --depth;
-    const bool is_inside = i < text.size() && (depth > 0 || separators.find(text[i]) == std::string_view::npos);
+    const bool is_inside =
+        i < text.size() && (depth > 0 || separators.find(text[i]) == std::string_view::npos);
     if (is_inside) continue;
     const std::string_view item = text.substr(begin, i - begin);
     if (std::string reason = item.empty() ? "" : expand_item(item, names); !reason.empty()) return reason;

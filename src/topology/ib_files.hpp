@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What InfiniBand's own tools say of a fabric: ibnetdiscover, who is joined with whom; dump_fts (infiniband-diags) or
+// What InfiniBand's own tools say of a fabric: ibnetdiscover, which ports are joined; dump_fts (infiniband-diags) or
 // OpenSM's opensm-lfts.dump, where every switch sends what.
 #pragma once
 

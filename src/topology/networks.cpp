@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of kinds of networks. To add one: a file beside this one, a line in kinds.hpp, a row here.
+// The table of kinds of networks. To add one: a file next to this one, a line in kinds.hpp, a row here.
 #include "nuice/core/networks.hpp"
 
 #include <algorithm>

@@ -23,7 +23,7 @@ struct Spec {
 
   /// Throws Error invalid_argument that names the spec.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Throws Error limit if so many are too many.
+  /// Throws Error limit if there are too many.
   void check_size(std::int64_t num_vertices, std::int64_t num_links) const;
 
   /// A whole number from `least` up to max_vertices.

@@ -133,7 +133,7 @@ TEST(Advise, BudgetsAreKept) {
   EXPECT_LE(usual.deciding_s, 1000 * usual.choice().exchange_s);
 }
 
-/// Sending everything at once is dear to simulate where messages share links and ports are half-duplex.
+/// Sending everything at once is expensive to simulate where messages share links and ports are half-duplex.
 TEST(Advise, ADearCandidateKeepsNoOtherFromBeingSimulated) {
   const Advice advice = advise(random_regular(64, 8, {16, 32}, 1), find_machine("cm5-256"), {.reuse = 10});
   EXPECT_EQ(advice.decided_by, Prediction::simulation);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice-cg beside SciPy."""
+"""nuice-cg compared with SciPy."""
 
 import json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice-fft2d beside SciPy."""
+"""nuice-fft2d compared with SciPy."""
 
 import numpy as np
 import scipy.fft

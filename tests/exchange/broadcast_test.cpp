@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The serial executor of broadcasts: whoever receives has the root's bytes, and no wrong slice gets past it.
+// The serial executor of broadcasts: a rank that receives has the root's bytes, and no wrong slice gets past it.
 #include <gtest/gtest.h>
 
 #include <functional>

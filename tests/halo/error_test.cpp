@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bad input on one rank gives the same error on all ranks, and nobody hangs.
+// Bad input on one rank gives the same error on all ranks, and no rank hangs.
 #include "halo/halo_support.hpp"
 
 namespace nuice {

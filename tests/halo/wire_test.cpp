@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields that travel shorter: rounded as promised, added up as doubles, beside fields that travel as they are.
+// Fields that travel shorter: rounded as promised, added up as doubles, together with fields that travel as they are.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -14,7 +14,7 @@ using mpi::Halo;
 using mpi::Wire;
 using test::Entries;
 
-/// To so many significant bits, ties to even: not by bits, as the library does it.
+/// To that many significant bits, ties to even: not by bits, as the library does it.
 double rounded(double value, int bits) {
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rates kept up to date against rates worked out anew, by a method of its own, after every change.
+// Rates kept up to date against rates computed again, by a method of its own, after every change.
 #include "machine/simulator/max_min.hpp"
 
 #include <gtest/gtest.h>

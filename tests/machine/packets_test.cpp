@@ -28,7 +28,7 @@ Machine slotted(std::string_view topology) {
   return machine;
 }
 
-/// Sizes of 1 to `most` times so many packets.
+/// Sizes of 1 to `most` times a number of packets.
 CommMatrix random_matrix(Rank num_ranks, Rank degree, Bytes most, std::uint64_t seed, Bytes packets = 1) {
   return random_regular(num_ranks, degree, {packets * packet, most}, seed);
 }

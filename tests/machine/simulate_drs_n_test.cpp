@@ -119,7 +119,7 @@ TEST(SimulateDrsN, FormsHaveNames) {
   EXPECT_ERROR(find_when_busy("ask"), ErrorCode::invalid_argument, {"\"ask\"; known: refuse, list"});
 }
 
-/// Ranks 1 to 3 send rank 0 so many bytes each, on a CM-5 whose ranks ask again and again.
+/// Ranks 1 to 3 send rank 0 that many bytes each, on a CM-5 whose ranks ask again and again.
 CommMatrix three_to_one(Bytes bytes) { return messages(4, {{1, 0, bytes}, {2, 0, bytes}, {3, 0, bytes}}); }
 
 TEST(Repeats, AreCountedAsTheyWouldHaveCome) {
@@ -170,10 +170,10 @@ TEST(Repeats, OfTerabytesEnd) {
   Machine slow = cm5;
   slow.start_up_s = 1e6;
   EXPECT_GT(simulate_drs_n(three_to_one(1000), slow).seconds, 3e6);
-  slow.start_up_s = 1e12;  // an inquiry would no longer take time beside it
+  slow.start_up_s = 1e12;  // an inquiry would no longer take time compared with it
   EXPECT_EQ(code_of([&] { simulate_drs_n(three_to_one(1000), slow); }), ErrorCode::invalid_argument);
   slow = cm5;
-  slow.byte_s = 1;  // nor beside a petabyte of these
+  slow.byte_s = 1;  // nor compared with a petabyte of these
   EXPECT_EQ(code_of([&] { simulate_drs_n(three_to_one(Bytes{1} << 50), slow); }), ErrorCode::limit);
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 60);
 }

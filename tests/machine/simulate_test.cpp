@@ -336,7 +336,7 @@ CommMatrix scaled(const CommMatrix& matrix, Bytes factor) {
 
 TEST(SimulateLaw, LargerMessagesTakeLonger) {
   for (const auto& [name, machine] : all_cases()) {
-    if (machine.queue_senders > 0) continue;  // whom a full queue hits is a matter of luck
+    if (machine.queue_senders > 0) continue;  // which message a full queue hits is a matter of luck
     SCOPED_TRACE(name);
     double before = 0;
     for (const Bytes factor : {1, 2, 4, 8, 16}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages are handed over one by one as they land, each once and whole; and a rank that waits in vain says for whom.
+// Messages are handed over one by one as they land, each once and whole; and a rank that waits in vain says for which rank.
 #include <chrono>
 #include <set>
 #include <thread>
@@ -25,7 +25,7 @@ std::vector<mpi::PlanOptions> all_walks() {
           {.scheduler = "coloring", .executor = "depend", .hosts = "1", .watchdog_s = 60}};
 }
 
-/// Everybody to everybody, itself included, some above every eager limit.
+/// Every rank to every rank, itself included, some above every eager limit.
 std::vector<Partner> row() {
   std::vector<Partner> destinations;
   for (Rank dst = test::world_size(); dst-- > 0;)

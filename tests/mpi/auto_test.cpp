@@ -163,7 +163,7 @@ TEST(Auto, ChoosesWhatAdviseChooses) {
   EXPECT_EQ(named.info().executor, "phased");
 }
 
-/// On hosts that nobody has described, others try executors; with no effort the window is that of the options.
+/// On hosts without a description, others try executors; with no effort the window is that of the options.
 TEST(Auto, EffortSaysWhatIsMeasured) {
   const CommMatrix matrix = some_matrix();
   for (const auto effort : {mpi::Effort::estimate, mpi::Effort::learn}) {
@@ -299,7 +299,7 @@ TEST(Auto, WisdomThatLiesOrIsDamagedIsNotFollowed) {
   const std::string honest = plan_for(matrix, options).advice()->choice().name();
   lie(path, matrix, "coloring", "phased");
   mpi::Plan misled = plan_for(matrix, options);
-  if (matrix.num_messages() > 0) {  // nobody plans for nothing
+  if (matrix.num_messages() > 0) {  // an empty matrix needs no plan
     EXPECT_EQ(misled.advice()->choice().name(), "coloring:phased") << "this one could be true";
   }
   expect_delivers(misled);

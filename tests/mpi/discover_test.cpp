@@ -12,7 +12,7 @@ constexpr std::string_view ways[] = {"auto", "gather", "count", "consensus"};
 TEST(Discover, SourcesAreTheColumnOfTheMatrix) {
   mpi::Discoverer discoverer(MPI_COMM_WORLD);
   for (unsigned seed = 0; seed < 20; ++seed) {
-    // From empty to everybody; fast ranks run ahead into the next call.
+    // From empty to every rank; fast ranks run ahead into the next call.
     const CommMatrix matrix =
         random_density(test::world_size(), (seed % 5) / 4.0, {.unit_bytes = 3, .max_units = 9}, seed);
     std::vector<Partner> row = test::row_of(matrix, test::world_rank());

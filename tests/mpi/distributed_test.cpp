@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning::distributed: what no rank knows as a whole is the very plan that one makes who knows all, checked in pairs, and
+// Planning::distributed: what no rank knows as a whole is the plan that a rank makes with the whole matrix, checked in pairs, and
 // what goes wrong on one rank is the same error on all.
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
@@ -17,7 +17,7 @@ mpi::Plan plan_for(const CommMatrix& matrix, mpi::PlanOptions options, const cha
   return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options);
 }
 
-/// However small the matrix is, nobody gathers it.
+/// However small the matrix is, no rank gathers it.
 constexpr mpi::DistributedOptions never = {.gather_bytes = 0};
 
 void expect_same_plan_by(const char* name, const CommMatrix& matrix, std::uint64_t seed,
@@ -90,7 +90,7 @@ TEST(Distributed, TakesMessagesToItselfAndNoMessages) {
   const Rank n = test::world_size();
   expect_same_plan(CommMatrix::from_messages(n, {}), 1);
   expect_same_plan(CommMatrix::from_messages(n, std::vector<Message>{{0, 0, 17}}), 1);
-  std::vector<Message> all;  // everybody to everybody, itself too; rank 0 most
+  std::vector<Message> all;  // every rank to every rank, itself too; rank 0 most
   for (Rank src = 0; src < n; ++src)
     for (Rank dst = 0; dst < n; ++dst) all.push_back({src, dst, 100 + 50 * (src == 0)});
   expect_same_plan(CommMatrix::from_messages(n, all), 3);

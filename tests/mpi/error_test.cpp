@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bad input on one rank gives the same error on all ranks, and nobody hangs. Calls out of order are refused.
+// Bad input on one rank gives the same error on all ranks, and no rank hangs. Calls out of order are refused.
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of exchanges when a rank stops for a while, for ever, or dies. fault_test.py runs it.
+// What becomes of exchanges when a rank stops for a while, forever, or dies. fault_test.py runs it.
 //
 //   fault_program HOW/EXECUTOR/PATTERN/WATCHDOG_S ...    four ranks for each case, apart from the others'
 //
@@ -13,7 +13,7 @@
 //                     memory back, which must stay as it is then
 //   EXECUTOR by its name; combined: messages between hosts of two ranks are combined;
 //   memory: they go through memory that all ranks share
-//   PATTERN  all      everybody sends to everybody
+//   PATTERN  all      every rank sends to every rank
 //            ring     rank r to rank r + 1 only: rank 3 has no message with the victim
 //
 // Prints a line per rank that came to its end: "case C rank R done" or "case C rank R code: text".
@@ -181,7 +181,7 @@ class Rank {
     // The others have theirs to say, and mpiexec ends all of them with the first.
     while (MPI_Wtime() < end_s) {
       int flag = 0;
-      MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets in what is still under way
+      MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets in what is still in flight
       usleep(1000);
     }
     if (what_.how == "late") say((memory.is_spoilt() ? "" : "written to: ") + text);

@@ -57,7 +57,7 @@ class Faults(unittest.TestCase):
                 self.assertRegex(text, rf"^timeout: rank {rank} gives up after [\d.]+ s", message)
                 named = re.findall(r"rank (\d+)", text.split("waits for")[1])
                 waits_for[rank] = {int(other) for other in named}
-            for rank in SURVIVORS:  # whoever waits for one who waits ... for the victim
+            for rank in SURVIVORS:  # a rank that waits for one that waits ... for the victim
                 blamed = {rank}
                 for _ in range(RANKS):
                     blamed |= set().union(*(waits_for.get(named, set()) for named in blamed))

@@ -161,7 +161,7 @@ TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
   }
 }
 
-/// Ranks whose distance is odd have no elements for each other, though the plan has bytes for them; all_empty: nobody has.
+/// Ranks whose distance is odd have no elements for each other, though the plan has bytes for them; all_empty: no rank has.
 void expect_none_of_the_empty(const mpi::PlanOptions& options, bool all_empty) {
   SCOPED_TRACE(options.scheduler + ", " + std::string(options.executor));
   const Rank rank = test::world_rank();

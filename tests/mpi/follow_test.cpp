@@ -12,7 +12,7 @@ namespace {
 
 using Sizes = std::map<std::pair<Rank, Rank>, Bytes>;
 
-/// However small the matrix is, nobody gathers it.
+/// However small the matrix is, no rank gathers it.
 const mpi::PlanOptions in_pairs = {.scheduler = "distributed_coloring",
                                    .planning = mpi::Planning::distributed,
                                    .distributed = {.gather_bytes = 0}};

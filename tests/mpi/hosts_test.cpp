@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans for hosts with several ranks, on hosts that are pretended: every byte arrives, both ways, whoever shares a port.
+// Plans for hosts with several ranks, on hosts that are pretended: every byte arrives, both ways, whichever ranks share a port.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -129,7 +129,7 @@ TEST(HostPlan, SendsAcrossOncePerPairOfHostsWhenCombined) {
                                                 ", which one rank of a host send and receive");
 }
 
-/// A plan whose messages are combined, in an exchange of so many.
+/// A plan whose messages are combined, in an exchange of that many.
 void expect_arrivals(mpi::Plan& plan, unsigned rounds) {
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < rounds; ++round) {
@@ -169,7 +169,7 @@ TEST(HostPlan, HandsOverCombinedMessagesOneByOne) {
   }
 }
 
-/// Many exchanges, two under way at a time.
+/// Many exchanges, two active at a time.
 void exchange_side_by_side(test::BoundPlan& first, test::BoundPlan& second) {
   for (unsigned round = 0; round < 300; ++round) {
     first.refill(round);
@@ -183,7 +183,7 @@ void exchange_side_by_side(test::BoundPlan& first, test::BoundPlan& second) {
   }
 }
 
-/// Ranks that are ahead by an exchange, and several exchanges under way: halves of the memory that are used again too soon would
+/// Ranks that are ahead by an exchange, and several exchanges active: halves of the memory that are used again too soon would
 /// show.
 TEST(HostPlan, RunsAheadByAnExchange) {
   const Rank n = test::world_size();
@@ -197,7 +197,7 @@ TEST(HostPlan, RunsAheadByAnExchange) {
   exchange_side_by_side(first, second);
 }
 
-/// Nobody answers rank 0, which so is ahead by as many exchanges as a mailbox has slots; and long messages travel beside.
+/// No rank answers rank 0, which so is ahead by as many exchanges as a mailbox has slots; and long messages travel at the same time.
 TEST(HostPlan, RunsAheadByManyExchangesInMemory) {
   const Rank n = test::world_size();
   std::vector<Message> messages;
@@ -213,7 +213,7 @@ TEST(HostPlan, RunsAheadByManyExchangesInMemory) {
   exchange_side_by_side(first, second);
 }
 
-/// A rank that has started is busy with something else until its reader is through, however far it is ahead.
+/// A rank that has started is busy with something else until its reader has finished, however far it is ahead.
 TEST(HostPlan, ARankThatOnlyStartsKeepsNobodyWaitingInMemory) {
   const Rank n = test::world_size();
   if (n < 2) GTEST_SKIP() << "needs a sender and a receiver";

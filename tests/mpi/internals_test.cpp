@@ -113,7 +113,7 @@ TEST(Requests, ShortSendsKeepTheirPlaceAmongPersistentOnes) {
     sends.start_unordered(0, 3);
     while (!receives.test(0, 3)) continue;
     while (!sends.test(0, 3)) continue;
-    EXPECT_TRUE(sends.test(0, 3));  // nothing is under way, which is no error
+    EXPECT_TRUE(sends.test(0, 3));  // nothing is in flight, which is no error
     EXPECT_EQ(received, sent);
   }
 }
@@ -213,7 +213,7 @@ TEST(Meeting, RanksWithOneNumberFindEachOther) {
   meets([&](Rank r) { return r % 3 * n; });
 }
 
-/// Exchanges of 87 segments: one that is sent again is more than half a percent of one of them, and says nothing.
+/// Exchanges of 87 segments: one that is retransmitted is more than half a percent of one of them, and says nothing.
 TEST(HostPorts, UsedTwiceInAPhaseAreAnErrorOfAll) {
   const Communicator comm(MPI_COMM_WORLD, 0);
   const Rank n = comm.num_ranks();

@@ -76,7 +76,7 @@ TEST(LargeMessage, MoreThanAnIntCountsIsCarriedToItself) {
   EXPECT_EQ(to.back(), from.back() & 0xFF);
 }
 
-/// Messages that lie more than 2 GiB apart in an array and in fields, on both sides. Pages that nobody writes cost nothing.
+/// Messages that lie more than 2 GiB apart in an array and in fields, on both sides. Pages that are never written cost nothing.
 TEST(LargeOffsets, AreBeyondWhatAnIntCounts) {
   const Rank rank = test::world_rank();
   MPI_Barrier(MPI_COMM_WORLD);  // the other tests' memory is free

@@ -30,7 +30,7 @@ mpi::Plan plan_for(const CommMatrix& matrix, const mpi::PlanOptions& options) {
   return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, world_rank()), options);
 }
 
-/// In every way that an exchange can be brought to its end; returns how many messages were handed over, -1 where nobody asked.
+/// In every way that an exchange can be brought to its end; returns how many messages were handed over, -1 where none was asked for.
 int finish(mpi::Exchange& exchange, unsigned round) {
   int handed_over = 0;
   switch (round % 4) {
@@ -112,7 +112,7 @@ TEST(Learning, TriesSeveralMethodsAndTellsWhatTheyTook) {
   EXPECT_EQ(info.methods.front().name, order + ":" + plan.info().executor);
 }
 
-/// Everybody to everybody, in sizes that differ a little.
+/// Every rank to every rank, in sizes that differ a little.
 CommMatrix small_messages(Bytes bytes) {
   std::vector<Message> messages;
   for (Rank src = 0; src < world_size(); ++src)
@@ -144,7 +144,7 @@ std::set<std::string> methods_tried_backwards(mpi::Plan& plan) {
 
 TEST(Learning, TriesAScheduleThatForwardsWhereSmallMessagesAreMany) {
   if (world_size() < 4) GTEST_SKIP() << "needs four ranks";
-  const bool is_tried = world_size() != 5;  // on five ranks it sends 15 messages in the place of 20
+  const bool is_tried = world_size() != 5;  // on five ranks it sends 15 messages instead of 20
   mpi::Plan plan = plan_for(small_messages(20), trying("1"));
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 60; ++round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What distinguishes the executors: who waits for whom. One rank comes late, either by a while, and then
-// those who must wait for it take as long; or only when another rank, which must not wait for it, has
+// What distinguishes the executors: which rank waits for which. One rank comes late, either by a while, and then
+// the ranks that must wait for it take as long; or only when another rank, which must not wait for it, has
 // finished.
 #include <chrono>
 #include <thread>

@@ -165,7 +165,7 @@ TEST(Plan, LeavesTheUsersMessagesAlone) {
   bound.exchange.wait();
   bound.expect_received(0);
   EXPECT_EQ(heard, -1);
-  MPI_Barrier(MPI_COMM_WORLD);  // nobody speaks before all have looked
+  MPI_Barrier(MPI_COMM_WORLD);  // no rank speaks before all have looked
   MPI_Send(&rank, 1, MPI_INT, (rank + 1) % n, 0, MPI_COMM_WORLD);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   EXPECT_EQ(heard, (rank + n - 1) % n);

@@ -163,7 +163,7 @@ void one_round(unsigned round) {
 
 TEST(Soak, ChangingPlansLeaveNothingBehind) {
   const int rounds = rounds_wanted();
-  // A communicator of the user keeps one of ours, on which its plans meet, and those of plans that watch.
+  // A communicator of the user keeps a duplicate, on which its plans meet, and those of plans that watch.
   for (unsigned round = 0; round < 2; ++round) one_round(round);
   const Alive before = alive;
   Bytes settled = 0;
@@ -173,7 +173,7 @@ TEST(Soak, ChangingPlansLeaveNothingBehind) {
     one_round(static_cast<unsigned>(round));
   }
   EXPECT_EQ(alive.communicators, before.communicators);
-  // What the last exchange with windows has to tell the others may be under way: log2 n rounds of two requests.
+  // What the last exchange with windows has to tell the others may be in flight: log2 n rounds of two requests.
   const long last_report = 2L * std::bit_width(static_cast<unsigned>(test::world_size() - 1));
   EXPECT_LE(alive.requests, before.requests + last_report);
   EXPECT_EQ(alive.datatypes, before.datatypes);

@@ -153,7 +153,7 @@ NUICE_POLL(MPI_Iprobe, (int from, int tag, MPI_Comm c, int* f, MPI_Status* s), (
 
 namespace {
 
-/// Everybody sends to everybody else.
+/// Every rank sends to every other.
 struct Memory {
   std::vector<nuice::Partner> others;
   std::vector<std::vector<unsigned char>> out, in;
@@ -252,7 +252,7 @@ int main(int argc, char** argv) {
     const double end_s = now_s() + 2 * watchdog_s + 1;
     while (now_s() < end_s) {
       int flag = 0;
-      MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets in what is still under way
+      MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets in what is still in flight
       usleep(1000);
     }
     _exit(0);  // MPI_Finalize would wait for the one that is stopped

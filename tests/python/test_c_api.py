@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Walks include/nuice/nuice.h: every function has a comment, a Fortran interface and a test, and stands in
-the table of names in docs/how-to/languages.md, whose names exist.
+"""Walks include/nuice/nuice.h: every function has a comment, a Fortran interface and a test.
+
+The names in docs/how-to/languages.md exist; docs/reference/api-c.md has all (test_api_reference.py).
 """
 
 from __future__ import annotations
@@ -92,12 +93,10 @@ def test_interfaces_have_as_many_arguments() -> None:
         assert [one.strip() for one in interface.group(1).split(",") if one.strip()] == names, name
 
 
-def test_the_table_of_names() -> None:
-    rows = re.findall(r"^\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|$", DOCS, re.M)
-    in_c = {name for row in rows for name in re.findall(r"`(nuice_\w+)`", row[1])}
-    assert in_c == {name for name in FUNCTIONS if not name.endswith("_f")} - OF_LAYERS
-    in_fortran = {name for row in rows for name in re.findall(r"`(nuice_\w+)`", row[2])}
-    assert in_fortran == {name for name in in_c if not name.endswith("_c")}
+def test_the_page_names_functions_that_exist() -> None:
+    named = set(re.findall(r"`(nuice_\w+)`", DOCS))
+    assert len(named) > 12
+    assert named <= FUNCTIONS.keys()
 
 
 def test_the_table_names_what_python_has() -> None:
@@ -105,10 +104,10 @@ def test_the_table_names_what_python_has() -> None:
     import nuice
     import nuice.mpi
 
-    rows = re.findall(r"^\|[^|]*\| `nuice_[^|]*\|[^|]*\|[^|]*\|([^|]*)\|$", DOCS, re.M)
+    rows = re.findall(r"^\|[^|]*\| `nuice_[^|]*\|[^|]*\|([^|]*)\|$", DOCS, re.M)
     owners = {"Plan": nuice.mpi.Plan, "Exchange": nuice.mpi.Exchange, "Halo": nuice.mpi.Halo}
     names = [name for row in rows for name in re.findall(r"`([\w.]+)", row)]
-    assert len(names) > 20
+    assert len(names) > 8
     for name in names:
         owner, _, member = name.partition(".")
         if not member:

@@ -98,7 +98,7 @@ def make_yaml(folder: Path) -> Path:
 
 
 def try_out(make: Callable[[Path], Path], read: Callable[[Path], None], times: int, seed: int) -> int:
-    """How many of so many damaged files were refused."""
+    """How many of the damaged files were refused."""
     draw = random.Random(seed)
     refused = 0
     with TemporaryDirectory() as name:

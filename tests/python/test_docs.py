@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -180,7 +181,7 @@ def test_every_table_of_the_results_says_what_makes_it() -> None:
     sections = re.split(r"^##+ ", text, flags=re.M)
     for section in sections:
         tables = len(re.findall(r"^\|[-|]+\|$", section, re.M))
-        commands = len(re.findall(r"[Mm]ade by `|; the last two rows, loaded, by `", section))
+        commands = len(re.findall(r"[Mm]ade by\s`|; the last two rows, loaded, by `", section))
         assert commands >= tables, section.split("\n", 1)[0]
 
 
@@ -216,3 +217,42 @@ def test_the_code_of_the_tutorial_is_that_of_its_programs() -> None:
         marked = rf"^ *// \[{region}\]\n(.*?)^ *// \[/{region}\]$"
         (found,) = re.findall(marked, program, re.DOTALL | re.MULTILINE)
         assert textwrap.dedent(found) == code, (file, region)
+
+
+def test_the_pictures_can_be_drawn_and_are_shown(tmp_path: Path) -> None:
+    script = ROOT / "docs/pictures/make.py"
+    done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    drawn = {file.name for file in tmp_path.iterdir()}
+    assert len(drawn) == 3
+    shown = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
+    for name in drawn:
+        assert (ROOT / "docs/pictures" / name).exists() and f"pictures/{name})" in shown
+
+
+RESULT_PAGES = ("results.md", "tuned-mpi.md", "small-costs.md", "tcp-windows.md", "lossless-fabric.md")
+
+
+def quoted_without_source(text: str, results: dict[str, str]) -> list[str]:
+    """Decimal numbers in paragraphs and rows that link to results, which none of the linked pages has."""
+    missing = []
+    for paragraph in re.split(r"\n\s*\n|\n(?=[|*])", text):
+        linked = {link.rsplit("/", 1)[-1] for link in re.findall(r"\]\(([^)#\s]+\.md)", paragraph)}
+        sources = "".join(results[name] for name in linked & results.keys())
+        plain = re.sub(r"\]\([^)]*\)|`[^`]*`", "", paragraph)
+        for number in re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", plain) if sources else []:
+            if not re.search(rf"(?<![\d.]){re.escape(number)}0?(?![\d.])", sources):
+                missing.append(number)
+    return missing
+
+
+def test_numbers_quoted_from_the_results_are_there() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    results = {page.name: page.read_text(encoding="utf-8") for page in pages if page.name in RESULT_PAGES}
+    assert quoted_without_source("NUICE takes 1.5 ms ([more](a/results.md)).", {"results.md": "11.5 1.55"})
+    wrong = {
+        page.name: quoted_without_source(page.read_text(encoding="utf-8"), results)
+        for page in pages
+        if page.name not in RESULT_PAGES and page.parent.name != "adr"
+    }
+    assert {name: numbers for name, numbers in wrong.items() if numbers} == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fabrics that ibsim plays and OpenSM routes: our routes beside ibtracert's."""
+"""Fabrics that ibsim plays and OpenSM routes: our routes compared with ibtracert's."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_generators_keep_their_promises() -> None:
 
 
 def with_dense_array(name: str, folder: Path) -> None:
-    """Calls the function of this name with a dense array in the place of the matrix."""
+    """Calls the function of this name with a dense array instead of the matrix."""
     dense = np.ones((4, 4))
     matrix = nuice.random_regular(4, 2)
     schedule, _ = nuice.make_schedule(matrix, "coloring")

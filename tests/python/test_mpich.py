@@ -42,7 +42,7 @@ class Kind:
         return out
 
     def run(self, ranks: int, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        # Ranks of MPICH do not yield the core: more of them than cores, or other work beside them, take long.
+        # Ranks of MPICH do not yield the core: more of them than cores, or other work on them, take long.
         mpiexec = [str(self.prefix / "bin" / "mpiexec"), "-n", str(ranks)]
         return mpi_job.run_ranks([*mpiexec, *map(str, command)], 900, environment)
 
@@ -108,7 +108,7 @@ def test_heat_by_cmake(kind: Kind, tmp_path: Path) -> None:
 
 
 def test_cmake_refuses_another_mpi_than_that_of_the_abi(kind: Kind, tmp_path: Path) -> None:
-    """They lie beside each other in one prefix, and CMake takes mpicc where it is not told."""
+    """They lie next to each other in one prefix, and CMake takes mpicc where it is not told."""
     if kind.name != "abi":
         pytest.skip("a build for MPICH's own handles cannot tell its libmpi from another MPI's")
     done = configure_heat(kind.prefix, str(kind.prefix / "bin/mpicc"), tmp_path)
@@ -172,7 +172,7 @@ def test_the_library_of_another_mpi_is_refused_with_both_names(kind: Kind) -> No
 
 
 def test_plans_on_more_communicators_than_mpich_has(kind: Kind) -> None:
-    """MPICH has 2,048, of which a plan's first on a communicator takes two beside it."""
+    """MPICH has 2,048, of which a plan's first on a communicator takes two in addition."""
     done = kind.python(2, ROOT / "tests/python/mpi/many_communicators.py", "3000")
     assert done.returncode == 0, done.stdout + done.stderr
     freed, kept, refused, refusal = done.stdout.splitlines()

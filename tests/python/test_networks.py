@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks in Python and on the command line: routes, contention counted anew, plans that remember theirs."""
+"""Networks in Python and on the command line: routes, contention counted again, plans that remember
+theirs."""
 
 from __future__ import annotations
 

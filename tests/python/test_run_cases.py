@@ -63,7 +63,7 @@ class Case:
     tools: tuple[str, ...] = ()  # preloaded, too
     environment: dict[str, str] = field(default_factory=dict, hash=False)
     only: tuple[str, ...] = ()  # these MPIs
-    fails: bool = False  # plain, too: the launcher's status and words depend on who was first
+    fails: bool = False  # plain, too: the launcher's status and words depend on which rank was first
     quits: bool = False  # without MPI_Finalize, of which launchers complain
 
     def __str__(self) -> str:

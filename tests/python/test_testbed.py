@@ -32,7 +32,7 @@ needs_network = pytest.mark.skipif(bool(why_not), reason=f"no test network: {why
 
 NAME = f"t{os.getpid()}"  # others may have networks up at the same time
 HOSTS = f"nuice-{NAME}-h"
-# PRRTE on a busy machine may miss the end of a program that ends at once, and waits for it for ever.
+# PRRTE on a busy machine may miss the end of a program that ends at once, and waits for it forever.
 LASTS = "sleep 0.5"
 COMMAND = [sys.executable, str(FOLDER / "nuice_testbed.py")]
 
@@ -62,7 +62,7 @@ def hosts():
     made = testbed("up", "--preset", "fast", "--hosts", "4")
     assert made.returncode == 0, made.stderr
     yield
-    testbed("down", "--force")  # also after a test that failed while a run of its was under way
+    testbed("down", "--force")  # also after a test that failed while a run of its was active
     assert namespaces() == []
     assert not owned.folder(NAME).exists()
 
@@ -258,7 +258,7 @@ def appears(condition, patience_s: float = 20) -> bool:
 
 @pytest.fixture
 def second():
-    """Another network, of two hosts, beside the first."""
+    """Another network, of two hosts, next to the first."""
     name = f"{NAME}b"
     made = testbed("up", "--preset", "fast", "--hosts", "2", name=name)
     assert made.returncode == 0, made.stderr
@@ -434,7 +434,7 @@ def test_exchanges_outlive_a_slow_port_a_stopped_host_and_a_switch_that_fails(ho
 
 
 def meet_fault(process, begin, end) -> bool:
-    """Two seconds of it, once the exchanges are under way. Whether they still were when it ended."""
+    """Two seconds of it, once the exchanges are active. Whether they still were when it ended."""
     time.sleep(1)
     begin()
     time.sleep(2)

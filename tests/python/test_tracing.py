@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces: what ranks wrote becomes one picture of the exchange, and who waited for whom."""
+"""Traces: what ranks wrote becomes one picture of the exchange, and which rank waited for which."""
 
 from __future__ import annotations
 

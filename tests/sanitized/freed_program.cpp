@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Under ASan: a receive buffer that is freed while its exchange is under way must be named.
+// Under ASan: a receive buffer that is freed while its exchange is active must be named.
 //
 //   mpi_freed_program EXECUTOR      two ranks
 #include <mpi.h>

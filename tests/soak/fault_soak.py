@@ -7,7 +7,7 @@
 An episode is a network of 4 to 6 hosts, one rank on each running fault_soak_program, and faults by the seed
 (with --ranks-per-host 2: of 2 or 3 hosts, where ranks share memory too):
 
-  slow      a port at a tenth of its speed for some seconds     must be outlived, every byte right
+  slow      a port at a tenth of its speed for some seconds     must be survived, every byte right
   pause     a rank stopped (SIGSTOP) for some seconds           likewise
   switch    the network away for some seconds                   likewise
   kill      a rank dies (SIGKILL)                               ends it: all others give up and name it
@@ -39,7 +39,7 @@ import network  # noqa: E402  from there
 
 TESTBED = [sys.executable, str(ROOT / "lab" / "bench" / "testbed" / "nuice_testbed.py")]
 PROGRAM = ROOT / "build" / "release" / "tests" / "soak" / "fault_soak_program"
-WATCHDOG_S = 12.0  # above what TCP takes to come back after the longest fault that is to be outlived
+WATCHDOG_S = 12.0  # above what TCP takes to come back after the longest fault that is to be survived
 SLACK_S = 8.0  # for ranks that notice one after the other, on a busy machine
 PASSING, FATAL = ("slow", "pause", "switch"), ("kill", "freeze", "cut")
 TEXT = re.compile(r"^rank (\d+) ([\d.]+) (\w+: .*)$")
@@ -69,7 +69,7 @@ class Episode:
         self.output = folder / "launcher"
         self.said = folder / "ranks"
         self.said.mkdir()
-        # Without it Open MPI ends whoever has a connection to a dead rank.
+        # Without it Open MPI ends all ranks that have a connection to a dead rank.
         self.launcher = folder / "mpiexec"
         self.launcher.write_text('#!/bin/sh\nexec mpiexec --with-ft ulfm "$@"\n')
         self.launcher.chmod(0o755)
@@ -126,8 +126,8 @@ class Episode:
         rank = self.draw.randrange(self.ranks)
         host = rank // self.ranks_per_host  # as the test network places them
         seconds = round(self.draw.uniform(0.3, 3), 1)
-        who = f"rank {rank}" if kind == "pause" else f"host {host + 1}"
-        self.faults.append(f"{kind} {who} for {seconds} s")
+        victim = f"rank {rank}" if kind == "pause" else f"host {host + 1}"
+        self.faults.append(f"{kind} {victim} for {seconds} s")
         begin, end = {
             "slow": (
                 lambda: testbed("port", str(host + 1), "5mbit"),
@@ -157,7 +157,7 @@ class Episode:
         if self.errors():
             self.seen["tcp"] = self.connections()
             self.seen["stacks"] = {r: _stack(pid) for r, pid in self.pids().items() if r not in self.errors()}
-            raise RuntimeError(f"not outlived: {self.faults[-1]}: {self.errors()}")
+            raise RuntimeError(f"not survived: {self.faults[-1]}: {self.errors()}")
 
     def connections(self) -> dict[str, list[str]]:
         """Those with bytes that were not sent, answered or read, by host. "backoff": TCP sends again ever
@@ -171,7 +171,7 @@ class Episode:
         return found
 
     def wait_for_end(self, survivors: set[int]) -> None:
-        """Until all of them have given up. Late is not for ever: what each waits in is kept, to tell."""
+        """Until all of them have given up. Late is not forever: what each waits in is kept, to tell."""
 
         def over() -> bool:
             return survivors <= set(self.errors())
@@ -273,7 +273,7 @@ def summary(entries: list[dict]) -> dict:
     return {
         "episodes": len(entries),
         "survived": sum(entry["survived"] for entry in entries),
-        "not_outlived": sum(reason.startswith("not outlived") for reason in why),
+        "not_outlived": sum(reason.startswith("not survived") for reason in why),
         "crashes": sum(reason.startswith("crash") for reason in why),
         "late": sum(reason.startswith("late") for reason in why),
         "hangs": sum(reason.startswith(("hang", "nothing moves")) for reason in why),

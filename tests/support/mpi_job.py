@@ -15,7 +15,7 @@ NOT_STARTED = "listener thread failed to start"  # PMIx says so on a busy machin
 
 def run_ranks(command: list[str], timeout_s: float, environment: dict[str, str] | None = None):
     """A CompletedProcess with text. Started once more where the launcher could not start itself: nothing of
-    ours had run then."""
+    none of its processes had run then."""
     for _ in range(2):
         done = subprocess.run(
             command,
@@ -35,7 +35,7 @@ def run_job(command: list[str], timeout_s: float, environment: dict[str, str] | 
     job = uuid.uuid4().hex
     # Open MPI leaves its shared memory behind when a rank is killed: here, where it goes with the folder.
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        places = {f"OMPI_MCA_{who}_backing_directory": folder for who in ("btl_sm", "osc_sm")}
+        places = {f"OMPI_MCA_{name}_backing_directory": folder for name in ("btl_sm", "osc_sm")}
         try:
             return subprocess.run(
                 command,

@@ -50,9 +50,10 @@ class Outcome:
 
 @pytest.fixture(autouse=True)
 def turn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Of workers beside each other (pytest-xdist), one that runs a test marked `alone` has the machine.
+    """Of parallel workers (pytest-xdist), one that runs a test marked `alone` has the machine.
 
-    More ranks than cores yield to each other at every step. Beside what computes, a step takes a time slice.
+    More ranks than cores yield to each other at every step. Alongside computing processes, a step takes a
+    time slice.
     """
     folder = tmp_path_factory.getbasetemp().parent
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -62,7 +63,7 @@ def turn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with (folder / "next.lock").open("w") as next_one, (folder / "machine.lock").open("w") as machine:
         fcntl.flock(
             next_one, fcntl.LOCK_EX
-        )  # whoever waits for the machine comes before those that begin later
+        )  # a test that waits for the machine comes before those that begin later
         fcntl.flock(machine, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         fcntl.flock(next_one, fcntl.LOCK_UN)
         yield

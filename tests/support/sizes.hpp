@@ -28,7 +28,7 @@ inline CommMatrix with_uniform_sizes(const CommMatrix& matrix, Bytes most, std::
   });
 }
 
-/// Zipf's law: the i-th largest message has largest / i^exponent bytes; who has it is drawn.
+/// Zipf's law: the i-th largest message has largest / i^exponent bytes; its rank is drawn.
 inline CommMatrix with_zipf_sizes(const CommMatrix& matrix, double exponent, Bytes largest,
                                   std::uint64_t seed) {
   std::vector<MessageId> place(matrix.num_messages());

@@ -13,7 +13,7 @@
 
 namespace nuice::test {
 
-/// The smallest of its kind with so many ranks, the same object every time: hypercubes, or trees of switches of two.
+/// The smallest of its kind with that many ranks, the same object every time: hypercubes, or trees of switches of two.
 inline const Topology& network_of(bool tree, Rank num_ranks) {
   using All = std::vector<std::unique_ptr<const Topology>>;
   static const std::pair<All, All> networks = [] {

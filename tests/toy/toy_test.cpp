@@ -33,8 +33,8 @@ TEST(Toy, StandsInTheTables) {
   EXPECT_ERROR(add_scheduler(toy::shift), ErrorCode::invalid_argument, {"\"shift\" already"});
   Scheduler alias = toy::shift;
   alias.name = "toy_alias";
-  alias.alias_of = "nobody";
-  EXPECT_ERROR(add_scheduler(alias), ErrorCode::invalid_argument, {"unknown scheduler \"nobody\""});
+  alias.alias_of = "unknown_one";
+  EXPECT_ERROR(add_scheduler(alias), ErrorCode::invalid_argument, {"unknown scheduler \"unknown_one\""});
 }
 
 TEST(Toy, ItsSchedulesAreChecked) {

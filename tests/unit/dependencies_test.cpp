@@ -45,7 +45,7 @@ TEST(Dependencies, ALinkWithTwoSlotsCarriesTwoAtATime) {
   EXPECT_EQ(ids(before.of(3)), Ids{1});
 }
 
-/// Everybody who shares a link or a port waits for all earlier ones, over others if not directly.
+/// Every message that shares a link or a port waits for all earlier ones, over others if not directly.
 TEST(Dependencies, OrderAllThatShareAnything) {
   const auto tree = make_topology("fattree:4x4/2");
   const CommMatrix matrix = random_regular(16, 5, {}, 3);

@@ -118,7 +118,7 @@ TEST(ColoringBySize, NearlyReachesTheWholeMessageBound) {
 }
 
 // By hand: targets 9, 8, 1. Rank 0's 9 and one of the 8s for rank 3 go first; the other 8 must not wait for a third
-// phase, so rank 0 sends a 1 beside it.
+// phase, so rank 0 sends a 1 next to it.
 TEST(ColoringBySize, ReachesTheBoundOfASmallExample) {
   const CommMatrix matrix = test::matrix_of(4, {{0, 1, 9}, {0, 2, 1}, {0, 3, 1}, {1, 3, 8}, {2, 3, 8}});
   const Schedule schedule = make_schedule(matrix, "coloring_by_size");

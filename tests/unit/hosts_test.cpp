@@ -17,7 +17,7 @@ TEST(Hosts, AreWrittenAsANumberOrRankByRank) {
   EXPECT_EQ(blocks.host_of(5), 1);
   EXPECT_EQ(blocks.first_rank(2), 6);
   EXPECT_TRUE(blocks.any_shared());
-  const Hosts named = parse_hosts("7,2,7,0", 4);  // numbered anew, by lowest rank
+  const Hosts named = parse_hosts("7,2,7,0", 4);  // numbered again, by lowest rank
   EXPECT_EQ(named.num_hosts(), 3);
   EXPECT_EQ(named.host_of(2), 0);
   EXPECT_EQ(named.host_of(1), 1);
@@ -149,7 +149,7 @@ std::size_t most_at_a_port(const CommMatrix& matrix, const Hosts& hosts) {
   return most;
 }
 
-/// Where hosts have different numbers of messages for each other, one behind the other takes as many phases as the most of any pair that
+/// Where hosts have different numbers of messages for each other, one after the other takes as many phases as the most of any pair that
 /// shares one; coloured as edges of a multigraph they need no more than the busiest port.
 TEST(HostSchedule, ColoursMessagesBetweenHosts) {
   for (const std::uint64_t seed : {1, 2, 3})
@@ -182,7 +182,7 @@ TEST(HostSchedule, IsAsByHand) {
     }
     return lines;
   };
-  // 0 sends to the other host in phases 0 and 1, so its message to 1 comes third, beside 1's.
+  // 0 sends to the other host in phases 0 and 1, so its message to 1 comes third, next to 1's.
   EXPECT_EQ(text(make_host_schedule({.matrix = matrix}, "coloring", hosts)),
             "0: 0>2(10) 3>0(40)\n1: 0>3(20)\n2: 1>2(30) 0>1(50)\n");
   EXPECT_EQ(text(make_combined_schedule({.matrix = matrix}, "coloring", hosts)),
@@ -205,7 +205,7 @@ TEST(Tuna, GoesInsideTheHostFirstAndThenFromPlaceToPlace) {
                                for (Rank rank = 0; rank < 32; ++rank) dealt.push_back(rank % 8);
                                return dealt;
                              }())}) {
-    // Phases cost nothing: every rank sends to the 3 beside it and to one on each of 7 other hosts.
+    // Phases cost nothing: every rank sends to the 3 next to it and to one on each of 7 other hosts.
     const Schedule straight =
         make_combined_schedule({.matrix = matrix, .phase_cost_bytes = 0}, "tuna", hosts);
     EXPECT_EQ(straight.num_phases(), 2U);

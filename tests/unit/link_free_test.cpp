@@ -202,7 +202,7 @@ std::size_t num_paired(const Schedule& schedule) {
 }
 
 TEST(RsNl, PairsWhereAsked) {
-  std::vector<Message> messages;  // symmetric: who sends also receives
+  std::vector<Message> messages;  // symmetric: a rank that sends also receives
   for (const Message& message : random_density(64, 0.15, {}, 4).entries()) {
     if (message.src < message.dst) messages.insert(messages.end(), {message, {message.dst, message.src, 1}});
   }

@@ -117,7 +117,7 @@ TEST(PhaseTable, RefusesWaysBackToTheSourceAndOnFromTheDestination) {
       schedule.begin_phase();
       schedule.add(way[hop], way[hop + 1], {&whole, 1});
     }
-    EXPECT_FALSE(check(matrix, schedule, 0));  // right, and still nobody makes such a schedule
+    EXPECT_FALSE(check(matrix, schedule, 0));  // right, and still no scheduler makes such a schedule
     return schedule;
   };
   EXPECT_ERROR(slice(matrix, along({0, 1, 0, 2}), 2), ErrorCode::not_applicable,

@@ -54,7 +54,7 @@ std::vector<std::uint8_t> used_colours(const Planned& planned) {
   return used;
 }
 
-/// As check() judges it, who has the whole matrix.
+/// As check() judges it, which has the whole matrix.
 Schedule schedule_of(const Planned& planned, const CommMatrix& matrix) {
   const std::vector<std::uint8_t> used = used_colours(planned);
   const std::vector<PhaseId> phase_of = phases_of(used);

@@ -123,7 +123,7 @@ double mean_phases(const char* scheduler, Rank n, Rank degree, int samples) {
   return sum / samples;
 }
 
-// 003 tables 2, 3 (32 ranks): printed means of phases. Ours are of other random matrices: a few percent
+// 003 tables 2, 3 (32 ranks): printed means of phases. NUICE's are of other random matrices: a few percent
 // apart.
 TEST(Papers, MeanPhasesAreThoseOfTables2And3) {
   struct Printed {
@@ -192,7 +192,7 @@ TEST(Coloring, NeedsTheDegreeForSkewedMatrices) {
   }
 }
 
-/// log2 n phases for any n where phases are dear, no forwarding where they cost nothing.
+/// log2 n phases for any n where phases are expensive, no forwarding where they cost nothing.
 void expect_radix_suits(Rank n) {
   const CommMatrix matrix = test::everybody_to_everybody(n, 8);
   const Schedule few = make_schedule(matrix, "bruck", 0, 1 << 20);

@@ -137,7 +137,7 @@ TEST(DynamicSchedule, KeepsMaxDegreePhasesWhereAllRanksAreBusyInAll) {
   expect_right(live, expected.matrix());
 }
 
-/// From one regular matrix to another: every message needs a path, so many that planning anew is cheaper.
+/// From one regular matrix to another: every message needs a path, so planning again is cheaper.
 TEST(DynamicSchedule, PlansAnewWherePathsCostMore) {
   const CommMatrix before = random_regular(200, 12, {}, 1);
   const CommMatrix after = random_regular(200, 12, {}, 2);

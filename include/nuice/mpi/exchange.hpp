@@ -17,11 +17,11 @@
 
 namespace nuice::mpi {
 
-/// A message that has landed.
+/// A message that has arrived.
 struct Arrival {
-  Partner source;     ///< Its sender, and its bytes as planned.
-  std::size_t index;  ///< Of the source in the order of bind(): in sources(); backwards: in destinations().
-  std::span<std::byte> data;  ///< The receive buffer, as far as the message goes; empty for fields.
+  Partner source;             ///< Its sender, and its bytes as planned.
+  std::size_t index;          ///< Index of the source in sources(); backwards in destinations().
+  std::span<std::byte> data;  ///< The message in its receive buffer; empty for fields.
 };
 
 /// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they are contiguous in the
@@ -66,9 +66,9 @@ struct Incoming {
   MPI_Datatype type = MPI_BYTE;
 };
 
-/// Which way the messages of a plan go.
+/// The direction of the messages of a plan.
 enum class Direction {
-  forwards,  ///< From the ranks that gave destinations to those.
+  forwards,  ///< From senders to the destinations that they listed.
   backwards,  ///< From the receivers to the senders: the transposed matrix by the same table, its phases backwards. What
               ///< arrived goes back, as ghost entries are added to their owners.
 };
@@ -91,9 +91,9 @@ struct ExchangeInfo {
       methods;  ///< Where methods are tried: all of them, the one chosen beforehand first.
   /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
   std::string combined;
-  /// Of PlanOptions::shared_memory: how many messages go so, or why none does, in words; empty without it.
+  /// With PlanOptions::shared_memory: how many messages use it, or why none does; otherwise empty.
   std::string shared_memory;
-  /// Where buffers lie in a GPU's memory, on this rank or another: how they are carried, and why, in words; empty otherwise.
+  /// With buffers in GPU memory on any rank: how they are transferred, and why; otherwise empty.
   std::string device;
 };
 
@@ -110,10 +110,10 @@ class KeptCalls;  // likewise
 class Exchange {
  public:
   Exchange(Exchange&&) noexcept;
-  /// What the destructor does, then takes over the other.
+  /// Frees this exchange as the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
   /// free(). An active exchange is completed first, as its buffers are about to go; so it may wait for
-  /// other ranks; that is said on stderr, once, as a wait() was forgotten. Touches nothing when MPI is finalized.
+  /// other ranks; it reports the missing wait() on stderr, once. Touches nothing when MPI is finalized.
   ~Exchange();
 
   /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until
@@ -121,8 +121,8 @@ class Exchange {
   /// to itself is copied here. Throws Error state if the exchange is already active or was freed.
   void start();
   /// As start(), where buffers lie in a GPU's memory and the program works on a stream of its own (cudaStream_t, hipStream_t): the
-  /// exchange comes after what the stream was given so far. start() comes after what the legacy default stream was given. Either
-  /// waits for that work, as far as it takes until the first bytes may be sent. On host memory the same as start().
+  /// exchange follows all earlier work on the stream. start() follows the work on the legacy default stream. Either
+  /// waits for that work until the first bytes may be sent. On host memory the same as start().
   void start(void* stream);
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
@@ -132,22 +132,22 @@ class Exchange {
   /// those that had are given a second to end. Send buffers are not: a rank that comes late may still read them, so they must
   /// stay, and stay unchanged, as long as its result matters. What such an exchange holds is not freed, for the same reason.
   void wait();
-  /// As wait(), but where buffers lie in a GPU's memory what has come may still be on its way there: what the stream is given from
-  /// now on finds it. Buffers must not be used otherwise before that. On host memory the same as wait().
+  /// As wait(), but data may still be in transit to the GPU's memory: later work on the stream
+  /// finds it. Buffers must not be used otherwise before that. On host memory the same as wait().
   void wait(void* stream);
 
   // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),
   // which hand over nothing: what they complete is not handed over later.
 
-  /// Waits for a message to land that was not handed over yet. Nothing: this rank's part is complete. Messages come in
-  /// the order in which they land, each once, as soon as its last byte is here, whatever its phase; those of a rank to
+  /// Waits for the next message to arrive; nothing when this rank's part is complete. Messages are returned in
+  /// the order of arrival, each once, as soon as its last byte is here, whatever its phase; those of a rank to
   /// itself too, empty ones never. Later phases begin inside this call. Throws as wait().
   std::optional<Arrival> next();
   /// As next(), but does not wait: nothing means that no message is here; is_under_way() then says whether any may come.
   std::optional<Arrival> poll();
-  /// Started, and not yet known to be complete.
+  /// Whether it is active: started, and not yet known to be complete.
   bool is_under_way() const;
-  /// What was tried so far and what it took, too. Not between start() and the end of an exchange if nothing may allocate.
+  /// How the exchange is carried out, and the results of trials so far. Do not call it between start() and the end of an exchange if nothing may allocate.
   const ExchangeInfo& info() const;
   // Messages that are ready one by one, with PlanOptions::parts: start() sends nothing, as MPI's partitioned communication. From any
   // thread, while another is in wait(). Where MPI_THREAD_MULTIPLE was asked for, the calling thread sends; otherwise the one

@@ -20,7 +20,7 @@
 
 namespace nuice::mpi {
 
-/// Where the matrix comes together and the schedule is made. The schedule is the same. A row of the table of options for each.
+/// Where the matrix is gathered and the schedule is made. The schedule is the same.
 enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
   root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
@@ -30,14 +30,14 @@ enum class Planning {
   distributed,
 };
 
-/// How much is measured to find what is fast, as FFTW's planner flags.
+/// How much may be measured to choose a method, as FFTW's planner flags.
 enum class Effort {
   estimate,  ///< Nothing: AutoOptions::learn and measure are off.
   learn,     ///< The exchanges themselves show it (AutoOptions::learn).
   measure    ///< Candidates are timed while planning, too (AutoOptions::measure).
 };
 
-/// Of the executor async.
+/// Options of the executor async.
 struct AsyncOptions {
   /// The maximum number of active sends of a rank, each of them synchronous, so that a slow receiver's buffers cannot
   /// overflow (strip mining, 003 s.3.1). 0: no limit.
@@ -47,7 +47,7 @@ struct AsyncOptions {
   Bytes chunk_bytes = 0;
 };
 
-/// Of the executor phased.
+/// Options of the executor phased.
 struct PhasedOptions {
   /// The maximum number of active phases of a rank: 1 is what the schedule promises, one send and one receive; more hide the
   /// time it takes to notice that a phase is over, and two or three senders meet at a port now and then. Schedules
@@ -62,14 +62,14 @@ struct DependOptions {
   Bytes early_bytes = default_early_bytes;
 };
 
-/// Of Planning::distributed.
+/// Options of Planning::distributed.
 struct DistributedOptions {
   /// The largest matrix, in bytes (24 a message), that is gathered on every rank after all: that takes fewer rounds, no more memory
   /// than planning without it may, and the plan is the same. 0: none is.
   Bytes gather_bytes = 65536;
 };
 
-/// Of aggregation (PlanOptions::combine).
+/// Options of aggregation (PlanOptions::combine).
 struct CombineOptions {
   /// The largest combined message in bytes; the executor carries larger ones from rank to rank in the same
   /// exchange. 0: none is.
@@ -78,17 +78,17 @@ struct CombineOptions {
   int leaders = 0;
 };
 
-/// Of PlanOptions::shared_memory.
+/// Options of PlanOptions::shared_memory.
 struct SharedMemoryOptions {
   /// The largest such message in bytes; the executor carries larger ones in the same exchange. 0: none.
   Bytes largest_bytes = 65536;
 };
 
-/// How memory on a GPU travels (docs/how-to/gpu.md). A row of the table of options for each.
+/// How data in GPU memory is transferred (docs/how-to/gpu.md).
 enum class DeviceWay {
-  automatic,  ///< As the user's own exchanges show, where MPI says that it reads and writes the GPU's memory; else staged.
-  direct,  ///< By an MPI that does, whatever it says.
-  staged,  ///< Through pinned memory of the host, in chunks. With every MPI.
+  automatic,  ///< The faster in the user's own exchanges, if MPI says that it reads GPU memory; else staged.
+  direct,     ///< MPI gets the device pointers, whatever it says.
+  staged,     ///< Through pinned memory of the host, in chunks. With every MPI.
 };
 struct DeviceOptions {
   DeviceWay way = DeviceWay::automatic;
@@ -96,9 +96,9 @@ struct DeviceOptions {
   Bytes chunk_bytes = Bytes{1} << 20;
 };
 
-/// Of the scheduler "auto". Files and environment are those of rank 0.
+/// Options of the scheduler "auto". Files and environment are those of rank 0.
 struct AutoOptions {
-  /// How often the plan will be used: planning costs 1 / reuse of its time an exchange. At least 1.
+  /// The expected number of uses: an exchange counts 1 / reuse of the planning time. At least 1.
   std::uint64_t reuse = 100;
   /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
   /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
@@ -110,8 +110,8 @@ struct AutoOptions {
   /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
   /// which takes about a second; the fastest is the choice, and is kept as wisdom.
   bool measure = false;
-  /// A file with wisdom (wisdom.hpp); empty: default_wisdom_path(); "none": no wisdom. What is found there is taken
-  /// instead of predicting and measuring.
+  /// A file with wisdom (wisdom.hpp); empty: default_wisdom_path(); "none": no wisdom. A choice found there
+  /// replaces predicting and measuring.
   std::string wisdom = {};
 };
 
@@ -126,7 +126,7 @@ struct PlanOptions {
   Effort effort = Effort::learn;
   std::uint64_t seed = 0;
   /// The cost of a phase in addition to its largest transfer, as the bytes that could be sent meanwhile (alpha / beta, Hockney's
-  /// n1/2); kpbs and bruck look at it. Between 0 and max_bytes.
+  /// n1/2); kpbs and bruck use it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// Whether two ranks that have messages for each other exchange them in the same phase (Problem::prefer_pairs).
   bool prefer_pairs = false;
@@ -146,13 +146,13 @@ struct PlanOptions {
   /// keep to no phases. Where ranks cannot share memory, the executor carries them: ExchangeInfo::shared_memory. The scheduler
   /// "auto" does so where all ranks are on one host.
   bool shared_memory = false;
-  /// Of halos: a value that several ranks of a host need from another host crosses the network once, and contributions are
-  /// summed up on the host before they do, where that spares at least a tenth of the bytes between hosts. Not with combine or
+  /// For halos: a value that several ranks of a host need from another host crosses the network once, and contributions are
+  /// summed up on the host before they do, if that saves at least a tenth of the bytes between hosts. Not with combine or
   /// a topology. PlanInfo::spared_bytes says how many.
   bool once_per_host = true;
-  /// For thousands of ranks, or many on a host, root spares all but one the memory.
+  /// Where the schedule is made. For thousands of ranks, or many on a host, use root.
   Planning planning = Planning::everywhere;
-  /// Whether nuice::check() proves the schedule before the plan is handed out. PlanInfo::check_s says what it costs.
+  /// Whether nuice::check() verifies the schedule before it is used. PlanInfo::check_s says what it costs.
   bool check = true;
   /// Seconds of waiting without progress after which wait(), test(), next() and poll() throw Error timeout that
   /// names the ranks waited for. Time between two calls hardly counts (a thousandth of the limit at most): others may have
@@ -161,10 +161,10 @@ struct PlanOptions {
   double watchdog_s = 0;
   /// Messages leave one by one, when Exchange::ready() says so, and go by no schedule. For buffers of the host.
   bool parts = false;
-  /// A folder where every rank writes what its exchanges did, and when (docs/how-to/trace.md); empty: nothing is noted.
+  /// A folder where every rank writes what its exchanges did, and when (docs/how-to/trace.md); empty: no trace.
   /// 1.5 MiB for every bound exchange.
   std::string trace = {};
-  /// Whether rank 0's environment variable NUICE_OPTIONS, a text as parse() takes it, overrides these options.
+  /// Whether rank 0's environment variable NUICE_OPTIONS, a string for parse(), overrides these options.
   bool environment = true;
 
   AsyncOptions async = {};
@@ -176,20 +176,20 @@ struct PlanOptions {
   AutoOptions automatic = {};
   DeviceOptions device = {};
 
-  /// What is wrong on this rank already, as a binding for another language has found out. Planning then fails with it, on all
+  /// An error that a binding for another language has found on this rank. Planning then fails with it on all
   /// ranks.
   Outcome fault = {};
 
-  /// From a text "name=value name=value ...", on top of `defaults`. plan_option_names() has the names; sizes may have units
-  /// ("64KiB"), times too ("2 s" without the space), flags are true or false. Nothing is checked but names and forms.
+  /// Parses a string "name=value name=value ...", on top of `defaults`. plan_option_names() has the names; sizes may have units
+  /// ("64KiB"), times too ("2 s" without the space), flags are true or false. Only names and syntax are checked.
   /// Throws Error parse that names the option and what is wrong, unknown names with the known ones.
   static PlanOptions parse(std::string_view text, const PlanOptions& defaults);
   static PlanOptions parse(std::string_view text) { return parse(text, {}); }
-  /// What differs from the default options, as parse() takes it; empty where nothing does.
+  /// The options that differ from the defaults, as a string for parse(); may be empty.
   std::string text() const;
 };
 
-/// An option as people see it.
+/// Name and description of an option.
 struct PlanOptionName {
   std::string_view name;     ///< "async.max_sends"
   std::string_view summary;  ///< One line.

@@ -29,27 +29,26 @@ struct Advice;  // nuice/plan/advise.hpp
 
 namespace nuice::mpi {
 
-/// What is known of a plan. Equal on all ranks; the times are maxima over the ranks.
+/// Statistics of a plan. Equal on all ranks; the times are maxima over the ranks.
 struct PlanInfo {
-  std::string scheduler;  ///< Never "auto": the one that was chosen.
+  std::string scheduler;  ///< The scheduler, never "auto".
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   std::string
       executor;  ///< A name of nuice::executors(); never "auto". Exchange::info() has what an exchange really uses.
-  std::string overridden;      ///< What NUICE_OPTIONS said, if it said anything.
-  Rank num_hosts = 0;          ///< That were planned with; as many as ranks without PlanOptions::hosts.
-  bool combined = false;       ///< Whether what one host sends another is combined.
-  bool shared_memory = false;  ///< Whether messages inside a host go through its memory.
-  MessageId num_messages = 0;  ///< Of all ranks, those to themselves not counted.
-  MessageId num_kept =
-      0;  ///< Of these, how many Plan::follow() has left in their phases; 0 where all were planned.
+  std::string overridden;  ///< The options that NUICE_OPTIONS has overridden.
+  Rank num_hosts = 0;      ///< Number of hosts planned for; without PlanOptions::hosts the number of ranks.
+  bool combined = false;   ///< Whether messages between two hosts are combined.
+  bool shared_memory = false;  ///< Whether messages inside a host use shared memory.
+  MessageId num_messages = 0;  ///< Number of messages of all ranks, without messages of a rank to itself.
+  MessageId num_kept = 0;      ///< The number of these that Plan::follow() left in their phases.
   PhaseId num_phases = 0;
   Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer.
   /// The most bytes that one rank keeps for others during an exchange, in memory that bind() takes; 0 if no
   /// message is forwarded.
   Bytes staged_bytes = 0;
   Bounds bounds;
-  /// Of a halo's exchange: how many bytes fewer all hosts together send others, as each gets a value once
+  /// For a halo: bytes that hosts need not send each other, because each host gets a value once
   /// (PlanOptions::once_per_host).
   Bytes spared_bytes = 0;
   double gather_s = 0;  ///< Time to learn the matrix.
@@ -95,7 +94,7 @@ class Plan {
   Plan& operator=(Plan&&) noexcept;
   ~Plan();  ///< Frees what free() would, unless MPI is finalized.
 
-  /// Collective. A plan for a matrix that has changed, with this one's options. destinations: all of now, as for the constructor.
+  /// Collective. A plan for a matrix that has changed, with this one's options. destinations: all current ones, as for the constructor.
   /// This plan and what it has bound stay as they are. One made by distributed_coloring with Planning::distributed, where hosts were not scheduled, passes on what it
   /// can: partners tell each other changes only, new messages look for phases while the others stay, and what has changed or
   /// moved is checked. Cost: O(own messages) time, about ten short messages for each change, and one sum over all ranks
@@ -108,14 +107,14 @@ class Plan {
 
   // What is below throws Error state after free(); functions that bind throw it on all ranks if one of them has freed the plan.
 
-  /// Not collective. As given to the constructor, in the same order, zero bytes and the rank itself included.
+  /// Not collective. The destinations as given to the constructor, in the same order, zero bytes and the rank itself included.
   std::span<const Partner> destinations() const;
   /// Not collective. The ranks that send to this rank, with their bytes, by ascending rank, the rank itself included. A rank that lists this
-  /// one several times stands there as often, in its order, without empty messages.
+  /// one several times is listed as often, in its order, without empty messages.
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
   const PlanInfo& info() const;
-  /// Not collective. What there was to choose from and why; nullptr unless the scheduler was "auto". Equal on all ranks.
+  /// Not collective. The candidates and the reason of the choice; nullptr unless the scheduler was "auto". Equal on all ranks.
   const Advice* advice() const;
 
   /// Collective. Rank 0 gathers the matrix of all ranks and writes it, for the command nuice (show, compare, advise, report) and

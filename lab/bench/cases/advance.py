@@ -17,7 +17,7 @@ METHODS = ["neighbor", "isend", "nbx", *ADVANCE, "coloring:async", "auto"]
 PATTERNS = {
     "8 partners, 64 KiB": lambda n: uniform(n, 8, 64 * KIB),
     "8 partners, 1 KiB": lambda n: uniform(n, 8, KIB),
-    "everybody, 16 B": lambda n: everybody(n, 16),
+    "all to all, 16 B": lambda n: everybody(n, 16),
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How good the adviser is: what its choice costs beside the simulated best, and what deciding costs.
+"""How good the adviser is: what its choice costs compared with the simulated best, and what deciding costs.
 
 Matrices of five families (random, dense, skewed, airfoil, CG) with 8 to 64 ranks and messages of 16 B to
 256 KiB, on every shipped machine. All candidates are simulated once: the best of them is what the choice is
@@ -11,7 +11,7 @@ compared with, for several numbers of reuses R; a choice costs S / R + C, C simu
 
 `ratio` is cost of the choice / cost of the best; `deciding` is the measured processor time of advise() over R
 exchanges of the choice, the bar being 1. Matrices of seeds below 1000 are for tuning, those from 1000 on (the
-default) are held out. The rows are the choices, and after them a summary_of so many. Wrong is one above 1.05
+default) are held out. The rows are the choices, and after them a summary_of them. Wrong is one above 1.05
 on average or 1.3 at worst.
 """
 
@@ -91,7 +91,7 @@ def cg_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.CommMa
         index = index.reshape(side, side, side)
     rows, columns = grid_entries(index, corners=random.random() < 0.5)
     owner = np.arange(side**3) * n // side**3
-    needed = np.unique(np.stack([owner[rows], columns], axis=1), axis=0)  # (who needs, what)
+    needed = np.unique(np.stack([owner[rows], columns], axis=1), axis=0)  # (rank that needs it, index)
     src, dst = owner[needed[:, 1]], needed[:, 0]
     pairs, counts = np.unique(np.stack([src, dst], axis=1)[src != dst], axis=0, return_counts=True)
     return from_pairs(n, pairs, counts * 8 * 2 ** int(random.integers(0, 8)))

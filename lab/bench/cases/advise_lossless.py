@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How good the adviser is on lossless machines, beside the packet-level simulator.
+"""How good the adviser is on lossless machines, compared with the packet-level simulator.
 
 Matrices with 32 to 256 ranks and messages of 1 KiB to 1 MiB. Every candidate is simulated packet by packet,
 packets of their real size, both kinds of queues; the mean is what it costs. A pair of candidates that differ
@@ -94,7 +94,7 @@ def permutations(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def bisection(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """Halves by number or at random; everybody sends to one to six of the other half."""
+    """Halves by number or at random; every rank sends to one to six of the other half."""
     place = random.permutation(n) if random.random() < 0.5 else np.arange(n)
     left, right = place[: n // 2], place[n // 2 :]
     made = []
@@ -106,7 +106,7 @@ def bisection(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def hot_spots(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """A few ranks get something of a third of all, beside two partners of everybody."""
+    """A few ranks get something of a third of all, in addition to two partners of every rank."""
     hot = random.choice(n, int(random.integers(1, 1 + n // 8)), replace=False)
     to_hot = [(r, h) for h in hot for r in random.choice(n, n // 3, replace=False)]
     others = [(r, int(d)) for r in range(n) for d in random.integers(0, n, 2)]

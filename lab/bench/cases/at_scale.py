@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Planning by ranks none of which knows the matrix, beside planning with a gather, on this machine.
+"""Planning by ranks none of which knows the matrix, compared with planning with a gather, on this machine.
 
-The same matrix in turns with planning=distributed, which gathers matrices as small as these after all,
+The same matrix alternately with planning=distributed, which gathers matrices as small as these after all,
 with the same made in pairs (distributed.gather=0), and with planning=everywhere. All give the same plan
 (distributed_coloring, ac, lp). And everywhere with rs_n. Planning time is the slowest rank's: gather,
 schedule and check. Medians over the rounds, and the medians of the ratios within a round. All ranks

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Planned broadcasts beside MPI_Bcast in the same run: to all ranks, and to every second one.
+"""Planned broadcasts compared with MPI_Bcast in the same run: to all ranks, and to every second one.
 
-Methods in turns, every byte verified, for several message sizes. Medians over the runs of each method's
+Methods interleaved, every byte verified, for several message sizes. Medians over the runs of each method's
 median, and its ratio to MPI_Bcast, which for a group runs on a communicator of its members.
 """
 

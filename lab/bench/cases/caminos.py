@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The packet simulator beside an independent one, CAMINOS (crate `caminos`, Camarero et al.): both simulate.
+"""The packet simulator compared with an independent one, CAMINOS (crate `caminos`, Camarero et al.): both
+simulate.
 
 The same exchanges on meshes, where routes leave no choice (first dimension first): all messages at once, and
 in the phases of `coloring` with a barrier after each. CAMINOS goes phit by phit: 16 phits a packet, input

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast, and in how much memory, exactly max-degree phases are found: beside cgm and a public peer.
+"""How fast, and in how much memory, exactly max-degree phases are found: compared with cgm and a public peer.
 
 The peer is rustworkx's graph_bipartite_edge_color (Rust; N. Alon, Information Processing Letters 85, 2003),
 which gets its graph ready made; ours includes writing the schedule. Memory is the growth of the process's
@@ -69,7 +69,7 @@ def memory_for(matrix, scheduler):
     libc = ctypes.CDLL(None)
     libc.mallopt(-3, 1 << 17)  # M_MMAP_THRESHOLD
     libc.malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again
     before = kib_of("VmRSS")
     schedule, _ = nuice.make_schedule(matrix, scheduler, 0)
     growth = (kib_of("VmHWM") - before) * 1024

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scheduling on the fly (paper 004) on this machine's MPI, beside MPI's own methods in the same run.
+"""Scheduling on the fly (paper 004) on this machine's MPI, compared with MPI's own methods in the same run.
 
 Two parts. Exchange: every form of DRS_N on the patterns of 004 tables 4 to 6, as ratios to MPI_Alltoallv,
-with inquiries and refusals per message. Lists: 004 table 3, gathering the matrix beside Generate_Recv, for
-several n and d. Medians over the runs of the medians of nuice-bench, whose methods take turns and verify
+with inquiries and refusals per message. Lists: 004 table 3, gathering the matrix compared with Generate_Recv,
+for several n and d. Medians over the runs of the medians of nuice-bench, whose methods take turns and verify
 every byte.
 
 With --testbed PRESET the exchanges run on a network with contention, made for it (docs/how-to/testbed.md; as
@@ -107,7 +107,7 @@ CASE = Case(
             group="pattern",
         ),
         Table(
-            "learning who sends what, us (004 table 3)",
+            "learning the sources, us (004 table 3)",
             "n | d",
             where=lambda row: row["part"] == "lists",
             across="way",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchange time of every method on this machine's MPI, beside MPI's own methods in the same run.
+"""Exchange time of every method on this machine's MPI, compared with MPI's own methods in the same run.
 
-All methods in turns, every byte verified, on halos of the papers' meshes and random matrices from latency to
-bandwidth. Medians over the runs of each method's median, and its ratio to MPI_Alltoallv and
+All methods interleaved, every byte verified, on halos of the papers' meshes and random matrices from latency
+to bandwidth. Medians over the runs of each method's median, and its ratio to MPI_Alltoallv and
 MPI_Neighbor_alltoallv.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two ranks that send each other one message of four fields, beside the same bytes in one place.
+"""Two ranks that send each other one message of four fields, compared with the same bytes in one place.
 
 Fields lie apart in memory. Up to 2 KiB nuice copies them into one buffer, longer ones MPI sends by a derived
-datatype, and from 8 KiB a field on they travel one by one. Several runs for every size, methods in turns.
+datatype, and from 8 KiB a field on they travel one by one. Several runs for every size, methods interleaved.
 Microseconds, and the median over the runs of the ratio to the message in one place in the same run.
 """
 

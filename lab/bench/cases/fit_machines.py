@@ -14,8 +14,8 @@
 
 Steps 3 to 5 take messages up to 32 KiB. Least squares of relative errors (SciPy), each step with what the
 ones before found. Leave-one-out: a step is fitted again without each of its cells, which is then predicted.
-The rows hold what belongs into data/machines/cm5-*.toml and fitted.csv beside what stands there, and --record
-writes them into fits.csv, which `nuice reproduce` shows. With --check wrong is a value that differs.
+The rows hold what belongs into data/machines/cm5-*.toml and fitted.csv next to what stands there, and
+--record writes them into fits.csv, which `nuice reproduce` shows. With --check wrong is a value that differs.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan that follows its matrix (Plan.follow()) beside plans made anew, in pairs and with a gather.
+"""A plan that follows its matrix (Plan.follow()) compared with plans made again, in pairs and with a gather.
 
-Everybody has as many messages; a share of them gets other partners in every round, two by two. Each round
+Every rank has as many messages; a share of them gets other partners in every round, two by two. Each round
 times all three on this machine, the slowest rank counts. Medians over the rounds, and of the ratios within a
 round. Ranks share the cores, so a round of letters costs what all processes take to get their turns.
 """
@@ -43,7 +43,7 @@ CASE = Case(
     quick=dict(ranks=[4], degree=2, rounds=2),
     minutes=1,
     tables=Table(
-        "ms of Plan.follow(), over planning anew; medians of {o.rounds} rounds",
+        "ms of Plan.follow(), over planning from scratch; medians of {o.rounds} rounds",
         "ranks | degree | kept .3f | phases .0f | follow_ms .3g | pairs_ms .3g | gather_ms .3g",
         "to_pairs .2f | to_gather .2f",
     ),

@@ -52,7 +52,7 @@ def tail(times):
 
 
 def figures(records, bound_s):
-    """The cell's figures, from what nuice-bench printed of all methods in turns."""
+    """The cell's figures, from what nuice-bench printed of all methods."""
     series = {record["method"]: record["exchange_seconds_all"] for record in records}
     auto = series.pop("auto")
     medians = {method: median(times[SKIPPED:]) for method, times in series.items()}
@@ -78,7 +78,7 @@ def calibrated(where, folder, how):
 
 
 def with_machine(where, matrix, machine, more, how):
-    """auto by a machine file, before it tries anything, beside what it could have taken."""
+    """auto by a machine file, before it tries anything, compared with what it could have taken."""
     methods = ["auto", *OF_OURS]
     records = where.bench(matrix, methods, 11, *more, "--machine", machine, **how)
     (auto, *_) = records
@@ -123,7 +123,7 @@ CASE = Case(
         ccs=(["bbr", "reno"], "TCP congestion control"),
         patterns=(["d8", "dense", "heavy"], f"some of {', '.join(PATTERNS)}", tuple(PATTERNS)),
         hosts=8,
-        exchanges=(40, "of every method in turns, 21 at least"),
+        exchanges=(40, "of every method, interleaved, 21 at least"),
         alone=(100, "of auto, and of the best peer, in a start of its own, 21 at least"),
         peers=(["nbx", "alltoallv"], "MPI's own ways, as nuice-bench calls them"),
         bench="",

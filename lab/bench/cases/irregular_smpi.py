@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice-lee and nuice-wolff on a simulated CM-5, beside the printed speed-ups of paper 002 (figs 31 and 32).
+"""nuice-lee and nuice-wolff on a simulated CM-5, compared with the printed speed-ups of paper 002 (figs 31
+and 32).
 
 The real programs run under SimGrid's SMPI: every message is simulated, and so is every look for one; what
 keeps a processor busy is told to the clock. nuice_papers.experiments.simulated_cm5 says what costs how much.
@@ -63,7 +64,7 @@ def simulate(folder: Path, problem: Problem, name: str, sync: str, widths: tuple
     report = run(
         folder, problem, problem.ranks, (cell_seconds(folder, problem) * PARALLEL_CELL, *costs), ways
     )
-    # The sequential program beside it was given the same cell.
+    # The sequential program next to it was given the same cell.
     found = {r["width"]: r.get("speed_up", r.get("speedup")) / PARALLEL_CELL for r in report["results"]}
     width = max(found, key=found.get)
     best = next(r for r in report["results"] if r["width"] == width)

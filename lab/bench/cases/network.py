@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exchanges on a network with real contention (docs/how-to/testbed.md), every method in the same run.
 
-Makes the network of each preset, runs nuice-bench on its hosts (methods in turns, every byte verified); case
-by case: each method's median and 95th percentile, both over the best of MPI's own ways, the median over the
-bandwidth bound, and the TCP segments that were sent again. `apart` is what TCP itself takes: one permutation
-without contention, times the degree. `auto` times its candidates while planning. Each timed exchange follows
-an untimed one by the same method, as TCP remembers what others have lost; with --alone each method has a
-start, and so connections, of its own.
+Makes the network of each preset, runs nuice-bench on its hosts (methods interleaved, every byte verified);
+case by case: each method's median and 95th percentile, both over the best of MPI's own ways, the median over
+the bandwidth bound, and the TCP segments that were retransmitted. `apart` is what TCP itself takes: one
+permutation without contention, times the degree. `auto` times its candidates while planning. Each timed
+exchange follows an untimed one by the same method, as TCP remembers what others have lost; with --alone each
+method has a start, and so connections, of its own.
 
 PetscSF is a peer where nuice-bench was built with it, by `make bench-peers`, then on Debian's MPI:
 --bench build/peers/lab/bench/nuice_bench/nuice-bench --mpiexec /usr/bin/mpiexec.

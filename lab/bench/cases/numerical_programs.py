@@ -7,7 +7,7 @@ starts: the ratio of nuice to the best of MPI in the same start, and the times.
 With --testbed PRESET they run on the hosts of a network with contention, made for it (docs/how-to/testbed.md;
 as root), on as many ranks as it has hosts, with larger problems and fewer steps, as an exchange takes
 milliseconds there. Then every way carries the same messages alone, by nuice-bench, and the network counts
-what its ports drop and TCP sends again; beside it what the busiest port takes at least, and how many bytes
+what its ports drop and TCP retransmits; next to it what the busiest port takes at least, and how many bytes
 come to a rank: fewer than the queue of its port cannot overflow it.
 """
 

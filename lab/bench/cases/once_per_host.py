@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Halos whose values cross the network once for all ranks of a host, beside every rank for itself.
+"""Halos whose values cross the network once for all ranks of a host, compared with every rank for itself.
 
 A tetrahedral mesh (Delaunay, random points in a cube), cut by coordinates into a part for each rank; ghosts
-are the points so many layers of edges away. Entries between hosts are counted here; times are of a gather on
-a test network of hosts with several ranks, interleaved, medians of the slowest rank. Without --testbed only
-counted.
+are the points that many layers of edges away. Entries between hosts are counted here; times are of a gather
+on a test network of hosts with several ranks, interleaved, medians of the slowest rank. Without --testbed
+only counted.
 """
 
 import numpy as np

@@ -3,7 +3,7 @@
 
 Builds examples/first_exchange against the nuice of .venv and runs its `overlap` with work per message of a
 part, all and twice of the time that the port needs for it; it prints how long the exchange and the work take
-in turns, and together.
+interleaved, and together.
 """
 
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lossless networks in simulation, packet by packet: orders, executors and paths beside sending all at once.
+"""Lossless networks in simulation, packet by packet: orders, executors and paths compared with sending all at
+once.
 
 Times over the bound of the busiest link (with chosen paths: of the busiest port), both kinds of queues;
 messages of 256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of

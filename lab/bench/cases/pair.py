@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two ranks and one message, one way or each way: nuice's ways beside MPI's own, in the same run.
+"""Two ranks and one message, one way or each way: nuice's ways compared with MPI's own, in the same run.
 
-auto, which goes through memory that the ranks share up to 64 KiB, and executors that go through MPI; beside
+auto, which goes through memory that the ranks share up to 64 KiB, and executors that go through MPI; next to
 MPI_Irecv and MPI_Isend by hand (isend), the same as persistent requests (persistent), MPI_Alltoallv and
-MPI_Neighbor_alltoallv. Several runs for every size, methods in turns, batches of about two milliseconds.
+MPI_Neighbor_alltoallv. Several runs for every size, methods interleaved, batches of about two milliseconds.
 Microseconds, and the median over the runs of the ratio to isend and to the best of MPI in the same run.
 """
 

@@ -75,7 +75,7 @@ CASE = Case(
         "{row[pattern]}: bound {row[bound_s]:.3f} s, {row[phases]} phases; {o.turns} turns of {o.reps}",
         "method | hash ms = hash_s*1e3 .0f | hash / bound = hash_to_bound .2f",
         "chosen ms = chosen_s*1e3 .0f | chosen / bound = chosen_to_bound .2f | faster .2f",
-        "sent again, hash = hash_sent_again .0f | chosen = chosen_sent_again .0f",
+        "retransmitted, hash = hash_sent_again .0f | chosen = chosen_sent_again .0f",
         each="pattern",
     ),
 )

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice's programs beside other libraries': FFTW's own distributed transform, PETSc's and hypre's conjugate
-gradients, PetscSF.
+"""nuice's programs compared with other libraries': FFTW's own distributed transform, PETSc's and hypre's
+conjugate gradients, PetscSF.
 
-Results must agree; times stand side by side. The peers are built here, against Debian's MPI, with which
+Results must agree; times stand next to each other. The peers are built here, against Debian's MPI, with which
 Debian's libraries are linked; nuice-cg, nuice-fft2d and nuice-bench must be built with the same MPI for times
 to compare (`make bench-peers` does that), and what has another is skipped by name, as is a peer whose library
-is missing. Two libraries that need their own MPI_Init cannot share a process in turns, so the programs are
+is missing. Two libraries that need their own MPI_Init cannot share a process, so the programs are
 started one after the other, --runs times.
 """
 
@@ -34,12 +34,12 @@ def start(options, program, *words):
 
 
 def own(options, name, *words):
-    """What a program of ours printed of the way with nuice."""
+    """What one of NUICE's programs printed of its exchange by NUICE."""
     return start(options, find(options.build, name), *words, "--json", "--reps", options.reps)["methods"][0]
 
 
 def medians(options, ours, peer):
-    """Of both, by key, of programs started in turns."""
+    """Of both, by key, of programs started alternately."""
     for records in in_turns(options.runs, ours, peer):
         numbers = [key for key in records[0] if all(isinstance(record[key], float) for record in records)]
         yield records[0] | {key: median(record[key] for record in records) for key in numbers}
@@ -171,7 +171,7 @@ CASE = Case(
     quick=dict(runs=1, reps=3),
     minutes=5,
     tables=Table(
-        "{o.ranks} ranks, medians of {o.runs} starts in turns",
+        "{o.ranks} ranks, medians of {o.runs} alternate starts",
         "case | what | nuice us = nuice_s*1e6 .2f | peer us = peer_s*1e6 .2f | peer | ratio .2f",
         Column("results", lambda row: ("" if row["right"] else "WRONG: ") + row["seen"]),
     ),

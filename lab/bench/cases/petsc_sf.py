@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PetscSF's type nuice beside basic and neighbor, in turns in one process (docs/how-to/petsc.md).
+"""PetscSF's type nuice compared with basic and neighbor, interleaved in one process (docs/how-to/petsc.md).
 
 Exchanges (PetscSFBcastBegin and End) of the patterns of the case network, on the test network and on shared
 memory, and whole solutions: conjugate gradients with Jacobi, a 3-D Poisson problem, 16 right-hand sides at
@@ -21,9 +21,7 @@ from kit.settings import setting
 
 TYPES = ["basic", "neighbor", "nuice"]
 USED = r"units of \d+ bytes, (\d+) exchanges: (planned|by basic)"
-TRIED = (
-    r"timed in .* rounds: (.*): (basic is kept|the plan is kept|not decided)(?:, set up after (\d+) exchanges)?"
-)
+TRIED = r"timed in .* rounds: (.*): (basic is kept|the plan is kept|not decided)(?:, set up after (\d+) exchanges)?"
 BOXES = {2: (2, 1, 1), 4: (2, 2, 1), 8: (2, 2, 2), 16: (4, 2, 2)}
 
 
@@ -54,7 +52,7 @@ def patterns(ranks, quick):
 def run(options, where, program, each, *words):
     """What one start printed, an object per type."""
     library = Path(options.build).absolute() / "src" / "petsc" / "libnuice_petsc.so"
-    # Without what earlier runs have found, perhaps beside other load.
+    # Without what earlier runs have found, perhaps with other load.
     settings = {"PETSC_OPTIONS": f"-dll_append {library} -sf_view", "NUICE_WISDOM": ""}
     how = {"mpiexec": options.mpiexec, "timeout_s": 580, "settings": settings}
     printed = where.run([*each.prefix, program, *words, *TYPES], **how).stdout
@@ -110,7 +108,7 @@ def exchanges(options, where, program, folder):
 
 
 def solves(options, where, program):
-    """Of so many points a direction, and right-hand sides."""
+    """Of that many points a direction, and right-hand sides."""
     sizes = [(8, 2)] if options.quick else [(32, 16), (48, 16)]
     for (points, sides), each in product(sizes, settings(options)):
         name = f"CG, {points}^3 points, {sides} right-hand sides"
@@ -171,12 +169,12 @@ CASE = Case(
     quick=dict(reps=2),
     minutes=15,
     tables=Table(
-        "medians, {o.reps} repetitions in turns",
+        "medians, {o.reps} interleaved repetitions",
         Column("network", lambda row: f"{row['network']}, {row['ranks']}"),
         "case | setting",
         *(f"{kind} ms = {kind}_s*1e3 .4g" for kind in TYPES),
         "/ basic = over_basic .2f | / neighbor = over_neighbor .2f",
-        "nuice / basic in turns = ratio .3f | kept",
+        "nuice / basic = ratio .3f | kept",
         Column("exchanges and reductions of basic's solve", parts),
         Column("pays after", pays),
         Column("", lambda row: "" if row["right"] else "WRONG"),

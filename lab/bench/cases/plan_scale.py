@@ -5,9 +5,9 @@ All ranks run in one process, and every allocation is charged to the rank that m
 what SMPI itself allocates for a rank meanwhile; those that nuice asked for are told apart. wall_s are the
 seconds of this machine for all ranks one after the other, mostly SMPI's own, which grow with the square of
 the ranks; simulated_s is what the messages take on 16 simulated hosts with 10 Gbit/s, computing not counted.
-`gather`, `count` and `consensus` only learn who sends to whom, that way. `local` is what rank 0 computes by
-itself, by the clock: matrix, schedule, check, slices. `root` and `everywhere`, whole plans, do not end under
-SimGrid 3.32 any more, which has no MPI_Comm_idup.
+`gather`, `count` and `consensus` only learn which rank sends to which, that way. `local` is what rank 0
+computes by itself, by the clock: matrix, schedule, check, slices. `root` and `everywhere`, whole plans, do
+not end under SimGrid 3.32 any more, which has no MPI_Comm_idup.
 """
 
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases and planning time of every scheduler beside what 003 tables 2, 3 and 4 print, and the cost's growth.
+"""Phases and planning time of every scheduler compared with what 003 tables 2, 3 and 4 print, and the cost's
+growth.
 
 Every rank sends d messages and receives d (003 fig. 7). Planning time is that of `make` alone, on one core of
 this machine; the papers' is of a CM-5 node of 1993, so only phases and growth compare: 003 s.4 claims that

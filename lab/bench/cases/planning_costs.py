@@ -26,7 +26,7 @@ import nuice
 from kit import Case, Column, Table
 
 PARTS = ("fixed", "rank", "message", "log", "hop", "uneven")
-# Of a simulation: of a transfer, of a hop of it, and of others that are under way beside it and share links
+# Of a simulation: of a transfer, of a hop of it, and of others that are in flight with it and share links
 # or a port.
 SIMULATION_PARTS = ("fixed", "rank", "transfer", "hop", "beside_on_links", "beside")
 
@@ -131,7 +131,7 @@ def patterns_of(machine, quick: bool) -> Iterator:
 
 
 def simulation(repeat: int, quick: bool) -> Iterator[dict]:
-    """The same for the simulator, and for the model, which does not ask what is under way."""
+    """The same for the simulator, and for the model, which does not ask what is in flight."""
     for kind in ("simulate", "model"):
         rows, times, names = [], [], []
         for machine in map(nuice.find_machine, nuice.machine_names()):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a start and a wait cost from Python: nuice.mpi beside the same calls of libnuice from C and persistent
-requests of mpi4py.
+"""What a start and a wait cost from Python: nuice.mpi compared with the same calls of libnuice from C and
+persistent requests of mpi4py.
 
 In one run on one rank that sends itself 8 bytes, so that nothing but the calls is timed; MPI_COMM_SELF of
 this very process. Medians over the rounds, in microseconds for one pair; the ways take turns in every round.

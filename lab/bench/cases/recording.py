@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What recording costs an unmodified program: nuice-bench's MPI_Alltoallv and MPI_Isend with and without it.
 
-Starts the same program in turns, without and under `nuice run --record`, batches of 200 exchanges each.
+Starts the same program alternately without and under `nuice run --record`, batches of 200 exchanges each.
 Microseconds an exchange and what recording adds, medians over the rounds.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulator beside an independent one: the same schedules replayed by SimGrid's SMPI.
+"""The simulator compared with an independent one: the same schedules replayed by SimGrid's SMPI.
 
 A crossbar of hosts with a link of their own each way, no contention inside phases: permutations, and a
 coloring of a random matrix run phase by phase. SMPI replays a trace of irecv, send and waitall per rank and

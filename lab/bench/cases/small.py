@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small messages on a network with contention: several ranks on a host, and one (docs/how-to/testbed.md).
 
-MPI's own ways, published ones that forward, and ours. Every method in the same run, in turns, every byte
+MPI's own ways, published ones that forward, and ours. Every method in the same run, interleaved, every byte
 verified. For each case, once with one exchange between two barriers and once with ten: milliseconds an
 exchange, over the best of MPI's own ways; how many messages the network has to carry by themselves, and
 combined.
@@ -19,7 +19,7 @@ FORWARDED = ["ac", "rex", "bruck", "bruck_kport", "auto"]
 def patterns(ranks, per_host):
     """(name, matrix)."""
     for size in (16, 100) if per_host == 1 else (16, 128):
-        yield f"everybody, {size} B", everybody(ranks, size)
+        yield f"all to all, {size} B", everybody(ranks, size)
     if per_host > 1:
         yield "d=8, 1 KiB", uniform(ranks, 8, 1024)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small messages between all ranks of many hosts: ours beside published algorithms that forward.
+"""Small messages between all ranks of many hosts: ours compared with published algorithms that forward.
 
 65,536 ranks have 4.3 billion messages, which no machine here can simulate one by one. But all ranks do the
-same: so a method is a list of rounds, in each of which every rank packs some bytes, sends so many transfers
-of equal size, so many of them to other hosts, and unpacks. A round takes as long as its processors or its
+same: so a method is a list of rounds, in each of which every rank packs some bytes, sends that many transfers
+of equal size, that many of them to other hosts, and unpacks. A round takes as long as its processors or its
 hosts' ports, whichever take longer. That is a model. It is held against the simulator, which goes transfer
 by transfer, where both can be run; `model / simulated` says how well.
 
@@ -13,9 +13,9 @@ has it). Published: Bruck with radix 2 and sqrt(n) (rows bruck, bruck_kport), Tu
 tuna, without and with hosts), the best radix of each; radix n forwards nothing, which is `direct` as a row.
 As rows they know the sizes; `with sizes ahead` sends them ahead of every round, as published.
 
-Nominal, beside the machine's own values: a core copies 10 GB/s. Links above the hosts' ports are taken as
-free, which favours methods whose rounds are shifts. The simulator counts whole packets; both go without
-packets in the check, and the model of the large machine counts headers and no padding.
+Nominal, in addition to the machine's own values: a core copies 10 GB/s. Links above the hosts' ports are
+taken as free, which favours methods whose rounds are shifts. The simulator counts whole packets; both go
+without packets in the check, and the model of the large machine counts headers and no padding.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def radices(length):
 
 
 def leg(length, size, pieces, far_of, radix, at_once):
-    """A leg of forwarding, with so many messages of `size` for each distance.
+    """A leg of forwarding, with that many messages of `size` for each distance.
 
     far_of(shift) of a rank's transfer cross its host's port. A transfer of several messages is packed and
     unpacked.
@@ -127,7 +127,7 @@ def modelled(machine, rounds, per_host, headers, two_phase=False):
         rank = part.transfers * wire(machine, part.size, headers)
         port = max(rank, per_host * part.far * wire(machine, part.size, headers)) * machine.byte_s
         # A transfer leaves when it is packed, while the next is: the processor or the port has most to do.
-        # Besides, the first is packed before, and the last one unpacked after.
+        # In addition, the first is packed before, and the last one unpacked after.
         copies = part.copied * COPY_BYTE_S
         if part.copies_first:
             total += copies
@@ -181,7 +181,7 @@ def simulated(machine, hosts, per_host, size, name):
 
 
 def checks(machine, name_of_machine, size, shape):
-    """The model beside the simulator."""
+    """The model compared with the simulator."""
     hosts, per_host = map(int, shape.split("x"))
     for name, whose, ways in methods(hosts, per_host, size):
         seconds = simulated(machine, hosts, per_host, size, name)
@@ -230,7 +230,7 @@ CASE = Case(
     minutes=8,
     tables=[
         Table(
-            "{row[machine]}: the model beside the simulator, transfer by transfer",
+            "{row[machine]}: the model compared with the simulator, transfer by transfer",
             Column("bytes, shape", lambda row: f"{row['bytes']} B, {row['shape']}"),
             "method | whose | simulated ms = simulated_ms .3f | modelled ms = modelled_ms .3f",
             "model / simulated = model_over_simulated .2f",
@@ -241,7 +241,7 @@ CASE = Case(
             "{row[machine]}, {row[shape]}: modelled, not simulated",
             Column("bytes", lambda row: f"{row['bytes']} B"),
             "method | whose | ms = modelled_ms .2f | with sizes ahead = two_phase_ms .2f",
-            "best of ours / best published row = ours_over_published .2f",
+            "best of NUICE / best published row = ours_over_published .2f",
             "/ with sizes ahead = ours_over_two_phase .2f",
             where=lambda row: row["part"] == "modelled",
             each="machine",

@@ -6,7 +6,7 @@ Every cell is one network, one pattern and one setting (kit/settings.py says wha
 its own, in which all methods are interleaved; NUICE's is in every job, so that jobs can be compared. Three
 peers come of it (kit/three_peers.py): MPI as installed; tuned once, by the one setting that is best on
 average over the patterns of that network; and tuned for each case, by whatever setting is best there, which
-nobody can know beforehand. NUICE's figure is that of the job with MPI as installed. pressure: connections
+no user can know beforehand. NUICE's figure is that of the job with MPI as installed. pressure: connections
 into the busiest port x 2 packets, over the queue in front of it; above 1 no receive window is small enough.
 
 Settings are screened first with --screen repetitions on --screened patterns; those within --near of the
@@ -280,9 +280,9 @@ CASE = Case(
         screen_peers=(["isend"], "MPI's own methods while screening"),
         screened=(["d8", "dense", "hot"], "patterns to screen on", tuple(PATTERNS)),
         finalists=(3, "settings of a pattern that are measured with --reps"),
-        near=(1.15, "and take so many times the best at most"),
+        near=(1.15, "and take at most that multiple of the best"),
         minutes=(600.0, "after which no further cell begins"),
-        fill=([], "documents whose tables of this are made anew, of docs/explanation/results"),
+        fill=([], "documents whose tables of this are filled again, of docs/explanation/results"),
         picture=(
             "",
             "file for the map of where a plan pays, of all rows; with --minutes 0 of the file's alone",

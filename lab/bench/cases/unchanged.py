@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `nuice run` gains programs that nobody has changed: with and without it, in turns, on a test network.
+"""What `nuice run` gains unmodified programs: with and without it, alternately, on a test network.
 
 unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's,
 with Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFTe, built from its
@@ -10,7 +10,7 @@ over without. --settings: the program without `nuice run` too, with settings of 
 takes them, each in every round.
 
 Of all_to_all also the first call, which connects, and the mean of those behind it. In the case 1:BYTES
-every rank has one partner, so nothing contends: what MPI takes there is what TCP takes for so many bytes a
+every rank has one partner, so nothing contends: what MPI takes there is what TCP takes for that many bytes a
 port.
 """
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of unequal size: rs_n and rs_nh beside what 004 tables 5 and 6 print, and their phase bytes.
+"""Messages of unequal size: rs_n and rs_nh compared with what 004 tables 5 and 6 print, and their phase
+bytes.
 
 32 ranks. Table 5: random matrices, every rank sends d messages of 1 to 32 units. Table 6: airfoil meshes;
-ours are not the papers', so only the ratios of rs_nh to rs_n compare there. Planning times are of one core of
-this machine, the papers' of a CM-5 node of 1993.
+NUICE's are not the papers', so only the ratios of rs_nh to rs_n compare there. Planning times are of one core
+of this machine, the papers' of a CM-5 node of 1993.
 """
 
 from statistics import mean, median

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Update instead of rebuild: time to follow k changed entries, beside planning anew.
+"""Update instead of rebuild: time to follow k changed entries, compared with planning again.
 
 Three kinds of change. "sizes": k messages get other sizes. "mixed": a third other sizes, a third of the
 messages gone, a third new. "rewired": messages s1 -> d1 and s2 -> d2 become s1 -> d2 and s2 -> d1, k entries
 in all; in a regular matrix all ranks are busy in all phases and stay so, which is the hardest case. The time
-to follow is that of apply; planning anew is `coloring` alone, without making the matrix. Both in the same
-run, medians. Then a long series of mixed changes: phases beside the maximum degree.
+to follow is that of apply; planning again is `coloring` alone, without making the matrix. Both in the same
+run, medians. Then a long series of mixed changes: phases compared with the maximum degree.
 """
 
 from statistics import median
@@ -174,9 +174,9 @@ CASE = Case(
     quick=dict(runs=1, steps=20),
     minutes=5,
     tables=Table(
-        "time to follow changed entries, beside planning anew (medians)",
+        "time to follow changed entries, compared with planning again (medians)",
         "matrix | change | entries , | update, ms = update_seconds*1e3 .3f",
-        "anew, ms = anew_seconds*1e3 .1f | update/anew = to_anew .5f",
+        "plan again, ms = anew_seconds*1e3 .1f | update / plan again = to_anew .5f",
         "check, ms = check_seconds*1e3 .3f | moved ,.0f",
         Column("phases", phases),
         where="change",

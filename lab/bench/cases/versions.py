@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two builds of nuice-bench on the same exchanges in turns: has a change cost time?
+"""Two builds of nuice-bench on the same exchanges, alternately: has a change cost time?
 
 Each round starts the one and then the other, on this machine (8 ranks, shared memory) and on the test
 networks that are asked for. MPI's own sends (isend), the same in both, say what the machine did meanwhile.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Doubles of a halo that travel as they are, as float32 and as bfloat16: time, and the error that they get.
 
-A gather from so many partners, the three interleaved; medians of the slowest rank. The error is the largest
-relative one of all values, beside the unit roundoff that wire_roundoff() promises.
+A gather from that many partners, the three interleaved; medians of the slowest rank. The error is the largest
+relative one of all values, compared with the unit roundoff that wire_roundoff() promises.
 """
 
 from kit import KIB, ROOT, Case, Table, objects, place

@@ -2,9 +2,9 @@
 """nuice-wolff in every scheme: the figures of 002 for this machine (lab/papers/docs/irregular.md).
 
 For each size: scale time T/S N^2 by width (fig. 29), the best width of every scheme, its speed-up over the
-sequential program and over one rank of the same code (fig. 31), cycles and items (fig. 35), local beside
-global ends of cycles (fig. 37), the widths from which an item's cost lets two ranks beat one; lines of code
-(fig. 28). A row for each scheme, width and end of cycles, then one for the rest of the report of a size.
+sequential program and over one rank of the same code (fig. 31), cycles and items (fig. 35), local compared
+with global ends of cycles (fig. 37), the widths from which an item's cost lets two ranks beat one; lines of
+code (fig. 28). A row for each scheme, width and end of cycles, then one for the rest of the report of a size.
 """
 
 import json

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A gather by a halo whose values cross the network once per host, and one whose values cross it for every rank, in turns.
+// A gather by a halo whose values cross the network once per host, and one whose values cross it for every rank, interleaved.
 //
 //   halo_once FOLDER COMPONENTS REPETITIONS SCHEDULER EXECUTOR
 //

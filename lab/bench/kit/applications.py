@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who sends how much to whom in real programs: lab/bench/data/applications, whose README says where from.
+"""Which rank sends how much to which in real programs: lab/bench/data/applications, whose README says where
+from.
 
 A file holds, packed by xz: ranks, 1 if it is symmetric, a bit for every pair in the order of senders, and the
 bytes of those that are set (little-endian, 32 bits, as all numbers). Of a symmetric one the pairs with the
@@ -69,7 +70,7 @@ def first_ranks(matrix: nuice.CommMatrix, ranks: int) -> nuice.CommMatrix:
 
 
 def merged(matrix: nuice.CommMatrix, together: int) -> nuice.CommMatrix:
-    """As if so many neighbouring ranks were one: their messages to the same others are one."""
+    """As if `together` neighbouring ranks were one: their messages to the same others are one."""
     src, dst, sizes = (np.asarray(part) for part in matrix.entries())
     ranks = -(-matrix.num_ranks // together)
     table = np.zeros((ranks, ranks), np.int64)

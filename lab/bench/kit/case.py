@@ -45,14 +45,14 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One bench; its file's docstring says what it measures, against whom, and what every figure means.
+    """One bench; its file's docstring says what it measures, against which peer, and what every figure means.
 
     rows: from the options, figures one after the other; names end in _s for seconds and in _bytes for bytes.
     options: by name, the default of one of OPTIONS, or (default, help, what it may be, type of an empty
     list's words). A list is given as A,B or A B, and False is a flag. quick: the defaults with --quick,
-    beside options.quick itself. needs: rows of needs.py. minutes: about so long on two cores. notes: lines
-    under the tables. wrong: what is wrong with the rows, which ends in exit code 1. resumes: rows that the
-    file of --json has are options.done, and are shown with the new ones.
+    in addition to options.quick itself. needs: rows of needs.py. minutes: about so long on two cores. notes:
+    lines under the tables. wrong: what is wrong with the rows, which ends in exit code 1. resumes: rows that
+    the file of --json has are options.done, and are shown with the new ones.
     """
 
     rows: Callable[[argparse.Namespace], Iterable[Row]]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Need(NamedTuple):
-    """text: for people; programs: that must be there, beside this Python or on PATH; modules: of Python."""
+    """text: for people; programs: that must be there, next to this Python or on PATH; modules: of Python."""
 
     text: str
     get: str = ""

@@ -28,7 +28,7 @@ def parts(points: int, ranks: int, seed: int = 0) -> np.ndarray:
 
 
 def airfoil(points: int, ranks: int, unit_bytes: int = 1, seed: int = 0) -> nuice.CommMatrix:
-    """The halo of the mesh around an airfoil, so many bytes a point."""
+    """The halo of the mesh around an airfoil, that many bytes a point."""
     return halo_matrix(mesh(points), parts(points, ranks, seed), ranks, unit_bytes)
 
 
@@ -39,7 +39,7 @@ def airfoil_of_volume(points: int, ranks: int, multiple: int = 1) -> nuice.CommM
 
 
 def uniform(ranks: int, degree: int, unit_bytes: int, max_units: int = 1) -> nuice.CommMatrix:
-    """Every rank sends and receives `degree` messages, fewer where there are not so many ranks."""
+    """Every rank sends and receives `degree` messages, fewer where there are not that many ranks."""
     return nuice.random_regular(
         ranks, min(degree, ranks - 1), unit_bytes=unit_bytes, max_units=max_units, seed=1
     )

@@ -23,7 +23,7 @@ from .stats import by_method
 
 MBIT = 125_000  # bytes per second
 KIB = 1024
-# A network of its own, beside those that others have up.
+# A network of its own, next to those that others have up.
 os.environ.setdefault("NUICE_TESTBED", f"bench{os.getpid()}")
 TESTBED = [sys.executable, str(ROOT / "lab" / "bench" / "testbed" / "nuice_testbed.py")]
 
@@ -75,8 +75,8 @@ class Place:
         words_before: Sequence[str] = (),
         **how: Any,
     ) -> list[dict[str, Any]]:
-        """What nuice-bench measured, one record per method, in turns and verified. problem: a matrix, or the
-        options that name another; more: further options of nuice-bench; words_before: what starts each of
+        """What nuice-bench measured, one record per method, interleaved and verified. problem: a matrix, or
+        the options that name another; more: further options of nuice-bench; words_before: what starts each of
         its ranks; how: as run takes it."""
         with scratch() as folder:
             words = saved(problem, folder) if isinstance(problem, nuice.CommMatrix) else list(problem)
@@ -105,7 +105,7 @@ class Place:
     def several(
         self, runs: int, problem: Any, methods: Sequence[str], *rest: Any, **how: Any
     ) -> dict[str, list]:
-        """Of so many starts, the records by method. Raises Failed where one is refused or not verified."""
+        """Of that many starts, the records by method. Raises Failed where one is refused or not verified."""
         found = by_method([self.bench(problem, methods, *rest, **how) for _ in range(runs)])
         for record in (record for records in found.values() for record in records):
             if record["refused"] is not None or record["verified"] is False:

@@ -14,17 +14,17 @@ MARKS = "osD^vP*X<>"
 
 
 def draw_map(peers: Iterable[Mapping], path: Path) -> None:
-    """x: port pressure; y: times faster than MPI tuned for each case; hollow: than MPI as installed."""
+    """x: port pressure; y: times as fast as MPI tuned for each case; hollow: as MPI as installed."""
     by_network: dict[str, list[Mapping]] = {}
     for row in peers:
         by_network.setdefault(row["network"], []).append(row)
-    figure = new_figure(8, 5.4)
+    figure = new_figure(5.4, 5.6)  # also for a phone
     axes = figure.subplots()
     for i, (network, rows) in enumerate(sorted(by_network.items())):
         look = {"marker": MARKS[i % len(MARKS)], "color": COLOURS[i % len(COLOURS)], "linestyle": "none"}
         x = [row["pressure"] for row in rows]
         axes.plot(x, [row["over_each"] for row in rows], label=NETWORK_TITLES.get(network, network), **look)
-        axes.plot(x, [row["over_installed"] for row in rows], fillstyle="none", alpha=0.35, **look)
+        axes.plot(x, [row["over_installed"] for row in rows], fillstyle="none", alpha=0.8, **look)
     axes.axhline(1, color="black", linewidth=0.8)
     axes.axvline(1, color="black", linewidth=0.8, linestyle=":")
     axes.set_xscale("log")
@@ -33,8 +33,8 @@ def draw_map(peers: Iterable[Mapping], path: Path) -> None:
     axes.set_xticks([], minor=True)
     axes.set_yticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
     axes.set_yticks([], minor=True)
-    axes.set_xlabel("connections into the busiest port x 2 packets, over the queue in front of it")
-    axes.set_ylabel("NUICE: times faster than MPI")
-    axes.set_title("filled: compared with MPI tuned for each case; hollow: as installed", fontsize=10)
-    figure.legend(loc="outside lower center", ncols=2, title="hosts, ports, queue of a port", fontsize=8)
+    axes.set_xlabel("port pressure: connections x 2 packets / queue")
+    axes.set_ylabel("MPI's time divided by NUICE's")
+    axes.set_title("filled: MPI tuned for each case; hollow: as installed", fontsize=10)
+    figure.legend(loc="outside lower center", ncols=1, title="hosts, ports, queue of a port", fontsize=9)
     save_figure(figure, path)

@@ -7,7 +7,7 @@ A setting is a word: parts joined by +.
   LD_PRELOAD=/lib/x.so  any variable of the environment (capital letters)
   with=nice             a command before the program
   NAME:PART+PART        under a name of its own: no tuning of MPI, but a further column
-Settings go by the environment. No file of the user is read or changed.
+Settings are environment variables. No file of the user is read or changed.
 """
 
 from __future__ import annotations

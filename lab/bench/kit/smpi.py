@@ -37,7 +37,7 @@ PLATFORM = """<?xml version='1.0'?>
 def smpirun(
     folder: Path, ranks: int, hosts: int, bytes_per_s: float, latency_s: float, settings: tuple[str, ...]
 ) -> list[str]:
-    """To run in that folder. Ranks on hosts in turns; a message crosses two links, latency / 2 each."""
+    """To run in that folder. Ranks on hosts round robin; a message crosses two links, latency / 2 each."""
     platform = PLATFORM.format(last=hosts - 1, rate=bytes_per_s, latency=latency_s / 2)
     (folder / "platform.xml").write_text(platform)
     (folder / "hosts").write_text("".join(f"h{host}\n" for host in range(hosts)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statistics of runs. Ratios are formed within a run, as both of it had the same other work beside them."""
+"""Statistics of runs. Ratios are formed within a run, as both of it had the same background load."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def median_ratio(ours: Iterable[float], theirs: Iterable[float]) -> float:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The least value that so many of them do not exceed."""
+    """The least value that this share of them does not exceed."""
     return sorted(values)[max(0, math.ceil(len(values) * share) - 1)]
 
 
@@ -40,7 +40,7 @@ def medians_of(found: Mapping[str, list[Mapping]]) -> dict[str, list[float]]:
 
 
 def in_turns(rounds: int, *ways: Callable[[], Any]) -> list[list[Any]]:
-    """What each way gave, in so many rounds; every other round begins with the last way."""
+    """What each way gave, in that many rounds; every other round begins with the last way."""
     found: list[list[Any]] = [[] for _ in ways]
     for turn in range(rounds):
         order = range(len(ways)) if turn % 2 == 0 else reversed(range(len(ways)))

@@ -47,7 +47,7 @@ def networks_of(rows: Iterable[Mapping]) -> dict[tuple[str, str], Cells]:
 
 
 def measured(cells: Cells, reps: int) -> Cells:
-    """Those with so many repetitions at least; patterns as installed and with another setting."""
+    """Those with at least `reps` repetitions; patterns as installed and with another setting."""
     chosen = {pattern: {s: r for s, r in row.items() if r["reps"] >= reps} for pattern, row in cells.items()}
     return {pattern: row for pattern, row in chosen.items() if INSTALLED in row and len(row) > 1}
 
@@ -65,7 +65,7 @@ def losses(cells: Cells) -> dict[str, float]:
 
 
 def three_peers(rows: Iterable[Mapping], reps: int = 0) -> Iterator[dict[str, Any]]:
-    """A row for each MPI, network and pattern, of cells with so many repetitions at least."""
+    """A row for each MPI, network and pattern, of cells with that many repetitions at least."""
     for (mpi, network), all_cells in networks_of(rows).items():
         cells = measured(all_cells, reps)
         if not cells:

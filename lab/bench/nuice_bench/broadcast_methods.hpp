@@ -13,7 +13,7 @@
 
 namespace nuice::bench {
 
-/// The root's message, or the place for it; empty for who takes no part.
+/// The root's message, or the place for it; empty for a rank that takes no part.
 inline std::span<std::byte> message_of(Payload& payload) {
   if (!payload.send.partners.empty()) return payload.send.message(0);
   if (!payload.receive.partners.empty()) return payload.receive.message(0);

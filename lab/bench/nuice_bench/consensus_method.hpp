@@ -30,7 +30,7 @@ class ConsensusMethod : public Method {
   ~ConsensusMethod() override { MPI_Comm_free(&comm_); }
 
   void run() override {
-    tag_ = 1 - tag_;  // who is through may begin the next run while others look for messages of this one
+    tag_ = 1 - tag_;  // a rank that has finished may begin the next run while others still receive
     send_all();
     MPI_Request barrier = MPI_REQUEST_NULL;
     int done = 0;

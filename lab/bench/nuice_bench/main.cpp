@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-bench: exchange time of planned methods beside MPI's own, with every byte verified.
+// nuice-bench: exchange time of planned methods compared with MPI's own, with every byte verified.
 //
 //   mpiexec -n N nuice-bench --matrix FILE.mtx --schedulers ac,rs_n,coloring:barrier,neighbor --json
 //   mpiexec -n N nuice-bench --broadcast 4096 --root 0 --group 1,2,5 --schedulers lib,reb,reb:async,bcast

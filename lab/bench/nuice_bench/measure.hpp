@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the methods in turns and times them.
+// Runs the methods interleaved and times them.
 #pragma once
 
 #include <unistd.h>

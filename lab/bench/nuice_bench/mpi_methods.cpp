@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What MPI itself offers for the same exchange. The counts on both sides are taken as known, which favours
-// these methods: a plan also finds out who sends what to whom.
+// these methods: a plan also finds out which rank sends what to which.
 #include <fmt/format.h>
 
 #include <algorithm>

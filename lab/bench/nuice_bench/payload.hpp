@@ -29,7 +29,7 @@ inline std::vector<std::size_t> offsets_of(const std::vector<Partner>& partners)
   return offsets;
 }
 
-/// Messages to or from several partners, one behind the other in one block of memory.
+/// Messages to or from several partners, back to back in one block of memory.
 struct Messages {
   std::vector<Partner> partners;
   std::vector<std::size_t> offsets;  // by partner
@@ -100,7 +100,7 @@ class Payload {
     for (std::size_t i = 0; i < send.partners.size(); ++i) fill(send.message(i), rank, send.partners[i].rank);
   }
 
-  /// The same message for all: what goes from root to root. The root has it in send, who needs it gets it
+  /// The same message for all: what goes from root to root. The root has it in send, a rank that needs it gets it
   /// into receive, and others have neither.
   static Payload of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it) {
     const std::vector<Partner> message = {{root, bytes}};
@@ -136,7 +136,7 @@ class Payload {
   }
 
   Rank rank;
-  Rank written_for;  // what the received bytes depend on beside their source: rank, or the root
+  Rank written_for;  // what the received bytes depend on in addition to their source: rank, or the root
   Messages send;
   Messages receive;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways in which ranks learn what they will receive, timed beside each other (004 table 3).
+// The ways in which ranks learn what they will receive, timed next to each other (004 table 3).
 #pragma once
 
 #include <string>
@@ -58,7 +58,7 @@ inline std::string json_line(const Setting& setting, std::string_view way, const
                     {"mpi_library", setting.mpi_library}});
 }
 
-/// Collective. Times every way on the matrix of the payload, in turns, and compares each result with the true column.
+/// Collective. Times every way on the matrix of the payload, interleaved, and compares each result with the true column.
 /// Returns a table, or JSON lines. Throws Error mismatch, on all ranks, for a wrong result.
 inline std::string time_receive_lists(const Setting& setting, const Payload& payload) {
   const Options& options = setting.options;

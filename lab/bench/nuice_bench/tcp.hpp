@@ -56,7 +56,7 @@ class TcpCounter {
     counts_ = std::ranges::find(keys, mine) - keys.begin() == mpi::world_rank();
   }
 
-  /// Collective. Segments that all hosts together have sent again since they started; nothing where the system does not
+  /// Collective. Segments that all hosts together have retransmitted since they started; nothing where the system does not
   /// say (/proc/net/snmp). Other programs' segments are among them.
   std::optional<std::int64_t> sent_again() const {
     const std::int64_t here = segments_sent_again();

@@ -35,9 +35,9 @@ class Lab {
   virtual std::vector<Sample> run(const Probe& probe, int reps) = 0;
   /// One after the other, without a rest, for so long; at least 9.
   virtual std::vector<Sample> run_for(const Probe& probe, double seconds) = 0;
-  /// Whether a message of so many bytes leaves its sender before the receiver has posted a receive.
+  /// Whether a message of that many bytes leaves its sender before the receiver has posted a receive.
   virtual bool leaves_early(Bytes bytes) = 0;
-  /// Seconds of a barrier of the first so many ranks.
+  /// Seconds of a barrier of the first that many ranks.
   virtual std::vector<double> barrier(Rank ranks, int reps) = 0;
   /// Seconds per byte of a copy in memory.
   virtual std::vector<double> copy(int reps) = 0;

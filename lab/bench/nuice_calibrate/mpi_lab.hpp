@@ -44,7 +44,7 @@ class Buffers {
 
 inline constexpr int least_samples = 3;
 inline constexpr double very_slow_s = 0.5;  // one sample is enough of what takes longer
-inline constexpr double waiting_s = 0.01;   // for a message to leave that nobody receives yet
+inline constexpr double waiting_s = 0.01;   // for a message to leave that no rank receives yet
 
 /// Repeats step(), which gives seconds, until there are `reps` or patience ends.
 template <typename Step>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs beside PETSc share.
+// What the programs that use PETSc share.
 #pragma once
 
 #include <petscksp.h>

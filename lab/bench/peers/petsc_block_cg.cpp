@@ -4,7 +4,7 @@
 //
 //   mpiexec -n N petsc_block_cg POINTS SIDES RTOL REPS TYPE ...
 //
-// POINTS a direction of the grid, SIDES right-hand sides. The solutions of all types are timed in turns. Prints one JSON object per
+// POINTS a direction of the grid, SIDES right-hand sides. The solutions of all types are timed alternately. Prints one JSON object per
 // type: iterations, the median seconds of a solution, its ratio to that of the first type in the same turn (median), what is spent
 // in exchanges and in reductions (PETSc's own log; mean over the ranks, median over the solutions), and by how much the solution
 // differs from that of the first type.

@@ -5,10 +5,10 @@
 //   mpiexec -n N petsc_sf PATTERN REPS [TYPE ...]
 //
 // PATTERN has one line "src dst words" per message, sorted by src and dst; a word has 8 bytes. TYPE: of PetscSF, basic where
-// none is named; all are timed in turns, each timed exchange after an untimed one by the same type; REPS turns, and of short
-// exchanges so many more that they show what the load of the machine would hide. Prints one JSON object per type: the median and 95th
+// none is named; all are timed alternately, each timed exchange after an untimed one by the same type; REPS turns, and of short
+// exchanges enough more that they show what the load of the machine would hide. Prints one JSON object per type: the median and 95th
 // percentile of the seconds of an exchange, the median of its ratios to that of the first type in the same turn, and what setting up
-// took besides.
+// took in addition.
 #include <petscsf.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr int num_to_be_sure = 64;  // still more for that where it is not, if t
 constexpr double max_s = 10;
 constexpr int num_turns_short = 500;  // likewise
 
-/// What a word of a message carries: who sends which of its words.
+/// What a word of a message carries: which rank sends which of its words.
 double word(int src, PetscInt at) { return 1e7 * src + static_cast<double>(at); }
 
 struct Graph {
@@ -81,7 +81,7 @@ class Forest {
     must(PetscSFBcastEnd(forest_, MPI_DOUBLE, roots_.data(), leaves_.data(), MPI_REPLACE));
   }
 
-  /// Of so many exchanges, their mean on the slowest rank.
+  /// Of that many exchanges, their mean on the slowest rank.
   void time(int batch) {
     exchange();
     seconds_.push_back(nuice::kit::time_batch([this] { exchange(); }, batch));

@@ -3,7 +3,7 @@
 // ranks are one process (`lab/bench/run.py plan_scale` builds and runs it); any MPI will do for fewer.
 //
 //   smpirun -np 4096 ... plan_scale root|everywhere PARTNERS
-//   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS      only learning who sends, by that way
+//   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS      only learning the sources, by that method
 //   smpirun -np 1    ... plan_scale local PARTNERS RANKS       what rank 0 computes by itself, by the clock of this machine
 //
 // With plan_scale_memory.cpp preloaded every allocation is charged to the rank that makes it, so a rank's peak is its own
@@ -27,7 +27,7 @@
 extern "C" long long* nuice_account()
     __attribute__((weak));  // this rank's bytes: now, most so far; the program's own likewise
 
-/// SMPI 3.32 declares it and ends the program. A blocking one will do where nobody dies.
+/// SMPI 3.32 declares it and ends the program. A blocking one will do where no rank dies.
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
   return MPI_Comm_dup(comm, made);

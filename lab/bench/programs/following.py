@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans for a matrix of which some messages get other partners, again and again: followed, and made anew.
+"""Plans for a matrix of which some messages get other partners, again and again: followed, and planned again.
 
 usage: mpiexec -n N python3 following.py DEGREE SHARE ROUNDS
 
@@ -25,7 +25,7 @@ draw = random.Random(1)  # the same on all ranks
 
 
 def all_rows() -> list[set[int]]:
-    """Everybody sends `degree` messages and receives as many."""
+    """Every rank sends `degree` messages and receives as many."""
     order = list(range(comm.size))
     draw.shuffle(order)
     place = {rank: at for at, rank in enumerate(order)}
@@ -34,7 +34,7 @@ def all_rows() -> list[set[int]]:
 
 
 def change(rows: list[set[int]], count: int) -> None:
-    """So many messages get other partners, two by two, so that all ranks keep their numbers of messages."""
+    """That many messages get other partners, two by two, so that all ranks keep their numbers of messages."""
     changed = tries = 0
     while changed < count:
         tries += 1

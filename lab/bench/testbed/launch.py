@@ -22,7 +22,7 @@ class Launcher:
 
 
 def find_launcher(wanted: str) -> Launcher:
-    """wanted: a path or name of mpiexec; empty: the mpiexec beside this command, or of PATH."""
+    """wanted: a path or name of mpiexec; empty: the mpiexec next to this command, or of PATH."""
     path = shutil.which(wanted or "mpiexec")
     if path is None:
         raise TestbedError(f"{wanted or 'mpiexec'}: not found")
@@ -82,7 +82,7 @@ def _openmpi5(path: str, network: Network, hosts: str, num_ranks: int) -> list[s
 
 def _openmpi_tcp(shared_memory: str, network: Network) -> list[str]:
     """TCP between hosts, over all their ports; shared_memory: the component for ranks of one, which is named
-    anew in Open MPI 5."""
+    again in Open MPI 5."""
     subnets = ",".join(map(network.subnet, network.ports))
     btl = f"tcp,self,{shared_memory}"
     words = ["--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", subnets]

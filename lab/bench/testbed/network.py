@@ -85,7 +85,7 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Network:
-    """A network that is up or being made. name empty: the one of those who give none."""
+    """A network that is up or being made. name empty: the one of users that give none."""
 
     name: str
     index: int
@@ -274,7 +274,8 @@ def set_switch(network: Network, is_up: bool) -> None:
 
 
 def counters(network: Network) -> list[dict[str, int]]:
-    """Per host, since the network is up: TCP segments sent and sent again, packets that its ports dropped."""
+    """Per host, since the network is up: TCP segments sent and retransmitted, packets that its ports
+    dropped."""
     found = []
     for host in network.hosts:
         lines = output("ip", "netns", "exec", network.host(host), "cat", "/proc/net/snmp").splitlines()
@@ -445,7 +446,7 @@ def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
 
 
 def _write_agent(network: Network) -> None:
-    """What an MPI's launcher calls in the place of ssh: agent [OPTIONS] ADDRESS COMMAND..."""
+    """What an MPI's launcher calls instead of ssh: agent [OPTIONS] ADDRESS COMMAND..."""
     agent = network.state / "agent"
     agent.write_text(
         "#!/bin/bash\n"

@@ -5,7 +5,7 @@
   nuice-testbed up --preset fast         16 hosts with ports of 50 Mbit/s and switch queues of 32 KiB
   nuice-testbed run nuice-bench --matrix FILE.mtx
   nuice-testbed down                     leaves nothing behind
-  nuice-testbed up --name a              beside the one without a name; run, down and so on take --name too
+  nuice-testbed up --name a              next to the one without a name; run, down and so on take --name too
   nuice-testbed once --hosts 8 PROGRAM   up, run and down in one; without root in a user namespace
 
 Exit codes: 0 done, 2 bad input or no network possible, 130 interrupted; `run` ends with the program's own, or
@@ -175,7 +175,7 @@ def check() -> None:
 
 @app.command("list")
 def list_networks() -> None:
-    """The networks that are up, and who made them."""
+    """The networks that are up, and their owners."""
     for name, state in owned.all_networks():
         half = "" if state.complete else ", not complete"
         print(f"{name or '(without a name)'}: {state.settings['hosts']} hosts, {state.owner}{half}")
@@ -185,7 +185,7 @@ def list_networks() -> None:
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False, name: Name = ""
 ) -> None:
-    """What is up, and what its ports have dropped and its hosts sent again so far."""
+    """What is up, and what its ports have dropped and its hosts retransmitted so far."""
     found = network.current(name)
     counts, uplink = network.counters(found), network.uplink_dropped(found)
     fabric = lossless.counts(found) if found.settings.topology else None

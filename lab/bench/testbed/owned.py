@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What test networks own: namespaces and the processes of their runs; and who may do what at the same time.
+"""What test networks own: namespaces and the processes of their runs; and which commands may run at the same time.
 
     /run/nuice-testbed/NAME.lock        flock: up and down alone, any number of runs together
     /run/nuice-testbed/NAME/state.json  owner, settings, the namespaces made with the kernel's number of each
@@ -66,7 +66,7 @@ def locked(name: str, alone: bool) -> Iterator[None]:
             ) from None
         if _is_still_there(path, lock):
             break
-        os.close(lock)  # removed by who held it before
+        os.close(lock)  # removed by the process that held it before
     try:
         yield
     finally:

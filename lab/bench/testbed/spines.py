@@ -127,7 +127,7 @@ def _answer_for_all(namespace: str, device: str) -> None:
 
 
 def choose(network: Network, ways: dict[tuple[int, int], int]) -> None:
-    """Spines of pairs of hosts (from 1), in place of all chosen before; other pairs go by the hash."""
+    """Spines of pairs of hosts (from 1), which replace all chosen earlier; other pairs use the hash."""
     for low in leaves(network):
         shown = output("ip", "-n", leaf(network, low), "rule", "show", "pref", str(CHOSEN))
         for _ in shown.splitlines():

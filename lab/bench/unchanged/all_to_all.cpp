@@ -4,7 +4,7 @@
 // lab/bench/run.py unchanged starts it with and without the drop-in. Prints, in ms, the time of all calls of the slowest rank, and when each call had
 // ended on all ranks after the one before.
 //
-// usage: all_to_all CASE CALLS          CASE: changing, turns, grid:BYTES, or D:BYTES, D partners and so many bytes for each
+// usage: all_to_all CASE CALLS          CASE: changing, turns, grid:BYTES, or D:BYTES, D partners and that many bytes for each
 //
 // iD:BYTES is MPI_Ialltoallv, MPI_Wait and, as solvers have it, an MPI_Allreduce of one number; pD:BYTES the same by MPI_Alltoallv_init and MPI_Start.
 // igrid:BYTES and pgrid:BYTES are MPI_Ineighbor_alltoallv and its persistent form with MPI_Wait only. With :MS behind it, the program sleeps so long

@@ -32,7 +32,7 @@
 //   - AM, ST with Sync local or global: items of level k are absorbed in level k, some while it is expanded. When
 //     end_level() returns, all of level k has been. With local synchronisation a neighbour may be one level ahead. For
 //     an ordered client its items wait until this rank is in that level too: two buffers by the parity of the level
-//     suffice, as nobody gets two levels ahead of a neighbour (002 s.5). Others take them at once.
+//     suffice, as no rank gets two levels ahead of a neighbour (002 s.5). Others take them at once.
 //   - ASR: items of level k - 1 travel while level k is expanded, and are absorbed in its end_level(), one level late.
 //     An ordered client sees level < its own: the cell belongs to the wavefront that was just expanded. It has to be
 //     relaxed (a label that a later level gave it is lowered) and to be expanded at once, inside absorb(); what that
@@ -80,8 +80,8 @@ struct SchemeOptions {
   std::string second = "mpi";       ///< Of ST-NC-O.
   Sync sync = Sync::local;          ///< AM-*, ST-*, AMP-C-NO (no `none` there). SSR and ASR ignore it.
   std::size_t buffer_bytes = 8192;  ///< AM-C-O: of the coalescer, for each neighbour.
-  int poll_every = 0;               ///< F of 002 s.4.4: polls after so many messages too; 0: only in poll().
-  std::size_t max_items = 0;        ///< AMP-C-NO: no more items for one neighbour in a level, on any rank.
+  int poll_every = 0;         ///< F of 002 s.4.4: polls after that many messages too; 0: only in poll().
+  std::size_t max_items = 0;  ///< AMP-C-NO: no more items for one neighbour in a level, on any rank.
 };
 
 /// What a scheme sent since it was made. By neighbour, as the scheme was given them.

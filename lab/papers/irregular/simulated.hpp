@@ -4,7 +4,7 @@
 //
 // Told are times of a rank's processor: the work of the algorithm, and what sending and receiving keep it from. The
 // messages themselves then cost latency only, and so do barriers and reductions: as on the CM-5, where they have a
-// network of their own. An item of ours counts as one packet (lab/bench/run.py irregular_smpi says why).
+// network of their own. An item of NUICE counts as one packet (lab/bench/run.py irregular_smpi says why).
 #pragma once
 
 #include <cstddef>

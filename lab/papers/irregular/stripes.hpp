@@ -31,7 +31,7 @@ class Stripes {
   std::int64_t columns() const { return static_cast<std::int64_t>(owner_.size()); }
   Rank num_ranks() const { return num_ranks_; }
 
-  /// Who has a column.
+  /// The rank that has a column.
   Rank owner(std::int64_t column) const { return owner_[static_cast<std::size_t>(column)]; }
 
   /// Of a rank, in ascending order. Empty where there are fewer stripes than ranks.
@@ -42,7 +42,7 @@ class Stripes {
     return result;
   }
 
-  /// Other ranks that have a column beside one of this rank's, ascending; periodic: the first beside the last. Beyond
+  /// Other ranks that have a column next to one of this rank's, ascending; periodic: the first next to the last. Beyond
   /// rank - 1 and rank + 1 (cyclically) that can be those of the first and the last stripe.
   std::vector<Rank> neighbours(Rank rank, bool periodic) const {
     std::vector<Rank> result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-lee: Lee's maze routing in every message-passing scheme of paper 002, beside the sequential program.
+// nuice-lee: Lee's maze routing in every message-passing scheme of paper 002, next to the sequential program.
 //
 //   mpiexec -n 2 nuice-lee                                    256 x 256, four nets, all schemes, checked
 //   mpiexec -n 2 nuice-lee --size 1024 --walls 0.3 --nets 0 --schemes AM-C-O --widths 64

@@ -215,7 +215,7 @@ inline void add_nets(Maze& maze, const MazeOptions& options) {
 /// end outside the maze or in a wall, mazes too large.
 inline std::vector<Maze> read_mazes(const std::string& path) { return Reader(path).read(); }
 
-/// The same maze on every platform. Throws Error invalid_argument where so many nets cannot be found.
+/// The same maze on every platform. Throws Error invalid_argument where it cannot find that number of nets.
 inline Maze make_maze(const MazeOptions& options) {
   Maze maze{.rows = options.rows, .columns = options.columns, .walls = {}, .nets = {}};
   maze.walls.resize(static_cast<std::size_t>(std::int64_t{maze.rows} * maze.columns));

@@ -23,7 +23,7 @@ struct Team {
   const Maze& maze;
   Part& part;
   Wave& wave;
-  std::optional<std::int64_t> delta;  ///< All ranks look together whether a net is done after so many levels.
+  std::optional<std::int64_t> delta;  ///< Levels after which all ranks look whether a net is done.
   bool keep_paths = true;
   std::function<void(std::uint64_t farthest)>
       before_sweep;  ///< Called on all ranks, not timed; may be empty.

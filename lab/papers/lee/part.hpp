@@ -3,7 +3,7 @@
 // and right.
 //
 // Where a cell lies at the neighbour differs from where its ghost lies here by a number that is the same for all stripes,
-// so an item is the receiver's own index, and nobody divides. A ghost is marked when an item comes from that cell: the
+// so an item is the receiver's own index, and no rank divides. A ghost is marked when an item comes from that cell: the
 // path can then cross the border without asking.
 #pragma once
 
@@ -37,7 +37,7 @@ class Part {
     num_stripes_ = rank < all_stripes ? (all_stripes - 1 - rank) / num_ranks + 1 : 0;
     const auto local_columns = static_cast<Index>(num_stripes_ * (width_ + 2));
     bytes.assign(std::size_t{local_columns} * stride_ + 1, ghost_bit | wall_cell);
-    // From the ghost beside a stripe to the cell at its owner, whose stripe has the same number, or one more to the right
+    // From the ghost next to a stripe to the cell at its owner, whose stripe has the same number, or one more to the right
     // of the last rank, one less to the left of the first.
     const Index stripe = stride_ * static_cast<Index>(width_);
     right_shift_ = rank == num_ranks - 1 ? 2 * stride_ : 0U - stripe;
@@ -91,7 +91,7 @@ class Part {
   /// Own cells: all other bytes are ghosts or walls between columns.
   std::size_t num_cells() const { return num_cells_; }
 
-  /// Frees what was reached and the ghosts beside it. Walls stay; paths too, unless a path leads over these cells and
+  /// Frees what was reached and the ghosts next to it. Walls stay; paths too, unless a path leads over these cells and
   /// shall not be kept.
   void sweep(const Index* cells, std::size_t count, bool keep_path) {
     const Byte stays = keep_path ? path_cell : wall_cell;
@@ -138,7 +138,7 @@ class Part {
 struct Trail {
   Index cell;
   std::uint64_t distance;  ///< Of `cell`; 0: the source.
-  Rank next;               ///< Who owns `cell`; it is then the index there. no_rank: the path is complete.
+  Rank next;  ///< The owner of `cell`; it is then the index there. no_rank: the path is complete.
 };
 
 /// Throws Error limit where a rank's part with its ghosts is too large for 31-bit indices.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Wavefront expansion on one rank's part, written once for every scheme: the client of irregular/scheme.hpp.
 //
-// Level k expands the cells at distance k. The queue keeps all levels one behind the other, so that it is also the list
+// Level k expands the cells at distance k. The queue keeps all levels back to back, so that it is also the list
 // of what to sweep, and says every cell's distance. Items of level k are cells at distance k + 1.
 //
 // Where items come one level late (ASR-C-O), cells at distance k arrive when level k has been expanded without them, and
@@ -26,7 +26,7 @@ class Wave {
   static constexpr bool ordered = true;
   static constexpr std::uint64_t not_found = UINT64_MAX;
 
-  /// poll_cells: looks for messages after so many cells.
+  /// poll_cells: looks for messages after that many cells.
   Wave(Rank num_ranks, std::size_t poll_cells)
       : poll_cells_(poll_cells), right_slot_(num_ranks == 2 ? 0 : 1) {}
 
@@ -89,7 +89,7 @@ class Wave {
       const Index c = item & ~from_the_right;
       const Byte byte = bytes[c];
       Byte& ghost = bytes[(item & from_the_right) != 0 ? c + stride : c - stride];
-      ghost = is_blocked(byte) ? ghost : ghost_mark;  // a path leads there, so nobody will sweep the ghost
+      ghost = is_blocked(byte) ? ghost : ghost_mark;  // a path leads there, so no rank will sweep the ghost
       const bool take = can_be_reached(byte);
       queue[tail] = c;
       tail += take ? 1 : 0;

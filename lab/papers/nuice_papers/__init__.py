@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The papers' tables and figures, regenerated in simulation beside the printed numbers.
+"""The papers' tables and figures, regenerated in simulation and compared with the printed numbers.
 
     for result in nuice_papers.reproduce(["003-table2", "004"]):
         print(result.name, result.parts[0].median_error())

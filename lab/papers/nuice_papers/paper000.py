@@ -68,7 +68,7 @@ def figure12(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 OUR_LEVEL = (
-    "RS_NLH keeps every link and port to one transfer and cuts long messages by a level of ours, as the "
+    "RS_NLH keeps every link and port to one transfer and cuts long messages by a level of our own, as the "
     "papers print none: its phases have 0.8 of the bytes that LP's have, and of LP's exchanges at d = 32 a "
     "half go one way only, which takes as long as both"
 )
@@ -115,7 +115,7 @@ def figure14(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 def _mesh_parts(lab: Lab, sizes: Sequence[int]) -> list[Part]:
-    """Meshes of our own beside the numbers that 004 s.5 prints of the same halos."""
+    """Meshes of our own compared with the numbers that 004 s.5 prints of the same halos."""
 
     def part(title: str, unit: str, key: str, figure: Callable[[CommMatrix], float]) -> Part:
         cells = []

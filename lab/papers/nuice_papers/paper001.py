@@ -151,7 +151,7 @@ def table5(found: Reproduction, lab: Lab, quick: bool) -> None:
     found.parts, found.notes = [Part("time of the FFT", "s", of_fft)], [FFT_NOTE]
 
 
-CLOSE = "printed are BS and PS within 0.3 % of each other; ours are means over ten patterns of our own"
+CLOSE = "printed are BS and PS within 0.3 % of each other; NUICE's are means over ten patterns of our own"
 
 
 @reproduces("001-table11", "random patterns on a 32-node CM-5, synchronous sends")
@@ -191,7 +191,7 @@ def real_pattern(problem: str, seed: int) -> CommMatrix:
 
 @reproduces("001-table12", "patterns of a conjugate gradient and an Euler solver on a 32-node CM-5")
 def table12(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """Real problems. Their patterns are not printed: ours are halos of meshes of our own."""
+    """Real problems. Their patterns are not printed: NUICE's are halos of meshes of our own."""
     rows = printed("001_table12", quick, "problem", ("conjugate gradient 16K", "Euler 545", "Euler 2K"))
     lab, keys = lab.with_few(), ("problem",)
 
@@ -216,6 +216,6 @@ def table12(found: Reproduction, lab: Lab, quick: bool) -> None:
         Part("mean size of a message", "bytes", cells(rows, keys, ("bytes",), number)),
     ]
     found.notes = [
-        "the paper's patterns are not printed; ours are halos of meshes made for this (nuice.halos)",
+        "the paper's patterns are not printed; NUICE's are halos of meshes made for this (nuice.halos)",
         "one number is fitted, to the column GS: what a byte costs that is gathered and scattered by index",
     ]

@@ -24,7 +24,8 @@ NOTE = (
 
 
 def broadcast_steps(algorithm: str, ranks: int) -> list[list[tuple[int, int]]]:
-    """Who sends to whom in each step, rank 0 first: LIB one after the other, REB by halves (001 fig. 9)."""
+    """Which rank sends to which in each step, rank 0 first: LIB one after the other, REB by halves (001 fig.
+    9)."""
     if algorithm == "lib":
         return [[(0, dst)] for dst in range(1, ranks)]
     steps = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """002, figures 31 to 38: Wolff's cluster algorithm and Lee's maze routing in five message-passing schemes.
 
-Ours are runs of nuice-wolff and nuice-lee on a simulated CM-5. They take hours of one core, so they are made
-by lab/bench/run.py irregular_smpi --record and shipped: 002_simulated.csv.
+NUICE's are runs of nuice-wolff and nuice-lee on a simulated CM-5. They take hours of one core, so they are
+made by lab/bench/run.py irregular_smpi --record and shipped: 002_simulated.csv.
 Figures 14 to 18 are in paper002_primitives.py; 29, 30, 33 and 34 draw what 31 and 32 print.
 """
 
@@ -118,8 +118,8 @@ def figure32(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 SAME_PROGRAM = (
-    "both are one program of ours with other costs of a packet, which are little beside the sites of a long "
-    "cycle: who waits for whom then decides. What else Strata saves is not printed"
+    "both are one program of NUICE with other costs of a packet, which are little compared with the sites of a "
+    "long cycle: which rank waits for which then decides. What else Strata saves is not printed"
 )
 MAZES = (
     "the mazes of 002 are not printed: ours have walls in blocks and nets as long as take about its cycles"
@@ -144,7 +144,7 @@ def _traffic(found: Reproduction, rows: list[tuple[Key, dict[str, Any]]], most: 
         found.parts.append(Part(title, "", items))
         sites = max(cell.ours for cell in items) - ends  # ours: a site a message; 002: two
         text = f"without what ends a cycle, no more than {most} sites go either way in one"
-        reason = "ours has width 1 throughout, 002 the best of several"
+        reason = "NUICE's has width 1 throughout, 002 the best of several"
         found.claim(text, sites <= most, f"at most {sites:.2f}", reason)
 
 
@@ -189,6 +189,6 @@ def figure38(found: Reproduction, lab: Lab, quick: bool) -> None:
     reason = (
         "ours ends a cycle with one message each way; 002 fig. 27 has two and waits for the answer, and its "
         "handlers only deposit (s.5). With both, tried at N = 256, the local end is ahead by 3.5 and 5.5 % "
-        "instead of 7 and 10; what managing several buffers costs besides (s.6) is not printed"
+        "instead of 7 and 10; what managing several buffers costs in addition (s.6) is not printed"
     )
     _ends_of_cycles(found, "lee", "global", reason)

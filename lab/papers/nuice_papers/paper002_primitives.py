@@ -22,7 +22,7 @@ MESSAGE, INTERRUPT, PUT = 88.0, 53.0, 7.5
 ENTRY = 28.3
 IN_THE_NETWORK = 10  # packets
 
-Cost = Callable[[int], float]  # us for so many words
+Cost = Callable[[int], float]  # us for that many words
 
 
 def packets(words: int) -> int:

@@ -240,7 +240,7 @@ SHARE_SIZES = (16, 256, 1024, 4096, 16384)
 
 @reproduces("003-fig9", "scheduling cost as a share of the exchange's")
 def figure9(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """Both of the CM-5. GM of ours is another program."""
+    """Both of the CM-5. NUICE's GM is another program."""
     degrees = [row["degree"] for row in printed_tables.table("003_tables2_3_plans")]
 
     def share(algorithm: str, degree: int, num_bytes: int) -> float:
@@ -291,7 +291,7 @@ def figure10(found: Reproduction, lab: Lab, quick: bool) -> None:
     growth = [row["degree"] * math.log(row["degree"]) for row in rows]
     in_print = [row["schedule_ms"] / row["ranks"] for row in rows]
     theirs = correlation(growth, in_print)
-    # In turns, and the shortest: what disturbs only adds to a time, and not to one row alone.
+    # Interleaved, and the shortest: what disturbs only adds to a time, and not to one row alone.
     matrices = [patterns.uniform(row["degree"], 1024, 0, row["ranks"]) for row in rows]
     turns = [[planning_ms("cgm", [matrix]) for matrix in matrices] for _ in range(30)]
     shortest = [min(times) for times in zip(*turns, strict=True)]

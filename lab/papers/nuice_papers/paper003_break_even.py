@@ -25,7 +25,8 @@ FULL_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 @reproduces("003-s5", "a schedule that is used once: the degree up to which CGM costs no more than LP")
 def section5(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """The printed inequality, constants from the printed tables, beside the simulation with the same S."""
+    """The printed inequality, constants from the printed tables, compared with the simulation with the same
+    S."""
     sizes = SIZES if quick else FULL_SIZES
     rule = {size: by_rule(size) for size in sizes}
     ours = {size: by_simulation(lab, size) for size in sizes}

@@ -78,7 +78,7 @@ def table2(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 @reproduces("004-table3", "making the receiving vectors")
 def table3(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """The matrix gathered everywhere beside Generate_Recv (fig. 1)."""
+    """The matrix gathered everywhere compared with Generate_Recv (fig. 1)."""
     rows, machine = printed("004_table3", quick, "ranks", (32,)), lab.machine(MACHINE)
 
     def ours(row: Row, column: str) -> float:

@@ -2,7 +2,7 @@
 """What 004 concludes from its tables: which algorithm for a schedule used once, and which for many uses.
 
 Used once, the scheduling cost counts: AC and DRS_N have none, LP hardly any, RS_N what its table prints
-("comp"). Ours is the planning speed of the machine, which is fitted to CGM of 003
+("comp"). NUICE's is the planning speed of the machine, which is fitted to CGM of 003
 (lab/papers/docs/reproduce.md).
 """
 

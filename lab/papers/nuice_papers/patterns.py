@@ -33,7 +33,7 @@ def density(percent: int, num_bytes: int, seed: int, ranks: int = RANKS) -> Comm
 
 
 def complete(num_bytes: int, ranks: int = RANKS) -> CommMatrix:
-    """Everybody sends to everybody else."""
+    """Every rank sends to every other."""
     return random_density(ranks, 1.0, unit_bytes=num_bytes, seed=0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reproduced table or figure: printed and simulated numbers side by side, and how far they agree.
+"""A reproduced table or figure: printed and simulated numbers next to each other, and how far they agree.
 
 Two figures sum up a table. *Error*: the median over its cells of |ours / printed - 1|. *Order*: of all
 pairs of columns in a row whose printed numbers differ by more than 10 % (of the smaller), the share that

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice reproduce: the papers' tables in simulation beside the printed numbers."""
+"""nuice reproduce: the papers' tables in simulation compared with the printed numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reproduce(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Regenerate the papers' tables and figures in simulation, beside the printed numbers.
+    """Regenerate the papers' tables and figures in simulation, compared with the printed numbers.
 
     Error: median over a table's cells of |ours / printed - 1|. Order: of the pairs of columns in a row whose
     printed numbers are more than 10 % apart, how many ours puts in the same order. Figures whose numbers are
@@ -164,7 +164,7 @@ def _part_table(part: reproduction.Part) -> Any:
 def _part_title(part: reproduction.Part) -> str:
     title = f"  {part.title}, {part.unit}: ours [printed]"
     if part.timed_here:
-        title += "; ours is of this computer, not of a CM-5"
+        title += "; NUICE's is of this computer, not of a CM-5"
     if any(cell.fitted for cell in part.cells):
         title += "; * the machine was fitted to it"
     return title

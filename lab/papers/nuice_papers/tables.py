@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What most tables share: printed rows x columns, each beside a number of ours."""
+"""What most tables share: printed rows x columns, each next to a number of NUICE."""
 
 from __future__ import annotations
 

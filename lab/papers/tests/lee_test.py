@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice-lee beside SciPy's breadth-first search: thousands of small mazes, few processes."""
+"""nuice-lee compared with SciPy's breadth-first search: thousands of small mazes, few processes."""
 
 import os
 

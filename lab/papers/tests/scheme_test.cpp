@@ -193,7 +193,7 @@ TEST(Stripes, DealColumnsCyclically) {
   EXPECT_EQ(stripes.owner(8), 0);
   ASSERT_EQ(stripes.of(1).size(), 2U);
   EXPECT_EQ(stripes.of(1)[1].end, 10);
-  const Stripes uneven(8, 1, 5);  // 0 1 2 3 4 0 1 2: the last stripe's rank is beside the first's
+  const Stripes uneven(8, 1, 5);  // 0 1 2 3 4 0 1 2: the last stripe's rank is next to the first's
   EXPECT_EQ(uneven.neighbours(2, true), (std::vector<Rank>{0, 1, 3}));
   EXPECT_EQ(uneven.neighbours(2, false), (std::vector<Rank>{1, 3}));
   EXPECT_TRUE(Stripes(8, 8, 3).of(2).empty());

@@ -74,7 +74,7 @@ class Sequential {
 };
 
 /// The same for a rank of many. grain 0: a cycle is one step of the wavefront, as in 002; else: the newest sites
-/// first, and a cycle ends after so many (order does not matter, see random.hpp). late: items come one level late.
+/// first, and a cycle ends after that many (order does not matter, see random.hpp). late: items come one level late.
 class Grower {
  public:
   using Item = Word;  // with the spin of the cluster in bit 31

@@ -41,7 +41,7 @@ class Engine {
   virtual const std::vector<Rank>& neighbours() const = 0;
 };
 
-/// Collective over the engine's communicator: sums over all ranks, columns that lie beside another rank's exchanged.
+/// Collective over the engine's communicator: sums over all ranks, columns that lie next to another rank's exchanged.
 struct Observed {
   std::int64_t bonds = 0;  ///< Energy = -bonds.
   std::int64_t magnetisation = 0;

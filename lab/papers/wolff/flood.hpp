@@ -9,7 +9,7 @@
 
 namespace nuice::wolff {
 
-/// Sends so many items to every neighbour in each of two levels, and adds up what comes.
+/// Sends that many items to every neighbour in each of two levels, and adds up what comes.
 struct Flood {
   using Item = std::uint64_t;
   static constexpr bool ordered = false;

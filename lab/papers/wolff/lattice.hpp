@@ -2,7 +2,7 @@
 // One rank's part of a periodic N x N Ising lattice, and the inner loop of all programs here: the sites that a batch of
 // cluster sites brings in.
 //
-// Columns lie one behind the other, a byte for a site, with empty cells (0: of neither spin, so never brought in)
+// Columns lie back to back, a byte for a site, with empty cells (0: of neither spin, so never brought in)
 // before and behind each column and between stripes. A site whose neighbour lies elsewhere (another stripe, the other end
 // of its column) has a mark; the loop sees to it after the others. So there is no division, no look at owners and
 // no unpredictable branch for a site that is not on an edge.
@@ -194,7 +194,7 @@ class Lattice {
   static constexpr std::size_t own = SIZE_MAX;
   static constexpr Word one_row = (Word{1} << 32) | 1;
 
-  /// The column beside an outer column of a stripe: where its row 0 is.
+  /// The column next to an outer column of a stripe: where its row 0 is.
   struct Beside {
     std::size_t slot = own;
     Word first = 0;

@@ -76,7 +76,7 @@ class Program {
     std::ranges::move(findings, std::back_inserter(report_.findings));
   }
 
-  // From all spins equal, by rank 0 alone; everybody gets the result.
+  // From all spins equal, by rank 0 alone; every rank gets the result.
   void thermalise() {
     start_.spins.assign(static_cast<std::size_t>(num_sites()), 1);
     mpi::on_rank_0(MPI_COMM_WORLD, [&] {
@@ -151,7 +151,7 @@ class Program {
     return outcome;
   }
 
-  // One case on the ranks of comm. result: what to fill besides the time; may be null.
+  // One case on the ranks of comm. result: what to fill in addition to the time; may be null.
   Outcome together(MPI_Comm comm, const Case& way, const irregular::Stripes& stripes, Result* result) {
     Outcome outcome;
     with_engine(comm, way.way, stripes, bonds_, [&](Engine& engine) {

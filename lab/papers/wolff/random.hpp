@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The random numbers of clusters: functions of (seed, cluster, site, direction), by Threefry-2x64 of Random123
-// (Salmon, Moraes, Dror, Shaw, SC 2011), so that a cluster does not depend on who grows it, nor in which order.
+// (Salmon, Moraes, Dror, Shaw, SC 2011), so that a cluster does not depend on which rank grows it, nor in which order.
 //
 // A bond between two sites gets one number for each direction in which it can be tried. Only the first try counts: once
 // one end has tried, either both are in the cluster, or the try failed and a later one from the other end finds this

@@ -15,12 +15,12 @@ namespace advice {
 namespace {
 
 constexpr Bytes usual_packet = 4096;
-constexpr double packets_of_a_message = 48;  // enough to show who blocks whom
+constexpr double packets_of_a_message = 48;  // enough to show which packet blocks which
 
 /// No constant: PacketOptions holds a string, which not every compiler takes into one.
 int usual_buffer() { return PacketOptions{}.buffer_packets; }
 
-/// So many packets are taken as one.
+/// That many packets are taken as one.
 Bytes coarsening(double mean_bytes, Bytes payload) {
   const double packets = mean_bytes / static_cast<double>(payload);
   return static_cast<Bytes>(std::clamp(packets / packets_of_a_message, 1.0, usual_buffer() / 4.0));
@@ -65,7 +65,7 @@ double packets_cost_s(const Traits& t, const Machine& machine) {
 
 namespace {
 
-/// Seconds for a question that is beside the advice.
+/// Seconds for a question apart from the advice.
 constexpr double most_looking_s = 3;
 
 /// Some message has several ways.

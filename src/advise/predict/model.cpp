@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One pass over the transfers, in the order of phases; ports.hpp says when each is through. Everything else follows the
-// executors of the simulator (docs/reference/machines.md); what is left out is who overtakes whom, and that circuits wait for whole
+// One pass over the transfers, in the order of phases; ports.hpp says when each has finished. Everything else follows the
+// executors of the simulator (docs/reference/machines.md); what is left out is which message overtakes which, and that circuits wait for whole
 // routes.
 #include "advise/predict/model.hpp"
 
@@ -140,8 +140,8 @@ class Walk {
     dst.busiest_sender = std::max(dst.busiest_sender, src.wire_out);
   }
 
-  /// Whether so many messages may come in at once that a short queue overflows. A port that shares its speed among its
-  /// messages, which come with load r > 1 of what it can move, has a part of about 1 - 1 / r^2 of them still under way when
+  /// Whether that many messages may come in at once that a short queue overflows. A port that shares its speed among its
+  /// messages, which come with load r > 1 of what it can move, has a part of about 1 - 1 / r^2 of them still in flight when
   /// the last one comes. In a random order some receivers get much more at once than the mean.
   bool may_overflow() {
     if (machine_.queue_senders == 0) return false;
@@ -257,7 +257,7 @@ class Walk {
   std::size_t first_ = 0;
   std::size_t last_ = 0;
   bool overflows_ = false;
-  double floor_ = 0;  // nobody begins a phase earlier
+  double floor_ = 0;  // no rank begins a phase earlier
   double latest_ = 0;
 };
 

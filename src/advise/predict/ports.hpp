@@ -68,7 +68,7 @@ class Ports {
   }
 
   /// A transfer that is ready to go at `begin`. `together`: with one the other way (pairwise). `beside_s`: the time on the
-  /// wire of what the two ends move besides in this phase, on half-duplex ports.
+  /// wire of what the two ends move in addition in this phase, on half-duplex ports.
   Flight fly(const Ends& ends, double begin, bool together, double beside_src_s, double beside_dst_s) {
     const double wire = wire_s(ends.bytes);
     find_route(ends);
@@ -114,7 +114,7 @@ class Ports {
       machine_.topology->append_route(ends.src, ends.dst, route_);
   }
 
-  /// On a port for both ways: what else it moves in this phase goes on meanwhile, until the shorter one is through.
+  /// On a port for both ways: what else it moves in this phase goes on meanwhile, until the shorter one has finished.
   double share(Rank rank, double begin, double seconds, double beside_s) {
     const double all = take(whole_[at(rank)], begin, seconds);
     if (beside_s < 0) return all;
@@ -150,7 +150,7 @@ class Ports {
                    : std::min(machine_.loss_per_sender * others, machine_.loss_most);
   }
 
-  /// A short queue lets queue_senders in at a time; the others come again, and again so many at a time.
+  /// A short queue lets queue_senders in at a time; the others come again, and again that many at a time.
   double after_timeouts(const Ends& ends, double begin) {
     if (machine_.queue_senders == 0) return begin;
     Busy& busy = busy_[at(ends.dst)];

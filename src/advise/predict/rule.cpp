@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule. With D the largest degree, B the busiest port's bytes, n ranks, and f what a message costs besides its bytes:
+// The rule. With D the largest degree, B the busiest port's bytes, n ranks, and f what a message costs in addition to its bytes:
 //
 //   phases        as the scheduler's row expects
 //   phase bytes   between B and phases * largest message

@@ -37,7 +37,7 @@ class UsedLinks : public Topology {
 
  private:
   std::shared_ptr<const Topology> whole_;
-  std::vector<LinkId> links_;  // ascending, so that all that goes by the order of links stays as it is
+  std::vector<LinkId> links_;  // ascending, so that all that uses the order of links stays as it is
 };
 
 }  // namespace

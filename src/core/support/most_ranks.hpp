@@ -8,7 +8,7 @@
 
 namespace nuice::core {
 
-/// For what takes memory for each of so many ranks.
+/// For what takes memory for each of that many ranks.
 inline void require_at_most_max_ranks(Rank num_ranks) {
   if (num_ranks > max_ranks)
     throw Error(ErrorCode::limit,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every watchdog needs: how long a rank has looked for progress and found none, and whom its report names. The clock
+// What every watchdog needs: how long a rank has looked for progress and found none, and which ranks its report names. The clock
 // is the caller's.
 //
 //   QuietTime quiet;
@@ -39,7 +39,7 @@ class QuietTime {
 };
 
 /// The time that others have to answer a question, of which a moment at most counts between two looks: where this rank waits for a
-/// core, the others do too, and nobody is at fault. Bounded all the same.
+/// core, the others do too, and no rank is at fault. Bounded all the same.
 class AnswerTime {
  public:
   /// At every look.

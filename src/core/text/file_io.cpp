@@ -133,8 +133,8 @@ std::string behind_links(const std::string& path) {
   return target.string();
 }
 
-/// A new empty file beside `target`, with its mode and owner if it exists. The name cannot be guessed, so that nobody
-/// who may write to the folder can have put a link there.
+/// A new empty file next to `target`, with its mode and owner if it exists. The name cannot be guessed, so that no user
+/// that may write to the folder can have put a link there.
 std::string make_temporary(const std::string& target, const std::string& path) {
   struct stat before{};
   const bool replaces = stat(target.c_str(), &before) == 0;

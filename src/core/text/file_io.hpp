@@ -58,7 +58,7 @@ std::string lower(std::string_view word);
 /// Why a file that begins so cannot be read as text: what it is packed by, or that it is UTF-16. Empty for text.
 std::string why_no_text(std::string_view begin);
 
-/// Calls write with a stream to a new file beside `path`, then renames it to `path`.
+/// Calls write with a stream to a new file next to `path`, then renames it to `path`.
 /// On any failure the new file is removed, `path` is as it was, and Error io is thrown.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 

@@ -146,7 +146,7 @@ void parse_value(const LineReader& lines, std::string_view word, const Banner& b
   if (value < 0) lines.fail("negative size " + text);
   if (value > static_cast<double>(max_bytes)) too_many();
   if (banner.integer) lines.fail("\"" + text + "\" is no integer");
-  // Whoever wrote it may have rounded, and we would: 2^53 + 1 is no double.
+  // The writer may have rounded, and so would we: 2^53 + 1 is no double.
   constexpr double exact_up_to = 9007199254740992.0;
   if (value >= exact_up_to)
     lines.fail(text + " may be rounded: write sizes from 2^53 bytes without point and exponent");

@@ -105,7 +105,7 @@ class Reader {
   std::span<const char> rest_;
 };
 
-/// All of these, one behind the other.
+/// All of these, back to back.
 template <typename... Values>
 std::string to_bytes(const Values&... values) {
   Writer writer;

@@ -22,7 +22,7 @@ constexpr auto patience = std::chrono::seconds(10);
 
 gzFile handle(void* file) { return static_cast<gzFile>(file); }
 
-/// A pipe opened without waiting looks empty until somebody writes. Returns false if nobody does.
+/// A pipe opened without waiting looks empty until a process writes. Returns false if none does.
 bool wait_for_writer(int pipe) {
   const auto end = std::chrono::steady_clock::now() + patience;
   pollfd waiting{pipe, POLLIN, 0};

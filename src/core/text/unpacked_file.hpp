@@ -13,7 +13,7 @@ namespace nuice::core {
 
 class UnpackedFile : public std::istream {
  public:
-  /// Throws Error io with the system's reason; for a pipe to which nobody writes, after 10 s. What cannot be read or
+  /// Throws Error io with the system's reason; for a pipe to which no process writes, after 10 s. What cannot be read or
   /// unpacked later comes out of the stream buffer as std::ios_base::failure, for which LineReader has the words.
   explicit UnpackedFile(const std::string& path);
 

@@ -5,7 +5,7 @@
 //   loss      known when three packets of the transfer have been acknowledged since, else `resend_slots` after the last
 //             sign of life; the window is halved, after a timeout it is 1 (Jacobson 1988)
 //
-// Acknowledgements take `ack_slots` and are never lost. No packet is sent again that has arrived.
+// Acknowledgements take `ack_slots` and are never lost. A packet that has arrived is never retransmitted.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ void DropFabric::inject(Rank rank, std::uint32_t transfer, std::uint32_t first_h
 }
 
 void DropFabric::send() {
-  // Not always the same wires first: who comes late to a full buffer is dropped.
+  // Not always the same wires first: a packet that comes late to a full buffer is dropped.
   if (!active_.empty())
     std::ranges::rotate(active_, active_.begin() + static_cast<std::ptrdiff_t>(slot_ % active_.size()));
   const auto now = static_cast<double>(slot_);

@@ -52,7 +52,7 @@ class Fabric {
     ++slot_;
   }
 
-  /// So many slots in which nothing moves. Requires is_empty().
+  /// That many slots in which nothing moves. Requires is_empty().
   void skip(std::uint64_t slots) { slot_ += slots; }
 
   bool is_empty() const { return num_packets_ == 0; }
@@ -87,7 +87,7 @@ class Fabric {
   struct Switch {
     std::uint32_t first_output = 0;
     std::uint32_t num_outputs = 0;
-    std::uint32_t first_cable = 0;  // coming in; their lanes are its places, so many words of bits
+    std::uint32_t first_cable = 0;  // coming in; their lanes are its places, that many words of bits
     std::uint32_t num_cables = 0;
     std::uint32_t num_words = 0;
     std::uint32_t num_packets = 0;

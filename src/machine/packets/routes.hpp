@@ -32,7 +32,7 @@ struct Hop {
   std::uint32_t lane;  // virtual
 };
 
-/// Who sends to whom, over which path.
+/// Which rank sends to which, over which path.
 struct Way {
   Rank src;
   Rank dst;
@@ -49,7 +49,7 @@ class Routes {
   WireId port_of(Rank rank) const { return num_links_ + static_cast<WireId>(rank); }
   bool is_exit(WireId wire) const { return wires_[wire].to == no_rank; }
   int virtual_lanes() const { return virtual_lanes_; }
-  /// All routes one behind the other; the first hop of one is a rank's port, the last another's.
+  /// All routes back to back; the first hop of one is a rank's port, the last another's.
   std::span<const Hop> hops() const { return hops_; }
   std::span<const std::uint32_t> first_hop() const { return first_; }  // by way, and one more
 

@@ -25,7 +25,7 @@ struct PacketTimes {
   double notice = 0;   ///< From one rank's knowing to another's.
   double handshake = 0;
   double phase = 0;
-  double all_ranks = 0;  ///< Until all know that all are through.
+  double all_ranks = 0;  ///< Until all know that all have finished.
 };
 
 class Senders {
@@ -46,7 +46,7 @@ class Senders {
     Rank to;
     std::uint32_t transfer;  ///< That may go.
   };
-  /// Who carries them, and calls is_told() when they are there. Unless set they are there at once.
+  /// What carries them, and calls is_told() when they are there. Unless set they are there at once.
   void set_carrier(std::function<void(const Notice&)> carry) { carry_ = std::move(carry); }
   void is_told(const Notice& notice, double slot);
   /// What is due by this slot.
@@ -119,7 +119,7 @@ class Senders {
   std::function<void(const Notice&)> carry_;
   std::vector<Moving> moving_;
   std::vector<bool> waits_for_receiver_;           // by move
-  std::vector<std::vector<std::uint32_t>> after_;  // by transfer: who depends on it
+  std::vector<std::vector<std::uint32_t>> after_;  // by transfer: those that depend on it
   std::vector<Ready> ready_;                       // by rank
   std::vector<Stages> stages_;                     // by rank; empty: no phases
   std::vector<std::uint32_t> left_of_phase_;       // barriers

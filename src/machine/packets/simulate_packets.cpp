@@ -88,7 +88,7 @@ class Run {
     return static_cast<std::uint32_t>(packets);
   }
 
-  /// Those of each transfer, one behind the other.
+  /// Those of each transfer, back to back.
   std::vector<Way> ways() {
     Random random(options_.seed);
     std::vector<Way> result;
@@ -139,7 +139,7 @@ class Run {
     }
   }
 
-  /// Links count where it is known who crosses them.
+  /// Links count where it is known which messages cross them.
   Dependencies find_dependencies() const {
     const bool known = routing_ == Routing::table || schedule_.has_paths();
     return dependencies(schedule_, known ? machine_.topology.get() : nullptr, 2 * options_.early_bytes);

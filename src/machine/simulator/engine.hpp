@@ -35,7 +35,7 @@ class Engine : private Watcher {
   /// For programs with the operation `serve`.
   void set_handshakes(Handshakes handshakes);
 
-  /// Runs to the end. Throws Error state if ranks wait for ever. complete(transfer) is called for each that arrives.
+  /// Runs to the end. Throws Error state if ranks wait forever. complete(transfer) is called for each that arrives.
   template <typename Complete>
   Simulation run(Complete complete) {
     run_events();
@@ -99,7 +99,7 @@ class Engine : private Watcher {
     double handler_until = 0;  // when it can take the next inquiry
     double refused_at = -1;    // the last time
     // DRS_N with a list; `trying` is then the next to ask for
-    std::deque<TransferId> listed;        // as a receiver: who waits
+    std::deque<TransferId> listed;        // as a receiver: the transfers that wait
     std::uint32_t parts_to_come = 0;      // of messages that it has granted
     Bytes bytes_to_come = 0;              // in these parts
     std::uint32_t asked = no_transfer;    // as a sender: inquiry without an answer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRS_N with a list at the receiver, which 004 s.6 leaves open: an inquiry that finds it busy is noted and granted when
 // its turn comes, so there is one inquiry for each message and no release. With early_bytes the next is granted when
-// no more than so many bytes are to come: a message is then two transfers, one behind the other, whose software is
+// no more than a number of bytes are to come: a message is then two transfers, back to back, whose software is
 // counted once, and the end of the first says how far the message is.
 //
 // Handlers interrupt a processor as they do with refusals; a grant from the list costs the receiver am_send.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double slack = 1e-9;    // relative: below it two rates are the same, a resource is full
 constexpr double noise = 1e-12;   // of a resource's scale: what rounding leaves of a rate of 0
-constexpr int local_passes = 24;  // after so many the rest of the flows join at once
+constexpr int local_passes = 24;  // after these the rest of the flows join at once
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 //   rates are max-min fair  <=>  every flow runs at its own cap, or crosses a full resource on which no flow is faster
 //                                (its bottleneck; Bertsekas and Gallager, Data Networks, s.6.5)
 //
-// After a change only the flows that it touches are filled anew, the others keep their rates; then the condition is
+// After a change only the flows that it touches are filled again, the others keep their rates; then the condition is
 // checked on every resource touched, and flows for which it fails join, until it holds for all. So the rates are exact,
 // and a change costs as much as the flows whose rates it changes (and their neighbours on full resources).
 #pragma once
@@ -53,7 +53,7 @@ class MaxMin {
     ResourceId filled_bottleneck = -1;
     double limit = 0;            // cap, or less where it is the only one to be filled on a resource ...
     ResourceId limited_by = -1;  // ... this one
-    std::uint32_t joined = 0;    // the round in which it is filled anew
+    std::uint32_t joined = 0;    // the round in which it is filled again
     bool frozen = false;
     bool present = false;
     std::vector<Use> over;

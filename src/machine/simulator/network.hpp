@@ -58,7 +58,7 @@ class Network {
   /// To be called when all events of a time are done, before the next ones.
   void settle(double now);
 
-  /// Of all messages under way, at this time.
+  /// Of all messages in flight, at this time.
   std::vector<std::pair<TransferId, double>> bytes_left(double now) const;
   /// After a time that was passed over: what it has left then. The events of its end must be off the queue.
   void set_bytes_left(TransferId id, double left, double now);

@@ -181,7 +181,7 @@ class Compiler {
     writer.add(OpKind::wait_all);
   }
 
-  /// The same for both partners, who are told apart by who sends which of the two transfers.
+  /// The same for both partners, which differ by which of the two transfers they send.
   std::uint32_t meeting_of(TransferId out, TransferId in, Rank rank, Rank partner) {
     const auto [entry, is_new] =
         meeting_ids_.try_emplace(std::min(out, in), static_cast<std::uint32_t>(program_.meetings.size()));

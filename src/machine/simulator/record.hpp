@@ -28,7 +28,7 @@ class Record {
     if (--a.count == 0) a.since = now;
   }
 
-  /// So many windows like that from `begin` to `end`, `seconds` in all, are passed over.
+  /// That many windows like that from `begin` to `end`, `seconds` in all, are passed over.
   void skip(Rank rank, double windows, double seconds, double begin_time, const RankTimes& begin,
             const RankTimes& end) {
     RankTimes& times = of(rank);

@@ -33,9 +33,9 @@ Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
   return sum;
 }
 
-/// What the system holds besides the user's buffers (Machine::async_copies).
+/// What the system holds in addition to the user's buffers (Machine::async_copies).
 struct Copies {
-  bool out = false;  // all sends are under way at once
+  bool out = false;  // all sends are active at once
   bool in = false;   // all receives are posted at once
 };
 Pace simulated_pace(std::string_view executor) {

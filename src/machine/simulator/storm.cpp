@@ -63,7 +63,7 @@ double Engine::windows_ahead(const Storm::Snapshot& begin, const Storm::Snapshot
   return most;
 }
 
-/// Whether an event comes later when repeats are passed over; ends of work and of messages are worked out anew.
+/// Whether an event comes later when repeats are passed over; ends of work and of messages are computed again.
 bool Engine::moves_with_storm(const Event& event) const {
   return repeats(event.kind) || event.kind == EventKind::work_ends || event.kind == EventKind::flow_ends ||
          (event.kind == EventKind::port_ready && network_.is_turned_away(event.id));

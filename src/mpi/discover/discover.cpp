@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ways for ranks to learn their sources; nuice/mpi/discover.hpp has their ideas and costs.
 //
-// A rank that is through may begin the next call while another still receives from any source in this one. Calls
-// therefore use two tags in turn: nobody comes two calls ahead, as each has a step that all ranks must take part in.
+// A rank that has finished may begin the next call while another still receives from any source in this one. Calls
+// therefore use two tags in turn: no rank comes two calls ahead, as each has a step that all ranks must take part in.
 #include "mpi/discover/discover.hpp"
 
 #include <algorithm>

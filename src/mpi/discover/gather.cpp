@@ -36,7 +36,7 @@ std::vector<int> begins_of(const std::vector<int>& counts) {
   return begin;
 }
 
-/// Collective. An item is `width` values one behind the other, which travel as they lie in memory: all ranks run the same
+/// Collective. An item is `width` values back to back, which travel as they lie in memory: all ranks run the same
 /// program. On rank `root`, or on all ranks if that is no_rank; nothing on the others.
 template <typename T>
 Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int width, Rank root = no_rank) {

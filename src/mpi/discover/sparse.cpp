@@ -10,7 +10,7 @@
 
 namespace nuice::mpi {
 
-/// What MPI may be at work on until the end; left to it when nobody waits any more.
+/// What MPI may be at work on until the end; left to it when no rank waits any more.
 struct SparseExchange::Pending {
   // Requests: the next message from anybody, the sum, and what this rank has written.
   static constexpr std::size_t receive = 0;
@@ -71,7 +71,7 @@ struct SparseExchange::Pending {
     in.add(status.MPI_SOURCE, std::span(buffer).first(static_cast<std::size_t>(count)));
     post_receive();
   }
-  /// Nobody writes any more: all have joined the sum.
+  /// No rank writes any more: all have joined the sum.
   void finish() {
     must(MPI_Cancel(&requests[receive]), "MPI_Cancel");
     must(MPI_Wait(&requests[receive], MPI_STATUS_IGNORE), "MPI_Wait");

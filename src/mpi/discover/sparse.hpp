@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges of short messages whose receivers do not know who will write, in memory of the order of a rank's own messages:
+// Exchanges of short messages whose receivers do not know which ranks will write, in memory of the order of a rank's own messages:
 // nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010), which ends with a sum over all ranks that is wanted anyway.
 //
 //   SparseExchange sparse(comm, tag);                     // and tag + 1
@@ -26,13 +26,13 @@ class SparseExchange {
   /// first_tag and the next are used for nothing else on comm.
   SparseExchange(const Communicator& comm, int first_tag) : comm_(comm), first_tag_(first_tag) {}
 
-  /// One message: bytes, and to or from whom.
+  /// One message: bytes, and the rank to or from which it goes.
   struct Item {
     Rank partner;
     std::size_t begin;
     std::size_t end;
   };
-  /// Messages one behind the other.
+  /// Messages back to back.
   struct Box {
     std::vector<std::byte> bytes;
     std::vector<Item> items;
@@ -59,7 +59,7 @@ class SparseExchange {
 
   const Communicator& comm_;
   int first_tag_;
-  int turn_ = 0;  // of the two tags: nobody is two runs ahead, since all take part in each run's sum
+  int turn_ = 0;  // of the two tags: no rank is two runs ahead, since all take part in each run's sum
   Box in_;
 };
 

@@ -35,7 +35,7 @@ std::uint64_t host_number() {
 /// An allgather of 8 bytes takes one step less than a meeting, and 64 KiB.
 constexpr Rank most_that_all_know = 8192;
 
-/// What MPI may be at work on until the end; left to it when nobody waits any more.
+/// What MPI may be at work on until the end; left to it when no rank waits any more.
 struct Pending {
   std::vector<std::byte> mine;
   std::uint64_t mine_bytes = 0;

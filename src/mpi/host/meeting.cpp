@@ -14,7 +14,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Ranks one behind the other.
+/// Ranks back to back.
 struct Run {
   Rank first;
   Rank count;
@@ -25,7 +25,7 @@ struct Visitor {
   Rank rank;
 };
 
-/// Those who have come to this rank, by number and rank.
+/// The ranks that have come to this rank, by number and rank.
 std::vector<Visitor> receive_visitors(const Communicator& comm, Rank keeper, std::uint64_t mine) {
   SparseExchange sparse(comm, meeting_tag());
   SparseExchange::Box box;
@@ -54,7 +54,7 @@ std::vector<Run> runs_of(std::span<const Visitor> visitors) {
   return runs;
 }
 
-/// What all are told; kept until it has left, or left to MPI when nobody waits any more.
+/// What all are told; kept until it has left, or left to MPI when no rank waits any more.
 class Answers {
  public:
   Answers(const Communicator& comm, std::vector<Visitor> visitors)
@@ -71,7 +71,7 @@ class Answers {
     for (const auto& runs : pending_->groups) pending_->sizes.push_back(static_cast<int>(runs.size()));
   }
 
-  /// keeper: who tells this rank.
+  /// keeper: the rank that tells this one.
   std::vector<Run> exchange(Rank keeper) {
     Pending& p = *pending_;
     try {

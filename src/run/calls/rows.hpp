@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom a rank sends how much in a collective call, from the call's arguments.
+// How much a rank sends to which rank in a collective call, from the call's arguments.
 #pragma once
 
 #include <mpi.h>

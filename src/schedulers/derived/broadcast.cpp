@@ -5,7 +5,7 @@
 // in a broadcast to all, place p is rank (root + p) mod n, as the paper's "without loss of generality 0". n
 // is the length of the chain, b the bytes of the message.
 //   LIB: the root sends to one after the other. n - 1 steps, (n - 1) (alpha + b beta). REB (fig. 9): in step
-//   j = 1, 2, ... whoever has the message sends it N / 2^j places on, N the power of two from n on; who is
+//   j = 1, 2, ... a rank that has the message sends it N / 2^j places on, N the power of two from n on; a rank that is
 //   not there is left out. ceil(log2 n) steps, each alpha + b beta. In the second step the paper has
 //   processor N/2 send to 3N/2; the figure gives 3N/4.
 #include <algorithm>

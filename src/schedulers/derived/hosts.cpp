@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedules for hosts with several ranks, one port each (after 000 s.2.1: what may contend is a port, not a processor).
 //
-// A message between two hosts stands for the ranks' messages between them, one behind the other by (src, dst). A piece of it
+// A message between two hosts stands for the ranks' messages between them, back to back by (src, dst). A piece of it
 // is then pieces of those: Bundles translates. Straight (make_host_schedule), the pieces of one transfer between hosts
 // become one transfer after the other; combined, they stay one transfer, between the first ranks of the hosts.
 //

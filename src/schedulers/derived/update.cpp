@@ -22,7 +22,7 @@ namespace {
 
 constexpr PhaseId no_phase = std::numeric_limits<PhaseId>::max();
 
-/// Moving one message costs about as much as planning this many anew: a path leads to ranks all over the memory.
+/// Moving one message costs about as much as planning this many again: a path leads to ranks all over the memory.
 constexpr MessageId messages_per_move = 8;
 /// That coloring takes.
 constexpr MessageId most_messages_to_plan_anew = MessageId{1} << 29;

@@ -42,7 +42,7 @@ struct State {
   void take_out(Rank src, Rank dst, PhaseId phase);
   void put_in(Rank src, Rank dst);
   std::size_t empty_high_phases(std::size_t most_moves);
-  /// Paths have become dearer than planning anew.
+  /// Paths have become more expensive than planning again.
   bool is_worth_planning_anew() const;
   void plan_anew();
   std::size_t finish(bool is_done);

@@ -40,7 +40,7 @@ struct Audit {
     return std::nullopt;
   }
 
-  /// Whoever is at a place that was left must be a message that says so too.
+  /// The message at a place that was left must name that place too.
   std::optional<Violation> place_left(Rank src, Rank dst, PhaseId phase) const {
     const Rank receiver = state.grid.receiver_of(src, phase);
     const Rank sender = state.grid.sender_to(dst, phase);

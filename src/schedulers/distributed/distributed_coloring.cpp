@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schedule that ranks make when each knows its own messages only (side.hpp), made here by one who knows all: what
+// The schedule that ranks make when each knows its own messages only (side.hpp), made here by one process that knows all: what
 // Planning::distributed gives, byte for byte.
 //
 // Cost: O(m (D + rounds)) at worst, some 10 letters a message; 60 bytes a message.

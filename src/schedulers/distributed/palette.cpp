@@ -39,7 +39,7 @@ void Palette::keep(std::span<const std::uint8_t> used) {
 }
 
 bool Palette::needs_more(std::uint64_t unsettled) {
-  // With a colour to spare at every rank, so many rounds settle more than a third of what is left (D = 64); with none, holes
+  // With a colour to spare at every rank, that many rounds settle more than a third of what is left (D = 64); with none, holes
   // vanish only where two of them meet, ever more rarely.
   // Where sizes are skewed a colour for the largest costs as much as hundreds of others, and patience less.
   const std::size_t patience = is_skewed() ? 256 : 16;

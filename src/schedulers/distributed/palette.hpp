@@ -50,7 +50,7 @@ class Palette {
   /// Forgets the colours that no message of any rank has. used: by colour.
   void keep(std::span<const std::uint8_t> used);
 
-  /// After a round, in which so many messages of all ranks were left without a colour: whether they lack colours, not time.
+  /// After a round, in which that many messages of all ranks were left without a colour: whether they lack colours, not time.
   bool needs_more(std::uint64_t unsettled);
   /// One colour more, or up to 1 in 128 where many messages are without one. unsettled: their sizes; the new limits are spread over
   /// them, every other time (of skewed ones, every eighth) from the largest on, else from the middle, as a large message may also send a smaller
@@ -59,7 +59,7 @@ class Palette {
 
  private:
   std::vector<Bytes> limits_;
-  std::size_t soon_ = 0;                // below so many colours the next one comes soon
+  std::size_t soon_ = 0;                // below that many colours the next one comes soon
   std::size_t step_;                    // at once at most
   std::size_t num_added_ = 0;           // times
   std::vector<std::uint64_t> history_;  // since colours were last added

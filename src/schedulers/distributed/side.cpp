@@ -68,7 +68,7 @@ void Turn::order_holes(const Side& side, Random& random) {
                            [&](const Hole& hole) { return side.bytes[hole.edge]; });
 }
 
-/// At least `wanted` colours that no message here has, if there are so many. Without random: the lowest, ascending.
+/// At least `wanted` colours that no message here has, if there are that many. Without random: the lowest, ascending.
 void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   free_.clear();
   const std::size_t size = palette_.size();
@@ -91,7 +91,7 @@ void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   if (random != nullptr) random->shuffle(std::span(free_));
 }
 
-/// no_colour if none is for messages of so many bytes.
+/// no_colour if none is for messages of that many bytes.
 Colour Turn::take_free(Bytes bytes) {
   for (std::size_t i = free_.size(); i-- > 0;) {
     if (!palette_.allows(free_[i], bytes)) continue;

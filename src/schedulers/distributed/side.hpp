@@ -2,7 +2,7 @@
 // Distributed edge colouring: one rank's part of it.
 //
 // Senders and receivers are the two sides of a bipartite graph, messages its edges, phases its colours; a rank is a vertex
-// on either side. The sides take turns. Whoever's turn it is holds all its messages without a colour: for each, the rank at
+// on either side. The sides take turns. A rank whose turn it is holds all its messages without a colour: for each, the rank at
 // the other end has sent a letter with colours that it keeps free for it. The rank
 //   * takes one of these that is free here too, and says so: settled;
 //   * or takes one that another of its messages has, which thereby loses it: a step along an alternating path (D. Koenig,
@@ -12,8 +12,8 @@
 // No two ranks are offered the same colour, so nothing that a rank decides can be refused, and nothing is ever locked: a
 // message without a colour is a hole that walks, and all holes walk at once.
 //
-// Beside the literature: the first rounds are those of Panconesi and Srinivasan (SIAM J. Computing 26, 1997), of Grable and
-// Panconesi (1997) and of Dubhashi, Grable and Panconesi (Theor. Computer Science 203, 1998), who draw colours and keep what
+// Next to the literature: the first rounds are those of Panconesi and Srinivasan (SIAM J. Computing 26, 1997), of Grable and
+// Panconesi (1997) and of Dubhashi, Grable and Panconesi (Theor. Computer Science 203, 1998), which draw colours and keep what
 // meets no other; the walks settle what these leave over, with hardly more colours than D. DRS_N (004 s.4) is the ancestor: a
 // rank that is refused turns to another message instead of waiting.
 //

@@ -10,7 +10,7 @@
 
 namespace nuice::distributed {
 
-/// By colour the phase that it becomes: as colours go, those that nobody uses left out. used: by colour, of all ranks.
+/// By colour the phase that it becomes: as colours go, those that no rank uses left out. used: by colour, of all ranks.
 std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used);
 
 /// A message that a rank sends, or receives, as a whole.
@@ -20,7 +20,7 @@ struct Placed {
   Bytes bytes;
 };
 
-/// As slice() has them: those of a phase in the order in which they stand here, the first send beside the first receive.
+/// As slice() has them: those of a phase in the order in which they stand here, the first send next to the first receive.
 /// O(n log n).
 std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed> receives);
 

@@ -15,7 +15,7 @@ namespace nuice::sched {
 /// topology.num_ranks() >= matrix.num_ranks().
 ///
 /// Each message, the largest first, takes the way that adds least to the sum over links of (bytes / capacity)^4; then
-/// everybody chooses again, until nobody moves or 8 times. The fourth power stands for the largest: links that are full
+/// every rank chooses again, until no rank moves or 8 times. The fourth power stands for the largest: links that are full
 /// count, and others only where there is a choice between them. Local search with this kind of potential ends in a
 /// pure equilibrium (congestion games, Rosenthal 1973).
 ///

@@ -3,7 +3,7 @@
 // receiver's and the links of its route (graph/routes.hpp).
 //
 // A bit per need and phase says whether the need is full there, so the phases that can take a message are found by
-// or-ing a few words. For each slot it is kept who has it, so that those in the way of a message can be put out.
+// or-ing a few words. For each slot its message is kept, so that those in the way of a message can be put out.
 // Memory: 4 bytes per slot of a port or link and phase.
 #pragma once
 
@@ -52,7 +52,7 @@ class Packing {
   bool is_full(Need need, PhaseId phase) const {
     return (full_[need * num_words_ + phase / 64] >> (phase % 64) & 1U) != 0;
   }
-  /// Who has the slots of a need in a phase; nobody for a free slot. Calls body(MessageId).
+  /// The messages that have the slots of a need in a phase; none for a free slot. Calls body(MessageId).
   template <typename Body>
   void for_occupants(Need need, PhaseId phase, Body body) const {
     for (std::size_t slot = first_slot_[need]; slot < first_slot_[need + 1]; ++slot)

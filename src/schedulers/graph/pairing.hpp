@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When two ranks meet if everybody meets everybody in pairs.
+// When two ranks meet if every rank meets every rank in pairs.
 //
 // For a power of two, ranks i and j meet in step (i xor j) - 1. The papers leave the other n open; there the
 // ranks follow the timetable of a round-robin tournament: for odd n, i and j meet in round (i + j) mod n, and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who sends to whom in which phase: a proper edge colouring of a bipartite graph that can be changed.
+// Which rank sends to which in which phase: a proper edge colouring of a bipartite graph that can be changed.
 //
 // Each rank has a cell for each phase in which it sends, and one for each in which it receives, by ascending phase.
 // In a rank with few idle phases a phase's cell is at about its own index, so it is found at once. 20 bytes per
@@ -56,7 +56,7 @@ class PhaseGrid {
   using Cells = std::vector<PhaseCell>;
   struct Phase {
     std::size_t size = 0;
-    std::vector<Rank> senders;  // all who send in it; also some who did, or twice
+    std::vector<Rank> senders;  // all that send in it; also some that did, or twice
   };
 
   void enter(PhaseId phase, Rank src);

@@ -4,7 +4,7 @@
 // A graph of degree D with n vertices on each side is an array of n * D edges, ordered by sender: the edges of sender
 // v are at the places v * D .. v * D + D - 1. A graph of degree 1 is a perfect matching. Both steps work inside the
 // array, so a graph is a span of it:
-//   halve()          degree D -> two graphs of degree D / 2, one behind the other      O(n D)
+//   halve()          degree D -> two graphs of degree D / 2, back to back      O(n D)
 //   split_matching() degree D -> one of degree D - 1 and a perfect matching behind it  O(n D + n log n) expected
 // Memory: 20.5 bytes per edge, of which there are at most 2 messages + D.
 #pragma once

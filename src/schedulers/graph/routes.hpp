@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The links that each message crosses, as far as they matter, and who uses them in a phase. For schedulers without
+// The links that each message crosses, as far as they matter, and which messages use them in a phase. For schedulers without
 // link contention (rs_nl, rs_nlh, link_coloring, link_list, path_coloring, path_list).
 //
 // A link that no more messages cross than it has slots never stands in the way and is left out; the others are numbered

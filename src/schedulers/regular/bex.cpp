@@ -3,7 +3,7 @@
 // 1 mod n. With some messages left out it is called balanced scheduling (BS, 001 s.4.3), so bex and bs share
 // this file.
 //
-// Why: PEX talks inside clusters of ranks in its first steps and between them in all others, when everybody
+// Why: PEX talks inside clusters of ranks in its first steps and between them in all others, when every rank
 // goes through the root of a fat tree at once. Moving all ranks on by one moves one rank of every cluster
 // into its neighbour's place, so that crossings happen in the first steps and local exchanges in later ones.
 // For 8 ranks in two clusters of four that is the best possible: 2 of 4 exchanges cross in every step, all 4

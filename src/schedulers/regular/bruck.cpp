@@ -33,7 +33,7 @@ namespace {
 struct Leg {
   std::int64_t length;
   std::int64_t stride;
-  std::int64_t port_ranks;  ///< So many places, one behind the other, share a port.
+  std::int64_t port_ranks;  ///< That many places, back to back, share a port.
 
   std::int64_t coordinate(Rank place) const { return place / stride % length; }
   Rank moved(Rank place, std::int64_t shift) const {

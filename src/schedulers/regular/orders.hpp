@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules that a rank can make of its own messages alone, once it knows who sends to it (004 s.3): the orders of a complete
-// exchange, in which the phase of a message follows from its two ranks, and that in which AC sends. Whoever has the whole matrix
+// Schedules that a rank can make of its own messages alone, once it knows its sources (004 s.3): the orders of a complete
+// exchange, in which the phase of a message follows from its two ranks, and that in which AC sends. A rank with the whole matrix
 // uses the same functions (lp.cpp, bex.cpp, lex.cpp, ac.cpp), so that both make the same schedule.
 #pragma once
 

@@ -10,7 +10,7 @@
 // 001 needs a power of two. For other n (ours): with p the largest power of two below n, rank p + r first
 // hands all it has to rank r, the p ranks go through their steps, and rank r hands rank p + r what is for it:
 // two more steps. Cost: O((messages + n) log n) time; the schedule has a piece (24 bytes) for every hop of every
-// message, on average (log2 n) / 2 of them where everybody sends to everybody, and 8 bytes per message beside it.
+// message, on average (log2 n) / 2 of them where every rank sends to every rank, and 8 bytes per message next to it.
 #include <bit>
 #include <vector>
 

@@ -51,7 +51,7 @@ namespace {
 constexpr unsigned most_seconds_for_an_input = 20;
 constexpr std::size_t most_bytes = 4096;
 
-std::string current;      // the input under way
+std::string current;      // the input that is running
 std::string failed_path;  // where it goes if it ends the program
 std::uint64_t runs = 0;   // inputs so far
 

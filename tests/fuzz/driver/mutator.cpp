@@ -97,7 +97,7 @@ void Mutator::change(std::string& text, const std::vector<std::string>& inputs) 
   }
 }
 
-/// Another number in the place of one, or a little more or less.
+/// Another number instead of one, or a little more or less.
 void Mutator::change_number(std::string& text) {
   const std::size_t from = below(text.size());
   const auto begin = static_cast<std::size_t>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What InfiniBand's tools print of a fabric: the file of cables and the file of tables, one behind the other.
+// What InfiniBand's tools print of a fabric: the file of cables and the file of tables, back to back.
 #include <unistd.h>
 
 #include <algorithm>

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto topology = make_topology(spec);
     const Rank num_ranks = topology->num_ranks();
     fuzz::require(num_ranks > 0, "a network without ranks");
-    if (num_ranks > 100'000) return;  // a line of so many has routes as long
+    if (num_ranks > 100'000) return;  // a line of these has routes as long
     std::vector<LinkId> route;
     for (const Rank src : {Rank{0}, num_ranks / 3, num_ranks - 1}) {
       for (const Rank dst : {num_ranks - 1, num_ranks / 2, Rank{0}}) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans on so many communicators: freed one by one, all kept as long as MPI has more, and one where MPI has
+"""Plans on many communicators: freed one by one, all kept as long as MPI has more, and one where MPI has
 none left, which must be refused by name on all ranks; then there is room again for a plan.
 """
 

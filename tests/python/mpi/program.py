@@ -311,7 +311,7 @@ def test_wrong_buffers_on_all_ranks() -> None:
 
 
 def test_wrong_on_one_rank_only() -> None:
-    """That rank gets what it did wrong, the others an Error with its name; nobody waits for ever."""
+    """That rank gets what it did wrong, the others an Error with its name; no rank waits forever."""
     if size == 1:
         return
     last = rank == size - 1
@@ -587,7 +587,7 @@ def wait_when_nobody_else_is_in_it(exchange: nuice.mpi.Exchange) -> None:
 
 
 def test_an_exchange_in_two_threads() -> None:
-    """Rank 1 waits for rank 0, which starts when it has heard that nobody else can do so meanwhile."""
+    """Rank 1 waits for rank 0, which starts when it has heard that no other rank can do so meanwhile."""
     if size == 1:
         return
     with ring(executor="async") as plan:

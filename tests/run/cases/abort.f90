@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! mpi_abort with a nonblocking exchange under way that nobody else joins.
+! mpi_abort with an active nonblocking exchange that no other rank joins.
 program abort
   use mpi
   implicit none

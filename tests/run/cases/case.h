@@ -34,7 +34,7 @@ static inline void say(const char* what, const void* at, size_t n, long wrong) {
   fflush(stdout);
 }
 
-/// Blocks of different lengths for everybody: base + 7 * from + 3 * to.
+/// Blocks of different lengths for every rank: base + 7 * from + 3 * to.
 struct Blocks {
   int *out, *out_at, *in, *in_at;
   unsigned char *send, *receive;

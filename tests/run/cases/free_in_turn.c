@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring of its own for some steps each, which is freed while its last exchange is under way. most steps
+// A ring of its own for some steps each, which is freed while its last exchange is active. most steps
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

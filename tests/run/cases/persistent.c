@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Persistent requests and others mixed, walls included; some are freed and made anew with the same handle.
+// Persistent requests and others mixed, walls included; some are freed and made again with the same handle.
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 1 sends to rank 0, which sends to nobody and therefore says sendcount 0.
+// Rank 1 sends to rank 0, which sends nothing and therefore passes sendcount 0.
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

@@ -71,7 +71,7 @@ ENDS = {
 CLUSTERS = {256: (6, 48), 512: (4, 46), 1024: (3, 18)}
 NETS = 2  # 002: 10
 PROGRAMS = (("wolff", "", 16), ("wolff", "", 32), ("lee", "25", 32), ("lee", "50", 32))
-LAYER = {"ST-NC-O": "AM-NC-O"}  # one layer of ours, other costs
+LAYER = {"ST-NC-O": "AM-NC-O"}  # one layer, other costs
 
 
 @dataclass(frozen=True)
