@@ -10,7 +10,7 @@
 #   make bench      the figures of docs/explanation/results.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
 #   make test-mpich  the library, C, Fortran and Python with the MPICH wheel, by its own ABI and that of MPI 5; installs it in build/mpich
-#   make test-suites  the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR) under the library for unmodified programs
+#   make test-suites  the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR; tools/mpich_source.sh fetches it) under the library for unmodified programs
 #   make bench-peers  the programs compared with fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make bench-advance MPI_ADVANCE_SRC=DIR  MPI Advance as a peer, built from its sources; as root
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root (HEFFTE_SRC=DIR: heFFTe too)

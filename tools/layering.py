@@ -45,6 +45,7 @@ ALLOWED = {
     "exchange/shared_memory": EXECUTORS,
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
     "exchange/choose": PLANNING | {"exchange/plan", "exchange/contest"},
+    "exchange/calls": PLANNING | {"exchange/exec", "exchange/plan", "exchange/shared_memory"},
     "exchange/plan": PLANNING
     | EXECUTORS
     | {
@@ -72,6 +73,7 @@ ALLOWED = {
         "exchange",
         "exchange/bind",
         "exchange/plan",
+        "exchange/calls",
         "halo",
     },
     "petsc": {"capi", "exchange/contest"},
@@ -114,7 +116,7 @@ HEADERS = {
     },
     "advise": {"plan/advise", "plan/wisdom"},
     "scale": {"plan/at_scale"},
-    "mpi": {"mpi/agree", "mpi/discover"},
+    "mpi": {"mpi/agree", "mpi/discover", "mpi/observer"},
     "exchange/bind": {"mpi/exchange"},
     "exchange/plan": {
         "mpi/alltoallv",
@@ -122,6 +124,7 @@ HEADERS = {
         "mpi/exchanger",
         "mpi/options",
         "mpi/plan",
+        "mpi/several",
         "mpi/sparse_alltoallv",
     },
     "halo": {"mpi/halo", "mpi/halo_field"},
@@ -147,6 +150,7 @@ MPI_LAYERS = {
     "mpi",
     "exchange/bind",
     "exchange/exec",
+    "exchange/calls",
     "exchange/choose",
     "exchange/combine",
     "exchange/credit",

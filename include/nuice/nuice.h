@@ -82,11 +82,27 @@ typedef struct nuice_matrix nuice_matrix;     /**< The bytes from each rank to e
 typedef struct nuice_schedule nuice_schedule; /**< Phases of transfers of pieces of messages. */
 typedef struct nuice_advice nuice_advice;     /**< What there was to choose from, and why. */
 
+/** What a profiler is told of: nuice/mpi/observer.hpp says when. */
+typedef enum nuice_region {
+  NUICE_REGION_PLAN = 0,
+  NUICE_REGION_EXCHANGE = 1,
+  NUICE_REGION_PHASE = 2
+} nuice_region;
+/** What is called, with data and what tells exchanges, or phases, apart. Functions may be NULL, and must not call the library. */
+typedef struct nuice_observer {
+  void (*begin)(void* data, nuice_region region, int64_t which);
+  void (*end)(void* data, nuice_region region, int64_t which);
+  void* data;
+} nuice_observer;
+
 /** Not collective. One line about the last call of this thread that failed; "" before any. Valid until the next
  * call of this thread that fails. Never NULL. */
 NUICE_API const char* nuice_error_text(void);
 
 #ifndef NUICE_NO_MPI
+/** Not collective. Calls observer's functions from now on, of which a copy is kept; NULL: none. Not while another thread is in a call. */
+NUICE_API int nuice_observe(const nuice_observer* observer);
+
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
 /** Collective over comm, which may be freed afterwards. ranks, bytes: num_destinations each, the ranks to which this rank sends, and how
@@ -291,6 +307,12 @@ NUICE_API int nuice_start(nuice_request request);
 NUICE_API int nuice_test(nuice_request request, int* done);
 /** nuice_exchange_wait(). */
 NUICE_API int nuice_wait(nuice_request request);
+/** As MPI_Pready, for a request with the option parts (info key "nuice", "parts=true"), after nuice_start(), which then sends nothing:
+ * block i may leave. From any thread, while another waits. Once for each block. Errors: state before nuice_start() and the
+ * second time; invalid_argument for another block; not_applicable without the option. */
+NUICE_API int nuice_ready(nuice_request request, int i);
+/** As MPI_Parrived. From any thread. arrived: 1 when block i is here. */
+NUICE_API int nuice_arrived(nuice_request request, int i, int* arrived);
 /** nuice_exchange_free(). */
 NUICE_API int nuice_free(nuice_request* request);
 /** As MPI_Waitall, for exchanges of any kind: returns when all that are active are complete. NULL, and those that were not started,
@@ -306,6 +328,58 @@ NUICE_API int nuice_waitall_mpi_f(int count, const nuice_request requests[], int
 NUICE_API int nuice_waitany(int count, const nuice_request requests[], int* index);
 /** Does not wait. indices: room for count; the num_done that are complete now and were active before. */
 NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num_done, int indices[]);
+
+/* ---- The same without init -------------------------------------------------------------------------------------------------
+ *
+ *   nuice_alltoallv(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);   // for MPI_Alltoallv(...): the same arguments
+ *
+ * Collective over comm, as MPI's calls of these names; results are the same. No plan is made, so counts may differ in every
+ * call, on any ranks. What the last 16 different calls needed is kept with comm and found again without communication.
+ * Errors: in the first call on comm as above, on all ranks. Later a rank with an error tells the others, which return it from this call
+ * or their next one; every later call on comm returns it, too. A message that is expected and not sent is waited for, as by
+ * MPI; NUICE_OPTIONS="watchdog=10s" ends that with the names of the ranks. */
+
+/** send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallv(const void* send, const int send_counts[], const int send_displs[],
+                              MPI_Datatype send_type, void* receive, const int receive_counts[],
+                              const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_alltoallv_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                                MPI_Datatype send_type, void* receive, const MPI_Count receive_counts[],
+                                const MPI_Aint receive_displs[], MPI_Datatype receive_type, MPI_Comm comm);
+/** Displacements in bytes, a type for each block. send may be MPI_IN_PLACE. */
+NUICE_API int nuice_alltoallw(const void* send, const int send_counts[], const int send_displs[],
+                              const MPI_Datatype send_types[], void* receive, const int receive_counts[],
+                              const int receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_alltoallw_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                                const MPI_Datatype send_types[], void* receive,
+                                const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
+                                const MPI_Datatype receive_types[], MPI_Comm comm);
+/** One block for each neighbour of comm, which has a topology. */
+NUICE_API int nuice_neighbor_alltoallv(const void* send, const int send_counts[], const int send_displs[],
+                                       MPI_Datatype send_type, void* receive, const int receive_counts[],
+                                       const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_neighbor_alltoallv_c(const void* send, const MPI_Count send_counts[],
+                                         const MPI_Aint send_displs[], MPI_Datatype send_type, void* receive,
+                                         const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
+                                         MPI_Datatype receive_type, MPI_Comm comm);
+/** One block for each neighbour of comm, a type for each block, displacements in bytes. */
+NUICE_API int nuice_neighbor_alltoallw(const void* send, const int send_counts[],
+                                       const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                       void* receive, const int receive_counts[],
+                                       const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
+                                       MPI_Comm comm);
+/** The same with counts of 64 bits. */
+NUICE_API int nuice_neighbor_alltoallw_c(const void* send, const MPI_Count send_counts[],
+                                         const MPI_Aint send_displs[], const MPI_Datatype send_types[],
+                                         void* receive, const MPI_Count receive_counts[],
+                                         const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
+                                         MPI_Comm comm);
+/** All of the calls without init; otherwise as nuice_alltoallv_init_f(). */
+NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
+                                nuice_fint comm, const char* fault);
 
 /** The messages that nuice_sparse_alltoallv() has received. */
 typedef struct nuice_received nuice_received;

@@ -8,6 +8,7 @@
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
+#include "nuice/mpi/observer.hpp"
 
 namespace nuice::capi {
 namespace {
@@ -132,4 +133,46 @@ int nuice_exchange_free(nuice_exchange** exchange) {
   const int status = with(
       *exchange, [](nuice_exchange& held) { std::visit([](auto& bound) { bound.free(); }, held.bound); });
   return status == NUICE_OK ? free_handle(exchange) : status;
+}
+
+namespace {
+
+nuice_observer observer_of_c = {nullptr, nullptr, nullptr};
+
+}  // namespace
+
+int nuice_observe(const nuice_observer* observer) {
+  return guarded([&] {
+    using nuice::mpi::Region;
+    nuice::mpi::set_observer({});
+    observer_of_c = observer == nullptr ? nuice_observer{nullptr, nullptr, nullptr} : *observer;
+    if (observer == nullptr) return;
+    nuice::mpi::set_observer({.begin =
+                                  [](void* data, Region region, std::int64_t which) {
+                                    if (observer_of_c.begin != nullptr)
+                                      observer_of_c.begin(data, static_cast<nuice_region>(region), which);
+                                  },
+                              .end =
+                                  [](void* data, Region region, std::int64_t which) {
+                                    if (observer_of_c.end != nullptr)
+                                      observer_of_c.end(data, static_cast<nuice_region>(region), which);
+                                  },
+                              .data = observer->data});
+  });
+}
+
+// From any thread: not one call at a time.
+
+int nuice_ready(nuice_request request, int i) {
+  return guarded_mpi([&] {
+    if (i < 0) refuse("there is no message " + std::to_string(i));
+    by_message(at(request, "request")).ready(static_cast<std::size_t>(i));
+  });
+}
+
+int nuice_arrived(nuice_request request, int i, int* arrived) {
+  return guarded_mpi([&] {
+    if (i < 0) refuse("there is no message " + std::to_string(i));
+    at(arrived, "arrived") = by_message(at(request, "request")).arrived(static_cast<std::size_t>(i)) ? 1 : 0;
+  });
 }

@@ -58,6 +58,30 @@ module nuice
     NUICE_ERR_STATE = 7, NUICE_ERR_MPI = 8, NUICE_ERR_TIMEOUT = 9, NUICE_ERR_DEVICE = 10
   integer, parameter, public :: NUICE_FORWARDS = 0, NUICE_BACKWARDS = 1
 
+  interface nuice_alltoallv
+    module procedure alltoallv_once
+#ifdef NUICE_MPI_F08
+    module procedure alltoallv_once_f08
+#endif
+  end interface
+  interface nuice_alltoallw
+    module procedure alltoallw_once
+#ifdef NUICE_MPI_F08
+    module procedure alltoallw_once_f08
+#endif
+  end interface
+  interface nuice_neighbor_alltoallv
+    module procedure neighbor_alltoallv_once
+#ifdef NUICE_MPI_F08
+    module procedure neighbor_alltoallv_once_f08
+#endif
+  end interface
+  interface nuice_neighbor_alltoallw
+    module procedure neighbor_alltoallw_once
+#ifdef NUICE_MPI_F08
+    module procedure neighbor_alltoallw_once_f08
+#endif
+  end interface
   interface nuice_alltoallv_init
     module procedure alltoallv_init
 #ifdef NUICE_MPI_F08
@@ -149,6 +173,8 @@ module nuice
 #endif
   end interface
 
+  public :: nuice_alltoallv, nuice_alltoallw, nuice_neighbor_alltoallv, nuice_neighbor_alltoallw, &
+    nuice_ready, nuice_arrived
   public :: nuice_alltoallv_init, nuice_alltoallw_init, nuice_neighbor_alltoallv_init, &
     nuice_neighbor_alltoallw_init, nuice_start, nuice_test, nuice_wait, nuice_free, nuice_waitall, nuice_waitany, &
     nuice_testsome, nuice_waitall_mpi, nuice_sparse_alltoallv, nuice_received_size, nuice_received_message, &
@@ -575,6 +601,7 @@ contains
   end subroutine
 
 #include "nuice_alltoallv.inc"
+#include "nuice_once.inc"
 #include "nuice_planner.inc"
 #ifdef NUICE_MPI_F08
 #include "nuice_f08.inc"

@@ -90,6 +90,27 @@ module nuice_c
       type(c_ptr), intent(inout) :: request
       integer(c_int) :: status
     end function
+    function c_ready(request, i) bind(c, name="nuice_ready") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: request
+      integer(c_int), value :: i
+      integer(c_int) :: status
+    end function
+    function c_arrived(request, i, arrived) bind(c, name="nuice_arrived") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: request
+      integer(c_int), value :: i
+      integer(c_int), intent(inout) :: arrived
+      integer(c_int) :: status
+    end function
+    function c_alltoallv_f(call, send, receive, comm, fault) bind(c, name="nuice_alltoallv_f") result(status)
+      import :: c_blocks, c_char, c_int
+      integer(c_int), value :: call
+      type(c_blocks), intent(in) :: send, receive
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: fault(*)
+      integer(c_int) :: status
+    end function
     function c_error_text() bind(c, name="nuice_error_text") result(text)
       import :: c_char, c_double, c_int, c_int64_t, c_ptr
       type(c_ptr) :: text

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/call.hpp"
 
+#include "mpi/observing.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -27,6 +28,15 @@ void must_duplicate(int code) {
                                  "communicator share two): free some; "
                                : "";
   throw Error(ErrorCode::mpi, hint + error_text(code, "MPI_Comm_idup"));
+}
+
+std::atomic<const Observer*> current_observer = nullptr;
+
+void set_observer(const Observer& observer) {
+  static Observer kept;
+  current_observer = nullptr;
+  kept = observer;
+  if (observer.begin != nullptr || observer.end != nullptr) current_observer = &kept;
 }
 
 bool is_finalized() {

@@ -4,8 +4,8 @@
 
 usage: mpich_coll.py MPICH/test/mpi --include DIR... --library libnuice.so --mpicc CC --mpiexec MPIEXEC [--work DIR]
 
-The sources stay where they are; what is made of them lies in --work (a temporary folder). Blocking calls become init, start, wait
-and free; persistent ones their twins. MPICH's helpers are replaced by the few that these tests use.
+The sources stay where they are; what is made of them lies in --work (a temporary folder). Every call becomes its twin; with --init
+blocking ones become init, start, wait and free. MPICH's helpers are replaced by the few that these tests use.
 """
 
 from __future__ import annotations
@@ -73,12 +73,24 @@ static inline void test_run(int status, nuice_request x) {
 }
 #define TEST_ONCE(call, comm, ...) do { \\
     nuice_request x_ = NULL; const int status_ = call(__VA_ARGS__, comm, MPI_INFO_NULL, &x_); test_run(status_, x_); } while (0)
+#ifdef TEST_INIT
 #define test_alltoallv(a, b, c, d, e, f, g, h, comm) TEST_ONCE(nuice_alltoallv_init, comm, a, b, c, d, e, f, g, h)
 #define test_alltoallw(a, b, c, d, e, f, g, h, comm) TEST_ONCE(nuice_alltoallw_init, comm, a, b, c, d, e, f, g, h)
 #define test_neighbor_alltoallv(a, b, c, d, e, f, g, h, comm) \\
   TEST_ONCE(nuice_neighbor_alltoallv_init, comm, a, b, c, d, e, f, g, h)
 #define test_neighbor_alltoallw(a, b, c, d, e, f, g, h, comm) \\
   TEST_ONCE(nuice_neighbor_alltoallw_init, comm, a, b, c, d, e, f, g, h)
+#else
+static inline void test_must(int status) {
+  if (status == NUICE_OK) return;
+  fprintf(stderr, "%s\\n", nuice_error_text());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+#define test_alltoallv(...) test_must(nuice_alltoallv(__VA_ARGS__))
+#define test_alltoallw(...) test_must(nuice_alltoallw(__VA_ARGS__))
+#define test_neighbor_alltoallv(...) test_must(nuice_neighbor_alltoallv(__VA_ARGS__))
+#define test_neighbor_alltoallw(...) test_must(nuice_neighbor_alltoallw(__VA_ARGS__))
+#endif
 #endif
 """
 
@@ -125,6 +137,7 @@ def main() -> None:
     parser.add_argument("--mpicc", default="mpicc")
     parser.add_argument("--mpiexec", default="mpiexec")
     parser.add_argument("--work", type=Path)
+    parser.add_argument("--init", action="store_true", help="blocking calls by init, start, wait and free")
     args = parser.parse_args()
     work = args.work or Path(tempfile.mkdtemp())
     work.mkdir(parents=True, exist_ok=True)
@@ -140,6 +153,7 @@ def main() -> None:
                 "-O1",
                 "-w",
                 "-DTEST_NEIGHB_COLL=1",
+                *(["-DTEST_INIT"] if args.init else []),
                 *includes,
                 str(work / f"{name}.c"),
                 str(library),

@@ -185,6 +185,30 @@ contains
     end do; call nuice_free(x)
   end subroutine
 
+  !> Without init; in the first call on a communicator all ranks hear of an error, and it stays good.
+  subroutine test_once(s, sc, sd, r, rc, rd)
+    real(real64), intent(in) :: s(:)
+    real(real64), intent(inout) :: r(:)
+    integer, intent(in) :: sc(:), sd(:), rc(:), rd(:)
+    real(real64) :: expected(size(r)), spread(2 * size(r))
+    integer :: i, stat
+    character(200) :: errmsg
+    call nuice_alltoallv(s, sc, [(0.5, i = 1, num_ranks)], real_type, r, rc, rd, real_type, world, stat, errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'integers of 32 or 64 bits')
+    call nuice_alltoallv(s, sc, sd, real_type, r, rc(2:), rd, real_type, world, stat, errmsg)
+    call failed(stat, NUICE_ERR_INVALID_ARGUMENT, errmsg, 'counts for')
+    expected = [(real(i / (my_rank + 1), real64), i = 0, size(r) - 1)]
+    do i = 1, 3
+      r = -1
+      call nuice_alltoallv(s, sc, sd, real_type, r, rc, int(rd, int64), real_type, world)
+      call check(all(r == expected), 'alltoallv without init')
+      spread = -1
+      call nuice_alltoallw(s, sc, 8 * sd, [(real_type, i = 1, num_ranks)], spread(1::2), rc, 16 * rd, &
+        [(real_type, i = 1, num_ranks)], world)
+      call check(all(spread(1::2) == expected) .and. all(spread(2::2) == -1), 'every second number, by types')
+    end do
+  end subroutine
+
   !> Rank i sends j + 1 numbers to rank j.
   subroutine test_alltoallv()
     integer, allocatable :: sc(:), sd(:), rc(:), rd(:)
@@ -214,6 +238,21 @@ contains
       call nuice_test(x, done)
     end do
     call check(all(spread(1::2) == r) .and. all(spread(2::2) == -1), 'every second number')
+    call nuice_free(x)
+    call test_once(s, sc, sd, r, rc, rd)
+    call nuice_alltoallv_init(s, sc, sd, real_type, r, rc, rd, real_type, world, x, options='parts=true')
+    r = -1
+    call nuice_start(x)
+    do i = 0, num_ranks - 1
+      call nuice_ready(x, i)
+    end do
+    done = .false.
+    do while (.not. done)
+      call nuice_arrived(x, 0, done)
+    end do
+    call check(all(r(:my_rank + 1) == 0), 'the first has arrived')
+    call nuice_wait(x)
+    call check(all(r == [(real(i / (my_rank + 1), real64), i = 0, total - 1)]), 'ready one by one')
     call nuice_free(x)
     call test_several()
     call test_sparse()
@@ -253,6 +292,8 @@ contains
     call nuice_wait(x)
     call check(all(r == [(100 * i + real(my_rank, real64), i = 0, num_ranks - 1)]), 'in place')
     call nuice_free(x)
+    call nuice_alltoallv(MPI_IN_PLACE, ones, places, real_type, r, ones, places, real_type, world)
+    call check(all(r == [(100 * my_rank + real(i, real64), i = 0, num_ranks - 1)]), 'in place, and back without init')
     call MPI_Cart_create(world, 1, [num_ranks], [.true.], .false., ring, error)
     two = [my_rank, my_rank + 1000]
     call nuice_neighbor_alltoallv_init(two, [1, 1], [0, 1], real_type, got, [1, 1], [0, 1], real_type, ring, x)
@@ -260,6 +301,13 @@ contains
     call nuice_wait(x)
     call check(all(nint(got) == [modulo(my_rank - 1, num_ranks) + 1000, modulo(my_rank + 1, num_ranks)]), 'neighbours')
     call nuice_free(x)
+    got = -1
+    call nuice_neighbor_alltoallv(two, [1, 1], [0, 1], real_type, got, [1, 1], [0, 1], real_type, ring)
+    call check(all(nint(got) == [modulo(my_rank - 1, num_ranks) + 1000, modulo(my_rank + 1, num_ranks)]), 'neighbours once')
+    got = -1
+    call nuice_neighbor_alltoallw(two, [1, 1], [0, 8], [real_type, real_type], got, [1, 1], [0_int64, 8_int64], &
+      [real_type, real_type], ring)
+    call check(all(nint(got) == [modulo(my_rank - 1, num_ranks) + 1000, modulo(my_rank + 1, num_ranks)]), 'and by types')
     call MPI_Comm_free(ring, error)
 #endif
   end subroutine

@@ -87,6 +87,16 @@ Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks, con
 Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
                                  const PlanOptions& options = {});
 
+// Collective. As MPI_Alltoallv, MPI_Alltoallw and their neighbours: the whole exchange, without init and without a plan, so that counts may
+// differ in every call, on any ranks. Up to 16 sets of arguments are kept with the communicator; a call with known ones
+// sets nothing up. Only the first call on a communicator waits for ranks that have no message for this one. NUICE_OPTIONS of rank 0 holds
+// (hosts, watchdog).
+// Errors: in the first call as above. Later, errors of one rank reach the others while they wait, or in their next call; every call on
+// this communicator then fails with the same error. A rank that expects a message that is not sent waits as in MPI, unless there is a watchdog.
+void alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
+void alltoallv(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks);
+void neighbor_alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
+
 template <typename Range>
 concept Elements = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
                    std::is_trivially_copyable_v<std::ranges::range_value_t<Range>>;
@@ -134,6 +144,25 @@ Exchange neighbor_alltoallv_init(MPI_Comm comm, const Send& send, const Counts a
                                  const PlanOptions& options = {}) {
   return neighbor_alltoallv_init(comm, send_blocks(send, send_counts, send_displs),
                                  receive_blocks(receive, receive_counts, receive_displs), options);
+}
+
+template <Elements Send, Elements Receive>
+void alltoallv(MPI_Comm comm, const Send& send, const Counts auto& send_counts,
+               const Counts auto& send_displs, Receive&& receive, const Counts auto& receive_counts,
+               const Counts auto& receive_displs) {
+  alltoallv(comm, send_blocks(send, send_counts, send_displs),
+            receive_blocks(receive, receive_counts, receive_displs));
+}
+template <Elements Range>
+void alltoallv(MPI_Comm comm, InPlace, Range&& range, const Counts auto& counts, const Counts auto& displs) {
+  alltoallv(comm, in_place, receive_blocks(range, counts, displs));
+}
+template <Elements Send, Elements Receive>
+void neighbor_alltoallv(MPI_Comm comm, const Send& send, const Counts auto& send_counts,
+                        const Counts auto& send_displs, Receive&& receive, const Counts auto& receive_counts,
+                        const Counts auto& receive_displs) {
+  neighbor_alltoallv(comm, send_blocks(send, send_counts, send_displs),
+                     receive_blocks(receive, receive_counts, receive_displs));
 }
 
 }  // namespace nuice::mpi

@@ -98,6 +98,7 @@ struct ExchangeInfo {
 };
 
 class DeviceRun;  // of the library
+class KeptCalls;  // likewise
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
@@ -148,6 +149,15 @@ class Exchange {
   bool is_under_way() const;
   /// How the exchange is carried out, and the results of trials so far. Do not call it between start() and the end of an exchange if nothing may allocate.
   const ExchangeInfo& info() const;
+  // Messages that are ready one by one, with PlanOptions::parts: start() sends nothing, as MPI's partitioned communication. From any
+  // thread, while another is in wait(). Where MPI_THREAD_MULTIPLE was asked for, the calling thread sends; otherwise the one
+  // that initialised MPI does, in ready(), test(), wait(), next() and poll().
+
+  /// Message i of those that are sent may leave: by the order of bind(), or the block of a call with MPI's arguments. Once for each
+  /// message after every start(). Throws Error state before start() and the second time; not_applicable without parts; mpi.
+  void ready(std::size_t i);
+  /// Whether message i is here, counted as Arrival::index. Makes progress. True for one without bytes. Throws as ready().
+  bool arrived(std::size_t i);
   /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
   template <typename Handler>
   void wait_each(Handler&& handler) {
@@ -163,6 +173,7 @@ class Exchange {
   friend class Exchanger;
   friend class BroadcastPlan;
   friend class DeviceRun;
+  friend class KeptCalls;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);
   State& state() const;

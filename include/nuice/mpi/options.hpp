@@ -159,6 +159,8 @@ struct PlanOptions {
   /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait forever.
   /// Planning and binding are watched alike: all ranks must come to them within the limit.
   double watchdog_s = 0;
+  /// Messages leave one by one, when Exchange::ready() says so, and go by no schedule. For buffers of the host.
+  bool parts = false;
   /// A folder where every rank writes what its exchanges did, and when (docs/how-to/trace.md); empty: no trace.
   /// 1.5 MiB for every bound exchange.
   std::string trace = {};

@@ -11,6 +11,7 @@
 #include "kit/errors.hpp"
 #include "kit/timing.hpp"
 #include "nuice/mpi/agree.hpp"
+#include "nuice_bench/call_methods.hpp"
 #include "nuice_bench/consensus_method.hpp"
 #include "nuice_bench/forwarding_method.hpp"
 #include "nuice_bench/int_layout.hpp"
@@ -219,6 +220,9 @@ constexpr auto peers = std::to_array<Row>({
     {"isend", make<IsendMethod>},
     {"persistent", make<PersistentMethod>},
     {"nbx", make<ConsensusMethod>},
+    {"sparse", make<SparseMethod>},
+    {"kept", make<KeptMethod>},
+    {"bound", make<BoundMethod>},
     {"two_phase_bruck", make_two_phase_bruck},
     {"tuna_flat", make_tuna_flat},
     {"tuna_hosts", make_tuna_on_hosts},

@@ -16,7 +16,7 @@
     ghosts = halo.gather(values)
 
     x = nuice.mpi.Alltoallv_init(comm, [send, (counts, places), MPI.DOUBLE], [receive, (counts, places), MPI.DOUBLE])
-    nuice.mpi.alltoallv(comm, [send, counts, MPI.DOUBLE], [receive, counts, MPI.DOUBLE])   # planned once
+    nuice.mpi.alltoallv(comm, [send, counts, MPI.DOUBLE], [receive, counts, MPI.DOUBLE])   # no plan
 
 Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; another one is an ImportError. What goes wrong
 on one rank is an error on all: nuice.Error, with the words of the rank at fault. An uncaught exception
@@ -26,7 +26,7 @@ docs/how-to/languages.md has them with those of C, C++ and Fortran.
 
 from ._excepthook import install as _install_excepthook
 from ._library import library_path, mpi_name
-from .alltoallv import alltoallv
+from .alltoallv import alltoallv, alltoallw, neighbor_alltoallv, neighbor_alltoallw
 from .exchange import Exchange, Testsome, Waitall, Waitany
 from .halo import Halo
 from .persistent import (
@@ -51,8 +51,11 @@ __all__ = [
     "Waitall",
     "Waitany",
     "alltoallv",
+    "alltoallw",
     "library_path",
     "mpi_name",
+    "neighbor_alltoallv",
+    "neighbor_alltoallw",
     "sparse_alltoallv",
 ]
 

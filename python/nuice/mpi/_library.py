@@ -96,6 +96,8 @@ _PROTOTYPES: dict[str, list[object]] = {
     "nuice_exchange_wait": [c_void_p],
     "nuice_exchange_next": [c_void_p, _INTS],
     "nuice_exchange_poll": [c_void_p, _INTS],
+    "nuice_ready": [c_void_p, c_int],
+    "nuice_arrived": [c_void_p, c_int, _INTS],
     "nuice_exchange_is_under_way": [c_void_p, _INTS],
     "nuice_exchange_text": [c_void_p, c_char_p, POINTER(c_char_p)],
     "nuice_exchange_free": [_HANDLE],

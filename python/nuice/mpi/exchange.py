@@ -86,6 +86,17 @@ class Exchange:
         """As Next(), but does not wait: None also where none is here yet."""
         return self._partner(lib.nuice_exchange_poll)
 
+    def Ready(self, i: int) -> None:
+        """With the option parts, after Start(), which then sends nothing: message i may leave (of a call with MPI's
+        arguments block i). From any thread, while another waits. Once for each. Raises Error state the second time."""
+        must(lib.nuice_ready(self._handle, i))
+
+    def Arrived(self, i: int) -> bool:
+        """With the option parts: whether message i is here. From any thread."""
+        flag = c_int()
+        must(lib.nuice_arrived(self._handle, i, byref(flag)))
+        return flag.value != 0
+
     def arrivals(self) -> Iterator[int]:
         """Next() until there is none."""
         while (partner := self.Next()) is not None:

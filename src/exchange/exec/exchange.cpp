@@ -9,6 +9,7 @@
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/observing.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
@@ -17,6 +18,7 @@ namespace nuice::mpi {
 void Exchange::State::start() {
   running = true;
   broken = true;  // until all MPI calls below have returned
+  observe_begin(Region::exchange, number());
   follows_ = false;
   quiet_s_ = last_look_s_ = 0;
   Trace& trace = arrivals.trace();
@@ -47,6 +49,7 @@ bool Exchange::State::advance(bool block) {
                              : trace.is_on() ? advance_noting(block)
                                              : run->advance(block));
   if (done) trace.note(Trace::Kind::over);
+  if (done) observe_end(Region::exchange, number());
   broken = false;
   running = !done;
   return done;
@@ -84,6 +87,7 @@ std::optional<Arrival> Exchange::State::next(bool block) {
     arrival = arrivals.take();
     if (done && !arrival) arrivals.trace().note(Trace::Kind::over);
     running = !done || arrival;
+    if (!running) observe_end(Region::exchange, number());
     again = block && !done && !arrival;
     if (again && watches()) patience.found_nothing();
   }
@@ -139,6 +143,7 @@ auto Exchange::State::guarded(Act&& act) {
   } catch (const Error& error) {
     const Error told = with_dead_ranks(error, *comm);
     if (run) run->cancel();
+    if (running) observe_end(Region::exchange, number());
     throw Error(told);
   }
 }
@@ -180,6 +185,13 @@ void Exchange::State::abandon(std::unique_ptr<State> state) noexcept {
   state->broken = true;
   if (state->run) state->run->cancel();
   release(std::move(state));
+}
+
+void Run::ready(std::size_t /*index*/) {
+  throw Error(ErrorCode::not_applicable, "ready(): only where messages leave one by one: option parts");
+}
+bool Run::arrived(std::size_t /*index*/) {
+  throw Error(ErrorCode::not_applicable, "arrived(): only where messages leave one by one: option parts");
 }
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -235,6 +247,18 @@ std::optional<Arrival> Exchange::next() {
 std::optional<Arrival> Exchange::poll() {
   if (!state().running) throw Error(ErrorCode::state, "poll(): the exchange was not started");
   return state_->guarded([this] { return state_->next(false); });
+}
+
+/// Not as the others: the thread that waits changes what state() looks at.
+void Exchange::ready(std::size_t index) {
+  if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
+  if (!state_->run) return;
+  state_->run->ready(index);
+}
+
+bool Exchange::arrived(std::size_t index) {
+  if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
+  return !state_->run || state_->run->arrived(index);
 }
 
 bool Exchange::is_under_way() const { return state().running; }

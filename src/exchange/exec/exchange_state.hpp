@@ -3,6 +3,7 @@
 // whether anything moves.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,8 @@ struct Exchange::State {
  private:
   void copy_to_itself() const;
   void follow();
+  /// Tells exchanges apart.
+  std::int64_t number() const { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(this)); }
   bool watches() const { return watchdog_s > 0 || watches_deaths; }
   bool advance_noting(bool block);
   bool advance_watching(bool block, bool is_first_look = true);

@@ -5,6 +5,7 @@
 // src/core/executors.cpp. Most go step by step and begin with Steps (steps.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -44,6 +45,9 @@ class Run {
   virtual std::string waits_for() const = 0;
   /// After an error: nothing that comes from now on is written into the user's memory. Sends cannot be called back.
   virtual void cancel() noexcept = 0;
+  /// Exchange::ready() and arrived(), from any thread. Throw Error not_applicable where messages do not leave one by one.
+  virtual void ready(std::size_t index);
+  virtual bool arrived(std::size_t index);
   /// Adds what was learnt. May allocate.
   virtual void describe(ExchangeInfo& /*info*/) const {}
 };

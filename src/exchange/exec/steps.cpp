@@ -6,6 +6,7 @@
 
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
+#include "mpi/observing.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -72,6 +73,7 @@ void Steps::start() {
     return;
   }
   start_receives();
+  if (ends_.size() > 1) observe_begin(Region::phase, 0);
   if (!ends_.empty()) begin_step();
 }
 
@@ -144,8 +146,11 @@ bool Steps::go_through_steps(bool block) {
 
 /// The last step is followed by none.
 void Steps::begin_next_step() {
+  if (ends_.size() > 1) observe_end(Region::phase, static_cast<std::int64_t>(step_));
   ++step_;
   ++num_events_;
+  if (ends_.size() > 1 && step_ < ends_.size())
+    observe_begin(Region::phase, static_cast<std::int64_t>(step_));
   arrivals_.trace().note(Trace::Kind::step, no_rank, static_cast<Bytes>(step_));
   if (step_ < ends_.size()) begin_step();
 }

@@ -10,6 +10,7 @@
 #include "exchange/bind/fields.hpp"
 #include "exchange/bind/messages.hpp"
 #include "exchange/exec/exchange_state.hpp"
+#include "exchange/exec/parts.hpp"
 #include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
 #include "exchange/plan/plan_state.hpp"
@@ -192,8 +193,27 @@ Plan::State::Bound Plan::State::finish_bind(Bound exchange, const PhaseTable& wa
 }
 
 template <typename Prepare>
+Plan::State::Bound Plan::State::bind_parts(const Way& way, const Layout& layout, bool on_device,
+                                           Prepare&& prepare) {
+  Bound exchange;
+  all_or_none(*comm, [&] {
+    if (on_device) throw Error(ErrorCode::not_applicable, "option parts: a buffer lies in a GPU's memory");
+    exchange = new_exchange();
+    prepare(*exchange);
+    exchange->run = std::make_unique<PartsRun>(
+        Binding{comm, way.table, layout, exchange->arrivals, tags->next, {}}, way,
+        OwnMessage{std::exchange(exchange->self, {}), std::exchange(exchange->self_message, {})});
+    exchange->info.executor = "async";
+    exchange->info.scheduler = info.scheduler;
+  });
+  return finish_bind(std::move(exchange), way.table);
+}
+
+template <typename Prepare>
 Plan::State::Bound Plan::State::bind_layout(const Way& way, BindCall call, const Layout& layout,
                                             const Elsewhere& elsewhere, Prepare&& prepare) {
+  if (settled_options.parts)
+    return bind_parts(way, layout, elsewhere.is_on_device, std::forward<Prepare>(prepare));
   const PlanOptions& options = settled_options;
   Combined combined = elsewhere.is_on_device ? Combined() : combined_for(options, way, layout);
   NearMessages near = elsewhere.is_on_device ? NearMessages() : near_messages_for(way, combined, layout);
@@ -273,6 +293,12 @@ Plan::State::Bound Plan::State::bind_messages(const Way& way, std::span<const Ou
   Bound exchange = on_device ? bind_device_messages(own, false, messages, is_in_place)
                              : bind_checked(own, false, messages);
   exchange->arrivals.number_sources(messages.places);
+  if (auto* const parts = dynamic_cast<PartsRun*>(exchange->run.get())) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      if (bytes_of(sends[i].count, sends[i].type) > 0) places.push_back(i);
+    parts->number(places, sends.size(), messages.places, receives.size());
+  }
   return exchange;
 }
 
@@ -281,6 +307,8 @@ Plan::State::Bound Plan::State::bind_in_place(const Way& way, std::span<const In
   std::vector<Outgoing> sends;
   std::vector<std::byte> memory;
   all_or_none(*comm, [&] {
+    if (settled_options.parts)
+      throw Error(ErrorCode::not_applicable, "option parts: what is exchanged in place leaves at once");
     stage(all, comm->rank(), comm->num_ranks(), messages, sends, memory);
     if (!any_on_device({}, messages)) return;
     memory.clear();  // what the device copies is enough

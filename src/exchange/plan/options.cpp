@@ -58,6 +58,8 @@ const std::array option_table{
     Row{"check", "verify the schedule before use", Flag<O>{NUICE_AT(check)}},
     Row{"watchdog", "time without progress after which a wait fails; 0: never",
         Seconds<O>{NUICE_AT(watchdog_s)}},
+    Row{"parts", "messages leave one by one, when the program says that they are ready",
+        Flag<O>{NUICE_AT(parts)}},
     Row{"trace", "a folder where every rank writes what its exchanges did, and when (nuice trace)",
         Text<O>{NUICE_AT(trace)}},
     Row{"environment", "whether NUICE_OPTIONS of rank 0 overrides the program",

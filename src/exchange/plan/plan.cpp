@@ -20,6 +20,7 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
+#include "mpi/observing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/text_io.hpp"
@@ -162,12 +163,14 @@ PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
 
 void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
                            const PlanOptions& given) {
+  const Observed observed(Region::plan);
   become_member(parent, given.watchdog_s);
   plan_listed(all_destinations, agree_on_options(given), nullptr);
 }
 
 void Plan::State::follow(const State& earlier, std::span<const Partner> all_destinations,
                          const Outcome& fault) {
+  const Observed observed(Region::plan);
   agree(*comm, fault);
   info.overridden = earlier.info.overridden;
   plan_listed(all_destinations, earlier.settled_options, &earlier);

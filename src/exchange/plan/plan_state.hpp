@@ -130,6 +130,9 @@ struct Plan::State {
   /// For these. bind(run, elsewhere): binds to the mirrors of the run.
   template <typename Bind>
   Bound bind_by_device(const Way& way, const DeviceSides& sides, Bound exchange, Bind&& bind);
+  /// What bind_layout() does with the option parts.
+  template <typename Prepare>
+  Bound bind_parts(const Way& way, const Layout& layout, bool on_device, Prepare&& prepare);
   std::string why_not_direct() const;
   // For these: all but the last may fail on one rank only; that is collective.
   std::unique_ptr<Exchange::State> new_exchange() const;

@@ -84,6 +84,24 @@ def test_persistent_calls_in_place_and_with_types() -> None:
     assert np.array_equal(receive[::2], 2.0 * rank + 10 * np.arange(size)) and not receive[1::2].any()
 
 
+def test_messages_that_are_ready_one_by_one() -> None:
+    ones, send, receive = [1] * size, np.zeros(size), np.zeros(size)
+    x = nuice.mpi.Alltoallv_init(comm, [send, ones], [receive, ones], parts=True)
+    must_fail(nuice.Error, "the exchange was not started", x.Ready, 0)
+    for round_ in range(3):
+        x.Start()
+        for dst in reversed(range(size)):
+            send[dst] = 10 * rank + dst + 100 * round_
+            x.Ready(dst)
+        while not x.Arrived(size - 1):
+            pass
+        assert receive[-1] == 10 * (size - 1) + rank + 100 * round_
+        x.Wait()
+        assert np.array_equal(receive, 10.0 * np.arange(size) + rank + 100 * round_)
+    must_fail(nuice.Error, "there is no message", x.Arrived, size)
+    x.Free()
+
+
 def test_persistent_calls_with_neighbours() -> None:
     grid = comm.Create_cart([size], periods=[True])
     send, receive, expected = np.arange(4.0) + 10 * rank, np.zeros(4), np.zeros(4)
@@ -314,12 +332,6 @@ def test_wrong_on_one_rank_only() -> None:
         "",
         lambda: nuice.mpi.Halo(comm, [], owned=[0.5] if last else [rank]),
     )
-    counts = [1] * size
-    values = np.zeros(size)
-    one = [values, counts[:1] if last else counts, "d"]
-    must_fail(
-        ValueError if last else nuice.Error, "", nuice.mpi.alltoallv, comm, one, [values.copy(), counts, "d"]
-    )
 
 
 def test_numbers_that_are_not_cut_off() -> None:
@@ -336,9 +348,6 @@ def test_numbers_that_are_not_cut_off() -> None:
     )
     must_fail(nuice.Error, "4294967296 is no rank", lambda: nuice.mpi.Halo(comm, [0], owners=[2**32] * size))
     must_fail(TypeError, "integers, not float64", lambda: nuice.mpi.Halo(comm, [0], owned=[0.5]))
-    values = np.zeros(size)
-    one, half = [values, [1] * size, "d"], [values.copy(), [1.5] * size, "d"]
-    must_fail(TypeError, "a count: 1.5 is no whole number", nuice.mpi.alltoallv, comm, one, half)
 
 
 def test_auto_goes_through_memory_on_one_host() -> None:
@@ -486,20 +495,59 @@ def test_a_bad_array_on_one_rank_of_a_halo() -> None:
             assert halo.scatter_add(ones)[1] == 1, first
 
 
-def test_alltoallv_is_kept() -> None:
+def test_alltoallv_with_counts_that_change() -> None:
     own = comm.Dup()
     for round_ in range(40):  # more than are kept
-        counts = [1 + (round_ % 20 + rank + dst) % 3 for dst in range(size)]
-        receive_counts = [1 + (round_ % 20 + src + rank) % 3 for src in range(size)]
+
+        def count(src: int, dst: int, round_: int = round_) -> int:
+            return 1 + (round_ % 20 * (src == 0) + src + dst) % 3  # rank 0's change in every call
+
+        counts = [count(rank, dst) for dst in range(size)]
+        receive_counts = [count(src, rank) for src in range(size)]
         send = np.random.default_rng(round_ + 100 * rank).random(sum(counts))
         expected, received = np.empty(sum(receive_counts)), np.empty(sum(receive_counts))
         own.Alltoallv([send, counts], [expected, receive_counts])
         nuice.mpi.alltoallv(own, [send, counts, MPI.DOUBLE], [received, receive_counts, "d"])
         assert (received == expected).all()
         send += 1
-        nuice.mpi.alltoallv(own, [send, counts, MPI.DOUBLE], [received, receive_counts, "d"])
+        nuice.mpi.alltoallv(own, [send, counts], [received, receive_counts])
         assert (received == expected + 1).all()
+    numbers = np.arange(1.0 * size) + 10 * rank
+    nuice.mpi.alltoallv(own, MPI.IN_PLACE, [numbers, [1] * size])
+    assert np.array_equal(numbers, 10.0 * np.arange(size) + rank)
+    places, types = [8 * dst for dst in range(size)], [MPI.DOUBLE] * size
+    received = np.zeros(size)
+    nuice.mpi.alltoallw(own, [numbers, ([1] * size, places), types], [received, ([1] * size, places), types])
+    assert np.array_equal(received, 10.0 * rank + np.arange(size))
     own.Free()
+    grid = comm.Create_cart([size], periods=[True])
+    send, received, expected = np.arange(4.0) + 10 * rank, np.zeros(4), np.zeros(4)
+    grid.Neighbor_alltoallv([send, [2, 2]], [expected, [2, 2]])
+    side, types = ([2, 2], [0, 16]), [MPI.DOUBLE] * 2
+    for _ in range(2):
+        received[:] = 0
+        nuice.mpi.neighbor_alltoallv(grid, [send, [2, 2]], [received, [2, 2]])
+        assert np.array_equal(received, expected)
+        received[:] = 0
+        nuice.mpi.neighbor_alltoallw(grid, [send, side, types], [received, side, types])
+        assert np.array_equal(received, expected)
+    grid.Free()
+
+
+def test_alltoallv_with_wrong_arguments() -> None:
+    own, memory, ones, last = comm.Dup(), np.zeros(size), [1] * size, rank == size - 1
+
+    def call(counts: object) -> None:
+        nuice.mpi.alltoallv(own, [memory.copy(), ones], [memory, counts])
+
+    must_fail(nuice.Error, f"rank {size - 1}: receive: block 0", call, [-1, *ones[1:]] if last else ones)
+    must_fail(nuice.Error, "8 bytes are sent, 0 are expected", call, [0] * size)
+    must_fail(TypeError if last else nuice.Error, "no whole number", call, [1.5] * size if last else ones)
+    call(ones)  # all of these were of the first call
+    must_fail(nuice.Error, f"rank {size - 1}: receive: block 0", call, [-1, *ones[1:]] if last else ones)
+    must_fail(nuice.Error, f"rank {size - 1}: receive: block 0", call, ones)
+    own.Free()
+    must_fail(nuice.Error, "no topology", nuice.mpi.neighbor_alltoallv, comm, [memory, ones], [memory, ones])
 
 
 def test_many_plans_on_many_communicators() -> None:
@@ -527,38 +575,6 @@ def test_who_was_wrong_is_said() -> None:
         must_fail(nuice.Error, "rank 1: ", nuice.mpi.Plan, comm, {})
     elif size > 1:
         must_fail(TypeError, "no whole number", nuice.mpi.Plan, comm, {0: None})
-
-
-def test_alltoallv_with_options_that_cannot_be_compared() -> None:
-    mine, other = [np.zeros(size), [1] * size, "d"], [np.zeros(size), [1] * size, "d"]
-    nuice.mpi.alltoallv(comm, mine, other, executor="async")
-    last = rank == size - 1
-    strange = np.array([1, 2]) if last else "async"
-    must_fail(nuice.Error, "executor", lambda: nuice.mpi.alltoallv(comm, mine, other, executor=strange))
-    must_fail(
-        TypeError if last else nuice.Error, "", nuice.mpi.alltoallv, comm, mine, other, 5 if last else ""
-    )
-
-
-def test_alltoallv_knows_a_type_by_what_it_is_made_of() -> None:
-    own = comm.Dup()
-    known = []
-    for places in ([0, 3], [1, 3], [0, 3]):
-        pair = MPI.DOUBLE.Create_indexed_block(1, places).Create_resized(0, 32).Commit()
-        send, received, expected = np.arange(4.0 * size) + 100 * rank, np.zeros(4 * size), np.zeros(4 * size)
-        own.Alltoallv([send, [1] * size, pair], [expected, [1] * size, pair])
-        nuice.mpi.alltoallv(own, [send, [1] * size, pair], [received, [1] * size, pair])
-        assert (received == expected).all()
-        known.append((send, received))
-        pair.Free()
-    kept = len(nuice.mpi.exchange._bound)
-    send, received = known[0]
-    pair = MPI.DOUBLE.Create_indexed_block(1, [0, 3]).Create_resized(0, 32).Commit()
-    nuice.mpi.alltoallv(own, [send, [1] * size, pair], [received, [1] * size, pair])
-    pair.Free()
-    assert len(nuice.mpi.exchange._bound) == kept
-    own.Free()
-    assert len(nuice.mpi.exchange._bound) == kept - 3  # goes with its communicator
 
 
 def wait_when_nobody_else_is_in_it(exchange: nuice.mpi.Exchange) -> None:

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting for several exchanges of any kind, in any order: as MPI_Waitall, MPI_Waitany and MPI_Testsome.
+//
+//   nuice::mpi::waitall(x, y, ghosts);                     // each a start()ed Exchange or HaloExchange; others are passed over
+//   nuice::mpi::waitall(exchanges);                        // a range of them, or of pointers
+//   while (const auto which = nuice::mpi::waitany(exchanges)) use(*which);
+//
+// Errors: those of wait(), of the first that fails; the others stay as they are.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <ranges>
+#include <thread>
+#include <vector>
+
+namespace nuice::mpi {
+
+template <typename Type>
+concept Waitable = requires(Type& exchange) {
+  { exchange.test() } -> std::convertible_to<bool>;
+  { exchange.is_under_way() } -> std::convertible_to<bool>;
+};
+
+namespace several {
+
+template <typename Type>
+auto& exchange_in(Type& element) {
+  if constexpr (Waitable<Type>)
+    return element;
+  else
+    return *element;
+}
+
+template <typename Type>
+concept RangeOfWaitables = std::ranges::input_range<Type> && requires(Type& range) {
+  { exchange_in(*std::ranges::begin(range)).test() } -> std::convertible_to<bool>;
+};
+
+/// Calls look() until it is true; the core goes to others now and then.
+template <typename Look>
+void until(Look&& look) {
+  constexpr unsigned looks_per_yield = 16;
+  for (unsigned looks = 1; !look(); ++looks)
+    if (looks % looks_per_yield == 0) std::this_thread::yield();
+}
+
+/// Tests it if it is active; whether nothing is left.
+template <typename Type>
+bool is_over(Type& element) {
+  auto& exchange = exchange_in(element);
+  return !exchange.is_under_way() || exchange.test();
+}
+
+}  // namespace several
+
+/// Which of those that are active are complete now, by position. Does not wait.
+template <several::RangeOfWaitables Range>
+std::vector<std::size_t> testsome(Range&& exchanges) {
+  std::vector<std::size_t> done;
+  std::size_t i = 0;
+  for (auto& each : exchanges) {
+    if (several::exchange_in(each).is_under_way() && several::exchange_in(each).test()) done.push_back(i);
+    ++i;
+  }
+  return done;
+}
+
+/// Returns when all that are active are complete.
+template <several::RangeOfWaitables Range>
+void waitall(Range&& exchanges) {
+  several::until([&] {
+    bool are_over = true;
+    for (auto& each : exchanges) are_over = several::is_over(each) && are_over;
+    return are_over;
+  });
+}
+template <Waitable... Exchanges>
+  requires(sizeof...(Exchanges) > 0)
+void waitall(Exchanges&... exchanges) {
+  several::until([&] { return (... & static_cast<int>(several::is_over(exchanges))) != 0; });
+}
+
+/// Waits for one that is under way to be complete: which, by position. Nothing: none was.
+template <several::RangeOfWaitables Range>
+std::optional<std::size_t> waitany(Range&& exchanges) {
+  std::optional<std::size_t> done;
+  several::until([&] {
+    bool any_left = false;
+    std::size_t i = 0;
+    for (auto& each : exchanges) {
+      auto& exchange = several::exchange_in(each);
+      const bool is_under_way = exchange.is_under_way();
+      any_left = any_left || is_under_way;
+      if (is_under_way && exchange.test()) {
+        done = i;
+        return true;
+      }
+      ++i;
+    }
+    return !any_left;
+  });
+  return done;
+}
+
+}  // namespace nuice::mpi

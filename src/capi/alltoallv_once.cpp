@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls with MPI's arguments that exchange at once.
+#include <span>
+
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+#include "capi/mpi_arguments.hpp"
+#include "exchange/calls/kept_calls.hpp"
+
+namespace nuice::capi {
+namespace {
+
+/// fault: what is wrong already, which all ranks are to hear of.
+int run(CallKind call, mpi::SendBlocks send, mpi::ReceiveBlocks receive, MPI_Comm comm,
+        const Outcome& fault) {
+  const int status = guarded_mpi([&] {
+    const bool is_in_place = send.data == MPI_IN_PLACE;
+    send.each_has_a_type = receive.each_has_a_type = call.has_types;
+    mpi::CallArguments arguments = {call.is_neighbor, is_in_place, send, receive, fault};
+    if (!fault && is_in_place && call.is_neighbor)
+      arguments.fault = Error(ErrorCode::invalid_argument, "neighbours exchange nothing in place");
+    mpi::run_kept(comm, arguments);
+  });
+  if (status != NUICE_OK) call_handler(comm);
+  return status;
+}
+
+template <typename Count, typename Displ, typename Types>
+int run_c(CallKind call, const void* send, const Count* send_counts, const Displ* send_displs,
+          Types send_types, void* receive, const Count* receive_counts, const Displ* receive_displs,
+          Types receive_types, MPI_Comm comm) {
+  return run(call, blocks(send, send_counts, send_displs, send_types),
+             blocks(receive, receive_counts, receive_displs, receive_types), comm, {});
+}
+
+}  // namespace
+}  // namespace nuice::capi
+
+using namespace nuice::capi;
+
+int nuice_alltoallv(const void* send, const int send_counts[], const int send_displs[],
+                    MPI_Datatype send_type, void* receive, const int receive_counts[],
+                    const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
+  return run_c(all_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
+               receive_displs, std::span(&receive_type, 1), comm);
+}
+
+int nuice_alltoallv_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                      MPI_Datatype send_type, void* receive, const MPI_Count receive_counts[],
+                      const MPI_Aint receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
+  return run_c(all_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
+               receive_displs, std::span(&receive_type, 1), comm);
+}
+
+int nuice_alltoallw(const void* send, const int send_counts[], const int send_displs[],
+                    const MPI_Datatype send_types[], void* receive, const int receive_counts[],
+                    const int receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm) {
+  return run_c(all_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
+               receive_displs, each(receive_types), comm);
+}
+
+int nuice_alltoallw_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                      const MPI_Datatype send_types[], void* receive, const MPI_Count receive_counts[],
+                      const MPI_Aint receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm) {
+  return run_c(all_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
+               receive_displs, each(receive_types), comm);
+}
+
+int nuice_neighbor_alltoallv(const void* send, const int send_counts[], const int send_displs[],
+                             MPI_Datatype send_type, void* receive, const int receive_counts[],
+                             const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
+  return run_c(neighbor_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
+               receive_displs, std::span(&receive_type, 1), comm);
+}
+
+int nuice_neighbor_alltoallv_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                               MPI_Datatype send_type, void* receive, const MPI_Count receive_counts[],
+                               const MPI_Aint receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
+  return run_c(neighbor_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
+               receive_displs, std::span(&receive_type, 1), comm);
+}
+
+int nuice_neighbor_alltoallw(const void* send, const int send_counts[], const MPI_Aint send_displs[],
+                             const MPI_Datatype send_types[], void* receive, const int receive_counts[],
+                             const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
+                             MPI_Comm comm) {
+  return run_c(neighbor_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
+               receive_displs, each(receive_types), comm);
+}
+
+int nuice_neighbor_alltoallw_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
+                               const MPI_Datatype send_types[], void* receive,
+                               const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
+                               const MPI_Datatype receive_types[], MPI_Comm comm) {
+  return run_c(neighbor_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
+               receive_displs, each(receive_types), comm);
+}
+
+int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive, nuice_fint comm,
+                      const char* fault) {
+  nuice::Outcome wrong;
+  if (fault != nullptr && *fault != '\0')
+    wrong = nuice::Error(nuice::ErrorCode::invalid_argument, fault);
+  else if (send == nullptr || receive == nullptr)
+    wrong = nuice::Error(nuice::ErrorCode::invalid_argument, "send or receive is NULL");
+  int status = NUICE_OK;
+  const int guard = guarded([&] {
+    const nuice_blocks_f none{};
+    const FortranSide from(send == nullptr ? none : *send);
+    const FortranSide to(receive == nullptr ? none : *receive);
+    status =
+        run(kind_of(call), from.blocks(from.to_send()), to.blocks(to.to_receive()), comm_of(comm), wrong);
+  });
+  return guard == NUICE_OK ? status : guard;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arguments as MPI's calls have them, from C and from other languages: only where they are (nuice/mpi/alltoallv.hpp makes messages of them).
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+#include "nuice/mpi/alltoallv.hpp"
+
+namespace nuice::capi {
+
+struct CallKind {
+  bool is_neighbor;
+  bool has_types;
+};
+
+inline constexpr CallKind all_v = {.is_neighbor = false, .has_types = false};
+inline constexpr CallKind all_w = {.is_neighbor = false, .has_types = true};
+inline constexpr CallKind neighbor_v = {.is_neighbor = true, .has_types = false};
+inline constexpr CallKind neighbor_w = {.is_neighbor = true, .has_types = true};
+
+inline CallKind kind_of(int call) {
+  return {(call & NUICE_CALL_NEIGHBOR) != 0, (call & NUICE_CALL_TYPES) != 0};
+}
+
+/// Arrays of MPI's calls have no length: it is the number of ranks or neighbours.
+template <typename Value>
+mpi::Integers integers(const Value* values) {
+  return {values, mpi::Integers::as_many_as_needed};
+}
+inline std::span<const MPI_Datatype> each(const MPI_Datatype* types) {
+  if (types == nullptr) return {};
+  return {types, mpi::Integers::as_many_as_needed / sizeof(MPI_Datatype)};
+}
+
+template <typename Data, typename Count, typename Displ>
+mpi::Blocks<Data> blocks(Data* data, const Count* counts, const Displ* displs,
+                         std::span<const MPI_Datatype> types) {
+  return {.data = data, .counts = integers(counts), .displs = integers(displs), .types = types};
+}
+
+/// Tells the error handler that the user has made for a communicator; MPI's own do nothing here, as statuses are returned.
+void call_handler(MPI_Comm comm);
+
+/// Whether it is Fortran's MPI_IN_PLACE, or C's.
+bool is_in_place(const void* data);
+
+mpi::Integers integers(const void* values, std::int64_t size, int each_bytes);
+
+/// One side, with what has to live as long as it.
+class FortranSide {
+ public:
+  explicit FortranSide(const nuice_blocks_f& given) : given_(given) {
+    for (std::int64_t i = 0; given.types != nullptr && i < given.num_types; ++i)
+      types_.push_back(type_of(given.types[i]));
+    for (MPI_Datatype& type : types_)
+      if (given.stride != 0 && type != MPI_DATATYPE_NULL) {
+        MPI_Type_create_resized(type, 0, static_cast<MPI_Aint>(given.stride), &type);
+        MPI_Type_commit(&type);
+      }
+  }
+  FortranSide(const FortranSide&) = delete;
+  FortranSide& operator=(const FortranSide&) = delete;
+  ~FortranSide() {
+    for (MPI_Datatype& type : types_)
+      if (given_.stride != 0 && type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
+  }
+
+  template <typename Data>
+  mpi::Blocks<Data> blocks(Data* data) const {
+    static const MPI_Datatype none[] = {MPI_DATATYPE_NULL};
+    return {.data = data,
+            .counts = integers(given_.counts, given_.num_blocks, given_.count_bytes),
+            .displs = integers(given_.displs, given_.num_blocks, given_.displ_bytes),
+            .types = types_.empty() ? std::span(none) : std::span<const MPI_Datatype>(types_),
+            .room = given_.bytes == NUICE_ANY_ROOM ? max_bytes : given_.bytes};
+  }
+  const void* to_send() const { return is_in_place(given_.data) ? MPI_IN_PLACE : given_.data; }
+  void* to_receive() const { return const_cast<void*>(given_.data); }
+
+ private:
+  const nuice_blocks_f& given_;
+  std::vector<MPI_Datatype> types_;
+};
+
+}  // namespace nuice::capi

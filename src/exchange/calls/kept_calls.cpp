@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/calls/kept_calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/support/pause.hpp"
+#include "core/text/names.hpp"
+#include "exchange/calls/call_side.hpp"
+#include "exchange/plan/bind_devices.hpp"
+#include "exchange/plan/options.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/attribute.hpp"
+#include "mpi/call.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/host/host_ranks.hpp"
+#include "mpi/wait.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+constexpr std::size_t most_kept = 16;
+constexpr int fault_tag = 0;
+constexpr int letter_tag = 1;
+/// Others may wait for a message of the program's that only this rank's MPI can send on.
+constexpr unsigned looks_per_hearing = 64;
+/// With a core of its own a rank looks so often before it offers the core to others.
+constexpr unsigned looks_before_yield = 4096;
+
+/// What a rank tells the others when it fails.
+struct Fault {
+  int code;
+  std::array<char, 1020> text;
+};
+
+/// What MPI may still read from or write to. Leak checkers find it here.
+template <typename Object>
+void leave_to_mpi(std::unique_ptr<Object> object) {
+  struct Left {
+    std::unique_ptr<Object> object;
+    Left* before;
+  };
+  static std::atomic<Left*> last = nullptr;
+  auto* const left = new Left{std::move(object), nullptr};
+  left->before = last.exchange(left);
+}
+
+/// Of a datatype, as long as it lives; another one may have its handle later.
+std::int64_t number_of(MPI_Datatype type) {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    must(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &made, nullptr),
+         "MPI_Type_create_keyval");
+    return made;
+  }();
+  static std::atomic<std::intptr_t> last = 0;
+  if (type == MPI_DATATYPE_NULL) return 0;
+  void* value = nullptr;
+  int found = 0;
+  must(MPI_Type_get_attr(type, key, static_cast<void*>(&value), &found), "MPI_Type_get_attr");
+  if (found == 0) {
+    value = reinterpret_cast<void*>(++last);  // NOLINT(performance-no-int-to-ptr): a number that MPI keeps
+    must(MPI_Type_set_attr(type, key, value), "MPI_Type_set_attr");
+  }
+  return reinterpret_cast<std::intptr_t>(value);
+}
+
+bool are_same(const std::vector<std::int64_t>& kept, const Integers& values) {
+  if (values.is_null() || values.size() < kept.size()) return kept.empty();
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (kept[i] != values[i]) return false;
+  return true;
+}
+
+std::vector<std::int64_t> copy_of(const Integers& values, std::size_t count) {
+  std::vector<std::int64_t> copy(count);
+  for (std::size_t i = 0; i < count; ++i) copy[i] = values[i];
+  return copy;
+}
+
+template <typename Message>
+std::vector<std::int64_t> bytes_by_rank(std::span<const Message> messages, Rank num_ranks) {
+  std::vector<std::int64_t> bytes(static_cast<std::size_t>(num_ranks), 0);
+  for (const auto& [rank, size] : sizes_in(messages)) bytes[static_cast<std::size_t>(rank)] += size;
+  return bytes;
+}
+
+/// Moves those that are not near to `far`.
+template <typename Message, typename IsNear>
+void split(std::vector<Message>& all, std::vector<Message>& far, IsNear&& is_near) {
+  std::ranges::copy_if(all, std::back_inserter(far), [&](const Message& each) { return !is_near(each); });
+  std::erase_if(all, [&](const Message& each) { return !is_near(each); });
+}
+
+}  // namespace
+
+KeptCalls::KeptCalls(MPI_Comm parent) : comm_(parent, 0), all_(Neighbours::all_ranks(parent)) {
+  const PlanOptions options = with_environment(comm_, {}).options;
+  comm_.set_watchdog(options.watchdog_s);
+  std::vector<Rank> near;
+  if (options.hosts == auto_name) near = ranks_of_this_host(comm_);
+  mail_.emplace(comm_, near);
+  if (std::ssize(near) == comm_.num_ranks()) return;
+  exchanger_.emplace(parent, ExchangerOptions{.watchdog_s = options.watchdog_s});
+}
+
+KeptCalls::~KeptCalls() = default;
+
+template <typename Data>
+KeptCalls::SideKey KeptCalls::key_of(const Blocks<Data>& blocks, std::size_t count) {
+  SideKey key = {.data = blocks.data,
+                 .element_bytes = blocks.element_bytes,
+                 .room = blocks.room,
+                 .each_has_a_type = blocks.each_has_a_type,
+                 .counts = copy_of(blocks.counts, count),
+                 .displs = copy_of(blocks.displs, count),
+                 .types = {}};
+  const std::size_t num_types =
+      blocks.each_has_a_type ? count : std::min<std::size_t>(blocks.types.size(), 1);
+  for (std::size_t i = 0; i < num_types; ++i) key.types.push_back(number_of(blocks.types[i]));
+  return key;
+}
+
+template <typename Data>
+bool KeptCalls::is_same(const SideKey& key, const Blocks<Data>& blocks, std::size_t count) {
+  if (key.data != blocks.data || key.element_bytes != blocks.element_bytes || key.room != blocks.room ||
+      key.each_has_a_type != blocks.each_has_a_type || key.counts.size() != count ||
+      blocks.types.size() < key.types.size() || (key.types.empty() && count > 0 && !blocks.types.empty()))
+    return false;
+  if (!are_same(key.counts, blocks.counts) || !are_same(key.displs, blocks.displs)) return false;
+  for (std::size_t i = 0; i < key.types.size(); ++i) {
+    const bool is_as_before = i > 0 && blocks.types[i] == blocks.types[i - 1];
+    if (key.types[i] != (is_as_before ? key.types[i - 1] : number_of(blocks.types[i]))) return false;
+  }
+  return true;
+}
+
+const Neighbours& KeptCalls::partners_of(MPI_Comm parent, const CallArguments& call) {
+  if (!call.is_neighbor) return all_;
+  if (!neighbours_) neighbours_ = Neighbours::of(parent);
+  return *neighbours_;
+}
+
+KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const CallArguments& call) const {
+  Messages messages;
+  try {
+    if (call.fault) throw Error(*call.fault);
+    messages.receives = CallSide(call.receive, partners.sources).messages();
+    if (!call.is_in_place) {
+      messages.sends = CallSide(call.send, partners.destinations).messages();
+    }
+    if (any_on_device(messages.sends, messages.receives))
+      throw Error(ErrorCode::not_applicable, "a buffer lies in a GPU's memory: alltoallv_init() takes it");
+  } catch (const Error& error) {
+    throw Error(error.code(), rank_name(comm_.rank()) + ": " + error.what());
+  }
+  for (std::size_t i = 1; partners.are_opposite && i < messages.sends.size(); i += 2)
+    std::swap(messages.sends[i - 1], messages.sends[i]);
+  if (call.is_in_place) {
+    std::erase_if(messages.receives, [this](const Incoming& each) { return each.from == comm_.rank(); });
+    for (const auto& [from, data, count, type] : messages.receives)
+      messages.sends.push_back({from, data, count, type});
+  }
+  return messages;
+}
+
+/// Collective. Throws Error mismatch, on all ranks, with a pair whose ends differ.
+void KeptCalls::compare_sizes(const Messages& messages) const {
+  const auto sent = bytes_by_rank(std::span<const Outgoing>(messages.sends), comm_.num_ranks());
+  const auto expected = bytes_by_rank(std::span<const Incoming>(messages.receives), comm_.num_ranks());
+  std::vector<std::int64_t> coming(sent.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  must(MPI_Ialltoall(sent.data(), 1, MPI_INT64_T, coming.data(), 1, MPI_INT64_T, comm_.get(), &request),
+       "MPI_Ialltoall");
+  wait(comm_, request, "MPI_Ialltoall");
+  all_or_none(comm_, [&] {
+    for (std::size_t from = 0; from < coming.size(); ++from)
+      if (coming[from] != expected[from])
+        throw Error(ErrorCode::mismatch, pair_name(static_cast<Rank>(from), comm_.rank()) + ": " +
+                                             std::to_string(coming[from]) + " bytes are sent, " +
+                                             std::to_string(expected[from]) + " are expected");
+  });
+}
+
+void KeptCalls::agree_on_first(const Neighbours& partners, const CallArguments& call) {
+  if (is_compared_[call.is_neighbor]) return;
+  Messages messages;
+  all_or_none(comm_, [&] { messages = messages_of(partners, call); });
+  compare_sizes(messages);
+  is_compared_[call.is_neighbor] = true;
+}
+
+KeptCalls::Kept* KeptCalls::find(const Neighbours& partners, const CallArguments& call) {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const Kept& kept = *kept_[i];
+    if (kept.is_neighbor != call.is_neighbor || kept.is_in_place != call.is_in_place ||
+        !is_same(kept.receive, call.receive, partners.sources.size()) ||
+        (!call.is_in_place && !is_same(kept.send, call.send, partners.destinations.size())))
+      continue;
+    std::rotate(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(i),
+                kept_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    return kept_.front().get();
+  }
+  return nullptr;
+}
+
+KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments& call) {
+  Messages messages = messages_of(partners, call);
+  std::vector<SharedCopy> copies;
+  std::unique_ptr<std::byte[]> memory;
+  if (call.is_in_place) {
+    Bytes end = 0;
+    for (const auto& [to, data, count, type] : messages.sends) {
+      const Segment segment = {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
+      copies.push_back({segment, end, count * size_of(type), are_plain_bytes(type)});
+      end += copies.back().bytes;
+    }
+    memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(end));
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      messages.sends[i] = {messages.sends[i].to, memory.get() + copies[i].begin, copies[i].bytes};
+  }
+  SelfCopy self;
+  const auto is_own = [this](Rank rank) { return rank == comm_.rank(); };
+  const auto from = std::ranges::find_if(messages.sends, is_own, &Outgoing::to);
+  const auto to = std::ranges::find_if(messages.receives, is_own, &Incoming::from);
+  if (!call.is_neighbor && from != messages.sends.end() && to != messages.receives.end() &&
+      are_plain_bytes(from->type) && are_plain_bytes(to->type) &&
+      from->count * size_of(from->type) == to->count * size_of(to->type)) {
+    self = {from->data, to->data, static_cast<std::size_t>(from->count * size_of(from->type))};
+    from->count = to->count = 0;
+  }
+  Messages far;
+  split(messages.sends, far.sends, [this](const Outgoing& each) { return is_near(each.to); });
+  split(messages.receives, far.receives, [this](const Incoming& each) { return is_near(each.from); });
+  std::optional<Exchange> of_far;
+  if (exchanger_) of_far = exchanger_->bind(far.sends, far.receives);
+  auto made = std::make_unique<Kept>(
+      Kept{.is_neighbor = call.is_neighbor,
+           .is_in_place = call.is_in_place,
+           .send = call.is_in_place ? SideKey() : key_of(call.send, partners.destinations.size()),
+           .receive = key_of(call.receive, partners.sources.size()),
+           .copies = std::move(copies),
+           .memory = std::move(memory),
+           .self = self,
+           .near = NearCall(*mail_, comm_, letter_tag, messages.sends, messages.receives),
+           .far = std::move(of_far)});
+  if (kept_.size() == most_kept) kept_.pop_back();
+  return **kept_.insert(kept_.begin(), std::move(made));
+}
+
+bool KeptCalls::is_near(Rank rank) const {
+  return !exchanger_ || std::ranges::binary_search(mail_->near(), rank);
+}
+
+/// tests_mpi: which gives the core away where others need it.
+void KeptCalls::wait_a_little(unsigned looks, bool tests_mpi) {
+  if (looks % looks_per_hearing == 0) hear();
+  if (mail_->is_oversubscribed() ? !tests_mpi : looks % looks_before_yield == 0)
+    std::this_thread::yield();
+  else
+    pause_briefly();
+}
+
+void KeptCalls::carry_out(Kept& kept) {
+  const Number number = ++number_;
+  for (const SharedCopy& copy : kept.copies) copy.to_memory(kept.memory.get(), comm_.get());
+  kept.near.start_receives();
+  if (kept.far) kept.far->start();
+  if (kept.self.bytes > 0) std::memcpy(kept.self.to, kept.self.from, kept.self.bytes);
+  const bool tests_mpi = kept.far || kept.near.has_requests();
+  std::optional<Watch> watch;
+  bool is_written = false;
+  bool is_near_done = false;
+  bool is_far_done = !kept.far;
+  for (unsigned looks = 1;; ++looks) {
+    if (!is_written) is_written = kept.near.write(number);
+    if (is_written && !is_near_done) is_near_done = kept.near.advance(number);
+    if (!is_far_done) is_far_done = kept.far->test();
+    if (is_near_done && is_far_done) return;
+    wait_a_little(looks, tests_mpi);
+    if (!comm_.watches()) continue;
+    if (!watch) watch.emplace(comm_, "alltoallv()");
+    watch->found_nothing();
+  }
+}
+
+void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
+  if (failed_) throw Error(*failed_);
+  const Neighbours& partners = partners_of(parent, call);
+  agree_on_first(partners, call);
+  const Outcome wrong = attempt(comm_.rank(), [&] {
+    Kept* const kept = call.fault ? nullptr : find(partners, call);
+    carry_out(kept != nullptr ? *kept : add(partners, call));
+  });
+  if (!wrong) return;
+  if (!failed_) tell_others(*wrong);
+  failed_ = wrong;
+  while (!kept_.empty()) {
+    if (kept_.back()->far && kept_.back()->far->state_->running) kept_.back()->far->state_->run->cancel();
+    kept_.back()->near.cancel();
+    leave_to_mpi(std::move(kept_.back()));
+    kept_.pop_back();
+  }
+  throw Error(*failed_);
+}
+
+/// They look for it while they wait. What is sent is left to MPI.
+void KeptCalls::tell_others(const Error& error) {
+  auto fault = std::make_unique<Fault>(Fault{.code = static_cast<int>(error.code()), .text = {}});
+  std::strncpy(fault->text.data(), error.what(), fault->text.size() - 1);
+  comm_.give_up();
+  for (Rank rank = 0; rank < comm_.num_ranks(); ++rank) {
+    if (rank == comm_.rank()) continue;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Isend(fault.get(), sizeof *fault, MPI_BYTE, rank, fault_tag, comm_.get(), &request) ==
+        MPI_SUCCESS)
+      MPI_Request_free(&request);
+  }
+  leave_to_mpi(std::move(fault));
+}
+
+/// Throws the Error of another rank that has failed.
+void KeptCalls::hear() {
+  int is_there = 0;
+  must(MPI_Iprobe(MPI_ANY_SOURCE, fault_tag, comm_.get(), &is_there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  if (is_there == 0) return;
+  Fault fault = {};
+  must(MPI_Recv(&fault, sizeof fault, MPI_BYTE, MPI_ANY_SOURCE, fault_tag, comm_.get(), MPI_STATUS_IGNORE),
+       "MPI_Recv");
+  comm_.give_up();
+  failed_ = Error(static_cast<ErrorCode>(fault.code), fault.text.data());
+  throw Error(*failed_);
+}
+
+void run_kept(MPI_Comm comm, const CallArguments& call) {
+  check_parent(comm);
+  attribute_of<KeptCalls>(comm, [&] { return std::make_unique<KeptCalls>(comm); }).run(comm, call);
+}
+
+void alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive) {
+  run_kept(comm, {.is_neighbor = false, .is_in_place = false, .send = send, .receive = receive});
+}
+
+void alltoallv(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks) {
+  run_kept(comm, {.is_neighbor = false, .is_in_place = true, .send = {}, .receive = blocks});
+}
+
+void neighbor_alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive) {
+  run_kept(comm, {.is_neighbor = true, .is_in_place = false, .send = send, .receive = receive});
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/exec/parts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/text/names.hpp"
+#include "mpi/call.hpp"
+#include "mpi/failure.hpp"
+#include "mpi/wait.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+[[noreturn]] void refuse_index(std::size_t index, std::size_t count) {
+  throw Error(ErrorCode::invalid_argument,
+              "there is no message " + std::to_string(index) + " of " + std::to_string(count));
+}
+
+}  // namespace
+
+PartsRun::PartsRun(const Binding& binding, const Way& listed, OwnMessage own)
+    : comm_(binding.comm), arrivals_(binding.arrivals), own_(std::move(own)), own_tag_(binding.tag + 1) {
+  int level = MPI_THREAD_SINGLE;
+  must(MPI_Query_thread(&level), "MPI_Query_thread");
+  is_multiple_ = level == MPI_THREAD_MULTIPLE;
+  for (const Partner& partner : binding.table.destinations)
+    if (partner.bytes > 0) add(binding, partner, true, sends_);
+  for (const Partner& partner : binding.table.sources) {
+    if (partner.bytes == 0) continue;
+    add(binding, partner, false, receives_);
+    if (partner.rank != comm_->rank()) arrivals_.expect_pieces(partner.rank, 1);
+  }
+  sends_by_index_ = listed_in(sends_, listed.send_to, true);
+  receives_by_index_ = listed_in(receives_, listed.receive_from, false);
+  is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
+}
+
+PartsRun::~PartsRun() {
+  if (is_finalized()) return;
+  for (Messages* const side : {&sends_, &receives_})
+    for (const auto& message : *side)
+      if (message->request != MPI_REQUEST_NULL) MPI_Request_free(&message->request);
+}
+
+PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner, bool is_send,
+                                 Messages& messages) {
+  Message& message = *messages.emplace_back(std::make_unique<Message>());
+  message.partner = partner.rank;
+  if (partner.rank == comm_->rank()) return message;
+  Places places;
+  if (is_send)
+    binding.layout.find_to_send(partner.rank, 0, partner.bytes, places);
+  else
+    binding.layout.find_to_receive(partner.rank, 0, partner.bytes, places);
+  std::erase_if(places, [](const Segment& place) { return place.count == 0; });
+  const bool is_one = places.size() == 1;
+  Extent all = is_one ? Extent::of(places[0].count, 1 << 30, places[0].type)
+                      : Extent{1, Datatype::of_segments(places)};
+  void* const at = is_one ? static_cast<void*>(places[0].at) : MPI_BOTTOM;
+  if (is_send)
+    must(MPI_Send_init(at, all.count, all.type.get(), partner.rank, binding.tag, comm_->get(),
+                       &message.request),
+         "MPI_Send_init");
+  else
+    must(MPI_Recv_init(at, all.count, all.type.get(), partner.rank, binding.tag, comm_->get(),
+                       &message.request),
+         "MPI_Recv_init");
+  types_.push_back(std::move(all.type));
+  return message;
+}
+
+/// By index in the user's order. counts: how many of a rank there are.
+std::vector<std::size_t> PartsRun::listed_in(const Messages& messages, std::span<const Partner> listed,
+                                             bool counts) {
+  std::vector<std::size_t> by_index(listed.size(), none);
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    if (listed[i].bytes == 0) continue;
+    const auto found = std::ranges::find(messages, listed[i].rank,
+                                         [](const std::unique_ptr<Message>& each) { return each->partner; });
+    by_index[i] = static_cast<std::size_t>(found - messages.begin());
+    if (counts) ++(*found)->num_listed;
+  }
+  return by_index;
+}
+
+void PartsRun::number(std::span<const std::size_t> sends, std::size_t num_sends,
+                      std::span<const std::size_t> receives, std::size_t num_receives) {
+  const auto renumber = [](std::vector<std::size_t>& by_index, std::span<const std::size_t> places,
+                           std::size_t count) {
+    std::vector<std::size_t> all(count, none);
+    for (std::size_t i = 0; i < by_index.size(); ++i) all[places[i]] = by_index[i];
+    by_index = std::move(all);
+  };
+  renumber(sends_by_index_, sends, num_sends);
+  renumber(receives_by_index_, receives, num_receives);
+  is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
+}
+
+void PartsRun::start() {
+  for (const auto& message : sends_) {
+    message->num_held = message->num_listed;
+    message->is_begun = message->is_done = false;
+  }
+  for (std::size_t i = 0; i < sends_by_index_.size(); ++i) is_ready_[i] = false;
+  came_.clear();
+  num_undone_ = sends_.size() + receives_.size();
+  for (const auto& message : receives_) {
+    message->is_done = false;
+    if (message->request != MPI_REQUEST_NULL) must(MPI_Start(&message->request), "MPI_Start");
+    message->is_begun = true;
+  }
+  is_active_.store(true, std::memory_order_release);
+}
+
+/// Where MPI has one thread for its calls, it is the one that initialised it.
+bool PartsRun::may_call_mpi() const {
+  if (is_multiple_) return true;
+  int is_main = 0;
+  must(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+  return is_main != 0;
+}
+
+void PartsRun::ready(std::size_t index) {
+  if (!is_active_.load(std::memory_order_acquire))
+    throw Error(ErrorCode::state, "ready(): the exchange was not started");
+  if (index >= sends_by_index_.size()) refuse_index(index, sends_by_index_.size());
+  if (is_ready_[index].exchange(true))
+    throw Error(ErrorCode::state, "ready(): message " + std::to_string(index) + " was ready before");
+  if (sends_by_index_[index] == none) return;
+  Message& message = *sends_[sends_by_index_[index]];
+  const bool is_last = message.num_held.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (!may_call_mpi()) return;
+  if (is_last) begin(message);
+  if (const std::unique_lock lock(testing_, std::try_to_lock); lock.owns_lock()) step();
+}
+
+void PartsRun::begin(Message& message) {
+  if (message.request != MPI_REQUEST_NULL) {
+    must(MPI_Start(&message.request), "MPI_Start");
+  } else {
+    for (const auto& [from, to, bytes] : own_.copies) std::memcpy(to, from, bytes);
+    if (own_.message)
+      must(MPI_Sendrecv(own_.message->from.at, own_.message->from.count, own_.message->from.type,
+                        comm_->rank(), own_tag_, own_.message->to.at, own_.message->to.count,
+                        own_.message->to.type, comm_->rank(), own_tag_, comm_->get(), MPI_STATUS_IGNORE),
+           "MPI_Sendrecv");
+  }
+  message.is_begun.store(true, std::memory_order_release);
+}
+
+/// Under testing_, by a thread that may call MPI. Begins what other threads have made ready and could not send.
+void PartsRun::step() {
+  bool is_own_here = false;
+  for (const auto& message : sends_) {
+    if (!is_multiple_ && !message->is_begun && message->num_held == 0) begin(*message);
+    if (message->is_begun.load(std::memory_order_acquire) && !message->is_done) take(*message);
+    is_own_here = is_own_here || (message->partner == comm_->rank() && message->is_done);
+  }
+  for (const auto& message : receives_) {
+    if (message->is_done || (message->request == MPI_REQUEST_NULL && !is_own_here)) continue;
+    take(*message);
+    if (message->is_done) came_.push_back(message->partner);
+  }
+}
+
+void PartsRun::take(Message& message) {
+  int is_done = 1;
+  if (message.request != MPI_REQUEST_NULL)
+    must(MPI_Test(&message.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (is_done == 0) return;
+  message.is_done.store(true, std::memory_order_release);
+  --num_undone_;
+  ++num_events_;
+}
+
+bool PartsRun::arrived(std::size_t index) {
+  if (index >= receives_by_index_.size()) refuse_index(index, receives_by_index_.size());
+  if (receives_by_index_[index] == none) return true;
+  const Message& message = *receives_[receives_by_index_[index]];
+  if (!message.is_done.load(std::memory_order_acquire) && is_active_ && may_call_mpi())
+    if (const std::unique_lock lock(testing_, std::try_to_lock); lock.owns_lock()) step();
+  return message.is_done.load(std::memory_order_acquire);
+}
+
+/// By the thread that waits, under testing_.
+void PartsRun::hand_over() {
+  for (const Rank rank : came_) {
+    if (rank == comm_->rank())
+      arrivals_.land_copied(rank);
+    else
+      arrivals_.land_piece(arrivals_.index_of(rank));
+  }
+  came_.clear();
+}
+
+bool PartsRun::advance(bool block, bool until_arrival) {
+  Patience patience;
+  while (true) {
+    bool is_done = false;
+    {
+      const std::scoped_lock lock(testing_);
+      step();
+      hand_over();
+      is_done = num_undone_ == 0;
+    }
+    if (is_done) is_active_.store(false, std::memory_order_release);
+    if (is_done) return true;
+    if (!block || (until_arrival && arrivals_.any())) return false;
+    patience.found_nothing();
+  }
+}
+
+std::string PartsRun::waits_for() const {
+  std::vector<Rank> ranks;
+  std::vector<Rank> held;
+  for (const auto& message : receives_)
+    if (!message->is_done) ranks.push_back(message->partner);
+  for (const auto& message : sends_) {
+    if (message->num_held > 0)
+      held.push_back(message->partner);
+    else if (!message->is_done)
+      ranks.push_back(message->partner);
+  }
+  std::string text = names_of(ranks);
+  if (!held.empty()) text += (text.empty() ? "" : "; ") + ("ready() of the messages to " + names_of(held));
+  return text;
+}
+
+void PartsRun::cancel() noexcept {
+  is_active_ = false;
+  for (const auto& message : receives_)
+    if (message->request != MPI_REQUEST_NULL && !message->is_done)
+      cancel_receives(std::span(&message->request, 1));
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Telling the observer, if there is one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "nuice/mpi/observer.hpp"
+
+namespace nuice::mpi {
+
+/// Null: there is none.
+extern std::atomic<const Observer*> current_observer;
+
+inline void observe_begin(Region region, std::int64_t which) {
+  const Observer* const observer = current_observer.load(std::memory_order_relaxed);
+  if (observer != nullptr && observer->begin != nullptr) [[unlikely]]
+    observer->begin(observer->data, region, which);
+}
+
+inline void observe_end(Region region, std::int64_t which) {
+  const Observer* const observer = current_observer.load(std::memory_order_relaxed);
+  if (observer != nullptr && observer->end != nullptr) [[unlikely]]
+    observer->end(observer->data, region, which);
+}
+
+/// As long as it lives.
+class Observed {
+ public:
+  explicit Observed(Region region) : region_(region) { observe_begin(region, 0); }
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+  ~Observed() { observe_end(region_, 0); }
+
+ private:
+  Region region_;
+};
+
+}  // namespace nuice::mpi
