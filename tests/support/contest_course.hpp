@@ -48,14 +48,16 @@ Outcome outcome(const ContestCase& which, unsigned runs) {
   std::vector<int> found;
   for (unsigned run = 0; run < runs; ++run) {
     Rule rule(which);
-    SimulatedTimes times(which, run + 1);
+    SimulatedTimes times(which, run + 1), own_times(which, run + 1);
+    double own_s = 0;
+    for (int n = 1; n <= 20; ++n) own_s += own_times.next_s(0);
     const auto is_wrong = [&] { return means[rule.best()] >= 1.05 * best_s ? 1.0 : 0.0; };
     double elapsed_s = 0;
     for (int n = 1; n <= 2000; ++n) {
       const double took_s = times.next_s(rule.next());
       elapsed_s += took_s;
       rule.add(took_s);
-      if (n == 20) firsts.push_back(elapsed_s / 20 / means[0]);
+      if (n == 20) firsts.push_back(elapsed_s / own_s);
       if (n == 200) sum.over_best += elapsed_s / 200 / best_s / runs;
       if (n == 200) sum.wrong += is_wrong() / runs;
     }
