@@ -122,6 +122,7 @@ HEADERS = {
         "mpi/alltoallv",
         "mpi/broadcast",
         "mpi/exchanger",
+        "mpi/windows",
         "mpi/options",
         "mpi/plan",
         "mpi/several",

@@ -332,6 +332,9 @@ static void test_blocks(void) {
   MUST(nuice_waitall_mpi_f(1, &x, 0, no_requests));
   for (int i = 0; i < num_ranks; ++i) CHECK(got[2 * i] == i && got[2 * i + 1] == -1);
   MUST(nuice_free(&x));
+  for (int i = 0; i < 16; ++i) got[i] = -1;
+  MUST(nuice_alltoallv_f(0, &from, &to, comm, NULL));
+  for (int i = 0; i < num_ranks; ++i) CHECK(got[2 * i] == i && got[2 * i + 1] == -1);
   to.num_blocks = num_ranks - 1;
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "counts for", nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x));
   to.num_blocks = num_ranks;

@@ -17,9 +17,11 @@ FUNCTION = re.compile(r"(/\*\*(?:(?!\*/).)*\*/)?\s*NUICE_API\s+([^;]*?)\b(nuice_
 FUNCTIONS = {name: (comment, arguments) for comment, _, name, arguments in FUNCTION.findall(HEADER)}
 TAKES_MPI_HANDLES = re.compile(r"\bMPI_(Comm|Datatype|Op|Request)\b")
 # All calls with MPI's arguments have one twin; names that MPI's requests have are those of exchanges.
-ONE_TWIN = re.compile(r"^nuice_(neighbor_)?alltoall[vw]_init(_c)?$")
+ONE_TWIN = re.compile(r"^nuice_(?:neighbor_)?alltoall[vw](_init)?(?:_c)?$")
 # For layers of other languages on top of C, which find errors in the program's objects.
 OF_LAYERS = {"nuice_plan_refuse", "nuice_halo_agree", "nuice_halo_refuse"}
+# For profilers, which are libraries of C.
+OF_PROFILERS = {"nuice_observe"}
 SAME = {f"nuice_{name}": f"nuice_exchange_{name}" for name in ("start", "test", "wait", "free")}
 
 
@@ -44,10 +46,10 @@ def missing(functions: dict[str, tuple[str, str]]) -> list[str]:
         if not re.search(rf"\b{name}\(", C_TESTS):
             found.append(f"{name}: no test in C")
         if TAKES_MPI_HANDLES.search(arguments):
-            if f"{ONE_TWIN.sub('nuice_alltoallv_init', name)}_f" not in functions:
+            if f"{ONE_TWIN.sub(r'nuice_alltoallv\1', name)}_f" not in functions:
                 found.append(f"{name}: no twin with Fortran's handles")
             continue
-        if name in OF_LAYERS:
+        if name in OF_LAYERS | OF_PROFILERS:
             continue
         if f'bind(c, name="{SAME.get(name, name)}")' not in re.sub(r"&\s*", "", FORTRAN_INTERFACES):
             found.append(f"{name}: no Fortran interface")
