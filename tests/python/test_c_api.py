@@ -46,7 +46,7 @@ def missing(functions: dict[str, tuple[str, str]]) -> list[str]:
         if not re.search(rf"\b{name}\(", C_TESTS):
             found.append(f"{name}: no test in C")
         if TAKES_MPI_HANDLES.search(arguments):
-            if f"{ONE_TWIN.sub(r'nuice_alltoallv\1', name)}_f" not in functions:
+            if ONE_TWIN.sub(r"nuice_alltoallv\1", name) + "_f" not in functions:
                 found.append(f"{name}: no twin with Fortran's handles")
             continue
         if name in OF_LAYERS | OF_PROFILERS:
