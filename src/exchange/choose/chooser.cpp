@@ -264,7 +264,7 @@ class Plan::State::Chooser {
   /// Collective. Whether messages are combined, where nobody has said.
   void settle_combining() {
     if (!for_hosts_) return;
-    state_.info.combined = count_combined(options_.combining.largest_bytes);
+    if (count_combined(options_.combining.largest_bytes)) state_.info.combined = true;
   }
   /// Collective. Counts messages of at most so many bytes between hosts. Whether they pay for being combined.
   bool count_combined(Bytes largest) {
