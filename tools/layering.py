@@ -122,7 +122,6 @@ HEADERS = {
         "mpi/alltoallv",
         "mpi/broadcast",
         "mpi/exchanger",
-        "mpi/windows",
         "mpi/options",
         "mpi/plan",
         "mpi/several",

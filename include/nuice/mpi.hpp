@@ -15,5 +15,4 @@
 #include "nuice/mpi/plan.hpp"
 #include "nuice/mpi/several.hpp"
 #include "nuice/mpi/sparse_alltoallv.hpp"
-#include "nuice/mpi/windows.hpp"
 #include "nuice/nuice.hpp"

@@ -81,7 +81,7 @@ void Governor::look() {
 /// Under the lock.
 void Governor::look_at_all(double now_s) {
   next_look_s_.store(now_s + look_every_s, std::memory_order_relaxed);
-  if (is_stopped_ || is_paused_) return;
+  if (is_stopped_) return;
   for (Port& port : ports_) port.own.num_senders = port.own.num_pausing = 0;
   for (std::size_t i = connections_.size(); i-- > 0;) look_at(*connections_[i], now_s);
   for (Port& port : ports_) judge(port, now_s);
@@ -139,7 +139,6 @@ void Governor::apply(Connection& connection, double now_s) {
   if (connection.began_small) restore_buffer(connection.descriptor);
   connection.began_small = false;
   Port& port = ports_[connection.port];
-  if (is_paused_) return;
   if (!port.window.is_limited()) {
     if (connection.share_bytes != Window::unlimited) free_window(connection.descriptor);
     connection.share_bytes = port.share_bytes = Window::unlimited;
@@ -168,36 +167,11 @@ int Governor::port_of(const std::string& address) {
   return static_cast<int>(ports_.size()) - 1;
 }
 
-void Governor::free_windows() {
-  for (const auto& connection : connections_) {
-    if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor);
-    connection->share_bytes = Window::unlimited;
-  }
-}
-
-void Governor::pause() {
-  const std::lock_guard lock(mutex_);
-  if (is_stopped_ || is_paused_) return;
-  is_paused_ = true;
-  free_windows();
-}
-
-void Governor::resume() {
-  const std::lock_guard lock(mutex_);
-  if (is_stopped_ || !is_paused_) return;
-  is_paused_ = false;
-  const double now_s = steady_s();
-  for (const auto& connection : connections_) {
-    connection->bytes_seen = connection->bytes_read;
-    if (const auto counts = counts_of(connection->descriptor)) connection->counts = *counts;
-    apply(*connection, now_s);
-  }
-}
-
 void Governor::stop() {
   const std::lock_guard lock(mutex_);
   if (is_stopped_.exchange(true)) return;
-  if (!is_paused_) free_windows();
+  for (const auto& connection : connections_)
+    if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor);
   for (Port& port : ports_) port.host.leave();
 }
 

@@ -53,9 +53,6 @@ class Governor {
   void received(int descriptor);
   /// Looks now.
   void look();
-  /// Frees all windows; what comes until resume() counts for nothing.
-  void pause();
-  void resume();
   /// Frees all windows and leaves the processes that share ports. Nothing is governed from now on.
   void stop();
 
@@ -93,7 +90,6 @@ class Governor {
   void apply(Connection& connection, double now_s);
   int port_of(const std::string& address);
   void drop(std::size_t index);
-  void free_windows();
 
   std::vector<std::atomic<Connection*>> table_;
   std::mutex mutex_;  // of all below
@@ -102,7 +98,6 @@ class Governor {
   std::vector<Port> ports_;
   std::atomic<double> next_look_s_{0};
   std::atomic<bool> is_stopped_{false};
-  bool is_paused_ = false;
 };
 
 }  // namespace nuice::flow

@@ -70,8 +70,6 @@ class Watcher {
     if (write(bell_, &once, sizeof once) < 0) return;  // it rings already
   }
 
-  void pause(bool paused) { paused ? governor_.pause() : governor_.resume(); }
-
   void stop() {
     ends_ = true;
     search_again();
@@ -185,24 +183,14 @@ struct Owner {
   }
 };
 
-/// Null where nothing is governed.
-Watcher* watcher() {
-  static const Owner owner;
-  return is_forked ? nullptr : owner.watcher;
-}
-
 }  // namespace
 
 void govern_process() {
-  if (Watcher* const one = watcher(); one != nullptr) one->search_again();
-}
-
-void pause_process(bool paused) {
-  if (Watcher* const one = watcher(); one != nullptr) one->pause(paused);
+  static const Owner owner;
+  if (owner.watcher != nullptr && !is_forked) owner.watcher->search_again();
 }
 #else
 void govern_process() {}
-void pause_process(bool /*paused*/) {}
 #endif
 
 }  // namespace nuice::flow

@@ -14,9 +14,6 @@ namespace nuice::flow {
 /// process that fork() made, and where the system is not Linux or has no more threads. Any thread may call it. Cost: a system call.
 void govern_process();
 
-/// Frees the windows that govern_process() has set, and sets none, until it is told to go on. Any thread may call it.
-void pause_process(bool paused);
-
 /// Whether this process has a TCP connection to another host. Cost: up to four system calls for each descriptor.
 bool has_connections_to_others();
 

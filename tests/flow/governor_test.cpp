@@ -116,23 +116,6 @@ TEST(FlowGovernor, ManyThreadsReadOpenAndClose) {
   EXPECT_EQ(governor.ports()[0].num_connections, 40);
 }
 
-TEST(FlowGovernor, APauseFreesWhatIsLimited) {
-  Governor governor;
-  const Pair pair;
-  governor.opened(pair.receiver, false);
-  const int limited = pair.clamp();
-  governor.pause();
-  governor.pause();
-  EXPECT_GT(pair.clamp(), limited);
-  pair.send_and_read(governor, 100000);
-  EXPECT_EQ(governor.ports()[0].num_active, 0);
-  governor.resume();
-  EXPECT_EQ(pair.clamp(), limited);
-  pair.send_and_read(governor, 1 << 20);
-  governor.look();
-  EXPECT_GT(governor.ports()[0].segments, 0);
-}
-
 TEST(FlowGovernor, DoesNothingAfterItWasStopped) {
   Governor governor;
   const Pair pair;

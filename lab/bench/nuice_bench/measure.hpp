@@ -17,7 +17,6 @@
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/agree.hpp"
-#include "nuice/mpi/windows.hpp"
 #include "nuice_bench/methods.hpp"
 #include "nuice_bench/tcp.hpp"
 
@@ -148,7 +147,6 @@ inline std::vector<Result> measure(const Options& options, Payload& payload) {
     random.shuffle(std::span(order));
     for (const std::size_t turn : order) {
       Ready& ready = all_ready[turn];
-      mpi::set_windows(ready.method->uses_windows);
       for (int i = 0; i < options.settle; ++i) ready.method->run();
       if (options.settle > 0) before = tcp.sent_again();
       payload.poison_received();

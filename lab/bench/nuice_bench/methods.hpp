@@ -35,7 +35,6 @@ struct Preparation {
   std::optional<Bytes> phase_bytes;   // likewise
   std::optional<Rank> num_hosts;      // likewise: that were planned with
   std::optional<Choice> choice;       // scheduler auto only
-  bool uses_windows = true;           // false: MPI as it is without the library
 };
 
 /// DRS_N: means per message, since the method was made (warm-up included).

@@ -210,7 +210,6 @@ std::unique_ptr<Method> make(Payload& payload) {
 struct Row {
   std::string_view name;
   std::unique_ptr<Method> (*make)(Payload& payload);
-  bool is_of_nuice = false;
 };
 constexpr auto peers = std::to_array<Row>({
     {"alltoallv", make<AlltoallvMethod>},
@@ -221,9 +220,9 @@ constexpr auto peers = std::to_array<Row>({
     {"isend", make<IsendMethod>},
     {"persistent", make<PersistentMethod>},
     {"nbx", make<ConsensusMethod>},
-    {"sparse", make<SparseMethod>, true},
-    {"kept", make<KeptMethod>, true},
-    {"bound", make<BoundMethod>, true},
+    {"sparse", make<SparseMethod>},
+    {"kept", make<KeptMethod>},
+    {"bound", make<BoundMethod>},
     {"two_phase_bruck", make_two_phase_bruck},
     {"tuna_flat", make_tuna_flat},
     {"tuna_hosts", make_tuna_on_hosts},
@@ -250,10 +249,7 @@ std::vector<std::string> peer_names(bool is_broadcast) {
 }
 
 std::unique_ptr<Method> make_peer(const std::string& name, Payload& payload) {
-  const Row& row = *std::ranges::find(peers, name, &Row::name);
-  auto method = row.make(payload);
-  method->uses_windows = row.is_of_nuice;
-  return method;
+  return std::ranges::find(peers, name, &Row::name)->make(payload);
 }
 
 }  // namespace nuice::bench

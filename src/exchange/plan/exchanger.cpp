@@ -18,7 +18,6 @@
 #include "mpi/failure.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/mpi/windows.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -101,8 +100,6 @@ Exchanger::Exchanger(MPI_Comm comm, const ExchangerOptions& options) : state_(st
   state_->watchdog_s = all.watchdog_s;
   flow::govern_process();
 }
-
-void set_windows(bool on) { flow::pause_process(!on); }
 
 Exchanger::Exchanger(Exchanger&&) noexcept = default;
 Exchanger& Exchanger::operator=(Exchanger&&) noexcept = default;
