@@ -73,15 +73,17 @@ void Governor::received(int descriptor) {
   if (connection != nullptr) connection->bytes_read.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Governor::look() {
+bool Governor::look() {
   const std::lock_guard lock(mutex_);
   look_at_all(steady_s());
+  return bytes_of_look_ < full_bytes_of_look_ / 2;
 }
 
 /// Under the lock.
 void Governor::look_at_all(double now_s) {
   next_look_s_.store(now_s + look_every_s, std::memory_order_relaxed);
   if (is_stopped_) return;
+  bytes_of_look_ = full_bytes_of_look_ = 0;
   for (Port& port : ports_) port.own.num_senders = port.own.num_pausing = 0;
   for (std::size_t i = connections_.size(); i-- > 0;) look_at(*connections_[i], now_s);
   for (Port& port : ports_) judge(port, now_s);
@@ -126,6 +128,8 @@ void Governor::look_at(Connection& connection, double now_s) {
   connection.bytes_seen = read;
   connection.last_s = now_s;
   ++port.own.num_senders;
+  bytes_of_look_ += counts->bytes - connection.counts.bytes;
+  full_bytes_of_look_ += (counts->segments - connection.counts.segments) * counts->segment_bytes;
   port.own.segments += counts->segments - connection.counts.segments;
   port.own.lost_segments += counts->out_of_order - connection.counts.out_of_order;
   port.segment_bytes = counts->segment_bytes;

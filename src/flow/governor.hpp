@@ -51,8 +51,8 @@ class Governor {
   }
   /// For programs whose reads are not seen: something has come. Counts at the next look().
   void received(int descriptor);
-  /// Looks now.
-  void look();
+  /// Looks now. Whether most of what came since the last look were small packets, which flood no port.
+  bool look();
   /// Frees all windows and leaves the processes that share ports. Nothing is governed from now on.
   void stop();
 
@@ -96,6 +96,8 @@ class Governor {
   std::vector<std::unique_ptr<Connection>> connections_;
   std::deque<std::unique_ptr<Connection>> closed_;  // kept: another thread may still note a read
   std::vector<Port> ports_;
+  std::int64_t bytes_of_look_ = 0;
+  std::int64_t full_bytes_of_look_ = 0;  // if all packets had been full
   std::atomic<double> next_look_s_{0};
   std::atomic<bool> is_stopped_{false};
 };

@@ -40,6 +40,8 @@ using Clock = std::chrono::steady_clock;
 using Duration = Clock::duration;
 
 constexpr Duration look_every = std::chrono::milliseconds(4);
+/// While small packets come, which flood no port, looks become as rare as this.
+constexpr Duration longest_between_looks = std::chrono::milliseconds(32);
 /// MPI makes a connection when the first message needs it. So a search comes soon after govern_process(), then after twice as long each time.
 constexpr Duration first_search_after = std::chrono::milliseconds(4);
 constexpr Duration longest_between_searches = std::chrono::seconds(1);
@@ -86,11 +88,13 @@ class Watcher {
   }
 
   void watch() {
+    Duration pause = look_every;
     while (!ends_) {
       const bool have_received = take_events(timeout_ms());
       if (Clock::now() >= next_search_) search();
-      if (have_received) governor_.look();
-      if (have_received && !ends_) std::this_thread::sleep_for(look_every);
+      if (!have_received || ends_) continue;
+      pause = governor_.look() ? std::min(2 * pause, longest_between_looks) : look_every;
+      std::this_thread::sleep_for(pause);
     }
   }
 

@@ -2,7 +2,7 @@
 // Windows for the connections of a process that uses the library, without libnuice_flow.so being loaded before it.
 //
 // A thread finds the process's connections to other hosts in /proc/self/fd, and sleeps in epoll until data come. While they come, it
-// looks every 4 ms at those that received (governor.hpp). It calls no MPI. Where no data come it costs nothing.
+// looks every 4 ms at those that received (governor.hpp), more rarely where packets are small. It calls no MPI. Where no data come it costs nothing.
 //
 // All connections to other hosts count: the thread cannot tell MPI's from others. A connection without busy neighbours on its port has no
 // window set.

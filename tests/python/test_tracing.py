@@ -117,7 +117,7 @@ def test_the_command_tells_draws_and_exports(nuice_command, tmp_path: Path) -> N
     assert result["waited"][0]["waits_for"] == 1
     events = json.loads((tmp_path / "t.json").read_text())
     check_trace_events(events)
-    assert sum(e["ph"] == "X" for e in events["traceEvents"]) == 2 * 2 + 5
+    assert sum(e["ph"] == "X" for e in events["traceEvents"]) == 2 * 2 + 4
     assert (tmp_path / "t.png").stat().st_size > 10_000
     text = nuice_command("trace", str(tmp_path))
     assert "waited for" in text.out

@@ -49,6 +49,7 @@ from nuice.cli.bench import find_program
 
 PACKET = 1514  # on the wire
 OURS = "coloring:async"
+LEARNING = 14  # exchanges in which auto finds its method, and the windows theirs
 RESULTS = ROOT / "docs" / "explanation" / "results"
 
 
@@ -139,9 +140,8 @@ class Job:
     def cell(self, pattern: str, each: Setting, methods: list[str], reps: int) -> dict:
         """Measured well, each exchange follows an untimed one by the same method: TCP remembers losses."""
         matrix = PATTERNS[pattern](self.where.ranks)
-        more = ["--warmup", 1, "--wisdom", "none", *self.further]
+        more = ["--warmup", LEARNING if "auto" in methods else 1, "--wisdom", "none", *self.further]
         more += ["--settle", 1] if reps >= self.options.reps else []
-        more += ["--measure"] if "auto" in methods else []
         records = self.where.bench(matrix, methods, reps, *more, words_before=each.prefix, **self.how)
         return {
             "mpi": self.mpi,

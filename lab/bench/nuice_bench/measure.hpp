@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -82,16 +83,37 @@ inline std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options&
   return method;
 }
 
-/// Makes every method ready; those that cannot carry the matrix get a reason instead.
-inline std::vector<Ready> prepare(const Options& options, Payload& payload, std::vector<Result>& results) {
+/// Not NUICE's own calls of such names.
+inline bool is_of_mpi(const MethodSpec& spec) {
+  return spec.is_peer && spec.word != "sparse" && spec.word != "kept" && spec.word != "bound";
+}
+
+/// Collective. Whether all ranks share a host.
+inline bool are_on_one_host() {
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  int near = 0;
+  int all = 0;
+  MPI_Comm_size(host, &near);
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  MPI_Comm_free(&host);
+  return near == all;
+}
+
+using Takes = std::function<bool(const MethodSpec&)>;
+
+/// Makes some methods ready; those that cannot carry the matrix get a reason instead.
+inline std::vector<Ready> prepare(const Options& options, Payload& payload, const Takes& takes,
+                                  std::vector<Result>& results) {
   std::vector<Ready> all_ready;
-  for (const MethodSpec& spec : options.methods) {
-    Result& result = results.emplace_back();
-    result.spec = spec;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    Result& result = results[i];
+    const MethodSpec& spec = result.spec;
+    if (!takes(spec)) continue;
     try {
       auto method = make_ready(spec, options, payload);
       static_cast<Preparation&>(result) = *method;
-      all_ready.push_back({std::move(method), results.size() - 1, {}});
+      all_ready.push_back({std::move(method), i, {}});
     } catch (const Error& error) {
       const bool expected = error.code() == ErrorCode::not_applicable || error.code() == ErrorCode::limit;
       if (!expected) throw Error(error.code(), spec.word + ": " + error.what());
@@ -126,13 +148,12 @@ inline ExchangeTime summarize(const std::vector<double>& samples_s) {
   return {kit::median(samples_s), least, most, kit::percentile(samples_s, 95)};
 }
 
-/// Collective. One result per method, in their order. Before every repetition the receive buffers are
-/// poisoned, after it every byte is verified, both outside the time. The methods take turns, so that noise
-/// hits all alike, and every round begins with another method.
+/// Collective. Before every repetition the receive buffers are poisoned, after it every byte is verified, both outside the time. The
+/// methods take turns, so that noise hits all alike, and every round begins with another method.
 /// Throws Error mismatch, on all ranks, naming method, pair and byte, if a payload arrives damaged.
-inline std::vector<Result> measure(const Options& options, Payload& payload) {
-  std::vector<Result> results;
-  std::vector<Ready> all_ready = prepare(options, payload, results);
+inline void measure(const Options& options, Payload& payload, const Takes& takes,
+                    std::vector<Result>& results) {
+  std::vector<Ready> all_ready = prepare(options, payload, takes, results);
   const int rounds = options.warmup + options.reps;
   const Progress progress(rounds);
   const TcpCounter tcp;
@@ -171,6 +192,19 @@ inline std::vector<Result> measure(const Options& options, Payload& payload) {
     result.exchange = summarize(ready.samples_s);
     result.asking = ready.method->asking();
     result.learnt = ready.method->learnt();
+  }
+}
+
+/// Collective. One result per method, in their order. Between hosts MPI's are measured first, before the library sets the windows of the
+/// process's connections, from which they would gain too.
+inline std::vector<Result> measure(const Options& options, Payload& payload) {
+  std::vector<Result> results;
+  for (const MethodSpec& spec : options.methods) results.emplace_back().spec = spec;
+  if (are_on_one_host()) {
+    measure(options, payload, [](const MethodSpec&) { return true; }, results);
+  } else {
+    measure(options, payload, is_of_mpi, results);
+    measure(options, payload, std::not_fn(is_of_mpi), results);
   }
   return results;
 }
