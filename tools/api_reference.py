@@ -218,7 +218,7 @@ def python_page() -> str:
             elif callable(value):
                 text += entry(f"{module_name}.{name}", value, 3)
             else:
-                text += f"\n### `{module_name}.{name}`\n\n`{value!r}`\n"
+                text += f"\n### `{module_name}.{name}`\n\nA constant of type `{type(value).__name__}`.\n"
     return text
 
 
